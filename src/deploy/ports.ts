@@ -1,0 +1,38 @@
+import type { Secret } from '../domain/secret.ts';
+
+/**
+ * A place that bundles come from: HTTP(S), or a file. A source hands out the raw stream and what it knows of it; the
+ * fetch around it spools, bounds, retries and verifies. No HTTP word crosses this port.
+ */
+export interface BundleSource {
+  /** Whether this source reads such links, by the link's scheme. */
+  handles(link: Secret): boolean;
+
+  /**
+   * Opens the bundle.
+   *
+   * @throws DocshelfError `link_expired`, `link_refused`, `bundle_not_found`, `source_failed`, `source_unreachable`,
+   *   `source_timeout`, `source_encoded`, `too_many_redirects`, `host_not_allowed`, `cannot_read`. `fields.retryable` (boolean) says whether
+   *   trying again can help; `fields.retryAfterMs` how long the source asks to wait.
+   */
+  open(link: Secret, request: OpenRequest): Promise<OpenedBundle>;
+}
+
+export interface OpenRequest {
+  /** Bytes that are on disk already; the source may go on from there if `etag` still names the same content. */
+  readonly resume: { readonly offset: number; readonly etag: string } | null;
+  readonly signal: AbortSignal;
+}
+
+export interface OpenedBundle {
+  /** The bytes from `offset` on. Errors with `source_truncated` or another `source_*` code when they stop early. */
+  readonly stream: AsyncIterable<Uint8Array>;
+  /** Where the stream begins: the resume offset where the source went on, else 0. */
+  readonly offset: number;
+  /** Bytes of the whole bundle, or null where the source does not say. */
+  readonly totalBytes: number | null;
+  /** A strong validator for resuming, or null. */
+  readonly etag: string | null;
+  /** The bundle's own file name (Content-Disposition, else the end of the link's path), or null. */
+  readonly fileName: string | null;
+}

@@ -1,0 +1,38 @@
+/** Bounds on an untrusted archive (archives.md), each against one way to exhaust the machine that unpacks it. */
+export interface ArchiveLimits {
+  /** Entries of any kind. */
+  readonly entriesMax: number;
+  /** Bytes of one unpacked file. */
+  readonly fileBytesMax: number;
+  /** Bytes of all unpacked files together. */
+  readonly totalBytesMax: number;
+  /** Unpacked bytes per archive byte, looked at once more than `ratioFreeBytes` are unpacked. */
+  readonly ratioMax: number;
+  readonly ratioFreeBytes: number;
+  /** Bytes of UTF-8 of one name segment: what common file systems hold. */
+  readonly segmentBytesMax: number;
+  /** Bytes of UTF-8 of a whole name: Linux's PATH_MAX. */
+  readonly nameBytesMax: number;
+  /** Segments of a name. */
+  readonly depthMax: number;
+  /** Bytes of a zstd window: what the decoder may allocate. */
+  readonly windowBytesMax: number;
+}
+
+const MiB = 1024 ** 2;
+const GiB = 1024 ** 3;
+
+export const ARCHIVE_LIMITS: ArchiveLimits = Object.freeze({
+  entriesMax: 200_000,
+  fileBytesMax: 512 * MiB,
+  totalBytesMax: 8 * GiB,
+  ratioMax: 200,
+  ratioFreeBytes: 64 * MiB,
+  segmentBytesMax: 255,
+  nameBytesMax: 4096,
+  depthMax: 64,
+  windowBytesMax: 128 * MiB,
+});
+
+/** Bytes of an archive as it is fetched or taken in; the unpacked limit is the tighter one for all but stored archives. */
+export const BUNDLE_BYTES_MAX = 8 * GiB;

@@ -1,0 +1,62 @@
+/** The words of a release: an unpacked bundle on disk, named by its archive's digest, never edited. */
+
+/** One file of a site, as `files.json` and memory hold it. */
+export interface FileEntry {
+  /** Path inside the site, `/` between segments, no leading slash: `guides/start.html`. */
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** SHA-256 of the bytes, 64 lower-case hex digits. */
+  readonly sha256: string;
+  /** Media type with charset, as it is answered: `text/html; charset=utf-8`. */
+  readonly type: string;
+}
+
+/** How a folder's page answers without its slash; decided when the release is unpacked. */
+export type TrailingSlash = 'always' | 'never';
+
+export type BundleSourceKind = 'url' | 'preload' | 'inbox' | 'import' | 'upload' | 'export';
+
+/** What `release.json` holds. A release whose `formatVersion` is newer than ours is refused, not guessed at. */
+export interface ReleaseInfo {
+  readonly formatVersion: number;
+  readonly digest: string;
+  /** Bytes of the archive. */
+  readonly archiveBytes: number;
+  /** The manifest's own words; null where the bundle carries none or it leaves them out. */
+  readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
+  /** RFC 3339, UTC: the manifest's, else the label's date, else the time of taking in. */
+  readonly createdAt: string;
+  readonly fetchedAt: string;
+  readonly source: BundleSourceKind;
+  readonly pages: number;
+  readonly files: number;
+  /** Bytes of the unpacked site. */
+  readonly bytes: number;
+  readonly trailingSlash: TrailingSlash;
+  /** What was odd and is reported, one sentence each: names that differ only by case, ignored launchers. */
+  readonly notes: readonly string[];
+}
+
+/** A release as the serving side sees it: everything in memory, bytes on disk below `siteDir`. */
+export interface ReleaseView {
+  readonly digest: string;
+  readonly version: string;
+  readonly createdAt: string;
+  readonly siteDir: string;
+  readonly pages: number;
+  readonly bytes: number;
+  readonly trailingSlash: TrailingSlash;
+  readonly files: ReadonlyMap<string, FileEntry>;
+}
+
+const PAGE = /\.(?:html|htm|xhtml)$/i;
+
+/** A page is a file named `.html`, `.htm` or `.xhtml` (contract section 3). */
+export function isPage(path: string): boolean {
+  return PAGE.test(path);
+}
+
+/** The folder of an archive that holds docshelf's own data (manifest, search); never served as site content. */
+export const OWN_FOLDER = '_docshelf/';
+export const MANIFEST_PATH = '_docshelf/manifest.json';

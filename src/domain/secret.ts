@@ -1,0 +1,44 @@
+const REDACTED = '[redacted]';
+
+/** Node's registered symbol for `util.inspect`, named here so that this pure file imports nothing. */
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+
+/** A value that must not be printed: a bundle link, a token. Every way of turning it into text gives `[redacted]`. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The value itself. Call it only where the secret is used, never to build a message. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  equals(other: Secret | null): boolean {
+    return other !== null && other.#value === this.#value;
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  [INSPECT](): string {
+    return REDACTED;
+  }
+}
+
+/**
+ * A link fit for a person: without its user part, query and fragment, which may be credentials (a presigned link's
+ * signature is in its query). Text that is no URL gives `[redacted]`.
+ */
+export function linkWithoutSecrets(link: string): string {
+  if (!URL.canParse(link)) return REDACTED;
+  const url = new URL(link);
+  return `${url.protocol}//${url.host}${url.pathname}`;
+}
