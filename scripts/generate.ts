@@ -1,0 +1,17 @@
+/**
+ * Writes what is generated from the config's schema: `config.schema.json` (for editors, and the same beside the code
+ * that checks with it) and `docs/config.md`. Run it after a change in `src/config/schema/`:
+ *
+ *     sh scripts/run.sh node scripts/generate.ts
+ */
+import { writeFileSync } from 'node:fs';
+import { schemaSource } from '../src/config/schema/index.ts';
+
+const root = new URL('../', import.meta.url);
+const schema = `${JSON.stringify(schemaSource, null, 2)}\n`;
+writeFileSync(new URL('src/config/config.schema.json', root), schema);
+writeFileSync(new URL('config.schema.json', root), schema);
+
+// Imported last, because it reads the file that was just written.
+const { configReference } = await import('../src/config/reference.ts');
+writeFileSync(new URL('docs/config.md', root), configReference());

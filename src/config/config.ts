@@ -1,0 +1,75 @@
+import type { DeploymentType } from '../domain/deployment.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { Secret } from '../domain/secret.ts';
+import type { Values } from './schema/index.ts';
+
+/** What is configured of a feature; `enabled` is null where the config says nothing, and the feature table decides. */
+export interface FeatureConfig {
+  readonly enabled: boolean | null;
+}
+
+/**
+ * The config as docshelf works with it: checked, whole and deeply frozen. Sizes are bytes, durations milliseconds,
+ * paths absolute, credentials `Secret`. A key that this version cannot honour is not in it: see `not-built.ts`.
+ */
+export interface Config {
+  readonly deployment: {
+    readonly type: DeploymentType;
+    /** Null: that of the first bundle's manifest, else `DEFAULT_DOMAIN`. */
+    readonly domain: string | null;
+  };
+  readonly staticExport: {
+    readonly enabled: boolean;
+    /** From `bundleUrl` or from `bundleUrlFile`. */
+    readonly bundleUrl: Secret | null;
+    readonly version: string | null;
+    /** 64 lower-case hex digits. */
+    readonly sha256: string | null;
+    readonly preload: string;
+    /** Nobody named the folder: it may be missing. */
+    readonly preloadIsDefault: boolean;
+    readonly keep: number;
+    readonly limits: ArchiveLimits;
+    /** Bytes of an archive as it is fetched or taken in. */
+    readonly bundleBytesMax: number;
+  };
+  readonly server: {
+    readonly host: string;
+    /** 0: a free one. */
+    readonly port: number;
+    readonly trailingSlash: Values['server']['trailingSlash'];
+    readonly cacheBytes: number;
+    /** Addresses and networks in CIDR notation. */
+    readonly trustedProxies: readonly string[];
+    readonly shutdownTimeoutMs: number;
+  };
+  readonly admin: { readonly host: string; readonly port: number; readonly token: Secret | null };
+  readonly api: { readonly host: string; readonly port: number; readonly publicUrl: string | null };
+  readonly storage: { readonly dir: string };
+  readonly network: {
+    /** `host`, `host:port` or `*.domain`; empty: any, or none in an air-gapped deployment. */
+    readonly allowedHosts: readonly string[];
+    /** `env`, `off`, or the proxy's URL, which may hold a password. */
+    readonly proxy: 'env' | 'off' | Secret;
+    readonly caFile: string | null;
+    readonly connectTimeoutMs: number;
+    readonly idleTimeoutMs: number;
+    readonly totalTimeoutMs: number;
+    /** Further attempts after the first. */
+    readonly retries: number;
+    readonly redirectsMax: number;
+  };
+  readonly features: {
+    readonly search: FeatureConfig;
+    readonly assistant: FeatureConfig;
+    readonly analytics: FeatureConfig;
+    readonly apiPlayground: FeatureConfig;
+  };
+  /** The engine inside the daemon (`localSearch` in the feature table). */
+  readonly search: { readonly enabled: boolean };
+  readonly log: {
+    readonly level: Values['log']['level'];
+    readonly format: Values['log']['format'];
+    readonly access: boolean;
+  };
+}

@@ -1,0 +1,75 @@
+import type { ErrorObject } from 'ajv';
+import { expectationOf, kindOf } from './expectation.ts';
+import { FAULTS_MAX } from './faults.ts';
+import { unknownKeySentence } from './nearest.ts';
+import { type SchemaNode, typesOf } from './schema-node.ts';
+import { dottedOf, pointerOf } from './setting.ts';
+
+export interface Explanation {
+  /** JSON Pointer from the top of the config to what the sentence is about. */
+  readonly pointer: string;
+  /** JSON Pointer of what is missing there, where that is the fault. */
+  readonly missing?: string;
+  readonly message: string;
+}
+
+/**
+ * Ajv's errors as sentences that say what the key takes, and never what it holds.
+ *
+ * @param top pointer of the value that Ajv looked at
+ */
+export function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {
+  // One more than is ever shown, so that the whole can say that there are more.
+  return distinct(errors)
+    .slice(0, FAULTS_MAX + 1)
+    .map((error) => explain(error, `${top}${error.instancePath}`));
+}
+
+function explain(error: ErrorObject, pointer: string): Explanation {
+  const schema = error.parentSchema as SchemaNode;
+  const dotted = dottedOf(pointer);
+  const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>;
+  if (additionalProperty !== undefined) {
+    const message = unknownKeySentence(dotted, additionalProperty, Object.keys(schema.properties ?? {}));
+    return { pointer: `${pointer}${pointerOf([additionalProperty])}`, message };
+  }
+  if (missingProperty !== undefined) {
+    const missing = `${pointer}${pointerOf([missingProperty])}`;
+    return { pointer, missing, message: `${dottedOf(missing)} is missing` };
+  }
+  if (error.propertyName !== undefined) {
+    const message = `every name in ${dotted} must be ${expectationOf(schema)}`;
+    return { pointer: `${pointer}${pointerOf([error.propertyName])}`, message };
+  }
+  const isOfOtherKind = error.keyword === 'type' && !typesOf(schema).has(typeof error.data);
+  const not = isOfOtherKind ? `, not ${kindOf(error.data)}` : '';
+  return { pointer, message: `${dotted} must be ${expectationOf(schema)}${not}` };
+}
+
+/**
+ * One error for each thing that is wrong. A value that fails several rules is told once; of a value that fits none of
+ * several alternatives, the faults inside are told where it is a map and one alternative is a map, else the whole.
+ */
+function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
+  const kept = errors.filter((error) => {
+    const union = unions.find(({ schemaPath }) => error.schemaPath.startsWith(`${schemaPath}/`));
+    if (error.keyword === 'anyOf') return !hasMapFaults(error, errors);
+    if (union === undefined) return true;
+    return hasMapFaults(union, errors) && !(error.keyword === 'type' && error.instancePath === union.instancePath);
+  });
+  const seen = new Set<string>();
+  return kept.filter((error) => {
+    const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>;
+    if (error.keyword === 'propertyNames') return false;
+    const name = additionalProperty ?? missingProperty ?? error.propertyName ?? '';
+    const identity = `${error.instancePath} ${name}`;
+    return !seen.has(identity) && seen.add(identity);
+  });
+}
+
+function hasMapFaults(union: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  const isMap = typeof union.data === 'object' && union.data !== null && !Array.isArray(union.data);
+  const takesMap = typesOf(union.parentSchema as SchemaNode).has('object');
+  return isMap && takesMap && errors.some((error) => error.schemaPath.startsWith(`${union.schemaPath}/`));
+}

@@ -1,0 +1,50 @@
+import { DocshelfError } from '../domain/errors.ts';
+
+/** One thing that is wrong with the config. */
+export interface ConfigFault {
+  readonly code: 'config_invalid' | 'config_not_built';
+  /** One sentence that names the key; never the value, which may be a credential pasted into the wrong place. */
+  readonly message: string;
+  /** Dotted key, `organizations[0].id` inside lists; null where the fault is of no key. */
+  readonly key: string | null;
+  /** `config.yaml:12:5`, `environment DOCSHELF__X`, `flag`; null where there is no place. */
+  readonly where: string | null;
+  readonly next?: string;
+}
+
+/** More than a person reads at once; a file full of unknown keys must not become a log full of faults. */
+export const FAULTS_MAX = 100;
+
+/** What `loadConfig` throws: all faults together, and the files to watch for the moment that they are mended. */
+export class ConfigError extends DocshelfError {
+  readonly faults: readonly ConfigFault[];
+  readonly watchedFiles: readonly string[];
+
+  constructor(file: string | null, faults: readonly ConfigFault[], watchedFiles: readonly string[]) {
+    const shown = inFileOrder(faults).slice(0, FAULTS_MAX);
+    const code = faults.some((fault) => fault.code === 'config_invalid') ? 'config_invalid' : 'config_not_built';
+    const told = shown.map((fault) => (fault.where === null ? fault.message : `${fault.where}: ${fault.message}`));
+    const more = faults.length > shown.length ? ' or more' : '';
+    const list = told.length === 1 ? told.join() : `${told.length}${more} faults\n  ${told.join('\n  ')}`;
+    super(code, `Cannot use the config "${file ?? 'environment'}": ${list}`, {
+      next: shown[0]?.next ?? 'Mend what is named; "docshelf config check" lists every fault.',
+      fields: { faults: shown },
+    });
+    this.faults = shown;
+    this.watchedFiles = watchedFiles;
+  }
+}
+
+/** Whether a name is fit to be shown: a link that lost its key must not end up in a message as a name. */
+export function isPlainName(name: string): boolean {
+  return /^[A-Za-z0-9_.-]{1,64}$/.test(name);
+}
+
+/** Faults of the file by line and column, then those of other sources in the order that they were found in. */
+function inFileOrder(faults: readonly ConfigFault[]): ConfigFault[] {
+  const placed = faults.map((fault) => {
+    const [, line, column] = /:(\d+):(\d+)$/.exec(fault.where ?? '') ?? [];
+    return { fault, line: Number(line ?? Infinity), column: Number(column ?? 0) };
+  });
+  return placed.sort((a, b) => (a.line === b.line ? a.column - b.column : a.line - b.line)).map(({ fault }) => fault);
+}

@@ -1,0 +1,39 @@
+import { closest, distance } from 'fastest-levenshtein';
+import { isPlainName } from './faults.ts';
+import { listKeys } from './schema-node.ts';
+
+const lower = (name: string): string => name.toLowerCase();
+
+/** The entry of `names` that is nearest to `name`, without regard to case. */
+export function nearestOf(name: string, names: readonly string[]): string | undefined {
+  const found = closest(lower(name), names.map(lower));
+  return names.find((candidate) => lower(candidate) === found);
+}
+
+/** The sentence for an unknown key: its name where that is fit to be shown, and the nearest known one. */
+export function unknownKeySentence(parent: string, name: string, siblings: readonly string[]): string {
+  const dotted = parent === '' ? name : `${parent}.${name}`;
+  const shown = isPlainName(name) ? `"${dotted}"` : 'that is no plain name';
+  const nearest = nearestKey(parent, name, siblings);
+  return `unknown key ${shown}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
+}
+
+/**
+ * The known key nearest to an unknown one: a sibling of a like name, else a key of that name elsewhere (it sits in the
+ * wrong section), else the nearest sibling.
+ *
+ * @param parent dotted key of the section that the unknown key is in, empty at the top
+ */
+function nearestKey(parent: string, name: string, siblings: readonly string[]): string | undefined {
+  const inParent = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
+  const sibling = nearestOf(name, siblings);
+  if (sibling !== undefined && isLike(name, sibling)) return inParent(sibling);
+  const elsewhere = listKeys().find(({ path }) => isLike(name, path.at(-1) ?? ''));
+  if (elsewhere !== undefined) return elsewhere.path.join('.');
+  return sibling === undefined ? undefined : inParent(sibling);
+}
+
+/** Names that differ by at most a third of their letters. */
+function isLike(name: string, other: string): boolean {
+  return distance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
+}

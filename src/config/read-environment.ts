@@ -1,0 +1,115 @@
+import { resolve } from 'node:path';
+import { coerceText } from './coerce-text.ts';
+import type { ConfigFault } from './faults.ts';
+import { nearestOf } from './nearest.ts';
+import { readText, stateOf } from './read-text.ts';
+import { environmentName, type KeySpec, listKeys, listSections } from './schema-node.ts';
+import { type Setting, settingsOf } from './setting.ts';
+
+/** A value, not a document: keys and certificates are named by path. */
+const VALUE_FILE_BYTES_MAX = 1024 ** 2;
+
+export interface EnvironmentReading {
+  readonly settings: readonly Setting[];
+  readonly faults: readonly ConfigFault[];
+  /** Absolute paths of the files that `…__FILE` variables name. */
+  readonly files: readonly string[];
+}
+
+interface Variable {
+  readonly name: string;
+  readonly key: KeySpec;
+  readonly fromFile: boolean;
+}
+
+/** Segments are compared without case and single underscores: `STATIC_EXPORT` and `STATICEXPORT` are one. */
+function comparable(name: string): string {
+  return name
+    .split('__')
+    .map((segment) => segment.replaceAll('_', '').toLowerCase())
+    .join('__');
+}
+
+/**
+ * The settings of the variables `DOCSHELF__SECTION__KEY`. `…__FILE` reads the value from a file, one newline at its
+ * end left out; where a key itself is named `file`, the variable means the key. A section takes a JSON object, and a
+ * variable for one of its keys goes before it.
+ *
+ * @param baseDir what relative paths of `…__FILE` begin at
+ */
+export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): Promise<EnvironmentReading> {
+  const names = Object.keys(env).filter((name) => /^docshelf__/i.test(name));
+  if (names.length === 0) return { settings: [], faults: [], files: [] };
+
+  const { variables, faults } = recogniseAll(names.sort());
+  const files: string[] = [];
+  const texts: { variable: Variable; text: string; where: string }[] = [];
+  for (const variable of variables) {
+    const written = env[variable.name] ?? '';
+    const key = variable.key.path.join('.');
+    if (!variable.fromFile) {
+      texts.push({ variable, text: written, where: `environment ${variable.name}` });
+      continue;
+    }
+    const file = resolve(baseDir, written);
+    files.push(file);
+    try {
+      const text = (await readText(file, VALUE_FILE_BYTES_MAX)).replace(/\r?\n$/, '');
+      texts.push({ variable, text, where: `file ${written} (${variable.name})` });
+    } catch (error) {
+      const message = `Cannot read "${written}" for ${key}: ${stateOf(error)}`;
+      faults.push({ code: 'config_invalid', message, key, where: `environment ${variable.name}` });
+    }
+  }
+
+  const settings: Setting[] = [];
+  const values = await coerceText(texts.map(({ variable, text }) => ({ schema: variable.key.schema, text })));
+  for (const [index, { variable, where }] of texts.entries()) {
+    settings.push(...settingsOf(values[index], { where, places: new Map() }, variable.key.path));
+  }
+  return { settings, faults, files };
+}
+
+/** The variables that name keys, the outer ones first so that the inner ones hold; faults for all others. */
+function recogniseAll(names: readonly string[]): { variables: Variable[]; faults: ConfigFault[] } {
+  const known = new Map<string, KeySpec>();
+  for (const key of [...listSections(), ...listKeys()]) known.set(comparable(environmentName(key.path)), key);
+
+  const variables: Variable[] = [];
+  const faults: ConfigFault[] = [];
+  for (const name of names) {
+    const asked = comparable(name);
+    const withoutFile = asked.endsWith('__file') ? asked.slice(0, -'__file'.length) : null;
+    const exact = known.get(asked);
+    const key = exact ?? (withoutFile === null ? undefined : known.get(withoutFile));
+    if (key === undefined) {
+      faults.push(unknownVariable(name, withoutFile ?? asked, known));
+      continue;
+    }
+    const other = variables.find((variable) => variable.key === key);
+    if (other === undefined) variables.push({ name, key, fromFile: exact === undefined });
+    else faults.push(setTwice(key, other.name, name));
+  }
+  return { variables: variables.sort((a, b) => a.key.path.length - b.key.path.length), faults };
+}
+
+function unknownVariable(name: string, asked: string, known: ReadonlyMap<string, KeySpec>): ConfigFault {
+  const nearest = known.get(nearestOf(asked, [...known.keys()]) ?? '');
+  const hint = nearest === undefined ? '' : `; did you mean "${environmentName(nearest.path)}"?`;
+  return {
+    code: 'config_invalid',
+    message: `unknown environment variable "${name}"${hint}`,
+    key: null,
+    where: `environment ${name}`,
+  };
+}
+
+function setTwice(key: KeySpec, first: string, second: string): ConfigFault {
+  const dotted = key.path.join('.');
+  return {
+    code: 'config_invalid',
+    message: `${dotted} is set by two environment variables, "${first}" and "${second}"; keep one of them`,
+    key: dotted,
+    where: `environment ${second}`,
+  };
+}

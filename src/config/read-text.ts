@@ -1,0 +1,44 @@
+import { open } from 'node:fs/promises';
+import { errnoOf } from '../domain/errors.ts';
+
+const STATES: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'it does not exist',
+  EISDIR: 'it is a folder',
+  EACCES: 'it is not readable for the user that docshelf runs as',
+};
+
+/** Why a file cannot be used, in words that follow a colon. */
+export function stateOf(error: unknown): string {
+  const errno = errnoOf(error);
+  return errno === undefined ? String(error) : (STATES[errno] ?? `it cannot be read (${errno})`);
+}
+
+/**
+ * A text file of at most `bytesMax` bytes. It is read and not measured first, so that a pipe works and a growing file
+ * cannot pass the bound.
+ *
+ * @throws a system error, or an Error whose message is the state (`it is larger than 1048576 bytes`).
+ */
+export async function readText(file: string, bytesMax: number): Promise<string> {
+  await using handle = await open(file, 'r');
+  const buffer = Buffer.alloc(bytesMax + 1);
+  let length = 0;
+  while (length <= bytesMax) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  if (length > bytesMax) throw new UnusableText(`it is larger than ${bytesMax} bytes`);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(buffer.subarray(0, length));
+  } catch (error) {
+    throw new UnusableText('it is not UTF-8 text', { cause: error });
+  }
+}
+
+class UnusableText extends Error {
+  override toString(): string {
+    return this.message;
+  }
+}

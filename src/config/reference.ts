@@ -1,0 +1,59 @@
+import { expectationOf } from './expectation.ts';
+import { NOT_BUILT_KEYS } from './not-built.ts';
+import { configSchema, environmentName, listKeys, type SchemaNode } from './schema-node.ts';
+
+const INTRODUCTION = `# Config reference
+
+This page is generated from the schema (\`sh scripts/run.sh node scripts/generate.ts\`).
+
+docshelf reads \`--config FILE\`, else the file that \`DOCSHELF_CONFIG\` names, else \`./config.yaml\` where it is there.
+Every key may be left out; an unknown one is a fault. A command-line flag goes before the environment, the environment
+before the file, the file before the default. All faults are reported together, each with its line and column, or with the name
+of its variable; \`docshelf config check\` does nothing else, \`docshelf config print\` shows what holds and who said so.
+
+- **Environment.** \`DOCSHELF__SECTION__KEY\` sets \`section.key\`; case and single underscores do not matter. Lists and
+  maps are written as JSON. A whole section may be set as a JSON object; a variable for one of its keys goes before it.
+  An empty variable sets an empty value; unset it to leave the key alone.
+- **Values from files.** \`DOCSHELF__SECTION__KEY__FILE\` names a file that holds the value; one newline at its end is left
+  out. The file is watched. Setting a key both ways is a fault.
+- **Sizes** are written with \`KiB\`, \`MiB\` or \`GiB\`, or as a plain number of bytes.
+- **Durations** are written with \`s\`, \`m\`, \`h\` or \`d\`: \`30s\`, \`1h\`. There are no milliseconds, and a bare number is refused.
+- **Relative paths** begin at the folder of the config file, also where they come from the environment or a flag; without
+  a config file, at the working directory.
+- **YAML** is version 1.2, in UTF-8, at most 1 MiB: \`on\`, \`off\`, \`yes\` and \`no\` are text. Where a key takes text, a number needs no
+  quotes: \`version: 3.10\` is the version 3.10. Custom tags are refused; aliases work (100,000 values in all).
+- **Secrets** (\`bundleUrl\`, \`token\`) are printed as \`[redacted]\`, and no fault repeats a value.
+`;
+
+/** The text of `docs/config.md`: every key with its type, default and environment variable. */
+export function configReference(): string {
+  const sections = Object.entries(configSchema.properties ?? {}).map(([name, schema]) =>
+    sectionReference(name, schema),
+  );
+  return `${INTRODUCTION}\n${sections.join('\n')}`;
+}
+
+function sectionReference(name: string, schema: SchemaNode): string {
+  const rows = listKeys(schema, [name]).map(({ path, schema: key }) => {
+    const dotted = path.join('.');
+    const notBuilt = NOT_BUILT_KEYS.some((row) => dotted === row || dotted.startsWith(`${row}.`));
+    const cells = [
+      `\`${dotted}\``,
+      expectationOf(key),
+      key.default === undefined
+        ? ''
+        : `\`${typeof key.default === 'string' ? key.default : JSON.stringify(key.default)}\``,
+      `\`${environmentName(path)}\``,
+      `${key.description ?? ''}${notBuilt ? ' *Not built yet in this version.*' : ''}`,
+    ];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return `## ${name}
+
+${schema.description ?? ''}
+
+| key | value | default | environment variable | what it does |
+|---|---|---|---|---|
+${rows.join('\n')}
+`;
+}

@@ -1,0 +1,258 @@
+import { DEFAULT_DOMAIN, DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
+import {
+  boolean,
+  cidr,
+  domain,
+  duration,
+  host,
+  httpUrl,
+  integer,
+  list,
+  oneOf,
+  optional,
+  path,
+  port,
+  secret,
+  section,
+  sha256,
+  size,
+  switchable,
+  text,
+  version,
+} from './blocks.ts';
+
+/** The deployment side of contract section 2: what this daemon is, what it serves, and where it listens. */
+
+export const deployment = section(
+  {
+    type: oneOf(DEPLOYMENT_TYPES, {
+      description: 'The type of this deployment; it decides which features are available.',
+      default: 'client-hosted',
+    }),
+    domain: optional(
+      domain({
+        description: `The domain of the site. Without it: that of the first bundle's manifest, else ${DEFAULT_DOMAIN}; kept in the data folder.`,
+        examples: ['acme'],
+      }),
+    ),
+  },
+  'This running daemon.',
+);
+
+export const server = section(
+  {
+    host: host({ description: 'Address on which the site listens.', default: '0.0.0.0' }),
+    port: port({ description: 'Port of the site; 0 takes a free one.', default: 8080 }),
+    basePath: text(
+      'a path that begins with /',
+      { pattern: '^/[A-Za-z0-9._~/-]*$' },
+      {
+        description: 'Path below which the site is served.',
+        default: '/',
+        examples: ['/docs'],
+      },
+    ),
+    trailingSlash: oneOf(['auto', 'always', 'never'], {
+      description: "Whether a folder's page answers with or without its slash; auto: as the site's own links ask.",
+      default: 'auto',
+    }),
+    workers: integer(1, 64, { description: 'Processes that serve the site.', default: 1 }),
+    cacheBytes: size('0', '64GiB', { description: 'Memory for hot files; 0 turns the cache off.', default: '128MiB' }),
+    trustedProxies: list(cidr, {
+      description: 'Addresses or networks of proxies whose X-Forwarded-* headers are believed.',
+      examples: [['10.0.0.0/8']],
+    }),
+    shutdownTimeout: duration('1s', '10m', {
+      description: 'How long requests in flight may take to finish at shutdown.',
+      default: '20s',
+    }),
+    tls: section(
+      {
+        certFile: optional(path({ description: 'Certificate chain in PEM.' })),
+        keyFile: optional(path({ description: 'Private key in PEM.' })),
+      },
+      'TLS on the site listener.',
+    ),
+  },
+  'The site listener.',
+);
+
+export const admin = section(
+  {
+    host: host({ description: 'Address on which the admin interface listens.', default: '127.0.0.1' }),
+    port: port({ description: 'Port of the admin interface; 0 takes a free one.', default: 9090 }),
+    token: optional(
+      secret(
+        'a token of visible ASCII characters, without spaces',
+        { pattern: '^[\\x21-\\x7e]{1,4096}$' },
+        {
+          description: 'Bearer token that the admin actions ask for. Without one, every action is refused.',
+        },
+      ),
+    ),
+  },
+  'Health, status, metrics, features and actions.',
+);
+
+export const storage = section(
+  { dir: path({ description: 'The data folder. A change needs a restart.', default: './data' }) },
+  'Where releases are kept.',
+);
+
+const limits = section(
+  {
+    entries: integer(1, 10_000_000, { description: 'Entries of an archive.', default: 200_000 }),
+    fileBytes: size('1', '1024GiB', { description: 'One unpacked file.', default: '512MiB' }),
+    totalBytes: size('1', '1024GiB', { description: 'All unpacked files together.', default: '8GiB' }),
+    ratio: integer(1, 100_000, {
+      description: 'Unpacked bytes per byte of the archive, beyond the first 64 MiB.',
+      default: 200,
+    }),
+    bundleBytes: size('1', '1024GiB', { description: 'An archive as it is fetched or taken in.', default: '8GiB' }),
+  },
+  'Bounds on an archive; one that exceeds them is refused.',
+);
+
+const signature = section(
+  {
+    required: boolean({ description: 'Refuse a bundle without a valid signature.', default: false }),
+    publicKeys: list(path({ description: 'A public key in PEM.' }), { description: 'Files of keys that may sign.' }),
+    file: optional(path({ description: 'File that holds the signature.' })),
+    url: optional(secret('an http, https or file URL', { format: 'link' }, { description: 'Link to the signature.' })),
+  },
+  'Signatures of bundles.',
+);
+
+const renew = section(
+  {
+    apiUrl: optional(httpUrl({ description: 'Base URL of the static export API.' })),
+    keyFile: optional(path({ description: 'File that holds the admin key.' })),
+    domain: optional(domain({ description: 'Domain whose newest export is fetched.' })),
+    jobId: optional(
+      text('a job id: se_ and 16 hex digits', { pattern: '^se_[0-9a-f]{16}$' }, { description: 'Job to fetch.' }),
+    ),
+    every: optional(duration('1m', '30d', { description: 'How often to look.' })),
+  },
+  'Fetches a fresh link by itself.',
+);
+
+export const staticExport = section(
+  {
+    enabled: boolean({ description: 'Turns serving of the bundle on.', default: false }),
+    bundleUrl: optional(
+      secret(
+        'an http, https or file URL',
+        { format: 'link' },
+        {
+          description: 'Link to the bundle, fetched at start. A credential: it is never printed.',
+          examples: ['https://bundles.example.com/acme-export-2024-06-01.tar.gz?signature=...'],
+        },
+      ),
+    ),
+    bundleUrlFile: optional(
+      path({ description: 'File that holds the link, in place of bundleUrl; watched for changes.' }),
+    ),
+    version: optional(version({ description: 'Pins the version that is served.', examples: ['2024-06-01', 'v3.2.0'] })),
+    sha256: optional(sha256({ description: 'Digest that the fetched archive must have.' })),
+    signature,
+    preload: path({
+      description: 'Folder of archives that are taken in at start. May be missing where it is the default.',
+      default: './bundles',
+    }),
+    keep: integer(0, 1000, { description: 'Old releases that stay on disk after a swap.', default: 3 }),
+    minVersion: optional(version({ description: 'Oldest version that may be served.' })),
+    renew,
+    limits,
+  },
+  'The bundle that is served.',
+);
+
+export const network = section(
+  {
+    allowedHosts: list(
+      text(
+        'host, host:port or *.domain',
+        { pattern: '^(?:\\*\\.)?[A-Za-z0-9._:\\[\\]-]{1,261}$' },
+        { description: 'A host, host:port, or *.domain for every name below it.' },
+      ),
+      {
+        description:
+          'Hosts that docshelf may fetch from. Empty: any host, save in an air-gapped deployment, where it means none.',
+        examples: [['bundles.example.com']],
+      },
+    ),
+    allowPrivate: boolean({ description: 'Whether private addresses may be fetched from.', default: true }),
+    proxy: secret(
+      'env, off, or the http or https URL of a proxy',
+      { format: 'proxy' },
+      {
+        description:
+          'env: as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say; off: none; else the URL of a proxy, which is never printed.',
+        default: 'env',
+      },
+    ),
+    caFile: optional(path({ description: 'Further certificate authorities to trust, in PEM; watched for changes.' })),
+    connectTimeout: duration('1s', '10m', { description: 'How long a connection may take to open.', default: '10s' }),
+    idleTimeout: duration('1s', '1h', {
+      description: 'How long a download may go without a single byte.',
+      default: '30s',
+    }),
+    totalTimeout: duration('1s', '7d', {
+      description: 'How long one attempt at a download may take.',
+      default: '30m',
+    }),
+    retries: integer(0, 20, { description: 'Further attempts after a failed one that may succeed later.', default: 4 }),
+    redirects: integer(0, 20, { description: 'Redirects that are followed.', default: 5 }),
+  },
+  'How bundles are fetched.',
+);
+
+const ORIGIN = text(
+  'an origin such as https://search.example.com',
+  { format: 'http-url' },
+  {
+    description: 'An origin that pages may talk to.',
+  },
+);
+const wish = {
+  enabled: optional(
+    boolean({ description: 'On or off. Without it: on where the feature table says available, else off.' }),
+  ),
+  origins: list(ORIGIN, { description: 'Origins that the feature needs.' }),
+};
+
+export const features = section(
+  {
+    search: switchable(
+      {
+        ...wish,
+        discoveryUrl: optional(httpUrl({ description: 'Base URL of the hosted search.' })),
+        keyFile: optional(path({ description: 'File that holds the assistant key.' })),
+      },
+      'Documentation search by the hosted service.',
+    ),
+    assistant: switchable(wish, 'AI assistant.'),
+    analytics: switchable(wish, 'Web analytics.'),
+    apiPlayground: switchable(wish, 'API playground ("Try it").'),
+    enforce: oneOf(['off', 'report', 'on'], {
+      description: 'Whether pages are held to the feature report: not at all, reported, or blocked.',
+      default: 'off',
+    }),
+  },
+  'What readers find on the site. true and false are short for enabled.',
+);
+
+export const log = section(
+  {
+    level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      description: 'The least severe line that is written.',
+      default: 'info',
+    }),
+    format: oneOf(['auto', 'json', 'pretty'], {
+      description: 'auto: pretty on a terminal, else JSON.',
+      default: 'auto',
+    }),
+    access: boolean({ description: 'Whether every request is logged.', default: true }),
+  },
+  'The log.',
+);

@@ -1,0 +1,152 @@
+import { type Static, Type } from 'typebox';
+import { DOMAIN_PATTERN } from '../../domain/deployment.ts';
+import {
+  boolean,
+  cidr,
+  DOMAIN_RULE,
+  duration,
+  durationOrNone,
+  host,
+  httpUrl,
+  list,
+  oneOf,
+  optional,
+  path,
+  port,
+  record,
+  secret,
+  section,
+  sha256,
+  text,
+} from './blocks.ts';
+
+/** The service side of contract section 2: search, the static export API, and who may ask for them. */
+
+const id = (of: string) =>
+  text(
+    'a name of letters, digits, ".", "_" or "-"',
+    { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' },
+    { description: `Name of the ${of}.` },
+  );
+
+export const api = section(
+  {
+    host: host({ description: 'Address on which the search and export API listens.', default: '127.0.0.1' }),
+    port: port({ description: 'Port of the API; 0 takes a free one.', default: 8081 }),
+    publicUrl: optional(httpUrl({ description: 'URL under which clients reach the API.' })),
+  },
+  'The search and export API.',
+);
+
+const hostedModel = record(
+  {
+    url: httpUrl({ description: 'URL of the embeddings endpoint.' }),
+    model: text('the name of a model', {}, { description: 'Name of the model.' }),
+    keyFile: optional(path({ description: 'File that holds the key.' })),
+  },
+  { description: 'A hosted model.' },
+);
+
+export const search = section(
+  {
+    enabled: boolean({ description: 'The search engine inside the daemon.', default: true }),
+    widget: oneOf([false, true, 'replace'], {
+      description: "Whether pages get docshelf's search box; replace: in place of the site's own.",
+      default: false,
+    }),
+    mcp: boolean({ description: 'Whether the API answers the Model Context Protocol.', default: false }),
+    model: Type.Unsafe<string | Static<typeof hostedModel>>({
+      anyOf: [{ type: 'string', minLength: 1, maxLength: 4096 }, hostedModel],
+      description:
+        'What computes meanings: builtin, off (keywords only), a folder that holds a model, or a hosted one.',
+      default: 'builtin',
+      'x-expects': 'builtin, off, a folder, or {url, model, keyFile}',
+    }),
+    keys: list(
+      record(
+        { id: id('key'), sha256: sha256({ description: 'SHA-256 digest of the key.' }) },
+        { description: 'A key.' },
+      ),
+      { description: 'Assistant keys of a daemon without organizations.' },
+    ),
+  },
+  'Search over the site.',
+);
+
+export const exportApi = section(
+  {
+    enabled: boolean({ description: 'Whether the static export API is offered.', default: false }),
+    role: oneOf(['both', 'api', 'worker'], { description: 'What this daemon does of it.', default: 'both' }),
+    linkTtl: duration('1s', '7d', { description: 'How long a link to a bundle works.', default: '1h' }),
+    retention: durationOrNone('1h', '3650d', { description: 'How long finished jobs are kept.', default: 'none' }),
+    store: section(
+      {
+        kind: oneOf(['disk', 's3'], { description: 'Where bundles are kept.', default: 'disk' }),
+        bucket: optional(text('the name of a bucket', {}, { description: 'Bucket (s3).' })),
+        region: optional(text('a region', {}, { description: 'Region (s3).' })),
+        endpoint: optional(httpUrl({ description: 'Endpoint of another S3 service (s3).' })),
+        prefix: optional(text('a prefix', {}, { description: 'Prefix of object names (s3).' })),
+        accessKeyId: optional(secret('an access key id', {}, { description: 'Access key id (s3).' })),
+        secretAccessKey: optional(secret('a secret access key', {}, { description: 'Secret access key (s3).' })),
+      },
+      'The store of exported bundles.',
+    ),
+    queue: section(
+      {
+        kind: oneOf(['sqlite', 'postgres'], { description: 'Where jobs wait.', default: 'sqlite' }),
+        url: optional(secret('a connection URL', {}, { description: 'Connection URL (postgres).' })),
+      },
+      'The queue of export jobs.',
+    ),
+  },
+  'The static export API.',
+);
+
+const source = record(
+  {
+    kind: oneOf(['crawl', 'folder', 'markdown'], { description: 'How the site is read.' }),
+    url: optional(httpUrl({ description: 'Where the crawl begins (crawl).' })),
+    render: oneOf(['none', 'chromium'], { description: 'Whether pages are rendered (crawl).', default: 'none' }),
+    allowAddresses: list(cidr, { description: 'Private networks that this crawl may reach (crawl).' }),
+    path: optional(path({ description: 'The folder (folder, markdown).' })),
+  },
+  { description: 'Where the pages of an export come from.' },
+);
+
+const site = record(
+  {
+    hosts: list(host({ description: 'A full host name.' }), { description: 'Full host names of the site.' }),
+    source: optional(source),
+  },
+  { description: 'One site.' },
+);
+
+const organization = record(
+  {
+    id: id('organization'),
+    plan: text('a word', {}, { description: 'Plan; only enterprise exports.', default: 'none' }),
+    domains: Type.Unsafe<Record<string, Static<typeof site>>>({
+      type: 'object',
+      propertyNames: { pattern: DOMAIN_PATTERN.source, 'x-expects': DOMAIN_RULE },
+      additionalProperties: site,
+      description: 'Sites by domain.',
+      default: {},
+    }),
+    keys: list(
+      record(
+        {
+          id: id('key'),
+          type: oneOf(['admin', 'assistant'], { description: 'What the key may do.' }),
+          sha256: sha256({ description: 'SHA-256 digest of the key.' }),
+        },
+        { description: 'A key.' },
+      ),
+      { description: 'Keys of the organization.' },
+    ),
+  },
+  { description: 'An organization.' },
+);
+
+export const organizations = list(organization, {
+  description: "Who owns which domains. Without any, an organization of docshelf's own owns deployment.domain.",
+});

@@ -1,0 +1,83 @@
+import { childOf, type SchemaNode, schemaAt, sectionOf } from './schema-node.ts';
+
+/** One key as one source sets it. */
+export interface Setting {
+  /** The key's segments: `['server', 'port']`. */
+  readonly path: readonly string[];
+  /** The value as it was written. */
+  readonly value: unknown;
+  /** `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
+  readonly where: string;
+  /** Places of what lies inside the value, by pointer from the top; empty where the source has no lines. */
+  readonly places: ReadonlyMap<string, string>;
+}
+
+/** JSON Pointer (RFC 6901), the form in which Ajv names a place. */
+export function pointerOf(path: readonly (string | number)[]): string {
+  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+export function pathOf(pointer: string): string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+/** `organizations[0].id` for `/organizations/0/id`; names that are no plain names are left out. */
+export function dottedOf(pointer: string): string {
+  return pathOf(pointer)
+    .map((key) => (/^\d+$/.test(key) ? `[${key}]` : /^[A-Za-z0-9_-]{1,64}$/.test(key) ? `.${key}` : '.?'))
+    .join('')
+    .replace(/^\./, '');
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+interface Source {
+  readonly where: string;
+  readonly places: ReadonlyMap<string, string>;
+}
+
+/**
+ * The settings that a value makes. Sections come apart into their keys, so that another source can override one key of
+ * them; everything else (lists and maps too) is one setting. A section without content sets nothing.
+ */
+export function settingsOf(value: unknown, source: Source, path: readonly string[] = []): Setting[] {
+  return split(value, schemaAt(path), source, path);
+}
+
+function split(value: unknown, schema: SchemaNode | undefined, source: Source, path: readonly string[]): Setting[] {
+  const here = { where: source.places.get(pointerOf(path)) ?? source.where, places: source.places };
+  const section = sectionOf(schema);
+  if (section === null) return [{ path, value, ...here }];
+  if (value === null) return [];
+  const shorthand = schema?.['x-shorthand'];
+  if (shorthand !== undefined && typeof value === 'boolean') return [{ path: [...path, shorthand], value, ...here }];
+  if (!isMap(value)) return [{ path, value, ...here }];
+  return Object.entries(value).flatMap(([key, child]) => split(child, childOf(section, key), source, [...path, key]));
+}
+
+/** All settings as one: of two for the same key the later one holds. */
+export class Settings {
+  readonly #byPointer = new Map<string, Setting>();
+
+  constructor(inRisingPrecedence: readonly Setting[]) {
+    for (const setting of inRisingPrecedence) this.#byPointer.set(pointerOf(setting.path), setting);
+  }
+
+  all(): Setting[] {
+    return [...this.#byPointer.values()];
+  }
+
+  get(dotted: string): Setting | undefined {
+    return this.#byPointer.get(pointerOf(dotted.split('.')));
+  }
+
+  /** All settings but those at these pointers. */
+  without(pointers: ReadonlySet<string>): Settings {
+    return new Settings(this.all().filter((setting) => !pointers.has(pointerOf(setting.path))));
+  }
+}

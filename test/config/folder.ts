@@ -1,0 +1,48 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import {
+  ConfigError,
+  type ConfigFault,
+  type LoadedConfig,
+  type LoadOptions,
+  loadConfig,
+} from '../../src/config/index.ts';
+
+/** A temporary folder with these files, gone when the test ends. */
+export async function folderWith(files: Record<string, string | Uint8Array> = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'docshelf-config-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), content);
+  }
+  return folder;
+}
+
+type Rest = Partial<Pick<LoadOptions, 'env' | 'flags'>>;
+
+/** Loads `./config.yaml` with this text, in a folder of its own. */
+export async function load(yaml: string, rest: Rest = {}): Promise<LoadedConfig> {
+  const cwd = await folderWith({ 'config.yaml': yaml });
+  return loadConfig({ file: null, env: {}, cwd, ...rest });
+}
+
+export async function errorOf(loading: Promise<LoadedConfig>): Promise<ConfigError> {
+  const error = await loading.then(
+    () => new Error('it loaded'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof ConfigError) return error;
+  throw error;
+}
+
+export async function faultsOf(yaml: string, rest: Rest = {}): Promise<readonly ConfigFault[]> {
+  return (await errorOf(load(yaml, rest))).faults;
+}
+
+/** The faults as `code key where`, in their order. */
+export async function briefsOf(yaml: string, rest: Rest = {}): Promise<string[]> {
+  return (await faultsOf(yaml, rest)).map(({ code, key, where }) => `${code} ${key} ${where}`);
+}

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { jsonSchema, loadConfig } from '../../src/config/index.ts';
+import { configReference } from '../../src/config/reference.ts';
+import { schemaSource } from '../../src/config/schema/index.ts';
+import { environmentName, listKeys, type SchemaNode } from '../../src/config/schema-node.ts';
+import { folderWith } from './folder.ts';
+
+const root = join(import.meta.dirname, '../..');
+const read = (file: string) => readFile(join(root, file), 'utf8');
+
+/** Formats are checked by docshelf; an editor that does not know them lets them pass. */
+const strictAjv = () =>
+  new Ajv({ allErrors: true, validateFormats: false, allowUnionTypes: true, strictTypes: false }).addVocabulary([
+    'x-unit',
+    'x-expects',
+    'x-bounds',
+    'x-shorthand',
+  ]);
+
+describe('what scripts/generate.ts writes is up to date', () => {
+  it('config.schema.json, for editors and for the program', async () => {
+    const generated = `${JSON.stringify(schemaSource, null, 2)}\n`;
+    expect(await read('config.schema.json')).toBe(generated);
+    expect(await read('src/config/config.schema.json')).toBe(generated);
+    expect(jsonSchema()).toEqual(JSON.parse(generated));
+  });
+
+  it('docs/config.md', async () => {
+    const reference = configReference();
+    expect(await read('docs/config.md')).toBe(reference);
+    for (const { path } of listKeys()) expect(reference).toContain(`\`${environmentName(path)}\``);
+  });
+});
+
+describe('the schema', () => {
+  it('is valid JSON Schema, also in the strict eyes of Ajv', () => {
+    const ajv = strictAjv();
+    expect(ajv.validateSchema(jsonSchema())).toBe(true);
+    expect(() => ajv.compile(jsonSchema())).not.toThrow();
+  });
+
+  it('accepts its own defaults and examples', () => {
+    const ajv = strictAjv();
+    for (const { path, schema } of listKeys()) {
+      const { examples = [] } = schema as SchemaNode & { examples?: unknown[] };
+      const check = ajv.compile(schema as object);
+      for (const value of [schema.default, ...examples].filter((known) => known !== undefined)) {
+        expect(check(value), `${path.join('.')}: ${JSON.stringify(value)}`).toBe(true);
+      }
+      expect(schema.description, path.join('.')).toMatch(/\.$/);
+    }
+  });
+});
+
+describe('config.example.yaml', () => {
+  it('loads without a fault', async () => {
+    const cwd = await folderWith({ 'config.yaml': await read('config.example.yaml') });
+    const { config } = await loadConfig({ file: null, env: {}, cwd });
+    expect(config.staticExport).toMatchObject({ enabled: true, version: '2024-06-01' });
+  });
+
+  it('names the schema in its first line and is valid by it', async () => {
+    const text = await read('config.example.yaml');
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./config.schema.json');
+    const check = strictAjv().compile(jsonSchema());
+    check(parse(text));
+    expect(check.errors).toBeNull();
+  });
+
+  it('mentions every key', async () => {
+    const text = await read('config.example.yaml');
+    const missing = listKeys().filter(({ path }) => !new RegExp(`\\b${path.at(-1)}:?`).test(text));
+    expect(missing.map(({ path }) => path.join('.')).filter((key) => !/^exportApi\.(store|queue)\./.test(key))).toEqual(
+      [],
+    );
+  });
+});

@@ -1,0 +1,277 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { exitCodeOf } from '../../src/domain/errors.ts';
+import { ARCHIVE_LIMITS, BUNDLE_BYTES_MAX } from '../../src/domain/limits.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
+
+const LINK = 'https://bundles.example.com/a.tar.gz?signature=canary';
+
+describe('loadConfig() without a config file', () => {
+  it('holds the defaults of the contract', async () => {
+    const cwd = await folderWith();
+    const { config, file, origins, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    expect(file).toBeNull();
+    expect(watchedFiles).toEqual([]);
+    expect(new Set(origins.values())).toEqual(new Set(['default']));
+    expect(config).toEqual({
+      deployment: { type: 'client-hosted', domain: null },
+      staticExport: {
+        enabled: false,
+        bundleUrl: null,
+        version: null,
+        sha256: null,
+        preload: join(cwd, 'bundles'),
+        preloadIsDefault: true,
+        keep: 3,
+        limits: ARCHIVE_LIMITS,
+        bundleBytesMax: BUNDLE_BYTES_MAX,
+      },
+      server: {
+        host: '0.0.0.0',
+        port: 8080,
+        trailingSlash: 'auto',
+        cacheBytes: 134_217_728,
+        trustedProxies: [],
+        shutdownTimeoutMs: 20_000,
+      },
+      admin: { host: '127.0.0.1', port: 9090, token: null },
+      api: { host: '127.0.0.1', port: 8081, publicUrl: null },
+      storage: { dir: join(cwd, 'data') },
+      network: {
+        allowedHosts: [],
+        proxy: 'env',
+        caFile: null,
+        connectTimeoutMs: 10_000,
+        idleTimeoutMs: 30_000,
+        totalTimeoutMs: 1_800_000,
+        retries: 4,
+        redirectsMax: 5,
+      },
+      features: {
+        search: { enabled: null },
+        assistant: { enabled: null },
+        analytics: { enabled: null },
+        apiPlayground: { enabled: null },
+      },
+      search: { enabled: true },
+      log: { level: 'info', format: 'auto', access: true },
+    });
+  });
+
+  it('is the same for an empty file, comments only, and sections without content', async () => {
+    for (const yaml of ['', '# nothing\n', '---\n', 'staticExport:\nfeatures:\n  search:\n']) {
+      expect((await load(yaml)).config.server.port).toBe(8080);
+    }
+  });
+});
+
+describe('loadConfig() finds the file', () => {
+  it('by --config before DOCSHELF_CONFIG before ./config.yaml', async () => {
+    const cwd = await folderWith({
+      'config.yaml': 'server: { port: 1 }',
+      'other/b.yaml': 'server: { port: 2 }',
+      'c.yaml': 'server: { port: 3 }',
+    });
+    const env = { DOCSHELF_CONFIG: 'other/b.yaml' };
+    const byDefault = await loadConfig({ file: null, env: {}, cwd });
+    const byEnvironment = await loadConfig({ file: null, env, cwd });
+    const byFlag = await loadConfig({ file: 'c.yaml', env, cwd });
+    expect([byDefault, byEnvironment, byFlag].map(({ config }) => config.server.port)).toEqual([1, 2, 3]);
+    expect(byEnvironment.file).toBe(join(cwd, 'other/b.yaml'));
+    expect(byEnvironment.watchedFiles).toEqual([join(cwd, 'other/b.yaml')]);
+    expect(byEnvironment.origins.get('server.port')).toBe('other/b.yaml:1:11');
+  });
+
+  it('refuses a named file that is missing, a folder, too large or not UTF-8', async () => {
+    const cwd = await folderWith({
+      'large.yaml': `#${'x'.repeat(1024 ** 2)}`,
+      'latin.yaml': new Uint8Array([0x61, 0x3a, 0x20, 0xe9]),
+    });
+    for (const file of ['missing.yaml', '.', 'large.yaml', 'latin.yaml']) {
+      const error = await errorOf(loadConfig({ file, env: {}, cwd }));
+      expect(error.code).toBe('config_invalid');
+      expect(exitCodeOf(error.code)).toBe(78);
+      expect(error.faults).toHaveLength(1);
+      // It may arrive: whoever watches wants to know where.
+      expect(error.watchedFiles).toEqual([join(cwd, file)]);
+    }
+  });
+});
+
+describe('loadConfig() builds the Config', () => {
+  it('converts sizes, durations and digests', async () => {
+    const { config } = await load(`
+server: { cacheBytes: 64KiB, shutdownTimeout: 2m }
+staticExport: { sha256: ${'AB'.repeat(32)}, limits: { totalBytes: 1GiB, bundleBytes: 1000, entries: 7, ratio: 9 } }
+network: { totalTimeout: 1d, connectTimeout: 1s, idleTimeout: 1h }
+`);
+    expect(config.server).toMatchObject({ cacheBytes: 65_536, shutdownTimeoutMs: 120_000 });
+    expect(config.staticExport).toMatchObject({ sha256: 'ab'.repeat(32), bundleBytesMax: 1000 });
+    expect(config.staticExport.limits).toEqual({
+      ...ARCHIVE_LIMITS,
+      totalBytesMax: 1024 ** 3,
+      entriesMax: 7,
+      ratioMax: 9,
+    });
+    expect(config.network).toMatchObject({
+      totalTimeoutMs: 86_400_000,
+      connectTimeoutMs: 1000,
+      idleTimeoutMs: 3_600_000,
+    });
+  });
+
+  it('begins relative paths of every source at the folder of the config file', async () => {
+    const cwd = await folderWith({ 'conf/config.yaml': 'storage: { dir: ./here }', 'conf/in/x': '' });
+    const env = { DOCSHELF__STATIC_EXPORT__PRELOAD: 'in' };
+    const { config } = await loadConfig({ file: 'conf/config.yaml', env, cwd });
+    expect(config.storage.dir).toBe(join(cwd, 'conf/here'));
+    expect(config.staticExport.preload).toBe(join(cwd, 'conf/in'));
+    expect(config.staticExport.preloadIsDefault).toBe(false);
+    const byFlag = await loadConfig({ file: 'conf/config.yaml', env: {}, cwd, flags: { 'storage.dir': '/abs' } });
+    expect(byFlag.config.storage.dir).toBe('/abs');
+  });
+
+  it('takes true, false and a map for a feature', async () => {
+    const { config } = await load('features: { search: true, assistant: false, analytics: { enabled: true } }');
+    expect(config.features).toEqual({
+      search: { enabled: true },
+      assistant: { enabled: false },
+      analytics: { enabled: true },
+      apiPlayground: { enabled: null },
+    });
+  });
+
+  it('keeps credentials in a Secret', async () => {
+    const { config } = await load(`
+staticExport: { bundleUrl: "${LINK}" }
+admin: { token: t0ken }
+network: { proxy: "http://user:pass@proxy.example.com:3128" }
+`);
+    expect(config.staticExport.bundleUrl?.reveal()).toBe(LINK);
+    expect(config.admin.token?.reveal()).toBe('t0ken');
+    expect(config.network.proxy).toBeInstanceOf(Secret);
+    expect(JSON.stringify(config)).not.toMatch(/canary|t0ken|pass/);
+  });
+
+  it('freezes it to the bottom', async () => {
+    const { config } = await load('server: { trustedProxies: [10.0.0.0/8] }');
+    const open: string[] = [];
+    const visit = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if (!Object.isFrozen(value)) open.push(path);
+      for (const [key, child] of Object.entries(value)) visit(child, `${path}.${key}`);
+    };
+    visit(config, 'config');
+    expect(open).toEqual([]);
+  });
+});
+
+describe('loadConfig() reports faults', () => {
+  it('of all sources together, those of the file by line, with one code for the whole', async () => {
+    const yaml = 'server:\n  workers: 4\n  port: 70000\nadmni: 1\n';
+    const env = { DOCSHELF__LOG__LEVEL: 'loud', DOCSHELF__NOTHING: '1' };
+    const flags = { 'api.port': -1 };
+    const cwd = await folderWith({ 'config.yaml': yaml });
+    const error = await errorOf(loadConfig({ file: null, env, flags, cwd }));
+    expect(error.code).toBe('config_invalid');
+    expect(error.fields.faults).toBe(error.faults);
+    expect(error.faults.map(({ code, key, where }) => `${code} ${key} ${where}`)).toEqual([
+      'config_not_built server.workers config.yaml:2:3',
+      'config_invalid server.port config.yaml:3:3',
+      'config_invalid admni config.yaml:4:1',
+      'config_invalid null environment DOCSHELF__NOTHING',
+      'config_invalid log.level environment DOCSHELF__LOG__LEVEL',
+      'config_invalid api.port flag',
+    ]);
+    for (const { message } of error.faults) expect(error.message).toContain(message);
+  });
+
+  it('up to a hundred, however many there are', async () => {
+    const faults = await faultsOf(Array.from({ length: 5000 }, (_, index) => `k${index}: 1`).join('\n'));
+    expect(faults).toHaveLength(100);
+  });
+
+  it('without ever printing a value', async () => {
+    const yaml = `
+staticExport: { version: "${LINK}", bundleUrl: "gopher://canary", sha256: canary }
+admin: { token: "can ary\\u00e9" }
+server: { port: canary }
+network: { proxy: "ftp://canary", allowedHosts: ["ca na/ry"] }
+"https://x?signature=canary": 1
+`;
+    const error = await errorOf(load(yaml, { env: { DOCSHELF__LOG__LEVEL: 'canary' } }));
+    expect(error.faults).toHaveLength(9);
+    expect(JSON.stringify([error.message, error.next, error.fields, error.faults])).not.toMatch(/can ?a|ca na/);
+  });
+});
+
+describe('cross-field rules', () => {
+  it('refuse bundleUrl and bundleUrlFile together, whatever sources they come from', async () => {
+    const yaml = 'staticExport:\n  bundleUrlFile: link\n';
+    const env = { DOCSHELF__STATIC_EXPORT__BUNDLE_URL: LINK };
+    const cwd = await folderWith({ 'config.yaml': yaml, link: LINK });
+    const { faults } = await errorOf(loadConfig({ file: null, env, cwd }));
+    expect(faults).toMatchObject([
+      { code: 'config_invalid', key: 'staticExport.bundleUrlFile', where: 'config.yaml:2:3' },
+    ]);
+  });
+
+  it('refuse one port for the site and the admin interface on the same address', async () => {
+    expect(await briefsOf('admin: { port: 8080 }')).toEqual(['config_invalid admin.port config.yaml:1:10']);
+    expect(await briefsOf('server: { port: 9090 }')).toEqual(['config_invalid server.port config.yaml:1:11']);
+    await load('server: { host: 127.0.0.2, port: 9090 }');
+    await load('server: { port: 0 }\nadmin: { port: 0 }');
+  });
+
+  it('say nothing about a key that has a fault of its own', async () => {
+    expect(await briefsOf('server: { port: 9090 }\nadmin: { port: x }')).toEqual([
+      'config_invalid admin.port config.yaml:2:10',
+    ]);
+  });
+});
+
+describe('files that the config names', () => {
+  it('bundleUrlFile is read, trimmed and watched', async () => {
+    const cwd = await folderWith({
+      'config.yaml': 'staticExport: { bundleUrlFile: run/link }',
+      'run/link': ` ${LINK}\n\n`,
+    });
+    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    expect(config.staticExport.bundleUrl?.reveal()).toBe(LINK);
+    expect(watchedFiles).toEqual([join(cwd, 'config.yaml'), join(cwd, 'run/link')]);
+  });
+
+  it('bundleUrlFile that is missing, empty or no link is a fault, and is watched all the same', async () => {
+    for (const content of [null, ' \n', 'canary', 'x'.repeat(65 * 1024)]) {
+      const cwd = await folderWith({ 'config.yaml': 'staticExport: { bundleUrlFile: link }' });
+      if (content !== null) await writeFile(join(cwd, 'link'), content);
+      const error = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+      expect(error.faults).toMatchObject([{ key: 'staticExport.bundleUrlFile', where: 'config.yaml:1:17' }]);
+      expect(error.message).toContain(join(cwd, 'link'));
+      expect(error.message).not.toContain('canary');
+      expect(error.watchedFiles).toEqual([join(cwd, 'config.yaml'), join(cwd, 'link')]);
+    }
+  });
+
+  it('a named preload folder must be there and be a folder', async () => {
+    const cwd = await folderWith({ 'config.yaml': 'staticExport: { preload: in }' });
+    const loading = () => loadConfig({ file: null, env: {}, cwd });
+    expect((await errorOf(loading())).faults).toMatchObject([{ key: 'staticExport.preload' }]);
+    await writeFile(join(cwd, 'in'), '');
+    expect((await errorOf(loading())).faults).toMatchObject([{ key: 'staticExport.preload' }]);
+    await rm(join(cwd, 'in'));
+    await mkdir(join(cwd, 'in'));
+    expect((await loading()).config.staticExport).toMatchObject({ preload: join(cwd, 'in'), preloadIsDefault: false });
+  });
+
+  it('caFile must be there, and is watched', async () => {
+    const cwd = await folderWith({ 'config.yaml': 'network: { caFile: ca.pem }' });
+    const loading = () => loadConfig({ file: null, env: {}, cwd });
+    expect((await errorOf(loading())).faults).toMatchObject([{ key: 'network.caFile', where: 'config.yaml:1:12' }]);
+    await writeFile(join(cwd, 'ca.pem'), '');
+    expect((await loading()).watchedFiles).toContain(join(cwd, 'ca.pem'));
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { briefsOf, errorOf, faultsOf, load } from './folder.ts';
+
+const HEX = 'a'.repeat(64);
+
+describe('what is not built yet', () => {
+  it.each([
+    ['server: { basePath: /docs }', 'server.basePath'],
+    ['server: { workers: 2 }', 'server.workers'],
+    ['server: { tls: { certFile: a } }', 'server.tls.certFile'],
+    ['staticExport: { signature: { required: true } }', 'staticExport.signature.required'],
+    ['staticExport: { signature: { publicKeys: [a] } }', 'staticExport.signature.publicKeys'],
+    ['staticExport: { signature: { url: "https://x/y" } }', 'staticExport.signature.url'],
+    ['staticExport: { minVersion: v1 }', 'staticExport.minVersion'],
+    ['staticExport: { renew: { every: 1h } }', 'staticExport.renew.every'],
+    ['network: { allowPrivate: false }', 'network.allowPrivate'],
+    ['features: { enforce: report }', 'features.enforce'],
+    ['features: { analytics: { origins: ["https://x"] } }', 'features.analytics.origins'],
+    ['features: { search: { discoveryUrl: "https://x" } }', 'features.search.discoveryUrl'],
+    ['features: { search: { keyFile: a } }', 'features.search.keyFile'],
+    ['search: { enabled: true }', 'search.enabled'],
+    ['search: { widget: replace }', 'search.widget'],
+    ['search: { mcp: true }', 'search.mcp'],
+    ['search: { model: off }', 'search.model'],
+    [`search: { keys: [{ id: a, sha256: ${HEX} }] }`, 'search.keys'],
+    ['exportApi: { enabled: true }', 'exportApi.enabled'],
+    ['exportApi: { linkTtl: 2h }', 'exportApi.linkTtl'],
+    ['exportApi: { store: { kind: s3 } }', 'exportApi.store.kind'],
+    ['organizations: [{ id: a, domains: { docs: { source: { kind: crawl } } } }]', 'organizations'],
+  ])('%s is refused by name', async (yaml, key) => {
+    const [fault, ...others] = await faultsOf(yaml);
+    expect(others).toEqual([]);
+    expect(fault).toMatchObject({ code: 'config_not_built', key });
+    expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
+  });
+
+  it('gives the whole error its code where nothing else is wrong', async () => {
+    expect((await errorOf(load('server: { workers: 2 }'))).code).toBe('config_not_built');
+  });
+
+  it('loads where a key asks for what holds anyway, however it is written', async () => {
+    await load(`
+server: { basePath: /, workers: 1, tls: {} }
+staticExport: { signature: { required: false, publicKeys: [] }, renew: {} }
+network: { allowPrivate: true }
+features: { enforce: off, search: { origins: [] } }
+search: { enabled: false, widget: false, model: builtin, keys: [] }
+exportApi: { enabled: false, linkTtl: 60m, retention: none, store: { kind: disk } }
+organizations: []
+`);
+  });
+
+  it('is reported once where the value is wrong as well', async () => {
+    expect(await briefsOf('server: { workers: many }')).toEqual(['config_invalid server.workers config.yaml:1:11']);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { printConfig } from '../../src/config/index.ts';
+import { listKeys } from '../../src/config/schema-node.ts';
+import { load } from './folder.ts';
+
+const YAML = `
+staticExport:
+  bundleUrl: https://bundles.example.com/a.tar.gz?signature=canary
+  version: 3.10
+admin: { token: canary }
+network: { proxy: "http://user:canary@proxy.example.com:3128" }
+`;
+
+describe('printConfig()', () => {
+  it('shows every key with its effective value and its origin', async () => {
+    const { rows, settings } = printConfig(await load(YAML, { env: { DOCSHELF__SERVER__PORT: '81' } }));
+    expect(rows.map(({ key }) => key)).toEqual(listKeys().map(({ path }) => path.join('.')));
+    expect(rows).toContainEqual({ key: 'staticExport.version', value: '3.10', origin: 'config.yaml:4:3' });
+    expect(rows).toContainEqual({ key: 'deployment.domain', value: '', origin: 'default' });
+    expect(settings['server.port']).toEqual({ value: 81, origin: 'environment DOCSHELF__SERVER__PORT' });
+    expect(settings['server.cacheBytes']).toEqual({ value: 134_217_728, origin: 'default' });
+    expect(settings['network.proxy']?.value).toBe('http://proxy.example.com:3128/');
+  });
+
+  it('redacts secrets, in rows and as JSON', async () => {
+    const printed = printConfig(await load(YAML));
+    expect(JSON.stringify(printed)).not.toContain('canary');
+    expect(printed.settings['staticExport.bundleUrl']?.value).toBe('[redacted]');
+    expect(printed.rows).toContainEqual({ key: 'admin.token', value: '[redacted]', origin: 'config.yaml:5:10' });
+  });
+
+  it('gives words of network.proxy as they are', async () => {
+    expect(printConfig(await load('')).settings['network.proxy']?.value).toBe('env');
+  });
+});

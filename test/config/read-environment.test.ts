@@ -1,0 +1,149 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { configSchema, environmentName, listKeys } from '../../src/config/schema-node.ts';
+import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
+
+describe('environment variables', () => {
+  it.each([
+    'DOCSHELF__STATIC_EXPORT__MIN_VERSION',
+    'DOCSHELF__STATICEXPORT__MINVERSION',
+    'docshelf__static_export__minVersion',
+  ])('name keys without case and single underscores: %s', async (name) => {
+    expect(await briefsOf('', { env: { [name]: 'v1' } })).toEqual([
+      `config_not_built staticExport.minVersion environment ${name}`,
+    ]);
+  });
+
+  it('override the file and are overridden by flags; origins say who holds', async () => {
+    const yaml = 'server: { port: 1, host: a }\nlog: { level: warn }';
+    const env = { DOCSHELF__SERVER__PORT: '2', DOCSHELF__SERVER__HOST: 'b' };
+    const { config, origins } = await load(yaml, { env, flags: { 'server.port': 3, 'log.level': undefined } });
+    expect(config.server).toMatchObject({ port: 3, host: 'b' });
+    expect(origins.get('server.port')).toBe('flag');
+    expect(origins.get('server.host')).toBe('environment DOCSHELF__SERVER__HOST');
+    expect(origins.get('log.level')).toBe('config.yaml:2:8');
+    expect(origins.get('log.format')).toBe('default');
+  });
+
+  it('become the type of their key', async () => {
+    const env = {
+      DOCSHELF__SERVER__PORT: '8443',
+      DOCSHELF__SERVER__CACHE_BYTES: '1MiB',
+      DOCSHELF__STATIC_EXPORT__LIMITS__BUNDLE_BYTES: '4096',
+      DOCSHELF__STATIC_EXPORT__ENABLED: 'true',
+      DOCSHELF__STATIC_EXPORT__VERSION: '3.10',
+      DOCSHELF__DEPLOYMENT__DOMAIN: '42',
+      DOCSHELF__SERVER__TRUSTED_PROXIES: '["10.0.0.0/8", "::1"]',
+      DOCSHELF__FEATURES__SEARCH: 'true',
+      DOCSHELF__FEATURES__ASSISTANT: '{"enabled": false}',
+      DOCSHELF__FEATURES__ANALYTICS__ENABLED: 'true',
+      DOCSHELF_CONFIG: '',
+      DOCSHELF_SERVICE_HOST: 'set by Kubernetes, and none of ours',
+      PATH: '/bin',
+    };
+    const { config } = await load('', { env });
+    expect(config.server).toMatchObject({ port: 8443, cacheBytes: 1024 ** 2, trustedProxies: ['10.0.0.0/8', '::1'] });
+    expect(config.staticExport).toMatchObject({ enabled: true, version: '3.10', bundleBytesMax: 4096 });
+    expect(config.deployment.domain).toBe('42');
+    expect(config.features).toMatchObject({
+      search: { enabled: true },
+      assistant: { enabled: false },
+      analytics: { enabled: true },
+    });
+  });
+
+  it('set a whole section as JSON, key by key, and give way to a variable for one key', async () => {
+    const env = { DOCSHELF__SERVER__PORT: '2', DOCSHELF__SERVER: '{"port": 1, "host": "b"}' };
+    const { config } = await load('server: { cacheBytes: 5 }', { env });
+    expect(config.server).toMatchObject({ port: 2, host: 'b', cacheBytes: 5 });
+  });
+
+  it.each([
+    ['DOCSHELF__SERVER__PORT', '80x', 'server.port'],
+    ['DOCSHELF__SERVER__PORT', '', 'server.port'],
+    ['DOCSHELF__SERVER__PORT', '1.5', 'server.port'],
+    ['DOCSHELF__STATIC_EXPORT__ENABLED', 'yes', 'staticExport.enabled'],
+    ['DOCSHELF__SERVER__TRUSTED_PROXIES', '10.0.0.0/8', 'server.trustedProxies'],
+    ['DOCSHELF__SERVER__TRUSTED_PROXIES', '["10.0.0.0/8"', 'server.trustedProxies'],
+    ['DOCSHELF__SERVER__TRUSTED_PROXIES', '["10.0.0.0/33"]', 'server.trustedProxies[0]'],
+    ['DOCSHELF__SERVER', '5', 'server'],
+    ['DOCSHELF__SERVER', '{"prot": 5}', 'server.prot'],
+    ['DOCSHELF__STATIC_EXPORT__VERSION', '', 'staticExport.version'],
+  ])('%s=%s is a fault', async (name, value, key) => {
+    expect(await briefsOf('', { env: { [name]: value } })).toEqual([`config_invalid ${key} environment ${name}`]);
+  });
+
+  it('of an unknown name are faults that name the nearest known one', async () => {
+    const [fault, ...others] = await faultsOf('', { env: { DOCSHELF__STATIC_EXPROT__BUNDLE_ULR: 'canary' } });
+    expect(others).toEqual([]);
+    expect(fault).toMatchObject({ code: 'config_invalid', where: 'environment DOCSHELF__STATIC_EXPROT__BUNDLE_ULR' });
+    expect(fault?.message).toContain('did you mean "DOCSHELF__STATIC_EXPORT__BUNDLE_URL"?');
+    expect(fault?.message).not.toContain('canary');
+  });
+
+  it('that mean the same key are a fault', async () => {
+    const env = { DOCSHELF__LOG__LEVEL: 'info', docshelf__log__level: 'warn' };
+    expect(await briefsOf('', { env })).toEqual(['config_invalid log.level environment docshelf__log__level']);
+  });
+});
+
+describe('…__FILE variables', () => {
+  it('read the value without one newline at its end, and are watched', async () => {
+    const cwd = await folderWith({ token: 't0ken\n', proxies: '["::1"]\r\n' });
+    const env = {
+      DOCSHELF__ADMIN__TOKEN__FILE: 'token',
+      DOCSHELF__SERVER__TRUSTED_PROXIES__FILE: join(cwd, 'proxies'),
+    };
+    const { config, origins, watchedFiles } = await loadConfig({ file: null, env, cwd });
+    expect(config.admin.token?.reveal()).toBe('t0ken');
+    expect(config.server.trustedProxies).toEqual(['::1']);
+    expect(origins.get('admin.token')).toBe('file token (DOCSHELF__ADMIN__TOKEN__FILE)');
+    expect(watchedFiles).toEqual([join(cwd, 'token'), join(cwd, 'proxies')]);
+  });
+
+  it('trim one newline only', async () => {
+    const cwd = await folderWith({ token: 't0ken\n\n' });
+    const error = await errorOf(loadConfig({ file: null, env: { DOCSHELF__ADMIN__TOKEN__FILE: 'token' }, cwd }));
+    expect(error.faults).toMatchObject([{ key: 'admin.token', where: 'file token (DOCSHELF__ADMIN__TOKEN__FILE)' }]);
+    expect(error.message).not.toContain('t0ken');
+  });
+
+  it('of a missing file are a fault', async () => {
+    expect(await briefsOf('', { env: { DOCSHELF__ADMIN__TOKEN__FILE: 'missing' } })).toEqual([
+      'config_invalid admin.token environment DOCSHELF__ADMIN__TOKEN__FILE',
+    ]);
+  });
+
+  it('beside the variable itself are a fault', async () => {
+    const cwd = await folderWith({ token: 'b' });
+    const env = { DOCSHELF__ADMIN__TOKEN: 'a', DOCSHELF__ADMIN__TOKEN__FILE: 'token' };
+    expect((await errorOf(loadConfig({ file: null, env, cwd }))).faults).toMatchObject([
+      { code: 'config_invalid', key: 'admin.token', where: 'environment DOCSHELF__ADMIN__TOKEN__FILE' },
+    ]);
+  });
+
+  it('mean the key where a key is named file', async () => {
+    expect(await briefsOf('', { env: { DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE: 'bundle.sig' } })).toEqual([
+      'config_not_built staticExport.signature.file environment DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE',
+    ]);
+  });
+});
+
+describe('readFlags()', () => {
+  it('reads texts as the environment does, and refuses unknown keys', async () => {
+    const { config } = await load('', { flags: { 'server.port': '81', 'server.trustedProxies': '["::1"]' } });
+    expect(config.server).toMatchObject({ port: 81, trustedProxies: ['::1'] });
+    expect(await briefsOf('', { flags: { 'server.prot': '81', nothing: 1 } })).toEqual([
+      'config_invalid server.prot flag',
+      'config_invalid nothing flag',
+    ]);
+  });
+});
+
+it('environmentName() gives every key a name of its own', () => {
+  const names = listKeys().map(({ path }) => environmentName(path));
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toContain('DOCSHELF__STATIC_EXPORT__BUNDLE_URL');
+  expect(Object.keys(configSchema.properties ?? {})).toHaveLength(12);
+});
