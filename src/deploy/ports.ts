@@ -9,7 +9,7 @@ export interface BundleSource {
   handles(link: Secret): boolean;
 
   /**
-   * Opens the bundle.
+   * Opens the bundle. Rejects with the signal's reason where that aborts, as the stream does.
    *
    * @throws DocshelfError `link_expired`, `link_refused`, `bundle_not_found`, `source_failed`, `source_unreachable`,
    *   `source_timeout`, `source_encoded`, `too_many_redirects`, `host_not_allowed`, `cannot_read`. `fields.retryable` (boolean) says whether
@@ -31,8 +31,15 @@ export interface OpenedBundle {
   readonly offset: number;
   /** Bytes of the whole bundle, or null where the source does not say. */
   readonly totalBytes: number | null;
+  /**
+   * Whether the stream's end is the bundle's end: its length is known, or the source marks the end. False where a cut
+   * transfer looks like a finished one (an HTTP/1.0 body that ends with its connection, RFC 9112 section 8).
+   */
+  readonly endIsCertain: boolean;
   /** A strong validator for resuming, or null. */
   readonly etag: string | null;
   /** The bundle's own file name (Content-Disposition, else the end of the link's path), or null. */
   readonly fileName: string | null;
+  /** Ends the transfer and frees what it holds; needed where the stream is not read to its end, harmless elsewhere. */
+  close(): void;
 }

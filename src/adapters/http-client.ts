@@ -1,0 +1,193 @@
+import type { Dispatcher } from 'undici';
+import { DocshelfError } from '../domain/errors.ts';
+import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
+import { decodeOrKeep } from './decode-or-keep.ts';
+import { createDispatcher, type DispatcherSettings } from './http-dispatcher.ts';
+import { type RequestFacts, requestFault } from './http-faults.ts';
+import { type Exchange, HttpResponse } from './http-response.ts';
+
+export interface HttpClientSettings extends DispatcherSettings {
+  /** From the call to the body's last byte, redirects included. */
+  readonly totalTimeoutMs: number;
+  readonly redirectsMax: number;
+  /** `host`, `host:port` or `*.domain` (every name below it, not itself); empty: any. */
+  readonly allowedHosts: readonly string[];
+  /** No host at all may be asked: an air-gapped deployment that allows none. */
+  readonly allowNone: boolean;
+}
+
+export interface GetOptions {
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** The one way out to HTTP: bounded in time and redirects, limited to the allowed hosts, and silent about queries. */
+export class HttpClient {
+  readonly #settings: HttpClientSettings;
+  readonly #dispatcher: Dispatcher;
+
+  /** Reads `caFile` once: a changed file needs a new client. @throws DocshelfError `config_invalid`, `cannot_read`. */
+  constructor(settings: HttpClientSettings) {
+    this.#settings = settings;
+    this.#dispatcher = createDispatcher(settings);
+  }
+
+  /**
+   * GETs a link and follows its redirects. Every status that is no redirect resolves.
+   *
+   * A user part of the link is sent as Basic credentials to that link alone; no credential follows a redirect.
+   *
+   * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`,
+   *   `host_not_allowed`, with `fields.retryable`; the signal's reason where that aborts.
+   */
+  async get(link: Secret | string, options: GetOptions): Promise<HttpResponse> {
+    const first = typeof link === 'string' ? link : link.reveal();
+    const exchange = this.#beginExchange(first, options.signal);
+    try {
+      return await this.#follow(first, options.headers ?? {}, exchange);
+    } catch (error) {
+      exchange.end();
+      throw error;
+    }
+  }
+
+  /** Ends every connection, also those in use. */
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  async #follow(first: string, headers: Readonly<Record<string, string>>, exchange: Exchange): Promise<HttpResponse> {
+    let url = this.#checkTarget(first, null);
+    const { authorization, ...others } = { ...credentialsOf(url), ...headers };
+    for (let redirects = 0; ; redirects += 1) {
+      const facts = this.#factsOf(first, url);
+      const sent = redirects === 0 && authorization !== undefined ? { ...others, authorization } : others;
+      const answer = await this.#send(url, sent, facts, exchange.signal);
+      const response = new HttpResponse(answer, new Secret(url.href), facts, exchange);
+      if (!REDIRECTS.has(response.status)) return response;
+      const location = response.header('location');
+      answer.body.destroy();
+      if (redirects === this.#settings.redirectsMax) {
+        throw new DocshelfError('too_many_redirects', `Cannot fetch ${facts.thing}: over ${redirects} redirects`, {
+          next: 'Use the link that the redirects lead to.',
+          fields: { redirects, retryable: false },
+        });
+      }
+      if (location === null || !URL.canParse(location, url)) {
+        throw badRedirect(facts.thing, `a redirect (${response.status}) without a usable target`);
+      }
+      url = this.#checkTarget(new URL(location, url).href, url);
+    }
+  }
+
+  async #send(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    facts: RequestFacts,
+    signal: AbortSignal,
+  ): Promise<Dispatcher.ResponseData> {
+    signal.throwIfAborted();
+    // undici looks at the signal of a request that waits for its connection only once that is there.
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    // An abort after the answer is found where the body is read, and is no rejection that nobody handles.
+    aborted.catch(() => {});
+    try {
+      const answered = this.#dispatcher.request({
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method: 'GET',
+        // The bytes as they are stored: a coded body has neither the length nor the digest that was promised.
+        headers: { 'user-agent': 'docshelf', ...headers, 'accept-encoding': 'identity' },
+        signal,
+      });
+      return await Promise.race([answered, aborted]);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw requestFault(error, facts);
+    }
+  }
+
+  /** The target as a URL, or the error that says why it is not asked. `from` is where a redirect came from. */
+  #checkTarget(link: string, from: URL | null): URL {
+    const thing = `"${linkWithoutSecrets(from?.href ?? link)}"`;
+    const url = URL.canParse(link) ? new URL(link) : null;
+    const shown = linkWithoutSecrets(link);
+    if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+      if (from !== null) throw badRedirect(thing, `it redirects to "${shown}", which is not http(s)`);
+      throw new DocshelfError('source_failed', `Cannot fetch ${thing}: it is not an http(s) link`, {
+        fields: { retryable: false },
+      });
+    }
+    if (from?.protocol === 'https:' && url.protocol === 'http:') {
+      throw badRedirect(thing, `it redirects from https to "${shown}", which is not encrypted`);
+    }
+    if (this.#isAllowed(url)) return url;
+    throw new DocshelfError('host_not_allowed', `Cannot fetch "${shown}": its host is not allowed`, {
+      next: `Add "${url.host}" to network.allowedHosts if bundles may come from there.`,
+      fields: { host: url.host, redirected: from !== null, retryable: false },
+    });
+  }
+
+  #isAllowed(url: URL): boolean {
+    const { allowedHosts, allowNone } = this.#settings;
+    if (allowedHosts.length === 0) return !allowNone;
+    return allowedHosts.some((entry) => {
+      const allowed = entry.toLowerCase();
+      if (allowed.startsWith('*.')) return url.hostname.endsWith(allowed.slice(1));
+      return allowed === url.hostname || allowed === `${url.hostname}:${portOf(url)}`;
+    });
+  }
+
+  /** Joins the caller's signal and the whole transfer's timer; `end` frees both. */
+  #beginExchange(link: string, signal: AbortSignal): Exchange {
+    const { totalTimeoutMs } = this.#settings;
+    const ending = new AbortController();
+    const onAbort = (): void => ending.abort(signal.reason);
+    const timer = setTimeout(() => {
+      const state = `not done within ${totalTimeoutMs / 1000} s in all`;
+      const timeout = new DocshelfError('source_timeout', `Cannot fetch "${linkWithoutSecrets(link)}": ${state}`, {
+        next: 'Try again when the network is faster; what was received is kept where the server can resume.',
+        fields: { retryable: true },
+      });
+      ending.abort(timeout);
+    }, totalTimeoutMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    return {
+      signal: ending.signal,
+      end: () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+      },
+    };
+  }
+
+  #factsOf(first: string, url: URL): RequestFacts {
+    const asked = linkWithoutSecrets(first);
+    const now = linkWithoutSecrets(url.href);
+    const { connectTimeoutMs, idleTimeoutMs } = this.#settings;
+    return { thing: asked === now ? `"${asked}"` : `"${asked}" (by way of "${now}")`, connectTimeoutMs, idleTimeoutMs };
+  }
+}
+
+function badRedirect(thing: string, state: string): DocshelfError {
+  return new DocshelfError('source_failed', `Cannot fetch ${thing}: ${state}`, {
+    next: 'Use a link that leads to the bundle itself.',
+    fields: { retryable: false },
+  });
+}
+
+function credentialsOf(url: URL): { authorization?: string } {
+  if (url.username === '' && url.password === '') return {};
+  const pair = `${decodeOrKeep(url.username)}:${decodeOrKeep(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+}
+
+function portOf(url: URL): string {
+  return url.port || (url.protocol === 'https:' ? '443' : '80');
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { getCACertificates } from 'node:tls';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
+import { DocshelfError } from '../domain/errors.ts';
+
+export interface DispatcherSettings {
+  readonly connectTimeoutMs: number;
+  /** A transfer without one byte for this long has failed; so has a server that takes this long to begin its answer. */
+  readonly idleTimeoutMs: number;
+  /** `env`: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say; `off`: none; else the proxy's URL. */
+  readonly proxy: 'env' | 'off' | string;
+  /** A PEM file of certificates that are trusted besides Node's own roots. */
+  readonly caFile: string | null;
+}
+
+/**
+ * The connections of the HTTP client. HTTP/1.1 alone: its framing tells a whole body from a cut one, and one download
+ * gains nothing from multiplexing.
+ *
+ * @throws DocshelfError `config_invalid`, `cannot_read`.
+ */
+export function createDispatcher(settings: DispatcherSettings): Dispatcher {
+  const tls =
+    settings.caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(settings.caFile)] };
+  const timeouts = { headersTimeout: settings.idleTimeoutMs, bodyTimeout: settings.idleTimeoutMs };
+  const options = {
+    ...timeouts,
+    allowH2: false,
+    connectTimeout: settings.connectTimeoutMs,
+    connect: { ...tls, timeout: settings.connectTimeoutMs },
+  };
+  if (settings.proxy === 'off') return new Agent(options);
+  const proxyOptions = {
+    ...options,
+    requestTls: tls,
+    proxyTls: tls,
+    // Without this, a proxy that never answers CONNECT would be waited for by undici's own 300 s.
+    clientFactory: (origin: URL, own: object) => new Pool(origin, { ...own, ...timeouts }),
+  };
+  try {
+    if (settings.proxy === 'env') return new EnvHttpProxyAgent(proxyOptions);
+    return new ProxyAgent({ ...proxyOptions, uri: settings.proxy });
+  } catch {
+    // No cause: the error holds the proxy's URL, which may carry a password.
+    throw new DocshelfError('config_invalid', 'Cannot use the proxy: its address is not a URL', {
+      next: 'Write network.proxy (or HTTP_PROXY, HTTPS_PROXY) as http://host:port.',
+    });
+  }
+}
+
+function readCertificates(file: string): string {
+  let pem: string;
+  try {
+    pem = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${(error as Error).message}`, {
+      next: 'Correct network.caFile, or make the file readable for the user that docshelf runs as.',
+      cause: error,
+    });
+  }
+  // Node passes over text without certificates in silence; every connection would then fail later, without this reason.
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+  throw new DocshelfError('config_invalid', `Cannot use "${file}" as network.caFile: it holds no PEM certificate`, {
+    next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
+  });
+}

@@ -1,0 +1,161 @@
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
+import type { BundleSource, OpenedBundle } from './ports.ts';
+import { RETRY_TOOLS, type RetryTools, retry } from './retry.ts';
+import { Part } from './spool.ts';
+
+export { sweepSpool } from './spool.ts';
+
+export interface FetchSettings {
+  readonly spoolDir: string;
+  /** Bytes of the archive. */
+  readonly bundleBytesMax: number;
+  readonly retriesMax: number;
+  /** A part that was last written to longer ago is not resumed. */
+  readonly partMaxAgeMs: number;
+}
+
+export interface FetchRequest {
+  readonly link: Secret;
+  /** The digest that the archive must have, 64 lower-case hex digits; null: any. */
+  readonly sha256: string | null;
+  readonly signal: AbortSignal;
+  /** Called for each chunk; `totalBytes` is null where the source does not say. */
+  readonly onProgress?: (doneBytes: number, totalBytes: number | null) => void;
+  readonly onRetry?: (error: DocshelfError, waitMs: number) => void;
+}
+
+export interface FetchedBundle {
+  /** The spooled archive, whole; the caller removes it. */
+  readonly file: string;
+  /** SHA-256 of the archive, 64 lower-case hex digits. */
+  readonly digest: string;
+  readonly sizeBytes: number;
+  readonly fileName: string | null;
+}
+
+export interface FetchTools extends RetryTools {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
+
+/**
+ * Brings a bundle into the spool folder: bounded, resumed where source and part allow it, tried again where that can
+ * help, and only whole: its length or its digest must agree.
+ *
+ * What a failed fetch received stays for resuming, unless it is itself what is wrong: too large, of another digest, or
+ * on a full disk.
+ *
+ * @throws DocshelfError the source's (ports.ts), and `source_too_large`, `source_no_length`, `source_truncated`,
+ *   `wrong_digest`, `cannot_write`; the signal's reason where that aborts.
+ */
+export async function fetchBundle(
+  sources: readonly BundleSource[],
+  request: FetchRequest,
+  settings: FetchSettings,
+  tools: FetchTools = FETCH_TOOLS,
+): Promise<FetchedBundle> {
+  const { link, signal, onRetry } = request;
+  const source = sources.find((candidate) => candidate.handles(link));
+  if (source === undefined) {
+    throw new DocshelfError('source_failed', `Cannot fetch ${thingOf(link)}: no source reads such links`, {
+      next: 'A bundleUrl begins with https://, http:// or file:.',
+      fields: { retryable: false },
+    });
+  }
+  try {
+    const part = await Part.open(settings.spoolDir, link, tools.now() - settings.partMaxAgeMs);
+    try {
+      const attempt = () => transfer(source, part, request, settings.bundleBytesMax);
+      const fileName = await retry(attempt, { retriesMax: settings.retriesMax, signal, onRetry }, tools);
+      const { bytes: sizeBytes, digest } = part;
+      return { file: await part.complete(), digest, sizeBytes, fileName };
+    } finally {
+      await part.release();
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw toDocshelfError(error);
+  }
+}
+
+/** One attempt: open, spool, compare. Gives the file name that the source knows. */
+async function transfer(
+  source: BundleSource,
+  part: Part,
+  { link, sha256, signal, onProgress }: FetchRequest,
+  bytesMax: number,
+): Promise<string | null> {
+  const opened = await source.open(link, { resume: part.resume, signal });
+  try {
+    const { totalBytes } = opened;
+    if (totalBytes === null && !opened.endIsCertain && sha256 === null) throw noLength(link);
+    if (totalBytes !== null && totalBytes > bytesMax) {
+      await part.discard();
+      throw tooLarge(link, bytesMax);
+    }
+    if (opened.offset === 0) await part.restart(opened.etag);
+    onProgress?.(part.bytes, totalBytes);
+    for await (const chunk of opened.stream) {
+      if (part.bytes + chunk.length > bytesMax) {
+        await part.discard();
+        throw tooLarge(link, bytesMax);
+      }
+      await part.append(chunk);
+      onProgress?.(part.bytes, totalBytes);
+    }
+    signal.throwIfAborted();
+    if (totalBytes !== null && part.bytes !== totalBytes) {
+      const receivedBytes = part.bytes;
+      // More than was declared: no later attempt could go on from there.
+      if (receivedBytes > totalBytes) await part.discard();
+      throw wrongLength(link, receivedBytes, totalBytes);
+    }
+    if (sha256 !== null && part.digest !== sha256) {
+      const found = part.digest;
+      await part.discard();
+      throw wrongDigest(link, sha256, found, opened);
+    }
+    return opened.fileName;
+  } finally {
+    opened.close();
+  }
+}
+
+function thingOf(link: Secret): string {
+  return `"${linkWithoutSecrets(link.reveal())}"`;
+}
+
+function noLength(link: Secret): DocshelfError {
+  const state = 'the server does not say its length, so that a cut transfer would look like a whole one';
+  return new DocshelfError('source_no_length', `Cannot fetch ${thingOf(link)}: ${state}`, {
+    next: 'Set staticExport.sha256 to the digest of the bundle, or have the server send Content-Length.',
+    fields: { retryable: false },
+  });
+}
+
+function tooLarge(link: Secret, bytesMax: number): DocshelfError {
+  return new DocshelfError('source_too_large', `Cannot fetch ${thingOf(link)}: it is larger than ${bytesMax} bytes`, {
+    next: 'Check that the link leads to a bundle.',
+    fields: { bytesMax, retryable: false },
+  });
+}
+
+function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): DocshelfError {
+  const state = `${receivedBytes} bytes came where ${totalBytes} were declared`;
+  return new DocshelfError('source_truncated', `Cannot fetch ${thingOf(link)}: ${state}`, {
+    next: 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.',
+    fields: { receivedBytes, totalBytes, retryable: true },
+  });
+}
+
+/** Once more helps where the bytes may be ours to blame: joined with an earlier part, or cut without notice. */
+function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
+  const state = `its SHA-256 is ${found}, expected ${expected}`;
+  return new DocshelfError('wrong_digest', `Cannot use ${thingOf(link)}: ${state}`, {
+    next: 'Compare staticExport.sha256 with the digest that the export gave, or generate the bundle anew.',
+    fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
+  });
+}

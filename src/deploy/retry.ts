@@ -1,0 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
+
+/** What retrying takes from the world, so that a test needs no waiting. */
+export interface RetryTools {
+  /** Resolves after that many milliseconds; rejects at once where the signal aborts. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** 0 (included) to 1 (excluded). */
+  readonly random: () => number;
+}
+
+export const RETRY_TOOLS: RetryTools = Object.freeze({
+  sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
+  random: Math.random,
+});
+
+export interface RetryPlan {
+  /** Further attempts after the first. */
+  readonly retriesMax: number;
+  readonly signal: AbortSignal;
+  readonly onRetry?: ((error: DocshelfError, waitMs: number) => void) | undefined;
+}
+
+const BACKOFF_FIRST_MS = 500;
+const BACKOFF_MAX_MS = 30_000;
+
+/** A server that asks for more than this is asked again at this time all the same: a daemon waits for its bundle. */
+const RETRY_AFTER_MAX_MS = 120_000;
+
+/**
+ * Tries again what failed with `fields.retryable`.
+ *
+ * The wait before retry n (from 0) is a random time between 0 and min(30 s, 0.5 s * 2^n), "full jitter", so that
+ * daemons that lost the same server do not come back together: with five retries at most 0.5 + 1 + 2 + 4 + 8 = 15.5 s in
+ * all, half of it on average. It is never shorter than `fields.retryAfterMs`, of which at most 120 s count.
+ *
+ * @throws DocshelfError the last attempt's; the signal's reason where that aborts.
+ */
+export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {
+  const { retriesMax, signal, onRetry } = plan;
+  for (let failures = 0; ; failures += 1) {
+    signal.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (caught) {
+      signal.throwIfAborted();
+      const error = toDocshelfError(caught);
+      if (error.fields.retryable !== true || failures >= retriesMax) throw error;
+      const waitMs = waitBeforeRetry(failures, error.fields.retryAfterMs, tools.random);
+      onRetry?.(error, waitMs);
+      await tools.sleep(waitMs, signal).catch((reason: unknown) => {
+        signal.throwIfAborted();
+        throw reason;
+      });
+    }
+  }
+}
+
+function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => number): number {
+  const backoffMs = random() * Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** failures);
+  const askedMs = typeof retryAfterMs === 'number' ? Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : 0;
+  return Math.round(Math.max(backoffMs, askedMs));
+}

@@ -1,0 +1,192 @@
+import { createHash, type Hash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
+
+/**
+ * The spool folder: bundles on their way in.
+ *
+ *     lock                       who holds it owns the resumable parts; never deleted
+ *     <key>.part, <key>.json     a part that may be resumed, and the validator of its content
+ *     <key>.<random>.part        a part of a process that found the lock taken; never resumed
+ *     <key>.<random>.bundle      a whole bundle, its user's to remove
+ *
+ * The key is the SHA-256 of the link without its query, which changes with each renewal of a presigned link.
+ */
+export class Part {
+  /** Bytes on disk, all of them in the digest. */
+  bytes = 0;
+  readonly #base: string;
+  readonly #file: string;
+  readonly #lock: SpoolLock | null;
+  #etag: string | null = null;
+  #hash: Hash = createHash('sha256');
+  #handle: FileHandle | null = null;
+
+  private constructor(base: string, lock: SpoolLock | null) {
+    this.#base = base;
+    this.#file = lock === null ? `${base}.${randomName()}.part` : `${base}.part`;
+    this.#lock = lock;
+  }
+
+  /** The link's part: what an earlier attempt left, if that is younger than `oldestMs` (since 1970), else empty. */
+  static async open(spoolDir: string, link: Secret, oldestMs: number): Promise<Part> {
+    const part = new Part(join(spoolDir, keyOf(link)), lockSpool(spoolDir));
+    try {
+      if (part.#lock !== null) await part.#takeUp(oldestMs);
+      return part;
+    } catch (error) {
+      await part.release();
+      throw error;
+    }
+  }
+
+  /** What a source needs to go on, or null where it has to begin anew. */
+  get resume(): { readonly offset: number; readonly etag: string } | null {
+    return this.bytes > 0 && this.#etag !== null ? { offset: this.bytes, etag: this.#etag } : null;
+  }
+
+  get digest(): string {
+    return this.#hash.copy().digest('hex');
+  }
+
+  /** Begins anew, with content that this validator names; null: the content cannot be resumed. */
+  async restart(etag: string | null): Promise<void> {
+    await this.discard();
+    this.#handle = await open(this.#file, 'wx', 0o600);
+    this.#etag = this.#lock === null ? null : etag;
+    // Before the first byte: a validator on disk never names other bytes than those beside it.
+    if (this.#etag !== null) await writeFile(`${this.#base}.json`, JSON.stringify({ etag: this.#etag }));
+  }
+
+  async append(chunk: Uint8Array): Promise<void> {
+    if (this.#handle === null) throw new Error('append() before restart()');
+    try {
+      await this.#handle.appendFile(chunk);
+    } catch (error) {
+      // A full disk: what is there would only keep it full.
+      await this.discard();
+      throw error;
+    }
+    this.#hash.update(chunk);
+    this.bytes += chunk.length;
+  }
+
+  /** Turns the part into a whole bundle's file, which is the caller's. */
+  async complete(): Promise<string> {
+    const file = `${this.#base}.${randomName()}.bundle`;
+    await this.#closeFile();
+    await rename(this.#file, file);
+    await this.discard();
+    return file;
+  }
+
+  async discard(): Promise<void> {
+    await this.#closeFile();
+    await rm(this.#file, { force: true });
+    if (this.#lock !== null) await rm(`${this.#base}.json`, { force: true });
+    this.bytes = 0;
+    this.#etag = null;
+    this.#hash = createHash('sha256');
+  }
+
+  /** Leaves the part for a later attempt, where it can be resumed, and gives up the lock. */
+  async release(): Promise<void> {
+    try {
+      if (this.resume === null) await this.discard();
+      else await this.#closeFile();
+    } finally {
+      this.#lock?.close();
+    }
+  }
+
+  async #takeUp(oldestMs: number): Promise<void> {
+    const info = await stat(this.#file).catch(() => null);
+    const etag = await readEtag(`${this.#base}.json`);
+    if (info === null || etag === null || info.mtimeMs < oldestMs) return;
+    for await (const chunk of createReadStream(this.#file) as AsyncIterable<Buffer>) {
+      this.#hash.update(chunk);
+      this.bytes += chunk.length;
+    }
+    this.#etag = etag;
+    this.#handle = await open(this.#file, 'a');
+  }
+
+  async #closeFile(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.close();
+  }
+}
+
+/**
+ * Removes the resumable parts of other links than `keepLink`, and everything that nobody wrote to for `maxAgeMs`. Does
+ * nothing while another process downloads: it sweeps when it is its turn.
+ */
+export async function sweepSpool(
+  spoolDir: string,
+  keepLink: Secret | null,
+  nowMs: number,
+  maxAgeMs: number,
+): Promise<void> {
+  const lock = lockSpool(spoolDir);
+  if (lock === null) return;
+  try {
+    const keepKey = keepLink === null ? null : keyOf(keepLink);
+    for (const name of await readdir(spoolDir)) {
+      const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json|bundle)$/.exec(name)?.[1];
+      if (key === undefined) continue;
+      const file = join(spoolDir, name);
+      // Those with a random name belong to one fetch, perhaps a running one of a process beside: age alone decides.
+      const isResumable = name === `${key}.part` || name === `${key}.json`;
+      const info = await stat(file).catch(() => null);
+      const isOld = info !== null && nowMs - info.mtimeMs > maxAgeMs;
+      if (isOld || (isResumable && key !== keepKey)) await rm(file, { force: true });
+    }
+  } finally {
+    lock.close();
+  }
+}
+
+interface SpoolLock {
+  close(): void;
+}
+
+/**
+ * The right to the resumable parts, or null where another fetch has it: in this process, in another, in a container that
+ * shares the folder. It is SQLite's lock on an empty database, since that is the one lock of the operating system that
+ * Node reaches: it ends with the process that holds it, however that ends, and needs no pids, ages or clocks.
+ *
+ * A file system without locks gives null too: then nothing is resumed, and nothing is mixed up either.
+ */
+function lockSpool(spoolDir: string): SpoolLock | null {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(join(spoolDir, 'lock'), { timeout: 0 });
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return database;
+  } catch {
+    database?.close();
+    return null;
+  }
+}
+
+async function readEtag(file: string): Promise<string | null> {
+  try {
+    const { etag } = JSON.parse(await readFile(file, 'utf8')) as { etag?: unknown };
+    return typeof etag === 'string' ? etag : null;
+  } catch {
+    // None, or one that a crash left half written: the part is begun anew.
+    return null;
+  }
+}
+
+function keyOf(link: Secret): string {
+  return createHash('sha256').update(linkWithoutSecrets(link.reveal())).digest('hex');
+}
+
+function randomName(): string {
+  return randomBytes(8).toString('hex');
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FileBundleSource } from '../../src/adapters/file-bundle-source.ts';
+import { HttpBundleSource } from '../../src/adapters/http-bundle-source.ts';
+import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { httpClientOf } from '../adapters/http-client-of.ts';
+import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
+
+/** What every BundleSource keeps (src/deploy/ports.ts), whatever stands behind it. */
+interface Subject {
+  readonly source: BundleSource;
+  /** Leads to `BUNDLE`, named `acme-export-2024-06-01.tar.gz`. */
+  readonly link: Secret;
+  /** Leads to nothing. */
+  readonly deadLink: Secret;
+  readonly foreignLink: Secret;
+  close(): Promise<void>;
+}
+
+const NAME = 'acme-export-2024-06-01.tar.gz';
+const BUNDLE = randomBytes(1024 * 1024);
+const NEVER = new AbortController().signal;
+
+async function httpSubject(): Promise<Subject> {
+  const answer = bundleAnswer(BUNDLE, '"v1"');
+  const server = await httpServer((request, response) => {
+    if (request.url?.startsWith(`/${NAME}?`)) answer(request, response);
+    else response.writeHead(404).end();
+  });
+  const client = httpClientOf();
+  return {
+    source: new HttpBundleSource(client),
+    link: new Secret(`${server.origin}/${NAME}?sig=1`),
+    deadLink: new Secret(`${server.origin}/missing.zip?sig=1`),
+    foreignLink: new Secret('file:///a.zip'),
+    close: async () => {
+      await client.close();
+      await server.close();
+    },
+  };
+}
+
+async function fileSubject(): Promise<Subject> {
+  const folder = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
+  await writeFile(join(folder, NAME), BUNDLE);
+  return {
+    source: new FileBundleSource(),
+    link: new Secret(pathToFileURL(join(folder, NAME)).href),
+    deadLink: new Secret(pathToFileURL(join(folder, 'missing.zip')).href),
+    foreignLink: new Secret('https://docs.invalid/a.zip'),
+    close: () => rm(folder, { recursive: true }),
+  };
+}
+
+describe.each([
+  ['HttpBundleSource', httpSubject],
+  ['FileBundleSource', fileSubject],
+])('%s', (_, create) => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await create();
+  });
+  afterAll(() => subject.close());
+
+  const bytesOf = async (bundle: OpenedBundle): Promise<Buffer> => {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of bundle.stream) chunks.push(chunk);
+    return Buffer.concat(chunks);
+  };
+
+  test('handles links of its scheme only', () => {
+    expect(subject.source.handles(subject.link)).toBe(true);
+    expect(subject.source.handles(subject.foreignLink)).toBe(false);
+  });
+
+  test('gives the bundle whole, with its length and name', async () => {
+    const bundle = await subject.source.open(subject.link, { resume: null, signal: NEVER });
+    expect(bundle).toMatchObject({ offset: 0, totalBytes: BUNDLE.length, endIsCertain: true, fileName: NAME });
+    expect((await bytesOf(bundle)).equals(BUNDLE)).toBe(true);
+    bundle.close();
+  });
+
+  test('asked to resume, gives the bundle from its offset on', async () => {
+    const resume = { offset: 1000, etag: '"v1"' };
+    const bundle = await subject.source.open(subject.link, { resume, signal: NEVER });
+    expect([0, 1000]).toContain(bundle.offset);
+    expect(bundle.totalBytes).toBe(BUNDLE.length);
+    expect((await bytesOf(bundle)).equals(BUNDLE.subarray(bundle.offset))).toBe(true);
+  });
+
+  test('asked to resume other content, begins anew', async () => {
+    const resume = { offset: 1000, etag: '"v0"' };
+    const bundle = await subject.source.open(subject.link, { resume, signal: NEVER });
+    expect(bundle.offset).toBe(0);
+    expect((await bytesOf(bundle)).equals(BUNDLE)).toBe(true);
+  });
+
+  test('says of a link that leads to nothing that retrying is no use', async () => {
+    const error = await subject.source
+      .open(subject.deadLink, { resume: null, signal: NEVER })
+      .catch((reason) => reason);
+    expect(error).toBeInstanceOf(DocshelfError);
+    expect(error).toMatchObject({ fields: { retryable: false }, next: expect.any(String) });
+  });
+
+  test('rejects with the signal’s reason, at the opening and in the stream', async () => {
+    const reason = new Error('enough');
+    const request = { resume: null, signal: AbortSignal.abort(reason) };
+    await expect(subject.source.open(subject.link, request)).rejects.toBe(reason);
+
+    const abort = new AbortController();
+    const bundle = await subject.source.open(subject.link, { resume: null, signal: abort.signal });
+    const reading = (async () => {
+      for await (const _chunk of bundle.stream) abort.abort(reason);
+    })();
+    await expect(reading).rejects.toBe(reason);
+  });
+
+  test('closes unread, and twice', async () => {
+    const bundle = await subject.source.open(subject.link, { resume: null, signal: NEVER });
+    bundle.close();
+    expect(() => bundle.close()).not.toThrow();
+  });
+});

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmdirSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { HttpBundleSource } from '../../src/adapters/http-bundle-source.ts';
+import { fetchBundle } from '../../src/deploy/fetch.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { httpClientOf } from '../adapters/http-client-of.ts';
+import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
+
+/** A disk of 1 MiB, or null where this user may not mount one. */
+function smallDisk(): string | null {
+  const folder = mkdtempSync(join(tmpdir(), 'docshelf-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder], { stdio: 'ignore' });
+    return folder;
+  } catch {
+    rmdirSync(folder);
+    return null;
+  }
+}
+
+const disk = smallDisk();
+afterAll(() => {
+  if (disk === null) return;
+  execFileSync('umount', [disk]);
+  rmdirSync(disk);
+});
+
+test.skipIf(disk === null)(
+  'fetchBundle() on a full disk is cannot_write and leaves no part (needs to mount a tmpfs)',
+  async () => {
+    const spoolDir = disk ?? '';
+    const server = await httpServer(bundleAnswer(Buffer.alloc(3 * 1024 * 1024), '"v1"'));
+    const client = httpClientOf();
+    try {
+      const link = new Secret(`${server.origin}/b.tar.gz`);
+      const fetching = fetchBundle(
+        [new HttpBundleSource(client)],
+        { link, sha256: null, signal: new AbortController().signal },
+        { spoolDir, bundleBytesMax: 100 * 1024 * 1024, retriesMax: 3, partMaxAgeMs: 1000 },
+      );
+      await expect(fetching).rejects.toMatchObject({ code: 'cannot_write' });
+      expect(await readdir(spoolDir)).toEqual(['lock']);
+      expect(server.requests.length).toBe(1);
+    } finally {
+      await client.close();
+      await server.close();
+    }
+  },
+);

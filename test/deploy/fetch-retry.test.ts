@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { RETRY_TOOLS, retry } from '../../src/deploy/retry.ts';
+import { DocshelfError } from '../../src/domain/errors.ts';
+
+const NEVER = new AbortController().signal;
+
+function passing(fields: Record<string, unknown> = {}): DocshelfError {
+  return new DocshelfError('source_failed', 'Cannot fetch "x": busy', { fields: { retryable: true, ...fields } });
+}
+
+/** Fails with these in turn, then succeeds; keeps the waits. */
+function scene(errors: unknown[], random: () => number) {
+  const waits: number[] = [];
+  const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+  let attempts = 0;
+  const attempt = async (): Promise<string> => {
+    attempts += 1;
+    const error = errors.shift();
+    if (error !== undefined) throw error;
+    return 'done';
+  };
+  return { waits, attempt, tools: { sleep, random }, attempts: () => attempts };
+}
+
+test('retry() doubles the bound of its waits up to 30 s', async () => {
+  const { waits, attempt, tools } = scene(
+    Array.from({ length: 9 }, () => passing()),
+    () => 0.999999,
+  );
+  expect(await retry(attempt, { retriesMax: 9, signal: NEVER }, tools)).toBe('done');
+  expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+});
+
+test('retry() waits a random part of the bound, but never less than the source asks, of which 120 s count', async () => {
+  const errors = [passing(), passing({ retryAfterMs: 7000 }), passing({ retryAfterMs: 3_600_000 })];
+  const { waits, attempt, tools } = scene(errors, () => 0.1);
+  await retry(attempt, { retriesMax: 3, signal: NEVER }, tools);
+  expect(waits).toEqual([50, 7000, 120_000]);
+});
+
+test('retry() gives up after retriesMax, with the last error', async () => {
+  const last = passing();
+  const { attempt, tools, attempts } = scene([passing(), passing(), last], () => 0);
+  await expect(retry(attempt, { retriesMax: 2, signal: NEVER }, tools)).rejects.toBe(last);
+  expect(attempts()).toBe(3);
+});
+
+test('retry() does not repeat what cannot pass', async () => {
+  const refused = new DocshelfError('link_expired', 'Cannot fetch "x": expired', { fields: { retryable: false } });
+  for (const error of [refused, new TypeError('a bug of ours')]) {
+    const { attempt, tools, attempts } = scene([error], () => 0);
+    await expect(retry(attempt, { retriesMax: 5, signal: NEVER }, tools)).rejects.toMatchObject({
+      message: error.message,
+    });
+    expect(attempts()).toBe(1);
+  }
+});
+
+test('retry() reports each wait before it', async () => {
+  const { attempt, tools } = scene([passing()], () => 0.5);
+  const reports: [string, number][] = [];
+  const onRetry = (error: DocshelfError, waitMs: number): void => void reports.push([error.code, waitMs]);
+  await retry(attempt, { retriesMax: 1, signal: NEVER, onRetry }, tools);
+  expect(reports).toEqual([['source_failed', 250]]);
+});
+
+test('retry() stops waiting at once when it is aborted', async () => {
+  const abort = new AbortController();
+  const reason = new Error('stopping');
+  const { attempt } = scene([passing({ retryAfterMs: 60_000 })], () => 0);
+  setTimeout(() => abort.abort(reason), 20);
+  await expect(retry(attempt, { retriesMax: 1, signal: abort.signal }, RETRY_TOOLS)).rejects.toBe(reason);
+});

@@ -1,0 +1,303 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { HttpBundleSource } from '../../src/adapters/http-bundle-source.ts';
+import { type FetchRequest, type FetchSettings, fetchBundle } from '../../src/deploy/fetch.ts';
+import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
+import type { DocshelfError } from '../../src/domain/errors.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { httpClientOf } from '../adapters/http-client-of.ts';
+import { answering, bundleAnswer, httpServer, type LocalServer, tcpServer } from '../helpers/local-server.ts';
+
+const BUNDLE = randomBytes(300_000);
+const DIGEST = createHash('sha256').update(BUNDLE).digest('hex');
+const FALSE_DIGEST = '0'.repeat(64);
+const PATH = '/acme-export-2024-06-01.tar.gz?X-Amz-Signature=canary';
+const TOOLS = { sleep: async () => {}, random: () => 0, now: Date.now };
+
+let spoolDir: string;
+const opened: { close(): Promise<void> }[] = [];
+beforeEach(async () => {
+  spoolDir = await mkdtemp(join(tmpdir(), 'docshelf-fetch-'));
+});
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing.close();
+  await rm(spoolDir, { recursive: true });
+});
+
+async function started(starting: Promise<LocalServer>): Promise<LocalServer> {
+  const server = await starting;
+  opened.push(server);
+  return server;
+}
+
+function fetchFrom(
+  server: LocalServer,
+  request: Partial<FetchRequest> = {},
+  settings: Partial<FetchSettings> = {},
+): ReturnType<typeof fetchBundle> {
+  const client = httpClientOf();
+  opened.push(client);
+  return fetchBundle(
+    [new HttpBundleSource(client)],
+    { link: new Secret(server.origin + PATH), sha256: null, signal: new AbortController().signal, ...request },
+    { spoolDir, bundleBytesMax: 1_000_000, retriesMax: 3, partMaxAgeMs: 24 * 3600_000, ...settings },
+    TOOLS,
+  );
+}
+
+const spooled = async (): Promise<string[]> => (await readdir(spoolDir)).filter((name) => name !== 'lock');
+
+/**
+ * Serves the bundle, but cuts each of the first `cuts` answers once 100,000 bytes of it are spooled, which `onProgress`
+ * tells: cut any earlier, it is chance how many bytes have come.
+ */
+function cutting(etag: string | null, cuts: number) {
+  const whole = bundleAnswer(BUNDLE, etag);
+  let served = 0;
+  let cutAt = Number.POSITIVE_INFINITY;
+  let cut = (): void => {};
+  const answer: RequestListener = (request, response) => {
+    served += 1;
+    cutAt = Number.POSITIVE_INFINITY;
+    if (served <= cuts) {
+      response.end = ((body: Buffer) => {
+        cutAt = BUNDLE.length - body.length + 100_000;
+        cut = () => response.socket?.destroy();
+        return response.write(body.subarray(0, 100_000));
+      }) as unknown as typeof response.end;
+    }
+    whole(request, response);
+  };
+  const onProgress = (doneBytes: number): void => {
+    if (doneBytes === cutAt) cut();
+  };
+  return { answer, onProgress };
+}
+
+describe('fetchBundle()', () => {
+  test('spools a bundle whole and says what it is', async () => {
+    const server = await started(httpServer(bundleAnswer(BUNDLE, '"v1"')));
+    const progress: [number, number | null][] = [];
+    const bundle = await fetchFrom(server, { sha256: DIGEST, onProgress: (...step) => progress.push(step) });
+    expect(bundle).toMatchObject({
+      digest: DIGEST,
+      sizeBytes: BUNDLE.length,
+      fileName: 'acme-export-2024-06-01.tar.gz',
+    });
+    expect((await readFile(bundle.file)).equals(BUNDLE)).toBe(true);
+    expect(await spooled()).toEqual([bundle.file.slice(spoolDir.length + 1)]);
+    expect(progress[0]).toEqual([0, BUNDLE.length]);
+    expect(progress.at(-1)).toEqual([BUNDLE.length, BUNDLE.length]);
+  });
+
+  test('goes on where a transfer was cut', async () => {
+    const { answer, onProgress } = cutting('"v1"', 2);
+    const server = await started(httpServer(answer));
+    const retried: string[] = [];
+    const onRetry = (error: DocshelfError) => retried.push(error.code);
+    const bundle = await fetchFrom(server, { sha256: DIGEST, onProgress, onRetry });
+    expect((await readFile(bundle.file)).equals(BUNDLE)).toBe(true);
+    expect(retried).toEqual(['source_truncated', 'source_truncated']);
+    expect(server.requests.map((request) => request.headers.range)).toEqual([
+      undefined,
+      'bytes=100000-',
+      'bytes=200000-',
+    ]);
+  });
+
+  test('begins anew where the server gives no validator', async () => {
+    const { answer, onProgress } = cutting(null, 1);
+    const server = await started(httpServer(answer));
+    const bundle = await fetchFrom(server, { onProgress });
+    expect(bundle.digest).toBe(DIGEST);
+    expect(server.requests.map((request) => request.headers.range)).toEqual([undefined, undefined]);
+  });
+
+  test('begins anew where a server answers 200 to a range', async () => {
+    const { answer, onProgress } = cutting('"v1"', 1);
+    const asked: unknown[] = [];
+    const server = await started(
+      httpServer((request, response) => {
+        asked.push(request.headers.range);
+        delete request.headers.range;
+        answer(request, response);
+      }),
+    );
+    expect((await fetchFrom(server, { onProgress })).digest).toBe(DIGEST);
+    expect(asked).toEqual([undefined, 'bytes=100000-']);
+  });
+
+  test('leaves what it received, and a later fetch goes on from there under the renewed link', async () => {
+    const { answer, onProgress } = cutting('"v1"', 1);
+    const cut = await started(httpServer(answer));
+    await expect(fetchFrom(cut, { onProgress }, { retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });
+    expect((await spooled()).length).toBe(2);
+    const renewed = new Secret(cut.origin + PATH.replace('canary', 'renewed'));
+    expect((await fetchFrom(cut, { link: renewed })).digest).toBe(DIGEST);
+    expect(cut.requests.at(-1)?.headers.range).toBe('bytes=100000-');
+  });
+
+  test('is wrong_digest without a retry where the bundle is another one, and removes it', async () => {
+    const server = await started(httpServer(bundleAnswer(BUNDLE, '"v1"')));
+    await expect(fetchFrom(server, { sha256: FALSE_DIGEST })).rejects.toMatchObject({
+      code: 'wrong_digest',
+      fields: { expected: FALSE_DIGEST, found: DIGEST },
+    });
+    expect(server.requests.length).toBe(1);
+    expect(await spooled()).toEqual([]);
+  });
+
+  test('fetches once more from the start where the digest is wrong after joining with an earlier part', async () => {
+    const { answer, onProgress } = cutting('"v1"', 1);
+    const cut = await started(httpServer(answer));
+    await expect(fetchFrom(cut, { onProgress }, { retriesMax: 0 })).rejects.toMatchObject({ code: 'source_truncated' });
+    const part = (await spooled()).find((name) => name.endsWith('.part')) ?? '';
+    const handle = await open(join(spoolDir, part), 'r+');
+    await handle.write('damaged on disk', 0);
+    await handle.close();
+    expect((await fetchFrom(cut, { sha256: DIGEST })).digest).toBe(DIGEST);
+  });
+
+  test('is source_too_large by the declared length before it reads, and by the count where none is declared', async () => {
+    const declaring = await started(httpServer(bundleAnswer(BUNDLE, '"v1"')));
+    const progress = vi.fn();
+    const bounded = { bundleBytesMax: BUNDLE.length - 1 };
+    await expect(fetchFrom(declaring, { onProgress: progress }, bounded)).rejects.toMatchObject({
+      code: 'source_too_large',
+    });
+    expect(progress).not.toHaveBeenCalled();
+    await vi.waitFor(() => expect(declaring.openSockets()).toBe(0), 2000);
+
+    const endless = await started(
+      httpServer((_, response) => {
+        const timer = setInterval(() => response.write(Buffer.alloc(65_536)), 1);
+        response.on('close', () => clearInterval(timer));
+      }),
+    );
+    await expect(fetchFrom(endless, {}, bounded)).rejects.toMatchObject({ code: 'source_too_large' });
+    expect(await spooled()).toEqual([]);
+    await vi.waitFor(() => expect(endless.openSockets()).toBe(0), 2000);
+  });
+
+  test('takes a bundle of exactly the bound', async () => {
+    const server = await started(httpServer(bundleAnswer(BUNDLE, null)));
+    expect((await fetchFrom(server, {}, { bundleBytesMax: BUNDLE.length })).sizeBytes).toBe(BUNDLE.length);
+  });
+
+  test('takes a body without any length only with a digest, and only whole', async () => {
+    const head = 'HTTP/1.0 200 OK\r\n\r\n';
+    const whole = await started(tcpServer(answering(head, (socket) => socket.end(BUNDLE))));
+    await expect(fetchFrom(whole)).rejects.toMatchObject({ code: 'source_no_length', fields: { retryable: false } });
+    expect((await fetchFrom(whole, { sha256: DIGEST })).digest).toBe(DIGEST);
+
+    const cut = await started(tcpServer(answering(head, (socket) => socket.end(BUNDLE.subarray(0, 1000)))));
+    await expect(fetchFrom(cut, { sha256: DIGEST })).rejects.toMatchObject({ code: 'wrong_digest' });
+    expect((await spooled()).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  test('takes a chunked body by its last chunk', async () => {
+    const server = await started(
+      httpServer((_, response) => {
+        response.write(BUNDLE.subarray(0, 1000));
+        response.end(BUNDLE.subarray(1000));
+      }),
+    );
+    expect((await fetchFrom(server)).digest).toBe(DIGEST);
+  });
+
+  test('tries again what may pass, and not what will not', async () => {
+    const whole = bundleAnswer(BUNDLE, null);
+    const statuses = [503, 429, 500];
+    const server = await started(
+      httpServer((request, response) => {
+        const status = statuses.shift();
+        if (status === undefined) whole(request, response);
+        else response.writeHead(status).end();
+      }),
+    );
+    expect((await fetchFrom(server)).digest).toBe(DIGEST);
+    expect(server.requests.length).toBe(4);
+
+    const missing = await started(httpServer((_, response) => response.writeHead(404).end()));
+    await expect(fetchFrom(missing)).rejects.toMatchObject({ code: 'bundle_not_found' });
+    expect(missing.requests.length).toBe(1);
+  });
+
+  test('stops at once when it is aborted, keeps the part and frees the socket', async () => {
+    const server = await started(
+      httpServer((_, response) => {
+        response.writeHead(200, { etag: '"v1"', 'content-length': BUNDLE.length });
+        response.write(BUNDLE.subarray(0, 1000));
+      }),
+    );
+    const abort = new AbortController();
+    const reason = new Error('stopping');
+    const onProgress = (doneBytes: number): void => {
+      if (doneBytes > 0) abort.abort(reason);
+    };
+    await expect(fetchFrom(server, { signal: abort.signal, onProgress })).rejects.toBe(reason);
+    expect((await spooled()).some((name) => name.endsWith('.part'))).toBe(true);
+    await vi.waitFor(() => expect(server.openSockets()).toBe(0), 2000);
+  });
+
+  test('refuses a link that no source reads', async () => {
+    const server = await started(httpServer(() => {}));
+    await expect(fetchFrom(server, { link: new Secret('ftp://host/b.zip?canary') })).rejects.toMatchObject({
+      code: 'source_failed',
+    });
+  });
+
+  test('tells the query in none of its errors', async () => {
+    const answers: RequestListener[] = [
+      bundleAnswer(BUNDLE, null),
+      (_, response) => response.writeHead(200, { 'content-length': 10 }).write('cut', () => response.socket?.destroy()),
+      (_, response) => response.writeHead(403).end('Request has expired'),
+    ];
+    for (const answer of answers) {
+      const server = await started(httpServer(answer));
+      const error = await fetchFrom(server, { sha256: FALSE_DIGEST }, { retriesMax: 0 }).catch(
+        (reason: unknown) => reason,
+      );
+      expect(error).toMatchObject({ name: 'DocshelfError' });
+      expect(inspect(error, { depth: null, showHidden: true })).not.toContain('canary');
+    }
+  });
+});
+
+describe('fetchBundle() of a source whose bytes and length differ', () => {
+  const sourceOf = (bundle: Partial<OpenedBundle>, text: string): BundleSource => ({
+    handles: () => true,
+    open: async () => ({
+      stream: (async function* () {
+        yield Buffer.from(text);
+      })(),
+      offset: 0,
+      totalBytes: 5,
+      endIsCertain: true,
+      etag: '"v1"',
+      fileName: null,
+      close: () => {},
+      ...bundle,
+    }),
+  });
+  const run = (source: BundleSource) =>
+    fetchBundle(
+      [source],
+      { link: new Secret('https://store.example/b'), sha256: null, signal: new AbortController().signal },
+      { spoolDir, bundleBytesMax: 100, retriesMax: 0, partMaxAgeMs: 1000 },
+      TOOLS,
+    );
+
+  test('keeps too few bytes for resuming, and drops too many', async () => {
+    const fields = (receivedBytes: number) => ({ receivedBytes, totalBytes: 5, retryable: true });
+    await expect(run(sourceOf({}, '123'))).rejects.toMatchObject({ code: 'source_truncated', fields: fields(3) });
+    expect((await spooled()).length).toBe(2);
+    await expect(run(sourceOf({}, '1234567'))).rejects.toMatchObject({ code: 'source_truncated', fields: fields(7) });
+    expect(await spooled()).toEqual([]);
+  });
+});

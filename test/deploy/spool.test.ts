@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Part, sweepSpool } from '../../src/deploy/spool.ts';
+import { Secret } from '../../src/domain/secret.ts';
+
+const LINK = new Secret('https://store.example/b.tar.gz?sig=1');
+const RENEWED = new Secret('https://store.example/b.tar.gz?sig=2#x');
+const OTHER = new Secret('https://store.example/c.tar.gz');
+const HOUR = 3600_000;
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const KEY = sha256('https://store.example/b.tar.gz');
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-spool-'));
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+const names = async (): Promise<string[]> => (await readdir(dir)).filter((name) => name !== 'lock').sort();
+
+async function leavePart(link: Secret, text: string, etag: string | null = '"v1"'): Promise<void> {
+  const part = await Part.open(dir, link, 0);
+  await part.restart(etag);
+  await part.append(Buffer.from(text));
+  await part.release();
+}
+
+describe('a part', () => {
+  test('is resumed under the renewed link, with the digest of all its bytes', async () => {
+    await leavePart(LINK, 'begin');
+    expect(await names()).toEqual([`${KEY}.json`, `${KEY}.part`]);
+
+    const part = await Part.open(dir, RENEWED, 0);
+    expect(part.resume).toEqual({ offset: 5, etag: '"v1"' });
+    await part.append(Buffer.from(' and end'));
+    expect(part.digest).toBe(sha256('begin and end'));
+    const file = await part.complete();
+    await part.release();
+    expect(await readFile(file, 'utf8')).toBe('begin and end');
+    expect(await names()).toEqual([file.slice(dir.length + 1)]);
+  });
+
+  test('without a validator is not left behind', async () => {
+    await leavePart(LINK, 'begin', null);
+    expect(await names()).toEqual([]);
+  });
+
+  test('of another link is not resumed', async () => {
+    await leavePart(OTHER, 'begin');
+    const part = await Part.open(dir, LINK, 0);
+    expect(part.resume).toBe(null);
+    await part.release();
+  });
+
+  test('that is too old is begun anew', async () => {
+    await leavePart(LINK, 'begin');
+    const part = await Part.open(dir, LINK, Date.now() + HOUR);
+    expect(part.resume).toBe(null);
+    await part.restart('"v2"');
+    await part.append(Buffer.from('x'));
+    expect(part.digest).toBe(sha256('x'));
+    await part.release();
+  });
+
+  test('with a damaged validator is begun anew', async () => {
+    await leavePart(LINK, 'begin');
+    await writeFile(join(dir, `${KEY}.json`), '{"etag":');
+    const part = await Part.open(dir, LINK, 0);
+    expect(part.resume).toBe(null);
+    await part.release();
+  });
+});
+
+describe('two fetches of one link', () => {
+  test('do not share a part: the second has its own, which is never resumed', async () => {
+    const first = await Part.open(dir, LINK, 0);
+    await first.restart('"v1"');
+    await first.append(Buffer.from('first'));
+    const second = await Part.open(dir, LINK, 0);
+    expect(second.resume).toBe(null);
+    await second.restart('"v2"');
+    await second.append(Buffer.from('second'));
+    expect(second.resume).toBe(null);
+
+    const file = await second.complete();
+    await second.release();
+    expect(await readFile(file, 'utf8')).toBe('second');
+    await rm(file);
+    expect(first.resume).toEqual({ offset: 5, etag: '"v1"' });
+    await first.release();
+    expect(await readFile(join(dir, `${KEY}.part`), 'utf8')).toBe('first');
+    expect(await readFile(join(dir, `${KEY}.json`), 'utf8')).toBe('{"etag":"\\"v1\\""}');
+  });
+
+  test('hold over processes, and a killed process holds nothing', async () => {
+    const spool = new URL('../../src/deploy/spool.ts', import.meta.url).href;
+    const secret = new URL('../../src/domain/secret.ts', import.meta.url).href;
+    // Takes the part, writes, and dies without giving anything up.
+    const script = (ending: string) => `
+      const { Part } = await import(${JSON.stringify(spool)});
+      const { Secret } = await import(${JSON.stringify(secret)});
+      const part = await Part.open(${JSON.stringify(dir)}, new Secret(${JSON.stringify(LINK.reveal())}), 0);
+      console.log(JSON.stringify(part.resume));
+      await part.restart('"other"');
+      await part.append(Buffer.from('of the other process'));
+      ${ending}`;
+    const run = (ending: string) =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', script(ending)]).catch((error) => error);
+
+    await run(`process.kill(process.pid, 'SIGKILL')`);
+    const part = await Part.open(dir, LINK, 0);
+    expect(part.resume).toEqual({ offset: 20, etag: '"other"' });
+
+    const beside = await run('await part.release()');
+    expect(beside.stdout).toBe('null\n');
+    expect(await readFile(join(dir, `${KEY}.part`), 'utf8')).toBe('of the other process');
+    expect(await names()).toEqual([`${KEY}.json`, `${KEY}.part`]);
+    await part.release();
+  });
+});
+
+describe('sweepSpool()', () => {
+  test('removes parts of other links and what is old, and leaves the rest', async () => {
+    await leavePart(LINK, 'kept');
+    await leavePart(OTHER, 'of another link');
+    const files = {
+      young: `${KEY}.0123456789abcdef.bundle`,
+      old: `${sha256('x')}.0123456789abcdef.part`,
+      foreign: 'notes.txt',
+    };
+    for (const name of Object.values(files)) await writeFile(join(dir, name), '');
+    const yesterday = new Date(Date.now() - 25 * HOUR);
+    await utimes(join(dir, files.old), yesterday, yesterday);
+    await utimes(join(dir, files.foreign), yesterday, yesterday);
+
+    await sweepSpool(dir, RENEWED, Date.now(), 24 * HOUR);
+    expect(await names()).toEqual([files.foreign, files.young, `${KEY}.json`, `${KEY}.part`].sort());
+
+    await sweepSpool(dir, LINK, Date.now() + 25 * HOUR, 24 * HOUR);
+    expect(await names()).toEqual([files.foreign]);
+  });
+
+  test('removes every part where no link is configured', async () => {
+    await leavePart(LINK, 'begin');
+    await sweepSpool(dir, null, Date.now(), 24 * HOUR);
+    expect(await names()).toEqual([]);
+  });
+
+  test('touches nothing while a fetch is running', async () => {
+    const part = await Part.open(dir, LINK, 0);
+    await part.restart('"v1"');
+    await part.append(Buffer.from('x'));
+    await sweepSpool(dir, null, Date.now() + 48 * HOUR, 24 * HOUR);
+    expect(await names()).toEqual([`${KEY}.json`, `${KEY}.part`]);
+    await part.release();
+  });
+});

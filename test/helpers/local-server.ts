@@ -1,0 +1,84 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+
+/** A server on 127.0.0.1 and a port of its own, which knows what it was asked and which sockets are open. */
+export interface LocalServer {
+  /** `127.0.0.1:port` */
+  readonly host: string;
+  readonly origin: string;
+  readonly requests: readonly IncomingMessage[];
+  openSockets(): number;
+  close(): Promise<void>;
+}
+
+export async function httpServer(answer: RequestListener): Promise<LocalServer> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    answer(request, response);
+  });
+  return listen(server, 'http', requests);
+}
+
+export async function tlsServer(tls: { key: string; cert: string }, answer: RequestListener): Promise<LocalServer> {
+  const requests: IncomingMessage[] = [];
+  const server = createTlsServer(tls, (request, response) => {
+    requests.push(request);
+    answer(request, response);
+  });
+  return listen(server, 'https', requests);
+}
+
+/** For what no HTTP library would send: cut bodies, silence, garbage. */
+export async function tcpServer(onSocket: (socket: Socket) => void): Promise<LocalServer> {
+  return listen(createTcpServer(onSocket), 'http', []);
+}
+
+/** Answers each connection's first bytes with these, then lets `then` do the rest (by default, ends). */
+export function answering(head: string, then: (socket: Socket) => void = (socket) => socket.end()) {
+  return (socket: Socket): void => {
+    socket.once('data', () => {
+      socket.write(head);
+      then(socket);
+    });
+  };
+}
+
+/** A server of one bundle that honours Range and If-Range as RFC 9110 has it. */
+export function bundleAnswer(bytes: Uint8Array, etag: string | null) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    if (etag !== null) response.setHeader('etag', etag);
+    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? Number.NaN);
+    if (Number.isNaN(from) || request.headers['if-range'] !== etag) {
+      response.writeHead(200, { 'content-length': bytes.length }).end(bytes);
+    } else if (from >= bytes.length) {
+      response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
+    } else {
+      const rest = bytes.subarray(from);
+      const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`;
+      response.writeHead(206, { 'content-range': range, 'content-length': rest.length }).end(rest);
+    }
+  };
+}
+
+async function listen(server: Server, scheme: string, requests: IncomingMessage[]): Promise<LocalServer> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    host,
+    origin: `${scheme}://${host}`,
+    requests,
+    openSockets: () => sockets.size,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
