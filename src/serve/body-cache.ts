@@ -1,0 +1,80 @@
+import { LRUCache } from 'lru-cache';
+import { isCompressible } from '../web/index.ts';
+import { compress } from './compress.ts';
+import type { Encoding } from './encoding.ts';
+import { Gate } from './gate.ts';
+import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
+
+/** A file's bytes in one encoding. */
+export interface Body {
+  /** The encoding that they are in: `identity` too where another was asked for and does not pay. */
+  readonly encoding: Encoding;
+  readonly bytes: Buffer<ArrayBuffer>;
+}
+
+interface CacheableFile extends SiteFileOnDisk {
+  readonly sha256: string;
+  readonly type: string;
+}
+
+/** A body may fill no more than this part of the cache, so that one search index does not drive every page out. */
+const CACHE_PART_MAX = 1 / 8;
+
+/** What an entry costs besides its bytes: key, object, bookkeeping. */
+const ENTRY_BYTES = 256;
+
+/** Reads and compressions at once: the threads of libuv's pool. Their bodies are in memory outside the cache. */
+const LOADS_MAX = 4;
+
+/**
+ * Bodies in memory, by content and encoding, bounded in bytes, the least recently used dropped first. Versions that share
+ * a file share its entry. A body that many ask for at once is read and compressed once.
+ */
+export class BodyCache {
+  /** Larger files are streamed from disk, uncompressed, and never pass through here. */
+  readonly bodyBytesMax: number;
+  readonly #bodies: LRUCache<string, Body>;
+  readonly #loading = new Map<string, Promise<Body>>();
+  readonly #gate = new Gate(LOADS_MAX);
+
+  /** @param cacheBytes 0 keeps nothing. */
+  constructor(cacheBytes: number) {
+    this.bodyBytesMax = Math.floor(cacheBytes * CACHE_PART_MAX);
+    this.#bodies = new LRUCache({
+      maxSize: Math.max(1, cacheBytes),
+      sizeCalculation: ({ bytes }) => bytes.length + ENTRY_BYTES,
+    });
+  }
+
+  /** The body if it is here. */
+  get(sha256: string, encoding: Encoding): Body | undefined {
+    return this.#bodies.get(`${sha256}${encoding}`);
+  }
+
+  /**
+   * The body, read from disk and compressed where that pays.
+   *
+   * @throws DocshelfError `cannot_read`, `release_damaged`.
+   */
+  load(file: CacheableFile, encoding: Encoding): Promise<Body> {
+    const key = `${file.sha256}${encoding}`;
+    const loading = this.#loading.get(key);
+    if (loading !== undefined) return loading;
+    const started = this.#gate
+      .run(() => this.#make(file, encoding))
+      .then((body) => {
+        this.#bodies.set(key, body);
+        return body;
+      })
+      .finally(() => this.#loading.delete(key));
+    this.#loading.set(key, started);
+    return started;
+  }
+
+  async #make(file: CacheableFile, encoding: Encoding): Promise<Body> {
+    const bytes = this.get(file.sha256, 'identity')?.bytes ?? (await readSiteFile(file));
+    if (encoding === 'identity' || !isCompressible(file.type, bytes)) return { encoding: 'identity', bytes };
+    const compressed = await compress(bytes, encoding);
+    return compressed.length < bytes.length ? { encoding, bytes: compressed } : { encoding: 'identity', bytes };
+  }
+}

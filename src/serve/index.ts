@@ -1,0 +1,222 @@
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import type { TrailingSlash } from '../domain/release.ts';
+import { isAssetPath } from '../web/index.ts';
+import { type Body, BodyCache } from './body-cache.ts';
+import type { Encoding } from './encoding.ts';
+import { noticePage, noticeText } from './notice.ts';
+import { evaluatePreconditions, rangeHolds } from './preconditions.ts';
+import { type ByteRange, parseRange } from './range.ts';
+import type { SiteRequest } from './request.ts';
+import { canonicalise } from './request-target.ts';
+import { streamSiteFile } from './site-bytes.ts';
+import type { SiteFile } from './site-file.ts';
+import type { Found, SiteSnapshot } from './snapshot.ts';
+
+export { type Notice, noticePage, noticeText } from './notice.ts';
+export type { SiteRequest } from './request.ts';
+export { buildSnapshot, type SiteSnapshot } from './snapshot.ts';
+
+export interface ServeSettings {
+  /** Bytes of bodies in memory, compressed ones included. */
+  readonly cacheBytes: number;
+  /** `auto` asks each release; the others overrule it. */
+  readonly trailingSlash: 'auto' | TrailingSlash;
+}
+
+export interface ServeEvents {
+  /** A body was asked for and was in memory, or was not. */
+  onCache?(hit: boolean): void;
+  /** A file could not be read, and 503 was answered or the stream broken off: `cannot_read` or `release_damaged`. */
+  onFault?(error: DocshelfError): void;
+}
+
+type Answer = Response | Promise<Response>;
+
+const RETRY_AFTER_S = 5;
+
+/**
+ * Answers requests for the site that is current, in the order of the design: canonicalise the address once, find it in
+ * the snapshot's table, look at the conditions, take the body from memory or disk, respond.
+ *
+ * What is in memory is answered in the same tick, without a promise: the HTTP adapter then writes it straight to the socket.
+ */
+export class SiteServer {
+  readonly #bodies: BodyCache;
+  readonly #events: ServeEvents;
+  #current: SiteSnapshot | null = null;
+
+  constructor(settings: Pick<ServeSettings, 'cacheBytes'>, events: ServeEvents = {}) {
+    this.#bodies = new BodyCache(settings.cacheBytes);
+    this.#events = events;
+  }
+
+  get current(): SiteSnapshot | null {
+    return this.#current;
+  }
+
+  /** From the next request on, this is served. Requests in flight end on what they began with. */
+  swap(snapshot: SiteSnapshot | null): void {
+    this.#current = snapshot;
+  }
+
+  /** @throws DocshelfError `no_bundle` where nothing is served; an unreadable file is answered (503) and not thrown. */
+  respond(request: SiteRequest): Answer {
+    const { method } = request;
+    if (method !== 'GET' && method !== 'HEAD') return methodNotAllowed(method);
+    const snapshot = this.#current;
+    if (snapshot === null) throw new DocshelfError('no_bundle', 'Cannot serve the site: no version is active');
+    const target = canonicalise(request.target);
+    if (target.kind === 'malformed') return malformed(method);
+    const found = snapshot.find(target.kind === 'path' ? target.path : null);
+    if (found.kind === 'file') return this.#file(found.file, request);
+    if (found.kind === 'missing') return this.#missing(found, request);
+    const query = target.kind === 'path' ? target.query : '';
+    return redirect(`${found.location}${query}`);
+  }
+
+  #file(file: SiteFile, request: SiteRequest): Answer {
+    const rangeHeader = request.method === 'GET' ? request.header('range') : undefined;
+    if (rangeHeader !== undefined) {
+      const range = parseRange(rangeHeader, file.size);
+      // A range is one of the file's own bytes: of an encoding made on the fly nobody could continue a download.
+      if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators('identity'))) {
+        return this.#conditional(file, 'identity', request) ?? this.#range(file, range);
+      }
+    }
+    const encoding = this.#encodingFor(file, request);
+    const conditional = this.#conditional(file, encoding, request);
+    if (conditional !== null) return conditional;
+    if (file.size > this.#bodies.bodyBytesMax) return this.#streamed(file, request.method);
+    const body = this.#cached(file, encoding);
+    if (body !== undefined) return this.#whole(file, encoding, body, request);
+    return this.#bodies.load(file, encoding).then(
+      (loaded) => this.#whole(file, encoding, loaded, request),
+      (error: unknown) => this.#unreadable(file, request.method, error),
+    );
+  }
+
+  #encodingFor(file: SiteFile, request: SiteRequest): Encoding {
+    if (file.size > this.#bodies.bodyBytesMax) return 'identity';
+    return file.encodingFor(request.header('accept-encoding'));
+  }
+
+  #cached(file: SiteFile, encoding: Encoding): Body | undefined {
+    const body = this.#bodies.get(file.sha256, encoding);
+    this.#events.onCache?.(body !== undefined);
+    return body;
+  }
+
+  /** 304 or 412 where the request's conditions say so, else null. */
+  #conditional(file: SiteFile, encoding: Encoding, request: SiteRequest): Response | null {
+    const verdict = evaluatePreconditions(request, file.validators(encoding));
+    if (verdict === 'proceed') return null;
+    if (verdict === 'not-modified') {
+      return new Response(null, { status: 304, headers: file.validatorHeaders(encoding) });
+    }
+    return noticeText(request.method, { status: 412, title: 'Precondition failed' });
+  }
+
+  #whole(file: SiteFile, wanted: Encoding, body: Body, request: SiteRequest): Response {
+    // The bytes did not shrink: what is selected is another form than the conditions were compared with.
+    const conditional = body.encoding === wanted ? null : this.#conditional(file, body.encoding, request);
+    if (conditional !== null) return conditional;
+    return new Response(request.method === 'HEAD' ? null : body.bytes, {
+      headers: file.headers(body.encoding, body.bytes.length),
+    });
+  }
+
+  async #streamed(file: SiteFile, method: string): Promise<Response> {
+    try {
+      const stream = method === 'HEAD' ? null : await this.#open(file, 0, file.size);
+      return new Response(stream, { headers: file.headers('identity', file.size) });
+    } catch (error) {
+      return this.#unreadable(file, method, error);
+    }
+  }
+
+  async #range(file: SiteFile, range: ByteRange | 'unsatisfiable'): Promise<Response> {
+    if (range === 'unsatisfiable') {
+      const headers = { 'Content-Range': `bytes */${file.size}`, 'Accept-Ranges': 'bytes' };
+      return noticeText('GET', { status: 416, title: 'Range not satisfiable', headers });
+    }
+    const { start, length } = range;
+    try {
+      const bytes = this.#cached(file, 'identity')?.bytes.subarray(start, start + length);
+      return new Response(bytes ?? (await this.#open(file, start, length)), {
+        status: 206,
+        headers: {
+          ...file.headers('identity', file.size),
+          'Content-Length': String(length),
+          'Content-Range': `bytes ${start}-${start + length - 1}/${file.size}`,
+        },
+      });
+    } catch (error) {
+      return this.#unreadable(file, 'GET', error);
+    }
+  }
+
+  #open(file: SiteFile, start: number, length: number): ReturnType<typeof streamSiteFile> {
+    return streamSiteFile(file, start, length, (fault) => this.#events.onFault?.(fault));
+  }
+
+  /** 404 with the site's own page where it has one. It has no entity tag: a 404 is never `not modified`. */
+  async #missing({ page, isAsset }: Extract<Found, { kind: 'missing' }>, request: SiteRequest): Promise<Response> {
+    const notice = {
+      status: 404,
+      title: 'Not found',
+      text: 'There is no such page in this version of the documentation.',
+    };
+    if (isAsset) return noticeText(request.method, notice);
+    if (page === null || page.size > this.#bodies.bodyBytesMax) return noticePage(request.method, notice);
+    const encoding = this.#encodingFor(page, request);
+    try {
+      const body = this.#cached(page, encoding) ?? (await this.#bodies.load(page, encoding));
+      return new Response(request.method === 'HEAD' ? null : body.bytes, {
+        status: 404,
+        headers: {
+          'Content-Type': page.type,
+          'Content-Length': String(body.bytes.length),
+          ...(body.encoding === 'identity' ? {} : { 'Content-Encoding': body.encoding }),
+          'Cache-Control': 'no-cache',
+          Vary: 'Accept-Encoding',
+          'X-Content-Type-Options': 'nosniff',
+        },
+      });
+    } catch (error) {
+      return this.#unreadable(page, request.method, error);
+    }
+  }
+
+  /** The file is in the release and its bytes do not come: the storage is at fault, so it is never a 404. */
+  #unreadable(file: SiteFile, method: string, error: unknown): Response {
+    const fault = toDocshelfError(error);
+    this.#events.onFault?.(fault);
+    const notice = {
+      status: 503,
+      title: `Temporarily unavailable (${fault.code})`,
+      text: 'The storage of the documentation does not give this file at the moment. Try again shortly.',
+      headers: { 'Retry-After': String(RETRY_AFTER_S) },
+    };
+    return isAssetPath(file.path) ? noticeText(method, notice) : noticePage(method, notice);
+  }
+}
+
+function methodNotAllowed(method: string): Response {
+  return noticeText(method, { status: 405, title: 'Method not allowed', headers: { Allow: 'GET, HEAD' } });
+}
+
+function malformed(method: string): Response {
+  return noticePage(method, {
+    status: 400,
+    title: 'Bad address',
+    text: 'The address holds a percent sign that does not stand for a character. Check how the link was written.',
+  });
+}
+
+/** Browsers keep a 308 for good unless told otherwise, and another version may decide otherwise: hence `no-cache`. */
+function redirect(location: string): Response {
+  return new Response(null, {
+    status: 308,
+    headers: { Location: location, 'Content-Length': '0', 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' },
+  });
+}

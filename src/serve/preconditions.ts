@@ -1,0 +1,56 @@
+import type { SiteRequest } from './request.ts';
+
+/** What a request's conditions are compared with. */
+export interface Validators {
+  /** The strong entity tag of the selected form, quotes included. */
+  readonly etag: string;
+  /** Milliseconds since 1970, whole seconds. */
+  readonly lastModifiedMs: number;
+}
+
+export type Verdict = 'proceed' | 'not-modified' | 'failed';
+
+/** The entity tags of a list; a comma may stand inside one. */
+function tagsOf(list: string): readonly string[] {
+  return list.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}
+
+const opaque = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag);
+
+/** `If-None-Match` compares weakly: what a proxy made weak still names the same content. */
+function matchesWeakly(list: string, etag: string): boolean {
+  return list === etag || list.trim() === '*' || tagsOf(list).some((tag) => opaque(tag) === etag);
+}
+
+function matchesStrongly(list: string, etag: string): boolean {
+  return list.trim() === '*' || tagsOf(list).includes(etag);
+}
+
+/**
+ * A request's conditions, in the order of RFC 9110, section 13.2.2.
+ *
+ * `If-Modified-Since` holds only for the very date that was sent: after a roll-back the content is older than what the
+ * client has, and yet other content. Dates that cannot be read are ignored.
+ */
+export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): Verdict {
+  const ifMatch = request.header('if-match');
+  if (ifMatch !== undefined) {
+    if (!matchesStrongly(ifMatch, etag)) return 'failed';
+  } else {
+    const unmodifiedSince = request.header('if-unmodified-since');
+    if (unmodifiedSince !== undefined && lastModifiedMs > Date.parse(unmodifiedSince)) return 'failed';
+  }
+  const ifNoneMatch = request.header('if-none-match');
+  if (ifNoneMatch !== undefined) return matchesWeakly(ifNoneMatch, etag) ? 'not-modified' : 'proceed';
+  const modifiedSince = request.header('if-modified-since');
+  return modifiedSince !== undefined && Date.parse(modifiedSince) === lastModifiedMs ? 'not-modified' : 'proceed';
+}
+
+/**
+ * Whether a `Range` may be honoured: there is no `If-Range`, or it names exactly this content (RFC 9110, section
+ * 13.1.5: strong comparison; a date must be the very one).
+ */
+export function rangeHolds(ifRange: string | undefined, { etag, lastModifiedMs }: Validators): boolean {
+  if (ifRange === undefined) return true;
+  return ifRange.includes('"') ? ifRange.trim() === etag : Date.parse(ifRange) === lastModifiedMs;
+}

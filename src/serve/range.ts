@@ -1,0 +1,29 @@
+/** Bytes of a body: from `start`, `length` of them. */
+export interface ByteRange {
+  readonly start: number;
+  readonly length: number;
+}
+
+const SINGLE_RANGE = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
+
+/**
+ * A `Range` header against a body of `size` bytes (RFC 9110, section 14.1.2).
+ *
+ * Several ranges, other units and garbage give `whole`: a server may always ignore a range, and multipart answers are
+ * asked for by nobody who reads a documentation site. A range that begins past the end, and any range of an empty body, gives
+ * `unsatisfiable`.
+ */
+export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+  const match = SINGLE_RANGE.exec(header);
+  if (match === null) return 'whole';
+  const [, first, last, suffix] = match;
+  if (suffix !== undefined) {
+    const length = Math.min(Number(suffix), size);
+    return length === 0 ? 'unsatisfiable' : { start: size - length, length };
+  }
+  const start = Number(first);
+  const end = last === undefined || last === '' ? size - 1 : Number(last);
+  if (last !== '' && end < start) return 'whole';
+  if (start >= size) return 'unsatisfiable';
+  return { start, length: Math.min(end, size - 1) - start + 1 };
+}

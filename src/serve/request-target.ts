@@ -1,0 +1,45 @@
+/** Longest path that a release can hold is 4,096 bytes (archives.md); a longer request names nothing. */
+const PATH_CHARS_MAX = 4096;
+
+export type CanonicalTarget =
+  /** `path`: decoded, without the leading slash. `query`: as it came, with its `?`, or empty. */
+  | { readonly kind: 'path'; readonly path: string; readonly query: string }
+  /** Not a request target at all: 400. */
+  | { readonly kind: 'malformed' }
+  /** Well formed, and the name of nothing that a site can hold: 404. */
+  | { readonly kind: 'nowhere' };
+
+const MALFORMED: CanonicalTarget = { kind: 'malformed' };
+const NOWHERE: CanonicalTarget = { kind: 'nowhere' };
+
+/** RFC 9112, section 3.2.2: a server accepts the absolute form, whose authority says nothing here. */
+const ORIGIN = /^https?:\/\/[^/?#]*/i;
+const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
+const ENCODED_SLASH = /%2f/i;
+
+/**
+ * The one place where a request's address is read. It takes the raw request target, since the URL class would already
+ * have resolved `..` and turned backslashes around; it decodes once, and nothing decodes again.
+ *
+ * An encoded slash, an empty segment, a backslash or a control character stands in no name of a release (the archive
+ * rules refuse them), so it names nothing rather than something else. `.` and `..` begin with a dot and are hidden with
+ * the dotfiles.
+ */
+export function canonicalise(target: string): CanonicalTarget {
+  const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');
+  const end = relative.search(/[?#]/);
+  const rawPath = (end === -1 ? relative : relative.slice(0, end)) || (relative === target ? '' : '/');
+  if (!rawPath.startsWith('/')) return MALFORMED;
+  const query = end === -1 || relative[end] === '#' ? '' : relative.slice(end).replace(/#.*$/s, '');
+  let path = rawPath;
+  if (rawPath.includes('%')) {
+    if (ENCODED_SLASH.test(rawPath)) return NOWHERE;
+    try {
+      path = decodeURIComponent(rawPath);
+    } catch {
+      return MALFORMED;
+    }
+  }
+  if (path.length > PATH_CHARS_MAX || UNNAMEABLE.test(path)) return NOWHERE;
+  return { kind: 'path', path: path.slice(1), query };
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import type { FileEntry, ReleaseView } from '../domain/release.ts';
+import { isCompressibleType } from '../web/index.ts';
+import { type Encoding, ETAG_SUFFIX, negotiateEncoding } from './encoding.ts';
+import type { Validators } from './preconditions.ts';
+import type { SiteFileOnDisk } from './site-bytes.ts';
+
+export type AnswerHeaders = Readonly<Record<string, string>>;
+
+/** Hex digits of the SHA-256 that stand in an entity tag: 128 bits, more than enough to tell contents apart. */
+const ETAG_DIGITS = 32;
+
+/** Smaller files are sent as they are: one packet holds them, and compression would save nothing that is noticed. */
+const COMPRESSED_BYTES_MIN = 1024;
+
+const YEAR_S = 365 * 24 * 3600;
+
+/** One file of a snapshot, with the headers that it is answered with, made once for every encoding. */
+export class SiteFile implements SiteFileOnDisk {
+  readonly path: string;
+  readonly type: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly diskPath: string;
+  readonly #lastModifiedMs: number;
+  readonly #cacheControl: string;
+  readonly #headers: { [encoding in Encoding]?: AnswerHeaders } = {};
+
+  /** @param isImmutable whether no release gives other bytes under this name, now or later. */
+  constructor(entry: FileEntry, release: ReleaseView, isImmutable: boolean) {
+    this.path = entry.path;
+    this.type = entry.type;
+    this.sha256 = entry.sha256;
+    this.size = entry.size;
+    this.diskPath = join(release.siteDir, entry.path);
+    // HTTP dates have no fractions (RFC 9110, section 5.6.7).
+    this.#lastModifiedMs = Math.floor(Date.parse(release.createdAt) / 1000) * 1000;
+    this.#cacheControl = isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';
+  }
+
+  /** The encoding to try for a client; the bytes may still turn out not to shrink. */
+  encodingFor(acceptEncoding: string | undefined): Encoding {
+    if (this.size < COMPRESSED_BYTES_MIN || !isCompressibleType(this.type)) return 'identity';
+    return negotiateEncoding(acceptEncoding);
+  }
+
+  validators(encoding: Encoding): Validators {
+    return {
+      etag: `"${this.sha256.slice(0, ETAG_DIGITS)}${ETAG_SUFFIX[encoding]}"`,
+      lastModifiedMs: this.#lastModifiedMs,
+    };
+  }
+
+  /** What a 304 repeats of the 200's headers (RFC 9110, section 15.4.5). */
+  validatorHeaders(encoding: Encoding): AnswerHeaders {
+    return {
+      ETag: this.validators(encoding).etag,
+      'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
+      'Cache-Control': this.#cacheControl,
+      Vary: 'Accept-Encoding',
+    };
+  }
+
+  /** The headers of the whole file, `bytes` long in that encoding. The same object every time. */
+  headers(encoding: Encoding, bytes: number): AnswerHeaders {
+    const made = this.#headers[encoding];
+    if (made !== undefined) return made;
+    const headers = Object.freeze({
+      'Content-Type': this.type,
+      'Content-Length': String(bytes),
+      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+      ...this.validatorHeaders(encoding),
+      'Accept-Ranges': 'bytes',
+      'X-Content-Type-Options': 'nosniff',
+    });
+    this.#headers[encoding] = headers;
+    return headers;
+  }
+}

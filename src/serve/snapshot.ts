@@ -1,0 +1,98 @@
+import type { FileEntry, ReleaseView, TrailingSlash } from '../domain/release.ts';
+import { hashedName, isAssetPath, isHidden, resolvePath } from '../web/index.ts';
+import { SiteFile } from './site-file.ts';
+
+/** Where a path leads in a snapshot. */
+export type Found =
+  | { readonly kind: 'file'; readonly file: SiteFile }
+  | { readonly kind: 'redirect'; readonly location: string }
+  /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted at all. */
+  | { readonly kind: 'missing'; readonly page: SiteFile | null; readonly isAsset: boolean };
+
+interface OlderAsset {
+  readonly entry: FileEntry;
+  readonly release: ReleaseView;
+}
+
+/**
+ * All that answers one request: the active release, and of the older ones the assets with a hash in their names, which open
+ * tabs still ask for. Nothing of it changes; a request that began with one ends with it.
+ */
+export class SiteSnapshot {
+  readonly version: string;
+  readonly digest: string;
+  readonly #active: ReleaseView;
+  readonly #trailingSlash: TrailingSlash;
+  readonly #olderAssets: ReadonlyMap<string, OlderAsset>;
+  readonly #changing: ReadonlySet<string>;
+  /** Files that were asked for, with their prepared headers; never more than the releases have. */
+  readonly #files = new Map<string, SiteFile>();
+
+  constructor(
+    active: ReleaseView,
+    trailingSlash: TrailingSlash,
+    olderAssets: ReadonlyMap<string, OlderAsset>,
+    changing: ReadonlySet<string>,
+  ) {
+    this.version = active.version;
+    this.digest = active.digest;
+    this.#active = active;
+    this.#trailingSlash = trailingSlash;
+    this.#olderAssets = olderAssets;
+    this.#changing = changing;
+  }
+
+  /** @param path decoded, without a leading slash; null for what names nothing. */
+  find(path: string | null): Found {
+    // "." is hidden, so that what names nothing is missing, with the root's 404 page.
+    const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
+    if (resolution.kind === 'redirect') return resolution;
+    if (resolution.kind === 'file') return { kind: 'file', file: this.#file(resolution.path) };
+    if (path !== null && this.#olderAssets.has(path)) return { kind: 'file', file: this.#file(path) };
+    const { notFoundPage } = resolution;
+    return {
+      kind: 'missing',
+      page: notFoundPage === null ? null : this.#file(notFoundPage),
+      isAsset: path !== null && isAssetPath(path),
+    };
+  }
+
+  /** @param path of a file that the active release has, or an older one's asset. */
+  #file(path: string): SiteFile {
+    const known = this.#files.get(path);
+    if (known !== undefined) return known;
+    const entry = this.#active.files.get(path);
+    const source = entry === undefined ? this.#olderAssets.get(path) : { entry, release: this.#active };
+    if (source === undefined) throw new Error(`no file "${path}" in this snapshot`);
+    const file = new SiteFile(source.entry, source.release, hashedName(path) && !this.#changing.has(path));
+    this.#files.set(path, file);
+    return file;
+  }
+}
+
+/**
+ * The snapshot of an active release.
+ *
+ * Of the older releases only assets with a hash in their names count; where two have one under the same name, the newer
+ * answers. A name under which any two releases have different bytes is never immutable, hash or not.
+ *
+ * @param older the releases that are kept, newest first.
+ */
+export function buildSnapshot(
+  active: ReleaseView,
+  older: readonly ReleaseView[],
+  settings: { readonly trailingSlash: 'auto' | TrailingSlash },
+): SiteSnapshot {
+  const olderAssets = new Map<string, OlderAsset>();
+  const changing = new Set<string>();
+  for (const release of older) {
+    for (const [path, entry] of release.files) {
+      if (!hashedName(path) || isHidden(path)) continue;
+      const newer = active.files.get(path) ?? olderAssets.get(path)?.entry;
+      if (newer === undefined) olderAssets.set(path, { entry, release });
+      else if (newer.sha256 !== entry.sha256) changing.add(path);
+    }
+  }
+  const trailingSlash = settings.trailingSlash === 'auto' ? active.trailingSlash : settings.trailingSlash;
+  return new SiteSnapshot(active, trailingSlash, olderAssets, changing);
+}

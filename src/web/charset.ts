@@ -1,0 +1,61 @@
+/**
+ * Bytes that are looked at for a `<meta charset>`. The HTML standard asks that it stands in the first 1,024; pages with
+ * long comments or scripts before it exist, and browsers find those too when the bytes arrive together.
+ */
+export const CHARSET_HEAD_BYTES = 4096;
+
+const META = /<meta[\s/][^>]*>/gi;
+const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
+const XML_DECLARATION = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
+
+/** A tag's attributes, names in lower case; the first of a name counts. */
+function attributesOf(tag: string): ReadonlyMap<string, string> {
+  const attributes = new Map<string, string>();
+  for (const [, name = '', quoted, apostrophed, bare] of tag.slice('<meta'.length).matchAll(ATTRIBUTE)) {
+    const key = name.toLowerCase();
+    if (!attributes.has(key)) attributes.set(key, quoted ?? apostrophed ?? bare ?? '');
+  }
+  return attributes;
+}
+
+/** The encoding standard's name of a label (`latin1` is `windows-1252`), or null for one that it does not know. */
+function encodingOf(label: string): string | null {
+  try {
+    return new TextDecoder(label.trim()).encoding;
+  } catch {
+    return null;
+  }
+}
+
+function metaCharset(text: string): string | null {
+  for (const [tag] of text.matchAll(META)) {
+    const attributes = attributesOf(tag);
+    const isContentType = attributes.get('http-equiv')?.trim().toLowerCase() === 'content-type';
+    const content = isContentType ? (attributes.get('content') ?? '') : '';
+    const label = attributes.get('charset') ?? /charset\s*=\s*["']?\s*([^\s;"']+)/i.exec(content)?.[1];
+    const encoding = label === undefined ? null : encodingOf(label);
+    // A meta that could be read as single bytes cannot be UTF-16: the standard's prescan says UTF-8 then.
+    if (encoding !== null) return encoding.startsWith('utf-16') ? 'utf-8' : encoding;
+  }
+  return null;
+}
+
+/**
+ * The charset that a page names itself, as the encoding standard's name in lower case, or null where it names none.
+ *
+ * The order is that of the HTML standard's encoding sniffing (section 13.2.3.2): byte order mark, `<meta charset>` or
+ * `<meta http-equiv="Content-Type">`, then the XML declaration. Simplified from its prescan: comments are removed and
+ * tags found by a pattern, so a `>` inside an attribute's value ends a tag early. XML and SVG files go the same way.
+ *
+ * @param head the file's first bytes; only `CHARSET_HEAD_BYTES` of them are looked at.
+ */
+export function htmlCharset(head: Uint8Array): string | null {
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'utf-8';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  const text = new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES));
+  const meta = metaCharset(text.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
+  if (meta !== null) return meta;
+  const declared = XML_DECLARATION.exec(text)?.[1];
+  return declared === undefined ? null : encodingOf(declared);
+}

@@ -1,0 +1,8 @@
+/** What a page is, and where a path leads: pure knowledge of the web that deploy, serve, search and export share. */
+export { CHARSET_HEAD_BYTES, htmlCharset } from './charset.ts';
+export { isCompressible, isCompressibleType } from './compressible.ts';
+export { hashedName } from './hashed-name.ts';
+export { isAssetPath, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from './media-type.ts';
+export { findLinks, type PageReferences, type Reference, type ReferenceKind } from './references.ts';
+export { isHidden, type Resolution, resolvePath } from './resolve.ts';
+export { TrailingSlashVotes } from './trailing-slash.ts';

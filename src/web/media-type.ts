@@ -1,0 +1,70 @@
+import { lookup } from 'mime-types';
+import { htmlCharset } from './charset.ts';
+
+/**
+ * Extensions that the registry lacks, or knows as something that a documentation site never means: `.ts` is a video
+ * container to it, and TypeScript to everybody who reads documentation.
+ */
+const OWN_TYPES: ReadonlyMap<string, string> = new Map([
+  ...['ts', 'mts', 'cts', 'tsx', 'rst', 'adoc', 'vue', 'svelte', 'astro'].map((ext) => [ext, 'text/plain'] as const),
+  ['cjs', 'text/javascript'],
+]);
+
+const UNKNOWN = 'application/octet-stream';
+
+/** Types that are text, so that a charset has a meaning and compression pays. */
+const TEXT =
+  /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|manifest\+json|toml|yaml|x-sh|sql|[\w.-]+\+(?:json|xml))$|image\/svg\+xml$)/;
+
+/** The extension of a path's last segment, lower case and without its dot; empty where there is none. */
+export function extensionOf(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const dot = name.lastIndexOf('.');
+  return dot <= 0 ? '' : name.slice(dot + 1).toLowerCase();
+}
+
+/** The media type without parameters, or null where the extension says nothing. */
+function knownTypeOf(path: string): string | null {
+  const extension = extensionOf(path);
+  if (extension === '') return null;
+  return OWN_TYPES.get(extension) ?? (lookup(extension) || null);
+}
+
+/** Whether a media type, with or without parameters, is text. */
+export function isTextType(type: string): boolean {
+  const end = type.indexOf(';');
+  return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());
+}
+
+/**
+ * The media type that a file is answered with, from its extension, text with `charset`: `text/html; charset=utf-8`.
+ * A file that says otherwise of itself: see `mediaTypeOfFile`.
+ */
+export function mediaTypeOf(path: string, charset = 'utf-8'): string {
+  const type = knownTypeOf(path) ?? UNKNOWN;
+  return isTextType(type) ? `${type}; charset=${charset}` : type;
+}
+
+/** Markup, whose files may name their own charset. */
+const MARKUP = new Set(['html', 'htm', 'xhtml', 'xml', 'svg', 'rss', 'atom']);
+
+/** Whether a file's first bytes are worth reading for `mediaTypeOfFile`. */
+export function namesItsCharset(path: string): boolean {
+  return MARKUP.has(extensionOf(path));
+}
+
+/** `mediaTypeOf`, with the charset that the file's first bytes name where it is markup (`htmlCharset`). */
+export function mediaTypeOfFile(path: string, head: Uint8Array): string {
+  const charset = namesItsCharset(path) ? htmlCharset(head) : null;
+  return mediaTypeOf(path, charset ?? 'utf-8');
+}
+
+/**
+ * Whether a path looks like that of an asset and not of a page: its extension is a known one and not a page's.
+ * A missing asset gets a plain 404, since a script or a stylesheet that is answered with HTML breaks the page in a
+ * way that is hard to see. `docs/v1.2` and `api/Foo.bar` are page-like.
+ */
+export function isAssetPath(path: string): boolean {
+  const type = knownTypeOf(path);
+  return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';
+}

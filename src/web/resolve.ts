@@ -1,0 +1,98 @@
+import { ARCHIVE_LIMITS } from '../domain/limits.ts';
+import { type FileEntry, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
+import { isAssetPath } from './media-type.ts';
+
+export type Resolution =
+  | { readonly kind: 'file'; readonly path: string }
+  /** `location` is relative to the request's address, without its query. */
+  | { readonly kind: 'redirect'; readonly location: string }
+  /**
+   * `notFoundPage` is the nearest 404 page of the site up the tree, or null where the site has none or the path is an
+   * asset's, which gets no page at all.
+   */
+  | { readonly kind: 'missing'; readonly notFoundPage: string | null };
+
+type FileTable = Pick<ReadonlyMap<string, FileEntry>, 'has'>;
+
+const PAGE_EXTENSIONS = ['.html', '.htm', '.xhtml'];
+const INDEX_PAGES = PAGE_EXTENSIONS.map((extension) => `index${extension}`);
+const NOT_FOUND_PAGES = ['404.html', '404/index.html'];
+const WELL_KNOWN = '.well-known/';
+
+/**
+ * Whether a path is never answered: docshelf's own folder, and whatever has a segment that begins with a dot, as version
+ * control, editors and tools leave behind. `.well-known/` (RFC 8615) is the exception, at the root and for itself only.
+ */
+export function isHidden(path: string): boolean {
+  if (`${path}/`.startsWith(OWN_FOLDER)) return true;
+  const rest = path.startsWith(WELL_KNOWN) ? path.slice(WELL_KNOWN.length) : path;
+  return rest.startsWith('.') || rest.includes('/.');
+}
+
+function firstOf(files: FileTable, prefix: string, names: readonly string[]): string | null {
+  for (const name of names) {
+    const path = prefix + name;
+    if (files.has(path)) return path;
+  }
+  return null;
+}
+
+/** The last segment of a path, percent-encoded: `:` too, or `a:b` would read as a scheme. */
+function lastSegment(path: string): string {
+  return encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
+}
+
+function resolveExactly(files: FileTable, path: string, trailingSlash: TrailingSlash): Resolution | null {
+  if (path === '' || path.endsWith('/')) {
+    const index = firstOf(files, path, INDEX_PAGES);
+    if (index !== null) return { kind: 'file', path: index };
+    // `/a/` where only `a.html` exists: answering here would lead its relative links astray, so the reader is sent there.
+    const withoutSlash = path.slice(0, -1);
+    const page = withoutSlash === '' ? null : firstOf(files, withoutSlash, PAGE_EXTENSIONS);
+    return page === null ? null : { kind: 'redirect', location: `../${lastSegment(withoutSlash)}` };
+  }
+  if (files.has(path)) return { kind: 'file', path };
+  const page = firstOf(files, path, PAGE_EXTENSIONS);
+  if (page !== null) return { kind: 'file', path: page };
+  const index = firstOf(files, `${path}/`, INDEX_PAGES);
+  if (index === null) return null;
+  return trailingSlash === 'never'
+    ? { kind: 'file', path: index }
+    : { kind: 'redirect', location: `${lastSegment(path)}/` };
+}
+
+/** The nearest 404 page: in the path's own folder, then up to the root (`ja/404.html` before `404.html`). */
+function nearestNotFoundPage(files: FileTable, path: string): string | null {
+  // No release is deeper, so that a request of thousands of segments costs no more look-ups than that.
+  const folders = path.split('/', ARCHIVE_LIMITS.depthMax + 1).slice(0, -1);
+  for (let depth = folders.length; depth >= 0; depth--) {
+    const prefix = folders
+      .slice(0, depth)
+      .map((folder) => `${folder}/`)
+      .join('');
+    const page = firstOf(files, prefix, NOT_FOUND_PAGES);
+    if (page !== null) return page;
+  }
+  return null;
+}
+
+/**
+ * Where a path leads in a site's file table. In this order: the exact file; `<path>.html`, even where a folder of that
+ * name stands beside it; the folder's `index.html`, where `always` redirects to its slash and `never` answers with and
+ * without it; and all of this again for the path's other Unicode normal forms, since archives are made on systems that
+ * store names decomposed. Nothing is looked up on disk.
+ *
+ * @param path decoded, without a leading slash; empty for the root.
+ */
+export function resolvePath(files: FileTable, path: string, trailingSlash: TrailingSlash): Resolution {
+  if (!isHidden(path)) {
+    const found = resolveExactly(files, path, trailingSlash);
+    if (found !== null) return found;
+    for (const form of ['NFC', 'NFD']) {
+      const other = path.normalize(form);
+      const equivalent = other === path ? null : resolveExactly(files, other, trailingSlash);
+      if (equivalent !== null) return equivalent;
+    }
+  }
+  return { kind: 'missing', notFoundPage: isAssetPath(path) ? null : nearestNotFoundPage(files, path) };
+}

@@ -1,0 +1,146 @@
+import type { TrailingSlash } from '../domain/release.ts';
+import { findLinks } from './references.ts';
+
+/**
+ * How much a reference that one answer would break outweighs one that it would merely contradict: a redirect that a
+ * link did not ask for costs a round trip, a page without its pictures is broken.
+ */
+const BROKEN_WEIGHT = 10;
+
+/** Stands for the site's own host, which a bundle does not name. */
+const OWN_ORIGIN = 'http://site.invalid';
+
+/** Schemes that lead out of the site; checked before a URL is parsed, since most pages have many. */
+const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;
+const ABSOLUTE = /^(?:https?:|\/)/i;
+
+const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
+
+/** A page that is answered at any address: its relative references say nothing about its own. */
+const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
+
+function decodedPath(url: URL): string | null {
+  try {
+    return decodeURIComponent(url.pathname).slice(1);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Counts, page by page, what a site's own links and canonicals say of the addresses of folder pages (`x/index.html`):
+ * `/x/` or `/x`. Feed it every page, then ask. It knows no generator, since the same one writes both.
+ *
+ * Three things are counted:
+ * - internal links and canonicals that lead to a folder page, written with or without its slash;
+ * - relative references inside folder pages that resolve only where the address has its slash, or only where not;
+ * - where neither says anything, whether the site refers relatively: then its folder pages would need the slash.
+ */
+export class TrailingSlashVotes {
+  readonly #files: { has(path: string): boolean };
+  #withSlash = 0;
+  #withoutSlash = 0;
+  #relative = 0;
+  #absolute = 0;
+
+  /** @param files the site's paths, without a leading slash. */
+  constructor(files: { has(path: string): boolean }) {
+    this.#files = files;
+  }
+
+  /** @param path the page's path in the site. @param html its text. */
+  addPage(path: string, html: string): void {
+    const { base, references } = findLinks(html);
+    const canonical = references.find(({ kind }) => kind === 'canonical');
+    const canonicalUrl = canonical === undefined ? null : URL.parse(canonical.url, OWN_ORIGIN);
+    if (canonicalUrl !== null) this.#countCanonical(path, canonicalUrl);
+
+    const page = new PageAddresses(path, base, canonicalUrl?.origin ?? null);
+    for (const { kind, url } of references) {
+      if (kind === 'canonical' || ELSEWHERE.test(url)) continue;
+      if (base === null && !ABSOLUTE.test(url)) {
+        this.#relative++;
+        this.#countRelative(page, kind === 'link', url);
+      } else {
+        const target = page.resolve(url, true);
+        if (target === null) continue;
+        this.#absolute++;
+        if (kind === 'link') this.#countTarget(target);
+      }
+    }
+  }
+
+  /** What the pages so far ask for. Without any sign it is `never` for sites that refer absolutely, else `always`. */
+  decide(): TrailingSlash {
+    if (this.#withSlash !== this.#withoutSlash) return this.#withSlash > this.#withoutSlash ? 'always' : 'never';
+    return this.#relative > this.#absolute ? 'always' : 'never';
+  }
+
+  /** A canonical names the page's own address; only its end is compared, the site may be published under a prefix. */
+  #countCanonical(path: string, canonical: URL): void {
+    const folder = path.replace(FOLDER_PAGE, '');
+    const address = decodedPath(canonical);
+    if (folder === path || folder === '' || address === null) return;
+    if (`/${address}`.endsWith(`/${folder}/`)) this.#withSlash++;
+    else if (`/${address}`.endsWith(`/${folder}`)) this.#withoutSlash++;
+  }
+
+  #countRelative(page: PageAddresses, isLink: boolean, url: string): void {
+    const bySlash = page.resolve(url, true);
+    if (bySlash === null) return;
+    if (!page.isFolderPage) {
+      if (isLink) this.#countTarget(bySlash);
+      return;
+    }
+    const byNone = page.resolve(url, false);
+    const slashLeads = this.#leadsSomewhere(bySlash);
+    const noneLeads = byNone !== null && this.#leadsSomewhere(byNone);
+    if (slashLeads && !noneLeads) this.#withSlash += BROKEN_WEIGHT;
+    if (noneLeads && !slashLeads) this.#withoutSlash += BROKEN_WEIGHT;
+    if (isLink) this.#countTarget(slashLeads || byNone === null ? bySlash : byNone);
+  }
+
+  #countTarget(target: string): void {
+    if (target.endsWith('/')) {
+      if (this.#files.has(`${target}index.html`)) this.#withSlash++;
+    } else if (
+      target !== '' &&
+      this.#files.has(`${target}/index.html`) &&
+      !this.#files.has(target) &&
+      !this.#files.has(`${target}.html`)
+    ) {
+      this.#withoutSlash++;
+    }
+  }
+
+  #leadsSomewhere(target: string): boolean {
+    if (target === '' || target.endsWith('/')) return this.#files.has(`${target}index.html`);
+    return this.#files.has(target) || this.#files.has(`${target}.html`) || this.#files.has(`${target}/index.html`);
+  }
+}
+
+/** A page's two possible addresses, with and without the slash, and where a reference leads from each. */
+class PageAddresses {
+  /** Whether the two differ: a folder's page that is not the root's, and is answered at its own address only. */
+  readonly isFolderPage: boolean;
+  readonly #withSlash: string | undefined;
+  readonly #withoutSlash: string | undefined;
+  readonly #publishedOrigin: string | null;
+
+  constructor(path: string, base: string | null, publishedOrigin: string | null) {
+    const folder = path.replace(FOLDER_PAGE, '');
+    this.isFolderPage = folder !== path && folder !== '' && !NOT_FOUND_PAGE.test(path);
+    this.#publishedOrigin = publishedOrigin;
+    const address = `${OWN_ORIGIN}/${encodeURI(folder).replaceAll('?', '%3F').replaceAll('#', '%23')}`;
+    const from = (own: string): string | undefined => (base === null ? own : URL.parse(base, own)?.href);
+    this.#withSlash = from(folder === path || folder === '' ? address : `${address}/`);
+    this.#withoutSlash = from(address);
+  }
+
+  /** The site path that a reference leads to, without a leading slash, or null where it leaves the site. */
+  resolve(url: string, withSlash: boolean): string | null {
+    const target = URL.parse(url, withSlash ? this.#withSlash : this.#withoutSlash);
+    if (target === null || (target.origin !== OWN_ORIGIN && target.origin !== this.#publishedOrigin)) return null;
+    return decodedPath(target);
+  }
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { FileEntry, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
+import { buildSnapshot, type ServeEvents, SiteServer } from '../../src/serve/index.ts';
+import { mediaTypeOf } from '../../src/web/index.ts';
+
+export type Files = Readonly<Record<string, string | Buffer>>;
+
+export const sha256 = (bytes: string | Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+/** Releases in temporary folders, removed together. */
+export class TestReleases {
+  readonly #folders: string[] = [];
+
+  /** Writes a site and gives its view, as unpacking would. */
+  make(files: Files, info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash } = {}): ReleaseView {
+    const siteDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
+    this.#folders.push(siteDir);
+    const table = new Map<string, FileEntry>();
+    for (const [path, content] of Object.entries(files)) {
+      const bytes = Buffer.from(content);
+      mkdirSync(dirname(join(siteDir, path)), { recursive: true });
+      writeFileSync(join(siteDir, path), bytes);
+      table.set(path, { path, size: bytes.length, sha256: sha256(bytes), type: mediaTypeOf(path) });
+    }
+    return {
+      digest: sha256(siteDir),
+      version: info.version ?? 'v1',
+      createdAt: info.createdAt ?? '2024-06-01T10:20:30.400Z',
+      siteDir,
+      pages: 1,
+      bytes: 1,
+      trailingSlash: info.trailingSlash ?? 'always',
+      files: table,
+    };
+  }
+
+  remove(): void {
+    for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export interface Served {
+  readonly server: SiteServer;
+  ask(target: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;
+}
+
+/** A server of these releases, the first active, and a way to ask it. */
+export function serve(
+  releases: readonly [ReleaseView, ...ReleaseView[]],
+  options: { cacheBytes?: number; events?: ServeEvents } = {},
+): Served {
+  const [active, ...older] = releases;
+  const server = new SiteServer({ cacheBytes: options.cacheBytes ?? 1024 ** 2 }, options.events);
+  server.swap(buildSnapshot(active, older, { trailingSlash: 'auto' }));
+  return {
+    server,
+    ask: async (target, headers = {}, method = 'GET') =>
+      server.respond({ method, target, header: (name) => headers[name] }),
+  };
+}
+
+/** Status, the headers of those names, and the body's text. */
+export async function summary(response: Response, ...names: string[]) {
+  return [response.status, ...names.map((name) => response.headers.get(name)), await response.text()];
+}

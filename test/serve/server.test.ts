@@ -1,0 +1,189 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { serve, sha256, summary, TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const PAGE = `<!doctype html><title>Page</title>${'<p>all work and no play</p>'.repeat(100)}`;
+const TAG = sha256(PAGE).slice(0, 32);
+const LAST_MODIFIED = 'Sat, 01 Jun 2024 10:20:30 GMT';
+
+const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
+
+describe('respond() to a plain request', () => {
+  it('gives the file with all its headers', async () => {
+    const { ask } = serve([releases.make({ 'a.html': PAGE })]);
+    const response = await ask('/a');
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'accept-ranges': 'bytes',
+      'cache-control': 'no-cache',
+      'content-length': String(PAGE.length),
+      'content-type': 'text/html; charset=utf-8',
+      etag: `"${TAG}"`,
+      'last-modified': LAST_MODIFIED,
+      vary: 'Accept-Encoding',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(await response.text()).toBe(PAGE);
+  });
+
+  it.each([
+    ['gzip', 'gzip', `"${TAG}-gz"`, gunzipSync],
+    ['gzip, br', 'br', `"${TAG}-br"`, brotliDecompressSync],
+  ])('gives %s as %s with its own strong ETag', async (accept, encoding, etag, decode) => {
+    const { ask } = serve([releases.make({ 'a.html': PAGE })]);
+    const response = await ask('/a', { 'accept-encoding': accept });
+    expect(response.headers.get('content-encoding')).toBe(encoding);
+    expect(response.headers.get('etag')).toBe(etag);
+    const bytes = await bytesOf(response);
+    expect(response.headers.get('content-length')).toBe(String(bytes.length));
+    expect(decode(bytes).toString()).toBe(PAGE);
+  });
+
+  it('does not compress small files, compressed types, nor compressed bytes under a text name', async () => {
+    const gzipped = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]);
+    const { ask } = serve([releases.make({ 'a.css': 'a{}', 'a.png': Buffer.alloc(5000), 'a.json': gzipped })]);
+    for (const path of ['/a.css', '/a.png', '/a.json']) {
+      const response = await ask(path, { 'accept-encoding': 'br' });
+      expect(response.headers.get('content-encoding'), path).toBeNull();
+      expect(response.headers.get('vary'), path).toBe('Accept-Encoding');
+    }
+  });
+
+  it('answers HEAD with the same headers and no body, large files too', async () => {
+    const { ask } = serve([releases.make({ 'a.html': PAGE, 'big.txt': 'x'.repeat(9000) })], { cacheBytes: 64 * 1024 });
+    for (const [path, accept] of [
+      ['/a', 'br'],
+      ['/a', ''],
+      ['/big.txt', ''],
+      ['/nope', ''],
+    ] as const) {
+      const get = await ask(path, { 'accept-encoding': accept });
+      const head = await ask(path, { 'accept-encoding': accept }, 'HEAD');
+      expect(head.status).toBe(get.status);
+      expect(Object.fromEntries(head.headers)).toEqual(Object.fromEntries(get.headers));
+      expect(await head.text()).toBe('');
+      await get.arrayBuffer();
+    }
+  });
+
+  it('answers from memory without a promise', async () => {
+    const { server, ask } = serve([releases.make({ 'a.html': PAGE })]);
+    await ask('/a');
+    expect(server.respond({ method: 'GET', target: '/a', header: () => undefined })).toBeInstanceOf(Response);
+  });
+
+  it('tells of hits and misses of its memory', async () => {
+    const hits: boolean[] = [];
+    const { ask } = serve([releases.make({ 'a.html': PAGE })], { events: { onCache: (hit) => hits.push(hit) } });
+    await ask('/a');
+    await ask('/a.html');
+    expect(hits).toEqual([false, true]);
+  });
+
+  it('redirects relatively and keeps the query', async () => {
+    const { ask } = serve([releases.make({ 'x/a/index.html': PAGE, 'b.html': PAGE })]);
+    const response = await ask('/x/a?q=1');
+    expect(await summary(response, 'location', 'cache-control')).toEqual([308, 'a/?q=1', 'no-cache', '']);
+    expect((await ask('/b/?q')).headers.get('location')).toBe('../b?q');
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'PROPFIND'])('refuses %s', async (method) => {
+    const response = await serve([releases.make({ 'a.html': PAGE })]).ask('/a', {}, method);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('answers 400 to an address that cannot be decoded', async () => {
+    expect((await serve([releases.make({ 'a.html': PAGE })]).ask('/%zz')).status).toBe(400);
+  });
+});
+
+describe('respond() to what is not there', () => {
+  const site = () => releases.make({ 'index.html': 'root', '404.html': PAGE, 'ja/404.html': 'nai', 'a/b.html': '' });
+
+  it("gives the site's nearest 404 page, which is never not modified", async () => {
+    const { ask } = serve([site()]);
+    const names = ['etag', 'last-modified', 'cache-control', 'vary'];
+    expect(await summary(await ask('/nope'), ...names)).toEqual([404, null, null, 'no-cache', 'Accept-Encoding', PAGE]);
+    expect(await summary(await ask('/ja/x/y'), 'content-type')).toEqual([404, 'text/html; charset=utf-8', 'nai']);
+    expect((await ask('/nope', { 'if-none-match': '*', 'if-modified-since': LAST_MODIFIED })).status).toBe(404);
+  });
+
+  it('compresses the 404 page as any other', async () => {
+    const response = await serve([site()]).ask('/nope', { 'accept-encoding': 'br' });
+    expect(brotliDecompressSync(await bytesOf(response)).toString()).toBe(PAGE);
+  });
+
+  it('gives a missing asset plain text and never a page', async () => {
+    const { ask } = serve([site()]);
+    for (const path of ['/nope.js', '/ja/nope.css?v=1', '/x.txt', '/x.json']) {
+      expect(await summary(await ask(path), 'content-type'), path).toEqual([
+        404,
+        'text/plain; charset=utf-8',
+        'Not found\n',
+      ]);
+    }
+  });
+
+  it('has a page of its own where the site has none, which loads nothing', async () => {
+    const response = await serve([releases.make({ 'index.html': '' })]).ask('/nope');
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(await response.text()).not.toMatch(/src=|href=|url\(/);
+  });
+
+  it.each([
+    '/a/../index.html',
+    '/%2e%2e/index.html',
+    '/a%2fb',
+    '//index.html',
+    '/./index.html',
+    '/a//b',
+    '/a\\b',
+    '/a%00',
+  ])('finds nothing at %s', async (target) => {
+    expect((await serve([site()]).ask(target)).status).toBe(404);
+  });
+});
+
+describe('respond() to conditions', () => {
+  const site = () => releases.make({ 'a.html': PAGE });
+
+  it('answers 304 for its own ETag in that encoding, without a body', async () => {
+    const { ask } = serve([site()]);
+    const response = await ask('/a', { 'if-none-match': `"${TAG}-br"`, 'accept-encoding': 'br' });
+    expect(response.status).toBe(304);
+    expect(Object.fromEntries(response.headers)).toEqual({
+      'cache-control': 'no-cache',
+      etag: `"${TAG}-br"`,
+      'last-modified': LAST_MODIFIED,
+      vary: 'Accept-Encoding',
+    });
+    expect(await response.text()).toBe('');
+  });
+
+  it('does not take the ETag of another encoding', async () => {
+    const { ask } = serve([site()]);
+    expect((await ask('/a', { 'if-none-match': `"${TAG}-br"` })).status).toBe(200);
+    expect((await ask('/a', { 'if-none-match': `"${TAG}"`, 'accept-encoding': 'gzip' })).status).toBe(200);
+  });
+
+  it('answers 304 where the wanted encoding turns out not to pay', async () => {
+    const bytes = Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(5000)]);
+    const { ask } = serve([releases.make({ 'a.json': bytes })]);
+    const headers = { 'if-none-match': `"${sha256(bytes).slice(0, 32)}"`, 'accept-encoding': 'br' };
+    expect((await ask('/a.json', headers)).status).toBe(304);
+    expect((await ask('/a.json', headers)).status).toBe(304);
+  });
+
+  it('compares If-Modified-Since for equality, so that a roll-back is seen', async () => {
+    const { ask } = serve([site()]);
+    expect((await ask('/a', { 'if-modified-since': LAST_MODIFIED })).status).toBe(304);
+    expect((await ask('/a', { 'if-modified-since': 'Sat, 01 Jun 2024 10:20:31 GMT' })).status).toBe(200);
+  });
+
+  it('answers 412 where If-Match names other content', async () => {
+    expect((await serve([site()]).ask('/a', { 'if-match': '"x"' })).status).toBe(412);
+  });
+});

@@ -1,0 +1,64 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { buildSnapshot } from '../../src/serve/index.ts';
+import { TestReleases } from './helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const AUTO = { trailingSlash: 'auto' } as const;
+
+const IMMUTABLE = 'public, max-age=31536000, immutable';
+
+function cacheControl(snapshot: ReturnType<typeof buildSnapshot>, path: string): string | undefined {
+  const found = snapshot.find(path);
+  return found.kind === 'file' ? found.file.validatorHeaders('identity')['Cache-Control'] : found.kind;
+}
+
+describe('buildSnapshot()', () => {
+  it('makes immutable what carries a hash, never pages and plain names', () => {
+    const active = releases.make({ 'a.5b0e4cfb.js': '1', 'a.js': '1', 'p.5b0e4cfb.html': '1' });
+    const snapshot = buildSnapshot(active, [], AUTO);
+    expect(cacheControl(snapshot, 'a.5b0e4cfb.js')).toBe(IMMUTABLE);
+    expect(cacheControl(snapshot, 'a.js')).toBe('no-cache');
+    expect(cacheControl(snapshot, 'p.5b0e4cfb.html')).toBe('no-cache');
+  });
+
+  it('does not make immutable what another release has with other bytes', () => {
+    const active = releases.make({ 'same.5b0e4cfb.js': '1', 'other.5b0e4cfb.js': 'new' });
+    const older = releases.make({ 'same.5b0e4cfb.js': '1', 'other.5b0e4cfb.js': 'old' });
+    const snapshot = buildSnapshot(active, [older], AUTO);
+    expect(cacheControl(snapshot, 'same.5b0e4cfb.js')).toBe(IMMUTABLE);
+    expect(cacheControl(snapshot, 'other.5b0e4cfb.js')).toBe('no-cache');
+  });
+
+  it("answers older releases' hashed assets, the newest first, and nothing else of theirs", () => {
+    const active = releases.make({ 'index.html': 'new' });
+    const newer = releases.make({ 'gone.5b0e4cfb.js': 'newer', 'plain.js': 'x', 'payload.txt': 'x', 'page.html': 'x' });
+    const oldest = releases.make({ 'gone.5b0e4cfb.js': 'oldest', '.dot.5b0e4cfb.js': 'x', 'once.5b0e4cfb.css': 'x' });
+    const snapshot = buildSnapshot(active, [newer, oldest], AUTO);
+    const gone = snapshot.find('gone.5b0e4cfb.js');
+    expect(gone).toMatchObject({ kind: 'file', file: { size: 5 } });
+    expect(cacheControl(snapshot, 'gone.5b0e4cfb.js')).toBe('no-cache');
+    expect(cacheControl(snapshot, 'once.5b0e4cfb.css')).toBe(IMMUTABLE);
+    for (const path of ['plain.js', 'payload.txt', 'page.html', 'page', '.dot.5b0e4cfb.js']) {
+      expect(snapshot.find(path).kind, path).toBe('missing');
+    }
+  });
+
+  it("prefers the active release's file", () => {
+    const active = releases.make({ 'a.5b0e4cfb.js': 'active' });
+    const older = releases.make({ 'a.5b0e4cfb.js': 'old' });
+    expect(buildSnapshot(active, [older], AUTO).find('a.5b0e4cfb.js')).toMatchObject({ file: { size: 6 } });
+  });
+
+  it('asks the release for its trailing slash, unless the setting overrules it', () => {
+    const active = releases.make({ 'a/index.html': '1' }, { trailingSlash: 'never' });
+    expect(buildSnapshot(active, [], AUTO).find('a').kind).toBe('file');
+    expect(buildSnapshot(active, [], { trailingSlash: 'always' }).find('a').kind).toBe('redirect');
+  });
+
+  it('finds nothing for what names nothing, and gives the root 404 page', () => {
+    const snapshot = buildSnapshot(releases.make({ 'index.html': '1', '404.html': 'gone' }), [], AUTO);
+    expect(snapshot.find(null)).toMatchObject({ kind: 'missing', isAsset: false, page: { path: '404.html' } });
+  });
+});

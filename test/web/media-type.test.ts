@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { isAssetPath, isCompressible, mediaTypeOf, mediaTypeOfFile } from '../../src/web/index.ts';
+
+describe('mediaTypeOf()', () => {
+  it.each([
+    ['index.html', 'text/html; charset=utf-8'],
+    ['a/B.HTM', 'text/html; charset=utf-8'],
+    ['a.xhtml', 'application/xhtml+xml; charset=utf-8'],
+    ['a.css', 'text/css; charset=utf-8'],
+    ['a.js', 'text/javascript; charset=utf-8'],
+    ['a.mjs', 'text/javascript; charset=utf-8'],
+    ['a.json', 'application/json; charset=utf-8'],
+    ['a.js.map', 'application/json; charset=utf-8'],
+    ['a.txt', 'text/plain; charset=utf-8'],
+    ['a.svg', 'image/svg+xml; charset=utf-8'],
+    ['sitemap.xml', 'application/xml; charset=utf-8'],
+    ['a.md', 'text/markdown; charset=utf-8'],
+    ['manifest.webmanifest', 'application/manifest+json; charset=utf-8'],
+    ['example.d.ts', 'text/plain; charset=utf-8'],
+    ['a.wasm', 'application/wasm'],
+    ['a.woff2', 'font/woff2'],
+    ['a.png', 'image/png'],
+    ['a.pdf', 'application/pdf'],
+    ['en_1a2b3c4.pf_fragment', 'application/octet-stream'],
+    ['LICENSE', 'application/octet-stream'],
+    ['folder.html/CNAME', 'application/octet-stream'],
+    ['.html', 'application/octet-stream'],
+  ])('%s is %s', (path, type) => {
+    expect(mediaTypeOf(path)).toBe(type);
+  });
+
+  it('takes another charset for text only', () => {
+    expect(mediaTypeOf('a.html', 'shift_jis')).toBe('text/html; charset=shift_jis');
+    expect(mediaTypeOf('a.png', 'shift_jis')).toBe('image/png');
+  });
+});
+
+describe('mediaTypeOfFile()', () => {
+  const bytes = (text: string) => Buffer.from(text, 'latin1');
+
+  it('asks markup for its own charset, and nothing else', () => {
+    expect(mediaTypeOfFile('a.html', bytes('<meta charset=EUC-JP>'))).toBe('text/html; charset=euc-jp');
+    expect(mediaTypeOfFile('a.svg', bytes('<?xml version="1.0" encoding="iso-8859-1"?><svg/>'))).toBe(
+      'image/svg+xml; charset=windows-1252',
+    );
+    expect(mediaTypeOfFile('a.js', bytes('"<meta charset=EUC-JP>"'))).toBe('text/javascript; charset=utf-8');
+  });
+});
+
+describe('isAssetPath()', () => {
+  it.each(['a.js', 'a/b.css', 'x.png', 'data.json', 'page.txt', 'a.js.map'])('%s is an asset', (path) => {
+    expect(isAssetPath(path)).toBe(true);
+  });
+
+  it.each(['', 'guide', 'guide/', 'docs/v1.2', 'a.html', 'api/Foo.bar', 'js/', 'a.js/'])('%s is page-like', (path) => {
+    expect(isAssetPath(path)).toBe(false);
+  });
+});
+
+describe('isCompressible()', () => {
+  const text = Buffer.from('plain text');
+
+  it.each([
+    ['text/html; charset=utf-8', true],
+    ['image/svg+xml; charset=utf-8', true],
+    ['application/json', true],
+    ['application/wasm', true],
+    ['font/ttf', true],
+    ['font/woff2', false],
+    ['image/png', false],
+    ['application/octet-stream', false],
+    ['video/mp4', false],
+  ])('of %s is %s', (type, expected) => {
+    expect(isCompressible(type, text)).toBe(expected);
+  });
+
+  it.each([
+    ['gzip', [0x1f, 0x8b, 8]],
+    ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+    ['zip', [0x50, 0x4b, 3, 4]],
+    ['WOFF2', [0x77, 0x4f, 0x46, 0x32]],
+  ])('is false for %s bytes under a text name', (_name, head) => {
+    expect(isCompressible('text/javascript', Uint8Array.from(head))).toBe(false);
+  });
+
+  it('is true for an empty head', () => {
+    expect(isCompressible('text/css', new Uint8Array())).toBe(true);
+  });
+});
