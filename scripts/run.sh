@@ -31,9 +31,16 @@ fi
 bin=node_modules/.bin
 
 build() {
+  # Set by a caller that has just built, and runs several tasks on that build side by side.
+  [ -z "${DOCSHELF_BUILT:-}" ] || return 0
   rm -rf dist
   "$bin/tsc" -p tsconfig.build.json
   chmod +x dist/main.js
+}
+
+lint() {
+  "$bin/biome" check --error-on-warnings .
+  "$bin/tsc" -p tsconfig.json
 }
 
 case "$task" in
@@ -43,9 +50,9 @@ case "$task" in
   vitest) build && exec "$bin/vitest" run "$@" ;;
   soak) build && exec "$bin/vitest" run --project soak "$@" ;;
   format) exec "$bin/biome" check --write . ;;
+  lint) lint ;;
   check)
-    "$bin/biome" check --error-on-warnings .
-    "$bin/tsc" -p tsconfig.json
+    lint
     build
     exec "$bin/vitest" run --project unit --project acceptance --project corpus "$@"
     ;;

@@ -76,7 +76,7 @@ export class HttpClient {
           fields: { redirects, retryable: false },
         });
       }
-      if (location === null || !URL.canParse(location, url)) {
+      if (location === null || !URL.canParse(location, url.href)) {
         throw badRedirect(facts.thing, `a redirect (${response.status}) without a usable target`);
       }
       url = this.#checkTarget(new URL(location, url).href, url);

@@ -11,7 +11,9 @@ export interface LogSettings {
 /** The log, on standard output: one JSON object a line, or lines for people. */
 export async function openLog(settings: LogSettings): Promise<Logger> {
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && process.stdout.isTTY === true);
-  const stream: DestinationStream = isPretty ? await prettyStream() : destination({ dest: 1, sync: false, minLength: 0 });
+  const stream: DestinationStream = isPretty
+    ? await prettyStream()
+    : destination({ dest: 1, sync: false, minLength: 0 });
   return pino(
     {
       level: settings.level,

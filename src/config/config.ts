@@ -2,6 +2,7 @@ import type { DeploymentType } from '../domain/deployment.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Values } from './schema/index.ts';
+import type { KeyValues } from './values.ts';
 
 /** What is configured of a feature; `enabled` is null where the config says nothing, and the feature table decides. */
 export interface FeatureConfig {
@@ -72,4 +73,16 @@ export interface Config {
     readonly format: Values['log']['format'];
     readonly access: boolean;
   };
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Absolute path of the config file, or null where there is none. */
+  readonly file: string | null;
+  /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** Dotted key to effective value, of all keys of the contract; for `printConfig`. */
+  readonly values: KeyValues;
+  /** Absolute paths: the config file and every file that it names. */
+  readonly watchedFiles: readonly string[];
 }

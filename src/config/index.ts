@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { buildConfig } from './build-config.ts';
-import type { Config } from './config.ts';
+import type { LoadedConfig } from './config.ts';
 import { ConfigError, type ConfigFault } from './faults.ts';
 import { readNamedFiles } from './named-files.ts';
 import { findNotBuilt } from './not-built.ts';
@@ -11,9 +11,9 @@ import { findBrokenRules } from './rules.ts';
 import { configSchema, listKeys } from './schema-node.ts';
 import { Settings } from './setting.ts';
 import { validate } from './validate.ts';
-import { type KeyValues, loadValues, treeOf } from './values.ts';
+import { loadValues, treeOf } from './values.ts';
 
-export type { Config, FeatureConfig } from './config.ts';
+export type { Config, FeatureConfig, LoadedConfig } from './config.ts';
 export { ConfigError, type ConfigFault } from './faults.ts';
 export { type PrintedConfig, type PrintedSetting, printConfig } from './print.ts';
 
@@ -24,18 +24,6 @@ export interface LoadOptions {
   /** Dotted key to value, of the highest precedence; undefined values are skipped. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
-}
-
-export interface LoadedConfig {
-  readonly config: Config;
-  /** Absolute path of the config file, or null where there is none. */
-  readonly file: string | null;
-  /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
-  readonly origins: ReadonlyMap<string, string>;
-  /** Dotted key to effective value, of all keys of the contract; for `printConfig`. */
-  readonly values: KeyValues;
-  /** Absolute paths: the config file and every file that it names. */
-  readonly watchedFiles: readonly string[];
 }
 
 /** The JSON Schema of the config file. */

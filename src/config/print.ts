@@ -1,5 +1,5 @@
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
-import type { LoadedConfig } from './index.ts';
+import type { LoadedConfig } from './config.ts';
 import { listKeys } from './schema-node.ts';
 
 /** One key for a person: what holds, and who says so. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { isCompressible } from '../web/index.ts';
+import { isCompressible } from '../web/compressible.ts';
 import { compress } from './compress.ts';
 import type { Encoding } from './encoding.ts';
 import { Gate } from './gate.ts';

@@ -1,6 +1,6 @@
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { TrailingSlash } from '../domain/release.ts';
-import { isAssetPath } from '../web/index.ts';
+import { isAssetPath } from '../web/media-type.ts';
 import { type Body, BodyCache } from './body-cache.ts';
 import type { Encoding } from './encoding.ts';
 import { noticePage, noticeText } from './notice.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { FileEntry, ReleaseView } from '../domain/release.ts';
-import { isCompressibleType } from '../web/index.ts';
+import { isCompressibleType } from '../web/compressible.ts';
 import { type Encoding, ETAG_SUFFIX, negotiateEncoding } from './encoding.ts';
 import type { Validators } from './preconditions.ts';
 import type { SiteFileOnDisk } from './site-bytes.ts';

@@ -1,5 +1,7 @@
 import type { FileEntry, ReleaseView, TrailingSlash } from '../domain/release.ts';
-import { hashedName, isAssetPath, isHidden, resolvePath } from '../web/index.ts';
+import { hashedName } from '../web/hashed-name.ts';
+import { isAssetPath } from '../web/media-type.ts';
+import { isHidden, resolvePath } from '../web/resolve.ts';
 import { SiteFile } from './site-file.ts';
 
 /** Where a path leads in a snapshot. */

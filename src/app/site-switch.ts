@@ -1,0 +1,38 @@
+import type { PrepareSwap } from '../deploy/index.ts';
+import type { ReleaseView } from '../domain/release.ts';
+import { buildSnapshot, type ServeSettings, type SiteServer } from '../serve/index.ts';
+
+type TrailingSlash = ServeSettings['trailingSlash'];
+
+/** Joins deploy to serve: a release that becomes active becomes the snapshot that requests are answered from. */
+export class SiteSwitch {
+  readonly #server: SiteServer;
+  #trailingSlash: TrailingSlash;
+  #served: { readonly active: ReleaseView; readonly older: readonly ReleaseView[] } | null = null;
+
+  constructor(server: SiteServer, trailingSlash: TrailingSlash) {
+    this.#server = server;
+    this.#trailingSlash = trailingSlash;
+  }
+
+  /** Builds the snapshot whole; the act that it gives only swaps a reference. */
+  readonly prepare: PrepareSwap = (active, older) => {
+    const snapshot = buildSnapshot(active, older, { trailingSlash: this.#trailingSlash });
+    return () => {
+      this.#served = { active, older };
+      this.#server.swap(snapshot);
+    };
+  };
+
+  readonly turnOff = (): void => {
+    this.#served = null;
+    this.#server.swap(null);
+  };
+
+  /** A changed setting holds for the version that is served, too. */
+  useTrailingSlash(trailingSlash: TrailingSlash): void {
+    if (trailingSlash === this.#trailingSlash) return;
+    this.#trailingSlash = trailingSlash;
+    if (this.#served !== null) this.prepare(this.#served.active, this.#served.older)();
+  }
+}

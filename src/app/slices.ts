@@ -1,0 +1,67 @@
+import type { HttpClientSettings } from '../adapters/http-client.ts';
+import type { Config } from '../config/index.ts';
+import type { DeploySettings } from '../deploy/index.ts';
+import { type FeatureReport, reportFeatures } from '../domain/feature.ts';
+
+/** The config, cut into the slice that each room takes. */
+
+export function deploySlice({ deployment, staticExport, network }: Config): DeploySettings {
+  return {
+    enabled: staticExport.enabled,
+    link: staticExport.bundleUrl,
+    version: staticExport.version,
+    sha256: staticExport.sha256,
+    preload: { dir: staticExport.preload, mayBeMissing: staticExport.preloadIsDefault },
+    keep: staticExport.keep,
+    domain: deployment.domain,
+    limits: staticExport.limits,
+    bundleBytesMax: staticExport.bundleBytesMax,
+    fetchRetriesMax: network.retries,
+  };
+}
+
+export function httpClientSlice({ deployment, network }: Config): HttpClientSettings {
+  return {
+    connectTimeoutMs: network.connectTimeoutMs,
+    idleTimeoutMs: network.idleTimeoutMs,
+    totalTimeoutMs: network.totalTimeoutMs,
+    redirectsMax: network.redirectsMax,
+    proxy: typeof network.proxy === 'string' ? network.proxy : network.proxy.reveal(),
+    caFile: network.caFile,
+    allowedHosts: network.allowedHosts,
+    // Behind an air gap only what is named may be asked; elsewhere naming nothing means any host.
+    allowNone: deployment.type === 'air-gapped' && network.allowedHosts.length === 0,
+  };
+}
+
+export function featureReport(config: Config, domain: string): FeatureReport {
+  const { features, staticExport, deployment } = config;
+  return reportFeatures(deployment.type, domain, {
+    search: features.search.enabled,
+    assistant: features.assistant.enabled,
+    analytics: features.analytics.enabled,
+    apiPlayground: features.apiPlayground.enabled,
+    staticExport: staticExport.enabled,
+    // The engine is not part of this version of docshelf, whatever its setting's default says.
+    localSearch: null,
+  });
+}
+
+/** Settings that a running daemon cannot change: asked for by a reload, they wait for a restart. */
+const NEEDS_RESTART: readonly [key: string, read: (config: Config) => unknown][] = [
+  ['server.host', (config) => config.server.host],
+  ['server.port', (config) => config.server.port],
+  ['server.cacheBytes', (config) => config.server.cacheBytes],
+  ['server.trustedProxies', (config) => config.server.trustedProxies.join()],
+  ['admin.host', (config) => config.admin.host],
+  ['admin.port', (config) => config.admin.port],
+  ['api.host', (config) => config.api.host],
+  ['api.port', (config) => config.api.port],
+  ['storage.dir', (config) => config.storage.dir],
+  ['log.format', (config) => config.log.format],
+];
+
+/** The keys in which two configs differ and that a restart has to bring about. */
+export function pendingRestart(running: Config, wanted: Config): string[] {
+  return NEEDS_RESTART.filter(([, read]) => read(running) !== read(wanted)).map(([key]) => key);
+}

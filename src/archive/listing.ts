@@ -1,0 +1,163 @@
+import type { ArchiveLimits } from '../domain/limits.ts';
+import { OWN_FOLDER } from '../domain/release.ts';
+import { layoutOf, placeOf } from './layout.ts';
+import type { Refuse } from './refuse.ts';
+
+export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.zst' | 'zip';
+
+export interface ArchiveEntry {
+  /** Canonical: no leading `./`, no trailing slash; the archive's root is the empty name. */
+  readonly name: string;
+  readonly kind: 'file' | 'folder';
+  /** Bytes unpacked, as the archive declares them; 0 for a folder. */
+  readonly size: number;
+}
+
+/** What an archive holds, as plain data that may cross a worker's boundary. */
+export interface ArchiveListing {
+  readonly format: ArchiveFormat;
+  readonly archiveBytes: number;
+  /** In the archive's order. */
+  readonly entries: readonly ArchiveEntry[];
+  /** Files and their bytes in the whole archive, launchers and docshelf's own folder included. */
+  readonly files: number;
+  readonly totalBytes: number;
+  /** Empty or `html/`: the one folder that wraps the site. */
+  readonly root: string;
+  /** Empty, `_docshelf/` or `html/_docshelf/`: where docshelf's own folder sits. */
+  readonly ownRoot: string;
+  /** Names of files that are left out of the site (contract section 3, layout B). */
+  readonly launchers: readonly string[];
+  /** Pages in the site. */
+  readonly pages: number;
+  /** Names, folders too, that differ only by case; where the data folder folds case they are refused instead. */
+  readonly caseConflicts: readonly (readonly [string, string])[];
+}
+
+/**
+ * UTF-8 bytes of all names together, those of implied folders included: what the listing may hold in memory.
+ * 200,000 files under names of 100 bytes, each in a folder of its own, need 40 MB.
+ */
+const NAMES_BYTES_MAX = 128 * 1024 ** 2;
+
+/** One file as it was written. */
+export interface ExtractedFile {
+  /** Path in the site, or beginning with `_docshelf/`. */
+  readonly path: string;
+  readonly size: number;
+  /** 64 lower-case hex digits. */
+  readonly sha256: string;
+}
+
+/**
+ * Collects entries and holds the rules that concern several of them: names twice, files where folders are needed,
+ * case, sums. What concerns one entry alone its reader has checked.
+ */
+export class ListingBuilder {
+  readonly #refuse: Refuse;
+  readonly #limits: ArchiveLimits;
+  readonly #foldsCase: boolean;
+  readonly #entries: ArchiveEntry[] = [];
+  /** What stands under a name in NFC; `implied` is a folder that only the names below it tell of. */
+  readonly #nodes = new Map<string, 'file' | 'folder' | 'implied'>();
+  readonly #byFoldedName = new Map<string, string>();
+  readonly #caseConflicts: (readonly [string, string])[] = [];
+  #files = 0;
+  #totalBytes = 0;
+  #namesBytes = 0;
+
+  constructor(refuse: Refuse, limits: ArchiveLimits, foldsCase: boolean) {
+    this.#refuse = refuse;
+    this.#limits = limits;
+    this.#foldsCase = foldsCase;
+  }
+
+  /** Adds an entry, or throws the refusal of the first rule that it breaks. */
+  add(entry: ArchiveEntry): void {
+    const { entriesMax, fileBytesMax, totalBytesMax } = this.#limits;
+    if (this.#entries.length >= entriesMax) {
+      throw this.#refuse('too_many_entries', `it has more than ${entriesMax} entries`);
+    }
+    if (entry.kind === 'file' && entry.name === '') throw this.#refuse('name_empty', 'it has a file without a name');
+    if (entry.size > fileBytesMax) throw this.#refused('file_too_large', `has more than ${fileBytesMax} bytes`, entry);
+    this.#place(entry);
+    this.#entries.push(entry);
+    this.#totalBytes += entry.size;
+    if (entry.kind === 'file') this.#files += 1;
+    if (this.#totalBytes > totalBytesMax) {
+      throw this.#refuse('total_too_large', `its files have more than ${totalBytesMax} bytes together`);
+    }
+  }
+
+  /** The listing; its last check is `no_pages`, so that a hostile archive is called by its own fault. */
+  finish(format: ArchiveFormat, archiveBytes: number): ArchiveListing {
+    const entries = this.#entries;
+    const layout = layoutOf(entries);
+    const second = entries.find((entry) => {
+      const placed = placeOf(entry, layout);
+      return placed?.place === 'site' && placed.path.startsWith(OWN_FOLDER);
+    });
+    if (second) {
+      throw this.#refused('name_duplicate', `is in a second ${OWN_FOLDER}, beside ${layout.ownRoot}`, second);
+    }
+    if (layout.pages === 0) throw this.#refuse('no_pages', 'it holds no HTML page');
+    return {
+      format,
+      archiveBytes,
+      entries,
+      files: this.#files,
+      totalBytes: this.#totalBytes,
+      ...layout,
+      caseConflicts: this.#caseConflicts,
+    };
+  }
+
+  #place(entry: ArchiveEntry): void {
+    const key = entry.name.normalize('NFC');
+    const there = this.#nodes.get(key);
+    if (there === undefined) this.#know(entry, key);
+    else if (there === 'implied' && entry.kind === 'file') {
+      throw this.#refused('file_folder_conflict', 'is a file where another entry needs a folder', entry);
+    } else if (there !== 'implied') throw this.#refused('name_duplicate', 'is there twice', entry);
+    this.#nodes.set(key, entry.kind);
+
+    for (let slash = key.lastIndexOf('/'); slash > 0; slash = key.lastIndexOf('/', slash - 1)) {
+      const folder = key.slice(0, slash);
+      const parent = this.#nodes.get(folder);
+      if (parent === 'file') {
+        throw this.#refused('file_folder_conflict', `needs a folder where "${folder}" is a file`, entry);
+      }
+      // A known folder's own parents are known too.
+      if (parent !== undefined) return;
+      this.#know(entry, folder);
+      this.#nodes.set(folder, 'implied');
+    }
+  }
+
+  /** Takes a name that is new, of the entry or of a folder above it, into the look-up by folded case. */
+  #know(entry: ArchiveEntry, name: string): void {
+    this.#namesBytes += Buffer.byteLength(name);
+    if (this.#namesBytes > NAMES_BYTES_MAX) {
+      throw this.#refuse('name_too_long', `its names have more than ${NAMES_BYTES_MAX} bytes together`);
+    }
+    const folded = foldCase(name);
+    const other = this.#byFoldedName.get(folded);
+    if (other === undefined) {
+      this.#byFoldedName.set(folded, name);
+      return;
+    }
+    if (this.#foldsCase) {
+      throw this.#refused('name_case_conflict', `differs from "${other}" only by case: "${name}"`, entry);
+    }
+    this.#caseConflicts.push([other, name]);
+  }
+
+  #refused(code: Parameters<Refuse>[0], state: string, entry: ArchiveEntry) {
+    return this.#refuse(code, state, { entry: entry.name });
+  }
+}
+
+/** Upper-casing first folds what lower-casing alone keeps apart (`ß` and `ss`), as ext4 and APFS do when they fold. */
+function foldCase(name: string): string {
+  return name.toUpperCase().toLowerCase().normalize('NFC');
+}

@@ -1,0 +1,116 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { type Static, Type } from 'typebox';
+import { DOMAIN_PATTERN } from '../domain/deployment.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { VERSION_PATTERN } from '../domain/version.ts';
+import type { ExtractedFile } from './listing.ts';
+import { showName } from './refuse.ts';
+
+export const MANIFEST_FORMAT_VERSION = 1;
+
+/** Bytes of a manifest: 200,000 files under names of 300 bytes fit. */
+const MANIFEST_BYTES_MAX = 128 * 1024 ** 2;
+/** Differences that one error names; the rest is counted. */
+const NAMED_DIFFERENCES_MAX = 5;
+
+const ManifestFile = Type.Object({
+  path: Type.String({ minLength: 1, maxLength: 4096 }),
+  size: Type.Integer({ minimum: 0 }),
+  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  /** A media type; it becomes a header, so nothing but visible ASCII and spaces. */
+  type: Type.String({ pattern: '^[!-~]+/[!-~]+(?: [!-~]+)*$', maxLength: 255 }),
+});
+
+/** `_docshelf/manifest.json`. Keys that are not named here are let be: a later writer may add some. */
+const ManifestSchema = Type.Object({
+  formatVersion: Type.Literal(MANIFEST_FORMAT_VERSION),
+  domain: Type.String({ pattern: DOMAIN_PATTERN.source }),
+  /** Null where the export was given none; it contradicts no label then. */
+  version: Type.Union([Type.String({ pattern: VERSION_PATTERN.source }), Type.Null()]),
+  createdAt: Type.String({ format: 'date-time' }),
+  generator: Type.String({ minLength: 1, maxLength: 200 }),
+  /** Pages, 404 pages among them. */
+  pageCount: Type.Integer({ minimum: 0 }),
+  /** Every file of the site, and of `_docshelf/` all but the manifest itself. */
+  files: Type.Array(ManifestFile),
+});
+
+export type BundleManifest = Static<typeof ManifestSchema>;
+
+/**
+ * The manifest that a bundle carries.
+ *
+ * @param bytes the content of `_docshelf/manifest.json`
+ * @param name what errors call the bundle
+ * @throws DocshelfError `bad_manifest`
+ */
+export function parseManifest(bytes: Uint8Array, name: string): BundleManifest {
+  const bad = (state: string, next = 'Generate the bundle again.', cause?: unknown) =>
+    new DocshelfError('bad_manifest', `Cannot read the manifest of "${showName(name)}": ${state}`, { next, cause });
+  if (bytes.length > MANIFEST_BYTES_MAX) throw bad(`it has more than ${MANIFEST_BYTES_MAX} bytes`);
+  const value = parseJson(bytes, bad);
+
+  const formatVersion = (value as { formatVersion?: unknown } | null)?.formatVersion;
+  if (Number.isInteger(formatVersion) && (formatVersion as number) > MANIFEST_FORMAT_VERSION) {
+    throw bad(
+      `its format version is ${formatVersion}, and this docshelf knows ${MANIFEST_FORMAT_VERSION}`,
+      'Install the docshelf that wrote the bundle, or a later one.',
+    );
+  }
+  const ajv = new Ajv();
+  addFormats.default(ajv, ['date-time']);
+  const isManifest = ajv.compile<BundleManifest>(ManifestSchema);
+  if (!isManifest(value)) {
+    const [fault] = isManifest.errors ?? [];
+    throw bad(`${fault?.instancePath || 'it'} ${fault?.message}`);
+  }
+  const paths = new Set(value.files.map((file) => file.path));
+  if (paths.size !== value.files.length) throw bad('it lists a file twice');
+  return value;
+}
+
+/**
+ * Holds the unpacked files to the manifest: none missing, none extra, the same sizes and digests, and as many pages as
+ * it counts. The manifest itself is not listed.
+ *
+ * @throws DocshelfError `manifest_mismatch`
+ */
+export function checkManifest(manifest: BundleManifest, extracted: readonly ExtractedFile[], name: string): void {
+  const listed = new Map(manifest.files.map((file) => [file.path, file]));
+  const differences: string[] = [];
+  for (const file of extracted) {
+    if (file.path === MANIFEST_PATH) continue;
+    const expected = listed.get(file.path);
+    listed.delete(file.path);
+    const path = showName(file.path);
+    if (expected === undefined) differences.push(`"${path}" is not listed`);
+    else if (expected.size !== file.size) {
+      differences.push(`"${path}" has ${file.size} bytes, not ${expected.size}`);
+    } else if (expected.sha256 !== file.sha256) differences.push(`"${path}" has other content`);
+  }
+  for (const path of listed.keys()) differences.push(`"${showName(path)}" is missing`);
+  const pages = extracted.filter((file) => !file.path.startsWith(OWN_FOLDER) && isPage(file.path)).length;
+  if (pages !== manifest.pageCount) differences.push(`it has ${pages} pages, not ${manifest.pageCount}`);
+  if (differences.length === 0) return;
+
+  const named = differences.slice(0, NAMED_DIFFERENCES_MAX).join('; ');
+  const more = differences.length - NAMED_DIFFERENCES_MAX;
+  throw new DocshelfError(
+    'manifest_mismatch',
+    `Cannot unpack "${showName(name)}": it is not what its manifest says: ${named}${more > 0 ? `; and ${more} more` : ''}`,
+    {
+      next: 'The bundle was changed after it was written: fetch it again, or generate it again.',
+      fields: { differences: differences.length },
+    },
+  );
+}
+
+function parseJson(bytes: Uint8Array, bad: (state: string, next?: string, cause?: unknown) => DocshelfError): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw bad('it is no JSON in UTF-8', undefined, cause);
+  }
+}

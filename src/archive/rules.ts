@@ -1,0 +1,62 @@
+import type { ARCHIVE_CODES } from '../domain/errors.ts';
+
+export type ArchiveCode = (typeof ARCHIVE_CODES)[number];
+
+export interface ArchiveRule {
+  /** The rule that an archive must keep, one sentence without its subject: `no name leaves the site`. */
+  readonly rule: string;
+  /** What the person does about a broken one. */
+  readonly next: string;
+}
+
+const REGENERATE = 'Generate the bundle again; if it is refused again, the program that writes it is at fault.';
+const FETCH_AGAIN = 'Fetch or copy the archive again, and compare its size and SHA-256 with those of the original.';
+const RENAME = 'Rename the file in the site, and generate the bundle again.';
+const COPY_FILES = 'Pack the files themselves in their place (with GNU tar: --dereference --hard-dereference).';
+const RAISE = 'If the bundle is to be trusted, raise the limit in the config; else ask where it comes from.';
+const REPACK = 'Unpack it where it was made and pack it again as .tar.gz, .tar.zst or .zip.';
+
+const rule = (text: string, next: string): ArchiveRule => ({ rule: text, next });
+
+/** Every rule of unpacking, by the code of its refusal. One broken rule refuses the whole archive. */
+export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.freeze({
+  unknown_format: rule('the content is a tar, tar.gz, tar.zst or zip archive', REPACK),
+  truncated: rule('the archive is whole', FETCH_AGAIN),
+  trailing_garbage: rule('every byte belongs to an entry or a record', FETCH_AGAIN),
+  damaged_archive: rule('headers and compressed data are sound', FETCH_AGAIN),
+  name_absolute: rule('no name is absolute', REGENERATE),
+  name_drive: rule('no name begins with a drive letter', RENAME),
+  name_unc: rule('no name is a network path', REGENERATE),
+  name_dotdot: rule('no name leaves the site', REGENERATE),
+  name_backslash: rule('no name holds a backslash', REGENERATE),
+  name_control: rule('no name holds a control character', RENAME),
+  name_empty: rule('no name has an empty part', REGENERATE),
+  name_not_utf8: rule('names are UTF-8', 'Pack the archive again with a tool that writes UTF-8 names.'),
+  name_segment_too_long: rule('no part of a name is longer than file systems hold', RENAME),
+  name_too_long: rule('no name is longer than file systems hold', RENAME),
+  name_too_deep: rule('folders nest within the limit', RENAME),
+  name_duplicate: rule('no name occurs twice', REGENERATE),
+  name_case_conflict: rule('names differ by more than case, where the data folder folds case', RENAME),
+  file_folder_conflict: rule('no file stands where another entry needs a folder', RENAME),
+  type_symlink: rule('no entry is a symbolic link', COPY_FILES),
+  type_hardlink: rule('no entry is a hard link', COPY_FILES),
+  type_device: rule('no entry is a device', REGENERATE),
+  type_fifo: rule('no entry is a FIFO', REGENERATE),
+  type_sparse: rule('no file is stored sparse', 'Pack the archive again without --sparse.'),
+  type_unknown: rule('every entry is a file or a folder', REGENERATE),
+  folder_with_size: rule('folders hold no data of their own', REGENERATE),
+  encrypted: rule('no entry is encrypted', 'Pack the archive again without a password.'),
+  zip_method: rule('zip entries are stored or deflated', REPACK),
+  too_many_entries: rule('the number of entries is within the limit', RAISE),
+  file_too_large: rule('every file is within the limit', RAISE),
+  total_too_large: rule('all files together are within the limit', RAISE),
+  ratio_too_high: rule('the archive does not expand beyond the limit', RAISE),
+  wrong_crc: rule('checksums agree', FETCH_AGAIN),
+  wrong_size: rule('files have the size that the archive declares', FETCH_AGAIN),
+  zip_overlap: rule('no two zip entries share bytes', REGENERATE),
+  zip_header_mismatch: rule("a zip entry's local header agrees with the central one", REGENERATE),
+  bad_length: rule('lengths and counts are true', FETCH_AGAIN),
+  multi_disk: rule('the archive is in one piece', 'Join the parts into one archive, or pack it again as one.'),
+  window_too_large: rule('the zstd window is within the limit', 'Pack it again without --ultra --long.'),
+  no_pages: rule('the archive holds an HTML page', 'Check that this is the archive of a static export.'),
+});

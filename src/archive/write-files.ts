@@ -1,0 +1,112 @@
+import { createHash, hash } from 'node:crypto';
+import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errnoOf } from '../domain/errors.ts';
+import { Lanes } from './lanes.ts';
+import type { Refuse } from './refuse.ts';
+
+const FILE_MODE = 0o644;
+const FOLDER_MODE = 0o755;
+/** Up to this size a file is gathered in memory and written while the next one is being unpacked. */
+const SMALL_BYTES_MAX = 1024 ** 2;
+/** Small files that are written at once, as many as the thread pool has threads; with the one above, 4 MiB of memory. */
+const WRITING_MAX = 4;
+
+/** A file to write: where, how many bytes its content has, and what errors call it. */
+export interface FileTarget {
+  readonly file: string;
+  readonly size: number;
+  readonly entryName: string;
+}
+
+/**
+ * Writes files below folders that it has made itself: exclusively, so that nothing that is there already is opened or
+ * followed, with modes of its own whatever the umask. It does not flush: the caller seals the release.
+ */
+export class FileWriter {
+  readonly #refuse: Refuse;
+  readonly #lanes = new Lanes(WRITING_MAX);
+
+  constructor(refuse: Refuse) {
+    this.#refuse = refuse;
+  }
+
+  /**
+   * Writes one file. Resolves when `content` is read to its end, which may be before it is on disk; `onWritten` is
+   * called with the digest when it is.
+   *
+   * @throws what writing throws, of this file or of one that was taken earlier
+   */
+  async take(target: FileTarget, content: AsyncIterable<Buffer>, onWritten: (sha256: string) => void): Promise<void> {
+    if (target.size > SMALL_BYTES_MAX) {
+      onWritten(await this.#create(target, (handle) => writeStream(handle, content)));
+      return;
+    }
+    const parts: Buffer[] = [];
+    for await (const part of content) parts.push(part);
+    const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+    await this.#lanes.run(async () => {
+      onWritten(
+        await this.#create(target, async (handle) => {
+          await handle.writeFile(bytes);
+          return hash('sha256', bytes);
+        }),
+      );
+    });
+  }
+
+  /** Waits until every file is written, and throws the first failure. */
+  async drain(): Promise<void> {
+    await this.#lanes.drain();
+  }
+
+  /** Waits until nothing is being written any more. Never throws. */
+  async settle(): Promise<void> {
+    await this.#lanes.settle();
+  }
+
+  async #create(target: FileTarget, write: (handle: FileHandle) => Promise<string>): Promise<string> {
+    await using handle = await open(target.file, 'wx', FILE_MODE).catch((error: unknown) => {
+      throw this.#explained(error, target);
+    });
+    const sha256 = await write(handle);
+    await handle.chmod(FILE_MODE);
+    return sha256;
+  }
+
+  /** Names that the archive tells apart may be one to the file system, which shows only when it is asked to create them. */
+  #explained(error: unknown, target: FileTarget): unknown {
+    if (errnoOf(error) !== 'EEXIST') return error;
+    return this.#refuse('name_case_conflict', "has a name that the data folder's file system takes for another's", {
+      entry: target.entryName,
+      cause: error,
+    });
+  }
+}
+
+/** Makes the folders of `paths` below `base`, and those above them. `base` may be there; nothing below it may. */
+export async function makeFolders(base: string, paths: Iterable<string>): Promise<void> {
+  await mkdir(base, { recursive: true, mode: FOLDER_MODE });
+  await chmod(base, FOLDER_MODE);
+  const made = new Set(['', '.']);
+  for (const path of paths) {
+    const missing: string[] = [];
+    for (let folder = path; !made.has(folder); folder = dirname(folder)) {
+      missing.push(folder);
+      made.add(folder);
+    }
+    for (const folder of missing.reverse()) {
+      await mkdir(join(base, folder), FOLDER_MODE);
+      await chmod(join(base, folder), FOLDER_MODE);
+    }
+  }
+}
+
+async function writeStream(handle: FileHandle, content: AsyncIterable<Buffer>): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const chunk of content) {
+    digest.update(chunk);
+    await handle.writeFile(chunk);
+  }
+  return digest.digest('hex');
+}

@@ -1,0 +1,132 @@
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { ArchiveEntry } from './listing.ts';
+import { canonicalName, decodeName } from './name.ts';
+import type { ReadWindow } from './read-window.ts';
+import type { Refuse } from './refuse.ts';
+import type { ArchiveCode } from './rules.ts';
+import type { ZipEnd } from './zip-end.ts';
+import { readExtraFields, resolveZip64, unicodePath } from './zip-extra.ts';
+
+/** The central directory of a zip (APPNOTE.TXT 4.3.12), one header an entry. */
+
+const CENTRAL_SIGNATURE = 0x02014b50;
+const CENTRAL_BYTES = 46;
+export const FLAG_DESCRIPTOR = 0x0008;
+const FLAG_UTF8 = 0x0800;
+/** Encrypted; strongly encrypted; the directory itself encrypted. */
+const FLAGS_ENCRYPTED = 0x0001 | 0x0040 | 0x2000;
+const FLAG_PATCH = 0x0020;
+export const METHOD_STORED = 0;
+export const METHOD_DEFLATED = 8;
+const METHOD_AES = 99;
+/** A deflate stream of nothing: what some writers give a folder. */
+const EMPTY_DEFLATE_BYTES = 2;
+const DOS_FOLDER = 0x10;
+
+export interface ZipEntry extends ArchiveEntry {
+  readonly flags: number;
+  readonly method: number;
+  readonly crc: number;
+  readonly compressedBytes: number;
+  readonly localStart: number;
+  /** The name as the archive writes it. */
+  readonly nameBytes: Buffer;
+  /** Where its central header begins, and one past its last byte. */
+  readonly centralStart: number;
+  readonly centralEnd: number;
+}
+
+type ModeType = 'file' | 'folder' | readonly [ArchiveCode, string];
+
+/** `S_IFMT` of a Unix mode (inode(7)): what may be, and what is refused by which code. */
+const MODE_TYPES: ReadonlyMap<number, ModeType> = new Map<number, ModeType>([
+  [0o100000, 'file'],
+  [0o040000, 'folder'],
+  [0o120000, ['type_symlink', 'is a symbolic link']],
+  [0o020000, ['type_device', 'is a character device']],
+  [0o060000, ['type_device', 'is a block device']],
+  [0o010000, ['type_fifo', 'is a FIFO']],
+]);
+
+/**
+ * Every central header, in the directory's order.
+ *
+ * @throws DocshelfError what breaks a rule in a header alone
+ */
+export async function* centralEntries(
+  window: ReadWindow,
+  end: ZipEnd,
+  limits: ArchiveLimits,
+  refuse: Refuse,
+): AsyncGenerator<ZipEntry> {
+  let at = end.directoryStart;
+  for (let count = 0; count < end.entries; count += 1) {
+    const fixed = await window.read(at, CENTRAL_BYTES);
+    if (at + CENTRAL_BYTES > end.directoryEnd)
+      throw refuse('bad_length', 'its central directory is shorter than its entries');
+    if (fixed.readUInt32LE(0) !== CENTRAL_SIGNATURE) throw refuse('damaged_archive', 'a central header is damaged');
+    const lengths = [fixed.readUInt16LE(28), fixed.readUInt16LE(30), fixed.readUInt16LE(32)] as const;
+    const [nameLength, extraLength, commentLength] = lengths;
+    const next = at + CENTRAL_BYTES + nameLength + extraLength + commentLength;
+    if (next > end.directoryEnd) throw refuse('bad_length', 'the length of a name, extra field or comment is wrong');
+    const variable = await window.read(at + CENTRAL_BYTES, nameLength + extraLength);
+    const [nameBytes, extra] = [variable.subarray(0, nameLength), variable.subarray(nameLength)];
+    yield { ...readCentral(fixed, nameBytes, extra, limits, refuse), centralStart: at, centralEnd: next };
+    at = next;
+  }
+  if (at !== end.directoryEnd) throw refuse('bad_length', 'its central directory is longer than its entries');
+}
+
+function readCentral(
+  fixed: Buffer,
+  nameBytes: Buffer,
+  extra: Buffer,
+  limits: ArchiveLimits,
+  refuse: Refuse,
+): Omit<ZipEntry, 'centralStart' | 'centralEnd'> {
+  const refused = (code: ArchiveCode, state: string) => refuse(code, state, { entry: nameBytes.toString() });
+  const flags = fixed.readUInt16LE(8);
+  const method = fixed.readUInt16LE(10);
+  if ((flags & FLAGS_ENCRYPTED) !== 0 || method === METHOD_AES) throw refused('encrypted', 'is encrypted');
+  if ((method !== METHOD_STORED && method !== METHOD_DEFLATED) || (flags & FLAG_PATCH) !== 0) {
+    throw refused('zip_method', `is compressed by method ${method}, neither stored nor deflated`);
+  }
+  const fields = readExtraFields(extra);
+  if (fields === null) throw refused('bad_length', 'has an extra field of a wrong length');
+  const disk = fixed.readUInt16LE(34);
+  if (disk !== 0 && disk !== 0xffff) throw refused('multi_disk', 'is said to be in another part of the archive');
+  const resolved = resolveZip64([fixed.readUInt32LE(24), fixed.readUInt32LE(20), fixed.readUInt32LE(42)], fields);
+  if (resolved === null) throw refused('bad_length', 'has a wrong ZIP64 field');
+  const [size = 0, compressedBytes = 0, localStart = 0] = resolved;
+
+  const rawName = zipName(nameBytes, (flags & FLAG_UTF8) === 0 ? unicodePath(nameBytes, fields) : null, refuse);
+  const attributes = fixed.readUInt32LE(38);
+  const kind = kindOf(rawName, attributes, refused);
+  const name = canonicalName(rawName, limits, refuse);
+  if (kind === 'folder' && (size !== 0 || compressedBytes > EMPTY_DEFLATE_BYTES)) {
+    throw refused('folder_with_size', 'is a folder with a size');
+  }
+  if (method === METHOD_STORED && size !== compressedBytes) {
+    throw refused('wrong_size', 'is stored with another size than it declares');
+  }
+  const crc = fixed.readUInt32LE(16);
+  return { name, kind, size, flags, method, crc, compressedBytes, localStart, nameBytes: Buffer.from(nameBytes) };
+}
+
+/**
+ * A name is UTF-8, flagged so or not: that is what today's writers put there. Where an older one wrote a code page, its
+ * Unicode path field says the name; without one nobody knows the code page, and the archive is refused.
+ */
+function zipName(nameBytes: Buffer, fromField: Buffer | null, refuse: Refuse): string {
+  return decodeName(fromField ?? nameBytes, refuse);
+}
+
+/** By the Unix mode, whatever system the entry says it is from; without one by the slash and the DOS attribute. */
+function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode, state: string) => Error) {
+  const modeType = (attributes >>> 16) & 0o170000;
+  const type = modeType === 0 ? 'file' : MODE_TYPES.get(modeType);
+  if (type === undefined) throw refused('type_unknown', 'is neither a file nor a folder');
+  if (typeof type !== 'string') throw refused(...type);
+  const isDosFolder = modeType === 0 && (attributes & DOS_FOLDER) !== 0;
+  return type === 'folder' || rawName.endsWith('/') || isDosFolder ? 'folder' : 'file';
+}

@@ -1,0 +1,35 @@
+import type { Config, LoadedConfig } from '../config/index.ts';
+import type { DeployEvent, Deployment } from '../deploy/index.ts';
+import type { FeatureReport } from '../domain/feature.ts';
+
+/**
+ * What the command line needs built. `main` hands it in, so that commands depend on what is built and not on how; each
+ * builder loads its modules when it is called, because `docshelf --help` needs none of them.
+ */
+export interface Builders {
+  /** The daemon, running; it ends by `stop`. */
+  startDaemon(options: {
+    readonly loaded: LoadedConfig;
+    readonly reload: () => Promise<LoadedConfig>;
+    readonly onProgress: OnProgress;
+  }): Promise<RunningDaemon>;
+  /** The data folder of a config, for a command that works on it by itself. */
+  openShelf(config: Config, onProgress: OnProgress): Promise<OpenShelf>;
+  featureReport(config: Config, domain: string): Promise<FeatureReport>;
+}
+
+export type OnProgress = (event: DeployEvent & { readonly kind: 'progress' }) => void;
+
+export interface RunningDaemon {
+  readonly siteUrl: string;
+  readonly adminUrl: string;
+  /** A line in the daemon's log. */
+  say(message: string): void;
+  reload(): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export interface OpenShelf {
+  readonly deployment: Deployment;
+  close(): Promise<void>;
+}

@@ -1,0 +1,81 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import type { Delivered } from '../deploy/index.ts';
+import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { parseVersion } from '../domain/version.ts';
+import type { Builders } from './builders.ts';
+import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
+import { type ArchiveInput, askDaemon, findDaemon } from './daemon-client.ts';
+import { ProgressBar } from './progress-bar.ts';
+
+interface ImportOptions extends CommonOptions {
+  readonly version?: string;
+  readonly activate: boolean;
+}
+
+export function bundleImportCommand(builders: Builders): Command {
+  return command(
+    'import',
+    'take an archive in: a file, or - for standard input',
+    'kubectl exec -i deploy/docshelf -- docshelf bundle import - --version 2024-06-01 < bundle.tar.gz',
+  )
+    .argument('<file>', 'the archive (.tar, .tar.gz, .tar.zst, .zip), or - for standard input')
+    .option('--version <version>', "the version it is taken in for (default: its manifest's, else as its name says)")
+    .option('--no-activate', 'only store it')
+    .action(async (file: string, options: ImportOptions) => {
+      const { config } = await loadFor(options);
+      const request = {
+        action: 'import',
+        fileName: file === '-' ? null : basename(file),
+        version: options.version === undefined ? null : parseVersion(options.version),
+        activate: options.activate,
+      } as const;
+      const archive = await inputOf(file);
+      const daemon = await findDaemon(config);
+      const delivered =
+        daemon === null
+          ? await importHere(builders, config, archive, request)
+          : ((await askDaemon(config, daemon, request, archive)) as Delivered);
+      if (options.json === true) printJson(delivered);
+      else print(sentenceOf(delivered));
+    });
+}
+
+async function importHere(
+  builders: Builders,
+  config: Parameters<Builders['openShelf']>[0],
+  archive: ArchiveInput,
+  request: { readonly fileName: string | null; readonly version: string | null; readonly activate: boolean },
+): Promise<Delivered> {
+  const progress = new ProgressBar();
+  const { fileName, version, activate } = request;
+  const shelf = await builders.openShelf(config, progress.update);
+  try {
+    const delivery = { fileName, version, activate, source: 'import' } as const;
+    return 'file' in archive
+      ? await shelf.deployment.deliver({ ...delivery, file: archive.file })
+      : await shelf.deployment.deliverStream(archive.stream, delivery);
+  } finally {
+    progress.end();
+    await shelf.close();
+  }
+}
+
+async function inputOf(file: string): Promise<ArchiveInput> {
+  if (file === '-') return { stream: process.stdin };
+  const info = await stat(file).catch((error: unknown) => {
+    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${errnoOf(error) ?? 'failed'}`, {
+      next: 'Name an archive that is there and readable, or - for standard input.',
+      cause: error,
+    });
+  });
+  if (info.isFile()) return { file };
+  throw new DocshelfError('cannot_read', `Cannot read "${file}": it is no file`, { next: 'Name an archive.' });
+}
+
+function sentenceOf({ version, digest, unpacked, activated }: Delivered): string {
+  const taken = unpacked ? 'Took in' : 'Already stored:';
+  const state = activated ? 'it is the active version now' : 'it is stored and not active';
+  return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.`;
+}

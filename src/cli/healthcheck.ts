@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { Config } from '../config/index.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
+import { findDaemon } from './daemon-client.ts';
+
+/** A probe's patience: container engines and orchestrators give up after a few seconds themselves. */
+const TIMEOUT_MS = 3_000;
+
+interface HealthOptions extends CommonOptions {
+  readonly live?: boolean;
+}
+
+export function healthcheckCommand(): Command {
+  return command('healthcheck', 'exit 0 where the daemon is ready, 69 where not', 'docshelf healthcheck --live')
+    .option('--live', 'ask only whether it runs')
+    .action(async (options: HealthOptions) => {
+      const { config } = await loadFor(options);
+      const url = new URL(options.live === true ? '/livez' : '/readyz', await adminUrlOf(config));
+      const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null);
+      const state = response === null ? 'it does not answer' : (await response.text()).trim();
+      if (response?.ok !== true) {
+        throw new DocshelfError('daemon_unreachable', `Cannot call the daemon at ${url.origin} healthy: ${state}`, {
+          next: 'Look at its log, and at /v1/status of its admin listener.',
+        });
+      }
+      if (options.json === true) printJson({ ok: true, url: url.href });
+      else print(`${url.origin} is ${options.live === true ? 'alive' : 'ready'}.`);
+    });
+}
+
+/** Where it listens by its own word; else where the config says, from this machine. */
+async function adminUrlOf(config: Config): Promise<string> {
+  const daemon = await findDaemon(config);
+  if (daemon?.adminUrl != null) return daemon.adminUrl;
+  const { host, port } = config.admin;
+  const reachable =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
+  return `http://${reachable}:${port}`;
+}

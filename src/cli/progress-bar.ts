@@ -1,0 +1,36 @@
+import type { OnProgress } from './builders.ts';
+import { toMiB } from './table.ts';
+
+const BAR_CELLS = 24;
+/** A terminal shows no more than this; drawing more often only costs. */
+const REDRAW_MS = 80;
+
+/**
+ * A progress bar on standard error for downloads and unpacking. Where that is no terminal it draws nothing: a log file gains
+ * nothing from it.
+ */
+export class ProgressBar {
+  readonly #stream = process.stderr;
+  #drawnAt = 0;
+  #isShown = false;
+
+  readonly update: OnProgress = ({ phase, name, doneBytes, totalBytes }) => {
+    if (this.#stream.isTTY !== true) return;
+    const now = performance.now();
+    if (now - this.#drawnAt < REDRAW_MS && doneBytes !== totalBytes) return;
+    this.#drawnAt = now;
+    this.#isShown = true;
+    const share = totalBytes === null || totalBytes === 0 ? null : Math.min(1, doneBytes / totalBytes);
+    const filled = Math.round((share ?? 0) * BAR_CELLS);
+    const bar =
+      share === null ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)} % `;
+    const line = `${phase} ${bar}${toMiB(doneBytes)}  ${name}`;
+    this.#stream.write(`\r\x1b[2K${line.slice(0, Math.max(20, (this.#stream.columns ?? 80) - 1))}`);
+  };
+
+  /** Clears the line, so that what follows begins on an empty one. */
+  end(): void {
+    if (this.#isShown) this.#stream.write('\r\x1b[2K');
+    this.#isShown = false;
+  }
+}

@@ -1,0 +1,269 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError } from '../domain/errors.ts';
+import { Activation, type PrepareSwap } from './activation.ts';
+import { DaemonRegistration } from './daemons.ts';
+import { settleFolderDomain } from './domain-of-folder.ts';
+import { sweepTemporaries } from './durable.ts';
+import { sweepSpool } from './fetch.ts';
+import { Intake, type IntakeOptions } from './intake.ts';
+import { Journal } from './journal.ts';
+import type { ReleaseRef } from './plan.ts';
+import type { ReleaseStore } from './release-store.ts';
+import { type DeploySettings, linkDigestOf } from './settings.ts';
+import { Settler, versionNotFound } from './settle.ts';
+import { spoolStream } from './spool-stream.ts';
+import { sweepStaging } from './staging.ts';
+import { type DeployEvent, type DeployStatus, storedVersions } from './status.ts';
+import type { TakeInRequest, TakenIn } from './take-in.ts';
+
+export interface DeploymentOptions extends IntakeOptions {
+  readonly store: ReleaseStore;
+  readonly settings: DeploySettings;
+  readonly prepareSwap: PrepareSwap;
+  /** Serving is turned off: nothing is active any more. */
+  readonly onOff: () => void;
+  readonly onEvent: (event: DeployEvent) => void;
+}
+
+/** An archive that was handed over. */
+export type Delivery = Pick<TakeInRequest, 'file' | 'fileName' | 'version' | 'source'> & { readonly activate: boolean };
+
+export interface Delivered extends TakenIn {
+  readonly activated: boolean;
+}
+
+/** How old a part in the spool may be (design.md, "On disk"). */
+const PART_AGE_MS_MAX = 24 * 3600_000;
+
+/**
+ * The deployment: one data folder, one site, one active version. What a daemon starts, reloads and stops, and what the
+ * command line uses on a folder where no daemon runs.
+ */
+export class Deployment {
+  readonly #store: ReleaseStore;
+  readonly #registration: DaemonRegistration;
+  readonly #journal: Journal;
+  readonly #activation: Activation;
+  readonly #intake: Intake;
+  readonly #settler: Settler;
+  readonly #stopping = new AbortController();
+  #settings: DeploySettings;
+  #domain = '';
+
+  constructor(options: DeploymentOptions) {
+    const settings = (): DeploySettings => this.#settings;
+    this.#store = options.store;
+    this.#settings = options.settings;
+    this.#registration = new DaemonRegistration(options.store.paths);
+    this.#journal = new Journal(options.onEvent);
+    this.#activation = new Activation(this.#store, settings, options.prepareSwap, this.#registration, this.#journal);
+    this.#intake = new Intake(this.#store, settings, this.#journal, options, () => this.#resolveDomain(this.#settings));
+    this.#settler = new Settler(
+      this.#store,
+      settings,
+      this.#activation,
+      this.#intake,
+      this.#journal,
+      options.onOff,
+      this.#stopping.signal,
+    );
+  }
+
+  /**
+   * Looks whether the folder is ours and sweeps what killed processes left in it.
+   *
+   * @throws DocshelfError `config_invalid` where it belongs to another domain, `data_folder_newer`.
+   */
+  async open(): Promise<void> {
+    await this.#resolveDomain(this.#settings);
+    await this.#store.list();
+    const now = Date.now();
+    await sweepStaging(this.#store.paths, now);
+    await sweepTemporaries(this.#store.paths, now);
+    await sweepSpool(this.#store.paths.spool, this.#settings.link, now, PART_AGE_MS_MAX);
+    await this.#store.sweepIncomplete();
+  }
+
+  /** Announces the daemon in the folder. */
+  async announce(adminUrl: string | null): Promise<void> {
+    await this.#registration.announce(adminUrl);
+  }
+
+  /** Serves what the settings ask for. Resolves when that is settled, well or not; never rejects. */
+  async settle(): Promise<void> {
+    await this.#settler.settle();
+  }
+
+  /**
+   * Takes new settings; `settle` then brings what is served in line with them.
+   *
+   * @throws DocshelfError `config_invalid` where they name another domain than the folder's; then nothing has changed.
+   */
+  async accept(settings: DeploySettings): Promise<void> {
+    await this.#resolveDomain(settings);
+    this.#settings = settings;
+  }
+
+  /**
+   * Takes an archive in, and activates it unless a version is pinned or the delivery says otherwise.
+   *
+   * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`.
+   */
+  async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
+    const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
+    const taken = await this.#intake.takeIn({ ...delivery, digest: null, linkDigest: null, signal: untilStopped });
+    const pin = this.#settings.version;
+    if (pin === null && delivery.activate) {
+      await this.#activation.serve(taken, { by: 'delivery' });
+      this.#settler.met();
+    }
+    // The pinned version may be what a daemon has been waiting for.
+    if (pin === taken.version && this.#activation.current?.digest !== taken.digest) await this.#settler.settle();
+    const activated = pin === null ? delivery.activate : this.#activation.current?.digest === taken.digest;
+    return { ...taken, activated };
+  }
+
+  /**
+   * Takes in an archive that arrives as a stream: an upload, standard input.
+   *
+   * @throws DocshelfError as `deliver` does, and `source_too_large`.
+   */
+  async deliverStream(
+    stream: AsyncIterable<Uint8Array>,
+    delivery: Omit<Delivery, 'file'>,
+    signal: AbortSignal = this.#stopping.signal,
+  ): Promise<Delivered> {
+    // The name of a whole bundle in the spool: what a killed process leaves of it is swept with those.
+    const file = join(this.#store.paths.spool, `${randomBytes(32).toString('hex')}.bundle`);
+    await spoolStream(stream, file, this.#settings.bundleBytesMax, signal);
+    try {
+      return await this.deliver({ ...delivery, file }, signal);
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+
+  /** Serves a stored version, and holds to it over restarts. @throws DocshelfError `pinned`, `version_not_found`. */
+  async activate(version: string): Promise<ReleaseRef> {
+    this.#refuseWhilePinned(`activate version "${version}"`, version);
+    const pointer = await this.#store.label(version);
+    if (pointer === null) throw await versionNotFound(this.#store, version, null);
+    this.#refuseWhilePinned(`activate version "${version}"`, version);
+    return this.#activateByOperator({ version, digest: pointer.digest }, false);
+  }
+
+  /** Goes back to what was active before; again, further back. @throws DocshelfError `pinned`, `no_version`. */
+  async rollback(): Promise<ReleaseRef> {
+    this.#refuseWhilePinned('roll back', null);
+    const active = await this.#store.active();
+    for (const former of active?.history ?? []) {
+      if (former.digest === active?.digest && former.version === active.version) continue;
+      if (!(await this.#store.has(former.digest))) continue;
+      this.#refuseWhilePinned('roll back', null);
+      return this.#activateByOperator(former, true);
+    }
+    throw new DocshelfError(
+      'no_version',
+      'Cannot roll back: no version that was active before this one is still stored',
+      {
+        next: 'List the stored versions with "docshelf bundle list" and activate one of them.',
+      },
+    );
+  }
+
+  /** Takes a stored version away. @throws DocshelfError `version_not_found`, `pinned`, `in_use`. */
+  async remove(version: string): Promise<void> {
+    const pointer = await this.#store.label(version);
+    if (pointer === null) throw await versionNotFound(this.#store, version, null);
+    if (version === this.#settings.version) {
+      throw new DocshelfError('pinned', `Cannot remove version "${version}": staticExport.version pins it`, {
+        next: 'Pin another version first.',
+      });
+    }
+    await this.#activation.remove(version, pointer.digest);
+    this.#journal.event({ kind: 'removed', version });
+  }
+
+  /** Notes in the status what failed around the deployment: an inbox file, a reload. */
+  failed(step: string, error: unknown): void {
+    this.#journal.failed(step, error);
+  }
+
+  get state(): DeployStatus['state'] {
+    if (!this.#settings.enabled) return 'off';
+    if (this.#activation.current === null) return 'waiting';
+    return this.#settler.isMet ? 'ready' : 'stale';
+  }
+
+  get active(): DeployStatus['active'] {
+    return this.#activation.current;
+  }
+
+  get lastError(): DeployStatus['lastError'] {
+    return this.#journal.lastError;
+  }
+
+  get activity(): string | null {
+    return this.#journal.activity;
+  }
+
+  get domain(): string {
+    return this.#domain;
+  }
+
+  async status(): Promise<DeployStatus> {
+    return {
+      state: this.state,
+      domain: this.#domain,
+      active: this.active,
+      pinned: this.#settings.version,
+      versions: await storedVersions(this.#store),
+      lastError: this.lastError,
+      notices: await this.#notices(),
+      activity: this.activity,
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+    await this.#settler.stop();
+    await this.#activation.stop();
+    await this.#registration.withdraw();
+  }
+
+  async #activateByOperator(release: ReleaseRef, isRollback: boolean): Promise<ReleaseRef> {
+    await this.#activation.serve(release, { by: 'operator', isRollback });
+    this.#settler.met();
+    return { version: release.version, digest: release.digest };
+  }
+
+  #refuseWhilePinned(act: string, version: string | null): void {
+    const pin = this.#settings.version;
+    if (pin === null || pin === version) return;
+    throw new DocshelfError('pinned', `Cannot ${act}: the config pins version "${pin}"`, {
+      next: 'Change staticExport.version, or remove it, and the daemon follows by itself.',
+    });
+  }
+
+  async #notices(): Promise<string[]> {
+    const { enabled, version, link } = this.#settings;
+    const notices = (await this.#store.list())
+      .filter((info) => info.digest === this.active?.digest)
+      .flatMap((info) => info.notes);
+    if (enabled && version !== null && link !== null && this.active?.version === version) {
+      const pointer = await this.#store.label(version);
+      if (pointer !== null && pointer.linkDigest !== linkDigestOf(link)) {
+        notices.push(
+          `The configured bundleUrl was not fetched: version ${version} is stored already. Set staticExport.sha256 to move it to another bundle.`,
+        );
+      }
+    }
+    return notices;
+  }
+
+  async #resolveDomain(settings: DeploySettings): Promise<void> {
+    this.#domain = await settleFolderDomain(this.#store.paths, settings.domain, null);
+  }
+}

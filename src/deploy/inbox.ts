@@ -1,0 +1,125 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ARCHIVE_CODES, BUNDLE_CODES, type DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
+import type { DataPaths } from './data-folder.ts';
+import type { Deployment } from './deployment.ts';
+import { answerRequests } from './requests.ts';
+import { stampOf } from './stamp.ts';
+
+/** How often the folder is looked at: watching alone misses changes on network volumes. */
+const POLL_MS = 1_000;
+/** A file that has not changed for so long is taken for complete. */
+const SETTLED_MS = 1_500;
+/** An archive that failed for no fault of its own (disk full) is tried again after this. */
+const TRY_AGAIN_MS = 60_000;
+
+/** Faults of the archive itself: it will not get better, so it goes to `rejected/`. */
+const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
+
+export interface InboxOptions {
+  readonly paths: DataPaths;
+  readonly deployment: Pick<Deployment, 'deliver' | 'activate' | 'rollback' | 'remove' | 'failed'>;
+}
+
+/**
+ * The inbox: archives dropped into it are taken in one by one and deleted; refused ones go to `rejected/` with the reason
+ * beside them. An archive is taken when it is complete: no `.part` name, and unchanged between two looks.
+ */
+export class Inbox {
+  readonly #options: InboxOptions;
+  /** By name: size and time at the last look, and when it may be tried next. */
+  readonly #seen = new Map<string, { readonly stamp: string; readonly notBeforeMs: number }>();
+  #watcher: FSWatcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #look: Promise<void> = Promise.resolve();
+  #isLooking = false;
+  #isStopped = false;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#lookSoon(), POLL_MS).unref();
+    try {
+      this.#watcher = watch(this.#options.paths.inbox, () => this.#lookSoon()).on('error', () =>
+        this.#watcher?.close(),
+      );
+    } catch {
+      // Without a watcher (limit of inotify instances reached) the poll is enough.
+    }
+    this.#lookSoon();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    this.#watcher?.close();
+    await this.#look;
+  }
+
+  #lookSoon(): void {
+    if (this.#isLooking || this.#isStopped) return;
+    this.#isLooking = true;
+    this.#look = this.#lookOnce()
+      .catch((error: unknown) => this.#options.deployment.failed('inbox', error))
+      .finally(() => {
+        this.#isLooking = false;
+      });
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { paths, deployment } = this.#options;
+    await answerRequests(paths, deployment);
+    const names = new Set(
+      (await readdir(paths.inbox)).filter((name) => !name.startsWith('.') && !name.endsWith('.part')),
+    );
+    for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
+    for (const name of names) {
+      if (this.#isStopped) return;
+      if (await this.#isComplete(name)) await this.#take(name);
+    }
+  }
+
+  /** Whether the file is as it was at the last look. */
+  async #isComplete(name: string): Promise<boolean> {
+    const stamp = await stampOf(join(this.#options.paths.inbox, name));
+    if (stamp === null) return false;
+    const before = this.#seen.get(name);
+    if (before?.stamp === stamp) return Date.now() >= before.notBeforeMs;
+    this.#seen.set(name, { stamp, notBeforeMs: Date.now() + SETTLED_MS });
+    return false;
+  }
+
+  async #take(name: string): Promise<void> {
+    const file = join(this.#options.paths.inbox, name);
+    try {
+      await this.#options.deployment.deliver({ file, fileName: name, version: null, source: 'inbox', activate: true });
+      await rm(file, { force: true });
+      this.#seen.delete(name);
+    } catch (cause) {
+      const error = toDocshelfError(cause);
+      if (error.code === 'stopping') return;
+      // A copy that only paused goes on: what has changed since the look is left to the next one.
+      const hasChanged = (await stampOf(file)) !== this.#seen.get(name)?.stamp;
+      if (!hasChanged) this.#options.deployment.failed('inbox', error);
+      this.#postpone(name);
+      if (ITS_OWN_FAULT.has(error.code) && !hasChanged) await this.#reject(name, error);
+    }
+  }
+
+  async #reject(name: string, error: DocshelfError): Promise<void> {
+    const { inbox, rejected } = this.#options.paths;
+    const reason = [error.message, ...(error.next === undefined ? [] : [error.next]), `code: ${error.code}`].join('\n');
+    await writeFile(join(rejected, `${name}.reason.txt`), `${reason}\n`);
+    // One that was refused before under the same name is replaced: the newest reason is the one that counts.
+    await rename(join(inbox, name), join(rejected, name));
+    this.#seen.delete(name);
+  }
+
+  #postpone(name: string): void {
+    const before = this.#seen.get(name);
+    if (before !== undefined) this.#seen.set(name, { ...before, notBeforeMs: Date.now() + TRY_AGAIN_MS });
+  }
+}

@@ -1,0 +1,121 @@
+import { rm } from 'node:fs/promises';
+import { DocshelfError } from '../domain/errors.ts';
+import { linkWithoutSecrets } from '../domain/secret.ts';
+import { fetchBundle } from './fetch.ts';
+import type { Journal } from './journal.ts';
+import type { BundleSource } from './ports.ts';
+import type { ReleaseStore } from './release-store.ts';
+import { type DeploySettings, linkDigestOf } from './settings.ts';
+import { type BeforeSeal, type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
+import { turns } from './turns.ts';
+import type { SpawnUnpacker } from './unpack-in-worker.ts';
+
+export interface IntakeOptions {
+  readonly sources: () => Promise<readonly BundleSource[]>;
+  readonly spawnUnpacker: SpawnUnpacker;
+  readonly beforeSeal: readonly BeforeSeal[];
+}
+
+/** How long a partial download is worth resuming (design.md, "On disk"). */
+const PART_AGE_MS_MAX = 24 * 3600_000;
+
+/** The way of every bundle onto the shelf, with the log's and the metrics' eyes on it. */
+export class Intake {
+  readonly #store: ReleaseStore;
+  readonly #settings: () => DeploySettings;
+  readonly #journal: Journal;
+  readonly #options: IntakeOptions;
+  /** The folder's first bundle may have settled its domain. */
+  readonly #onTakenIn: () => Promise<void>;
+  /** One archive is unpacked at a time: two would halve each other's speed and double the space. */
+  readonly #inTurn = turns();
+
+  constructor(
+    store: ReleaseStore,
+    settings: () => DeploySettings,
+    journal: Journal,
+    options: IntakeOptions,
+    onTakenIn: () => Promise<void>,
+  ) {
+    this.#store = store;
+    this.#settings = settings;
+    this.#journal = journal;
+    this.#options = options;
+    this.#onTakenIn = onTakenIn;
+  }
+
+  /** Takes in an archive that lies on this machine. */
+  async takeIn(request: Omit<TakeInRequest, 'onProgress'>): Promise<TakenIn> {
+    return this.#inTurn(async () => {
+      const { domain, limits, version, sha256 } = this.#settings();
+      const name = request.fileName ?? 'the archive';
+      const startedMs = performance.now();
+      this.#journal.activity = `unpacking ${name}`;
+      try {
+        const taken = await takeIn(
+          this.#store,
+          {
+            ...request,
+            onProgress: (phase, doneBytes, totalBytes) =>
+              this.#journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes }),
+          },
+          { domain, limits, pin: version === null ? null : { version, sha256 } },
+          this.#options.spawnUnpacker,
+          this.#options.beforeSeal,
+        );
+        await this.#onTakenIn();
+        if (taken.unpacked) {
+          const seconds = (performance.now() - startedMs) / 1000;
+          this.#journal.event({ kind: 'taken-in', ...taken, source: request.source, seconds });
+        }
+        return taken;
+      } finally {
+        this.#journal.activity = null;
+      }
+    });
+  }
+
+  /** Fetches the configured link and takes in what it gives, as that version where one is pinned. */
+  async fetch(version: string | null, signal: AbortSignal): Promise<TakenIn> {
+    const { link, sha256, bundleBytesMax, fetchRetriesMax } = this.#settings();
+    if (link === null) throw new DocshelfError('no_bundle', 'Cannot fetch a bundle: no staticExport.bundleUrl is set');
+    const shownLink = linkWithoutSecrets(link.reveal());
+    const startedMs = performance.now();
+    this.#journal.activity = `fetching ${shownLink}`;
+    this.#journal.event({ kind: 'fetch-started', link: shownLink });
+    const fetched = await fetchBundle(
+      await this.#options.sources(),
+      {
+        link,
+        sha256,
+        signal,
+        onProgress: (doneBytes, totalBytes) =>
+          this.#journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes }),
+      },
+      {
+        spoolDir: this.#store.paths.spool,
+        bundleBytesMax,
+        retriesMax: fetchRetriesMax,
+        partMaxAgeMs: PART_AGE_MS_MAX,
+      },
+    ).finally(() => {
+      this.#journal.activity = null;
+    });
+    const seconds = (performance.now() - startedMs) / 1000;
+    const { file, fileName, digest, sizeBytes } = fetched;
+    this.#journal.event({ kind: 'fetched', link: shownLink, digest, bytes: sizeBytes, seconds });
+    try {
+      return await this.takeIn({
+        file,
+        fileName,
+        version,
+        source: 'url',
+        digest,
+        linkDigest: linkDigestOf(link),
+        signal,
+      });
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import { toDocshelfError } from '../domain/errors.ts';
+import type { DeployEvent, LastError } from './status.ts';
+
+/** What the deployment remembers of what happened, and passes on to the log and the metrics. */
+export class Journal {
+  readonly event: (event: DeployEvent) => void;
+  /** What goes on now, in words, or null. */
+  activity: string | null = null;
+  #lastError: LastError | null = null;
+
+  constructor(onEvent: (event: DeployEvent) => void) {
+    this.event = onEvent;
+  }
+
+  get lastError(): LastError | null {
+    return this.#lastError;
+  }
+
+  failed(step: string, cause: unknown): void {
+    const error = toDocshelfError(cause);
+    this.#lastError = {
+      at: new Date().toISOString(),
+      code: error.code,
+      message: error.message,
+      next: error.next ?? null,
+    };
+    this.event({ kind: 'failed', step, error });
+  }
+
+  /** What was asked for is served: the last error is history. */
+  recovered(): void {
+    this.#lastError = null;
+  }
+}

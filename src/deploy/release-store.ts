@@ -1,0 +1,212 @@
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import type { FileEntry, ReleaseInfo, ReleaseView } from '../domain/release.ts';
+import { isVersion } from '../domain/version.ts';
+import type { DataPaths } from './data-folder.ts';
+import { readIfThere } from './data-folder.ts';
+import { replaceFile, syncFolder } from './durable.ts';
+
+/** The format of `release.json` and `files.json`. An older program refuses a newer one and says so. */
+export const RELEASE_FORMAT_VERSION = 1;
+
+/** The file whose being there makes a folder a release; written last, after everything else is on the disk. */
+export const COMPLETE_FILE = 'COMPLETE';
+
+const DIGEST = /^[0-9a-f]{64}$/;
+
+/** What `versions/<label>` holds. */
+export interface LabelPointer {
+  readonly digest: string;
+  /** SHA-256 of the link that it was fetched from, to tell when the configured link is another; null where it was not fetched. */
+  readonly linkDigest: string | null;
+}
+
+/** What `active` holds: what an unpinned restart serves. */
+export interface ActivePointer {
+  readonly digest: string;
+  readonly version: string;
+  readonly activatedAt: string;
+  /** Set where an operator chose it: the fingerprint of the `staticExport` settings that the choice holds against. */
+  readonly heldAgainst: string | null;
+  /** The digest that the last fetch at a start gave: a start that fetches another one ends a held choice. */
+  readonly lastFetched: string | null;
+  /** What was active before, newest first: where a rollback goes. */
+  readonly history: readonly { readonly digest: string; readonly version: string }[];
+}
+
+/** The releases and pointers of one data folder. Reads and single durable writes; the order of steps is the caller's. */
+export class ReleaseStore {
+  readonly paths: DataPaths;
+
+  constructor(paths: DataPaths) {
+    this.paths = paths;
+  }
+
+  folderOf(digest: string): string {
+    return join(this.paths.releases, digest);
+  }
+
+  /** Whether that release is there and complete. */
+  async has(digest: string): Promise<boolean> {
+    try {
+      await stat(join(this.folderOf(digest), COMPLETE_FILE));
+      return true;
+    } catch (error) {
+      // Storage that does not answer is no absence: what is absent is swept away.
+      if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * What is known of a release, or null where there is none.
+   *
+   * @throws DocshelfError `data_folder_newer`, `release_damaged`.
+   */
+  async info(digest: string): Promise<ReleaseInfo | null> {
+    if (!(await this.has(digest))) return null;
+    const file = join(this.folderOf(digest), 'release.json');
+    const info = parseRecord<ReleaseInfo>(await readIfThere(file), digest);
+    if (info.formatVersion > RELEASE_FORMAT_VERSION) {
+      throw new DocshelfError(
+        'data_folder_newer',
+        `Cannot read release ${digest.slice(0, 12)}: its format is version ${info.formatVersion}, this docshelf knows up to ${RELEASE_FORMAT_VERSION}`,
+        { next: 'Run the docshelf version that wrote this data folder, or a newer one.' },
+      );
+    }
+    if (info.digest !== digest) throw damaged(digest, 'its record is of another release');
+    return info;
+  }
+
+  /** All complete releases, in no order. A damaged one is left out: it cannot be served. */
+  async list(): Promise<ReleaseInfo[]> {
+    const names = (await readdir(this.paths.releases)).filter((name) => DIGEST.test(name));
+    const infos = await Promise.all(names.map((name) => this.info(name).catch(rethrowNewer)));
+    return infos.filter((info) => info !== null);
+  }
+
+  /**
+   * A release as the serving side needs it, its file table in memory.
+   *
+   * @throws DocshelfError `release_damaged` where its table cannot be read.
+   */
+  async view(digest: string, version: string): Promise<ReleaseView> {
+    const info = await this.info(digest);
+    if (info === null) throw damaged(digest, 'it is not there or not complete');
+    const text = await readFile(join(this.folderOf(digest), 'files.json'), 'utf8').catch(() => null);
+    const { files } = parseRecord<{ files: FileEntry[] }>(text, digest);
+    if (!Array.isArray(files) || files.length !== info.files) throw damaged(digest, 'its file table does not fit it');
+    return {
+      digest,
+      version,
+      createdAt: info.createdAt,
+      siteDir: join(this.folderOf(digest), 'site'),
+      pages: info.pages,
+      bytes: info.bytes,
+      trailingSlash: info.trailingSlash,
+      files: new Map(files.map((entry) => [entry.path, entry])),
+    };
+  }
+
+  /**
+   * Moves a sealed folder to its place. A release that another process has put there in the meantime is as good as
+   * ours: same digest, same content.
+   */
+  async adopt(folder: string, digest: string): Promise<void> {
+    const target = this.folderOf(digest);
+    try {
+      await rename(folder, target);
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
+      if (await this.has(digest)) return;
+      // What stands there without a marker is what a crash left of a removal.
+      await rm(target, { recursive: true, force: true });
+      await rename(folder, target);
+    }
+    await syncFolder(this.paths.releases);
+  }
+
+  /** Takes a release away: first its marker, so that a crash in between leaves no half release behind. */
+  async removeRelease(digest: string): Promise<void> {
+    const folder = this.folderOf(digest);
+    await rm(join(folder, COMPLETE_FILE), { force: true });
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  /** Removes what a crash left of a removal: a folder without marker. Releases arrive whole, by one rename. */
+  async sweepIncomplete(): Promise<void> {
+    for (const name of await readdir(this.paths.releases)) {
+      if (!DIGEST.test(name) || (await this.has(name))) continue;
+      await rm(join(this.paths.releases, name), { recursive: true, force: true });
+    }
+  }
+
+  /** The labels that lead to a complete release. */
+  async labels(): Promise<Map<string, LabelPointer>> {
+    const labels = new Map<string, LabelPointer>();
+    for (const name of await readdir(this.paths.versions)) {
+      const pointer = await this.label(name);
+      if (pointer !== null) labels.set(name, pointer);
+    }
+    return labels;
+  }
+
+  /** Where a label leads, or null where it leads to no complete release. */
+  async label(version: string): Promise<LabelPointer | null> {
+    if (!isVersion(version)) return null;
+    const text = await readIfThere(join(this.paths.versions, version));
+    const pointer = parsePointer<LabelPointer>(text);
+    return pointer !== null && (await this.has(pointer.digest)) ? pointer : null;
+  }
+
+  async setLabel(version: string, pointer: LabelPointer): Promise<void> {
+    await replaceFile(join(this.paths.versions, version), `${JSON.stringify(pointer)}\n`);
+  }
+
+  async removeLabel(version: string): Promise<void> {
+    await rm(join(this.paths.versions, version), { force: true });
+    await syncFolder(this.paths.versions);
+  }
+
+  async active(): Promise<ActivePointer | null> {
+    const pointer = parsePointer<ActivePointer>(await readIfThere(this.paths.active));
+    return pointer !== null && (await this.has(pointer.digest)) ? pointer : null;
+  }
+
+  async setActive(pointer: ActivePointer): Promise<void> {
+    await replaceFile(this.paths.active, `${JSON.stringify(pointer)}\n`);
+  }
+}
+
+function damaged(digest: string, state: string): DocshelfError {
+  return new DocshelfError('release_damaged', `Cannot serve release ${digest.slice(0, 12)}: ${state}`, {
+    next: 'Remove this version and take its bundle in again.',
+  });
+}
+
+function parseRecord<T extends object>(text: string | null, digest: string): T {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    if (typeof value === 'object' && value !== null) return value as T;
+  } catch {
+    // Falls to the one answer below: what is in the file is no record of ours.
+  }
+  throw damaged(digest, 'its record on disk cannot be read');
+}
+
+/** A pointer file that cannot be read names nothing: it is replaced with the next activation. */
+function parsePointer<T extends { digest: string }>(text: string | null): T | null {
+  if (text === null) return null;
+  try {
+    const value = JSON.parse(text) as T;
+    return typeof value?.digest === 'string' && DIGEST.test(value.digest) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function rethrowNewer(error: unknown): null {
+  if (error instanceof DocshelfError && error.code === 'data_folder_newer') throw error;
+  return null;
+}

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DataPaths } from './data-folder.ts';
+import { readIfThere } from './data-folder.ts';
+import { isAlive, parseOwner, thisProcess } from './owner.ts';
+
+const OWNER_FILE = 'owner.json';
+
+/** A staging folder of another host's is left alone this long: longer than any unpacking. */
+const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
+
+/** A new folder for unpacking, with its owner's mark; the content goes into `<folder>/release`. */
+export async function createStaging(paths: DataPaths): Promise<string> {
+  const folder = join(paths.staging, randomBytes(8).toString('hex'));
+  await mkdir(folder);
+  await writeFile(join(folder, OWNER_FILE), JSON.stringify(await thisProcess()));
+  await mkdir(join(folder, 'release'));
+  return folder;
+}
+
+export async function removeStaging(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** Removes what killed processes left in staging. Unpacking that another living process is at stays. */
+export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<void> {
+  for (const name of await readdir(paths.staging)) {
+    const path = join(paths.staging, name);
+    const owner = parseOwner((await readIfThere(join(path, OWNER_FILE)).catch(() => null)) ?? '');
+    const alive = owner === null ? null : await isAlive(owner);
+    if (alive === true) continue;
+    if (alive === null) {
+      const info = await stat(path).catch(() => null);
+      if (info === null) continue;
+      // Without a mark it is a folder that is being made this moment, or one whose maker died before the mark.
+      const ageMsMax = owner === null ? 60_000 : FOREIGN_AGE_MS_MAX;
+      if (nowMs - info.mtimeMs < ageMsMax) continue;
+    }
+    await removeStaging(path);
+  }
+}

@@ -1,0 +1,89 @@
+import type { ErrorCode } from '../domain/errors.ts';
+import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
+import type { ReleaseStore } from './release-store.ts';
+
+/** What the deployment says of itself: the deploy part of `GET /v1/status`, contract section 2. */
+export type DeployState = 'ready' | 'stale' | 'waiting' | 'off';
+
+export interface ActiveVersion {
+  readonly version: string;
+  readonly digest: string;
+  readonly pages: number;
+  readonly bytes: number;
+  readonly activatedAt: string;
+}
+
+export interface StoredVersion {
+  readonly version: string;
+  readonly digest: string;
+  readonly pages: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly source: BundleSourceKind;
+  readonly createdAt: string;
+  readonly fetchedAt: string;
+}
+
+export interface LastError {
+  readonly at: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly next: string | null;
+}
+
+export interface DeployStatus {
+  readonly state: DeployState;
+  readonly domain: string;
+  readonly active: ActiveVersion | null;
+  readonly pinned: string | null;
+  readonly versions: readonly StoredVersion[];
+  readonly lastError: LastError | null;
+  /** What an operator should know and is no error, one sentence each. */
+  readonly notices: readonly string[];
+  /** What goes on now (`fetching`, `unpacking 2024-06-01.zip`), or null. */
+  readonly activity: string | null;
+}
+
+/** What happened, for the log and the metrics. */
+export type DeployEvent =
+  | { readonly kind: 'fetch-started'; readonly link: string }
+  | {
+      readonly kind: 'fetched';
+      readonly link: string;
+      readonly digest: string;
+      readonly bytes: number;
+      readonly seconds: number;
+    }
+  | {
+      readonly kind: 'taken-in';
+      readonly version: string;
+      readonly digest: string;
+      readonly source: BundleSourceKind;
+      readonly unpacked: boolean;
+      readonly seconds: number;
+    }
+  | { readonly kind: 'activated'; readonly version: string; readonly digest: string; readonly previous: string | null }
+  | { readonly kind: 'turned-off' }
+  | { readonly kind: 'pruned'; readonly digests: readonly string[] }
+  | { readonly kind: 'removed'; readonly version: string }
+  | { readonly kind: 'failed'; readonly step: string; readonly error: Error }
+  | {
+      readonly kind: 'progress';
+      readonly name: string;
+      readonly phase: string;
+      readonly doneBytes: number;
+      readonly totalBytes: number | null;
+    };
+
+/** The labelled versions, newest first by creation time. */
+export async function storedVersions(store: ReleaseStore): Promise<StoredVersion[]> {
+  const infos = new Map((await store.list()).map((info): [string, ReleaseInfo] => [info.digest, info]));
+  const versions: StoredVersion[] = [];
+  for (const [version, { digest }] of await store.labels()) {
+    const info = infos.get(digest);
+    if (info === undefined) continue;
+    const { pages, files, bytes, source, createdAt, fetchedAt } = info;
+    versions.push({ version, digest, pages, files, bytes, source, createdAt, fetchedAt });
+  }
+  return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+}

@@ -1,0 +1,169 @@
+import { mkdir, open, readFile, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type ArchiveListing,
+  type BundleManifest,
+  checkManifest,
+  type ExtractedFile,
+  extractArchive,
+  inspectArchive,
+  parseManifest,
+} from '../archive/index.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
+import { CHARSET_HEAD_BYTES, mediaTypeOfFile, namesItsCharset, TrailingSlashVotes } from '../web/index.ts';
+
+/** What the unpacking worker is told. Plain data: it crosses a thread. */
+export interface UnpackOrder {
+  readonly archive: string;
+  /** What errors call the archive. */
+  readonly name: string;
+  /** The staging folder's `release`, empty: gets `site/`, `_docshelf/` and `files.json`. */
+  readonly releaseDir: string;
+  readonly limits: ArchiveLimits;
+  readonly foldsCase: boolean;
+}
+
+export interface UnpackSummary {
+  readonly archiveBytes: number;
+  readonly pages: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly trailingSlash: TrailingSlash;
+  readonly manifest: {
+    readonly domain: string | null;
+    readonly version: string | null;
+    readonly createdAt: string;
+  } | null;
+  readonly notes: readonly string[];
+}
+
+export type UnpackPhase = 'inspecting' | 'unpacking';
+export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes: number) => void;
+
+const NO_BYTES = Buffer.alloc(0);
+
+/** A file system block: what the smallest file takes. */
+const BLOCK_BYTES = 4096;
+
+/**
+ * Unpacks an archive into an empty folder. The whole listing is read and judged before the first byte is written.
+ *
+ * @throws DocshelfError an archive code, `not_enough_space`, `bad_manifest`, `manifest_mismatch`. What was written by
+ *   then is the caller's to remove, with the staging folder around it.
+ */
+export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Promise<UnpackSummary> {
+  const { archive, name, limits, foldsCase, releaseDir } = order;
+  const options = { name, limits, foldsCase };
+
+  const listing = await inspectArchive(archive, {
+    ...options,
+    onProgress: (done, total) => onProgress('inspecting', done, total),
+  });
+  await checkFreeSpace(listing, order);
+
+  const siteDir = join(releaseDir, 'site');
+  const ownDir = join(releaseDir, OWN_FOLDER);
+  await mkdir(siteDir);
+  await mkdir(ownDir);
+  const extracted = await extractArchive(archive, listing, {
+    ...options,
+    siteDir,
+    ownDir,
+    onProgress: (done, total) => onProgress('unpacking', done, total),
+  });
+
+  const manifest = await readManifest(extracted, ownDir, name);
+  const siteFiles = extracted.filter((file) => !file.path.startsWith(OWN_FOLDER));
+  const { files, trailingSlash } = await describeFiles(siteFiles, siteDir, manifest);
+  await writeFile(join(releaseDir, 'files.json'), JSON.stringify({ files }), { flag: 'wx' });
+
+  return {
+    archiveBytes: listing.archiveBytes,
+    pages: files.filter((file) => isPage(file.path)).length,
+    files: files.length,
+    bytes: files.reduce((sum, file) => sum + file.size, 0),
+    trailingSlash,
+    manifest: manifest && { domain: manifest.domain, version: manifest.version, createdAt: manifest.createdAt },
+    notes: notesOf(listing),
+  };
+}
+
+async function checkFreeSpace(listing: ArchiveListing, { name, releaseDir }: UnpackOrder): Promise<void> {
+  const { bavail, bsize } = await statfs(releaseDir);
+  const freeBytes = bavail * bsize;
+  const neededBytes = listing.totalBytes + listing.entries.length * BLOCK_BYTES;
+  if (neededBytes <= freeBytes) return;
+  throw new DocshelfError(
+    'not_enough_space',
+    `Cannot unpack "${name}": it needs ${toMiB(neededBytes)} MiB and the data folder has ${toMiB(freeBytes)} MiB free`,
+    {
+      next: 'Free space on the volume of storage.dir, lower staticExport.keep, or give it a larger volume.',
+      fields: { neededBytes, freeBytes },
+    },
+  );
+}
+
+const toMiB = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
+
+async function readManifest(
+  extracted: readonly ExtractedFile[],
+  ownDir: string,
+  name: string,
+): Promise<BundleManifest | null> {
+  if (!extracted.some((file) => file.path === MANIFEST_PATH)) return null;
+  const bytes = await readFile(join(ownDir, MANIFEST_PATH.slice(OWN_FOLDER.length)));
+  const manifest = parseManifest(bytes, name);
+  checkManifest(manifest, extracted, name);
+  return manifest;
+}
+
+/** The file table, and how folders want to be asked for: one pass over the pages, since both need their text. */
+async function describeFiles(
+  extracted: readonly ExtractedFile[],
+  siteDir: string,
+  manifest: BundleManifest | null,
+): Promise<{ files: FileEntry[]; trailingSlash: TrailingSlash }> {
+  const declaredTypes = new Map(manifest?.files.map((file) => [file.path, file.type]));
+  const votes = new TrailingSlashVotes(new Set(extracted.map((file) => file.path)));
+  const files: FileEntry[] = [];
+  for (const file of extracted) {
+    const path = join(siteDir, file.path);
+    let type = declaredTypes.get(file.path);
+    if (isPage(file.path)) {
+      const bytes = await readFile(path);
+      type ??= mediaTypeOfFile(file.path, bytes);
+      // Links are ASCII in every encoding that the web knows but UTF-16: one byte for a character finds them.
+      votes.addPage(file.path, bytes.toString('latin1'));
+    }
+    type ??= mediaTypeOfFile(file.path, namesItsCharset(file.path) ? await readHead(path) : NO_BYTES);
+    files.push({ path: file.path, size: file.size, sha256: file.sha256, type });
+  }
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files, trailingSlash: votes.decide() };
+}
+
+async function readHead(path: string): Promise<Uint8Array> {
+  const handle = await open(path);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(CHARSET_HEAD_BYTES), 0, CHARSET_HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function notesOf(listing: ArchiveListing): string[] {
+  const notes: string[] = [];
+  const [conflict] = listing.caseConflicts;
+  if (conflict !== undefined) {
+    const more = listing.caseConflicts.length - 1;
+    notes.push(
+      `Names that differ only by case: "${conflict[0]}" and "${conflict[1]}"${more > 0 ? ` and ${more} more pairs` : ''}; a data folder on a volume that folds case would refuse them.`,
+    );
+  }
+  if (listing.launchers.length > 0)
+    notes.push(`Left out as launchers, not part of the site: ${listing.launchers.join(', ')}.`);
+  return notes;
+}

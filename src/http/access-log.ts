@@ -1,0 +1,40 @@
+import { remoteAddressBehind } from './remote-address.ts';
+import type { ServedRequest } from './served-request.ts';
+
+export interface AccessLogOptions {
+  /** Writes one line: a logger's `info` or `debug`. Without a log of requests there is no access log at all. */
+  readonly write: (facts: AccessFacts, message: string) => void;
+  /** Addresses and networks of the proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+}
+
+export interface AccessFacts {
+  readonly event: 'request';
+  readonly listener: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly bytes: number;
+  readonly durationMs: number;
+  readonly requestId: string;
+  readonly remoteAddress: string;
+}
+
+/** Characters of a path in a line; a path may be as long as all headers may, 16 KiB. */
+const PATH_LENGTH_MAX = 1024;
+
+/** One line a request. */
+export function accessLog({ write, trustedProxies }: AccessLogOptions): (served: ServedRequest) => void {
+  const remoteAddress = remoteAddressBehind(trustedProxies);
+  return ({ peer, forwardedFor, durationMs, path, ...served }) => {
+    const shownPath = path.length > PATH_LENGTH_MAX ? `${path.slice(0, PATH_LENGTH_MAX)}…` : path;
+    const facts: AccessFacts = {
+      event: 'request',
+      ...served,
+      path: shownPath,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      remoteAddress: remoteAddress(peer, forwardedFor),
+    };
+    write(facts, `${served.method} ${shownPath} ${served.status}`);
+  };
+}

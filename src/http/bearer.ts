@@ -1,0 +1,37 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { DocshelfError } from '../domain/errors.ts';
+import type { Secret } from '../domain/secret.ts';
+
+/** RFC 6750, section 2.1; the scheme is compared without case (RFC 9110, section 11.1). */
+const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
+
+/**
+ * Lets a request through that carries the admin token.
+ *
+ * @throws DocshelfError `forbidden` where no token is set, so that nobody has it; `unauthorized` where the request's is
+ *   missing, malformed or another.
+ */
+export function requireToken(token: Secret | null, authorization: string | undefined): void {
+  if (token === null) {
+    throw new DocshelfError('forbidden', 'Cannot act: no admin token is set, and without one every action is refused', {
+      next: 'Set admin.token in the config, or use the command line on the machine of the data folder.',
+    });
+  }
+  const given = BEARER.exec(authorization ?? '')?.[1];
+  if (given === undefined) {
+    throw new DocshelfError('unauthorized', 'Cannot act: the request carries no bearer token', {
+      next: 'Send "Authorization: Bearer" and the admin.token of the config.',
+    });
+  }
+  if (!isSame(given, token.reveal())) {
+    throw new DocshelfError('unauthorized', 'Cannot act: the bearer token is not the one of the config', {
+      next: 'Send the admin.token of the config.',
+    });
+  }
+}
+
+/** In a time that tells neither the length nor the first differing place: digests are compared. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}

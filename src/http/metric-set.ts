@@ -1,0 +1,43 @@
+import { Counter, Gauge, Histogram, type Registry } from './prometheus.ts';
+
+/** Seconds. A file from memory takes well under a millisecond, an upload minutes. */
+const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
+
+/** docshelf's own metrics: names, labels and meaning. */
+export function defineMetrics(registry: Registry) {
+  const registers = [registry];
+  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+    new Counter<T>({ name: `docshelf_${name}`, help, labelNames, registers });
+  const gauge = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+    new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
+  return {
+    requests: counter('http_requests_total', 'Requests answered, by listener and class of status.', [
+      'listener',
+      'class',
+    ]),
+    responseBytes: counter('http_response_bytes_total', 'Bytes written, headers included.', ['listener']),
+    requestSeconds: new Histogram({
+      name: 'docshelf_http_request_duration_seconds',
+      help: 'From the end of the headers of a request to the end of its answer.',
+      labelNames: ['listener'],
+      buckets: DURATION_BUCKETS,
+      registers,
+    }),
+    cacheHits: counter('cache_hits_total', 'Files of the site answered from memory.', []),
+    cacheMisses: counter('cache_misses_total', 'Files of the site that had to be read from disk.', []),
+    fetches: counter('fetches_total', 'Downloads of the bundle, by result.', ['result']),
+    fetchedBytes: counter('fetched_bytes_total', 'Bytes of downloaded bundles.', []),
+    bundles: counter('bundles_taken_in_total', 'Bundles unpacked onto the shelf or refused, by where they came from.', [
+      'source',
+      'result',
+    ]),
+    activations: counter('activations_total', 'Times that a version became the served one.', []),
+    lastActivation: gauge('last_activation_timestamp_seconds', 'When a version last became the served one.', []),
+    reloads: counter('reloads_total', 'Reloads of the config, by result.', ['result']),
+    lastReloadSuccess: gauge('last_reload_success_timestamp_seconds', 'When a reload last succeeded.', []),
+    errors: counter('errors_total', 'Faults, by code.', ['code']),
+    activeVersion: gauge('active_version_info', 'The version that is served, in its labels.', ['version', 'digest']),
+    state: gauge('state', '1 for the state that the deployment is in, 0 for the others.', ['state']),
+    ready: gauge('ready', '1 where /readyz says so.', []),
+  };
+}

@@ -1,0 +1,114 @@
+import { STATUS_CODES } from 'node:http';
+import {
+  ARCHIVE_CODES,
+  BUNDLE_CODES,
+  DocshelfError,
+  type ErrorCode,
+  type OTHER_CODES,
+  type UNAVAILABLE_CODES,
+} from '../domain/errors.ts';
+
+/** A fault as HTTP says it: `application/problem+json` (RFC 9457) with the members of contract section 8. */
+export interface Problem {
+  /** `about:blank`: the fault is told apart by `code`, and `title` is the phrase of the status. */
+  readonly type: 'about:blank';
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  /** The sentence of `detail` once more: what clients of such services read. */
+  readonly error: string;
+  readonly code: ErrorCode;
+  readonly next?: string;
+  readonly requestId?: string;
+}
+
+const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (typeof OTHER_CODES)[number], number>> = {
+  link_expired: 502,
+  link_refused: 502,
+  bundle_not_found: 502,
+  source_failed: 502,
+  source_unreachable: 502,
+  source_timeout: 504,
+  source_truncated: 502,
+  source_encoded: 502,
+  // An upload is spooled under the same bound as a download.
+  source_too_large: 413,
+  source_no_length: 502,
+  too_many_redirects: 502,
+  host_not_allowed: 502,
+  port_taken: 503,
+  cannot_listen: 503,
+  version_not_found: 404,
+  no_version: 409,
+  no_bundle: 409,
+  daemon_unreachable: 503,
+  busy: 503,
+  stopping: 503,
+  usage: 400,
+  // The volume is full by measure (RFC 4918, section 11.5), against a volume that refuses and may be mended meanwhile.
+  not_enough_space: 507,
+  cannot_write: 503,
+  cannot_read: 503,
+  config_invalid: 422,
+  config_not_built: 422,
+  data_folder_newer: 503,
+  unauthorized: 401,
+  forbidden: 403,
+  pinned: 409,
+  in_use: 409,
+  not_found: 404,
+  method_not_allowed: 405,
+  bad_request: 400,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  internal: 500,
+};
+
+/** The status that a fault is answered with; the one place that maps it. An archive or bundle that is refused is 422. */
+export function statusOf(code: ErrorCode): number {
+  if ((ARCHIVE_CODES as readonly string[]).includes(code) || (BUNDLE_CODES as readonly string[]).includes(code))
+    return 422;
+  return STATUS_BY_CODE[code as keyof typeof STATUS_BY_CODE];
+}
+
+/** What nobody foresaw may name anything: it is for the log, which has the same request id, and not for the client. */
+const NEUTRAL = new DocshelfError('internal', 'Cannot answer the request: docshelf has failed', {
+  next: 'Look for the request id in the log of docshelf: its line has the cause.',
+});
+
+/** How soon a client may ask again where the fault does not say. */
+const RETRY_AFTER_S = 5;
+
+export function problemOf(error: DocshelfError, requestId: string | null): Problem {
+  const { code, message, next } = error.code === 'internal' ? NEUTRAL : error;
+  const status = statusOf(code);
+  return {
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: message,
+    error: message,
+    code,
+    ...(next === undefined ? {} : { next }),
+    ...(requestId === null ? {} : { requestId }),
+  };
+}
+
+/**
+ * The answer to a fault. Of its fields two become headers: `retryAfterS` where the status is 429 or 503, and `allow`, the
+ * methods of a resource, where it is 405.
+ */
+export function problemResponse(error: DocshelfError, requestId: string | null): Response {
+  const problem = problemOf(error, requestId);
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/problem+json; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  };
+  if (problem.status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  if (problem.status === 405) headers.Allow = String(error.fields.allow);
+  if (problem.status === 429 || problem.status === 503) {
+    headers['Retry-After'] = String(error.fields.retryAfterS ?? RETRY_AFTER_S);
+  }
+  return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
+}

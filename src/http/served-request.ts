@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** The listeners of contract section 2, named after their section in the config. */
+export type ListenerName = 'site' | 'admin' | 'api';
+
+/** A request that is over, for the log and the metrics. */
+export interface ServedRequest {
+  readonly listener: ListenerName;
+  /** `-` where the request was no HTTP. */
+  readonly method: string;
+  /** Without query: that may hold a credential. */
+  readonly path: string;
+  /** The answer's; 499 where the client was gone before there was one. */
+  readonly status: number;
+  /** Bytes written for it, headers included. */
+  readonly bytes: number;
+  /** From the end of the request's headers to the end of the answer. */
+  readonly durationMs: number;
+  readonly requestId: string;
+  /** Address of the other end of the connection. */
+  readonly peer: string;
+  readonly forwardedFor: string | undefined;
+}
+
+/** nginx's status for a client that has closed the connection. */
+const CLIENT_CLOSED = 499;
+
+/** The path of a request target, which may be in absolute form (RFC 9112, section 3.2.2). */
+export function pathOf(target: string): string {
+  const path = target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
+  const end = path.search(/[?#]/);
+  return end < 0 ? path : path.slice(0, end);
+}
+
+/** Measures requests of one listener and tells of each when it is over. */
+export class RequestMeter {
+  readonly #listener: ListenerName;
+  readonly #tell: (served: ServedRequest) => void;
+  /** Bytes that a connection had written when its former answer was over. */
+  readonly #bytesTold = new WeakMap<Socket, number>();
+
+  constructor(listener: ListenerName, tell: (served: ServedRequest) => void) {
+    this.#listener = listener;
+    this.#tell = tell;
+  }
+
+  began(incoming: IncomingMessage, outgoing: ServerResponse, requestId: string): void {
+    const startedMs = performance.now();
+    const { socket } = incoming;
+    // Kept now: a connection that is gone has no address any more.
+    const peer = socket.remoteAddress ?? '';
+    outgoing.once('close', () => {
+      const forwardedFor = incoming.headers['x-forwarded-for'];
+      this.#tell({
+        listener: this.#listener,
+        method: incoming.method ?? '-',
+        path: pathOf(incoming.url ?? '/'),
+        status: outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED,
+        bytes: this.#bytesSince(socket),
+        durationMs: performance.now() - startedMs,
+        requestId,
+        peer,
+        forwardedFor: Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor,
+      });
+    });
+  }
+
+  /** What came was no HTTP and was answered by hand. */
+  malformed(socket: Socket, status: number, requestId: string): void {
+    this.#tell({
+      listener: this.#listener,
+      method: '-',
+      path: '-',
+      status,
+      bytes: this.#bytesSince(socket),
+      durationMs: 0,
+      requestId,
+      peer: socket.remoteAddress ?? '',
+      forwardedFor: undefined,
+    });
+  }
+
+  #bytesSince(socket: Socket): number {
+    const written = socket.bytesWritten;
+    const told = this.#bytesTold.get(socket) ?? 0;
+    this.#bytesTold.set(socket, written);
+    return written - told;
+  }
+}

@@ -1,0 +1,43 @@
+/** Numbers and times as people read them. */
+
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** `1.4 MiB`: three digits at most. */
+export function bytesInWords(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  const digits = unit === 0 || value >= 100 ? 0 : 1;
+  return `${value.toFixed(digits)} ${UNITS[unit]}`;
+}
+
+/** `1,170`, the same in every locale of a server. */
+export function countInWords(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** `2024-06-01 09:30 UTC`. */
+export function timeInWords(rfc3339: string): string {
+  return `${rfc3339.slice(0, 10)} ${rfc3339.slice(11, 16)} UTC`;
+}
+
+const MINUTE_S = 60;
+const HOUR_S = 60 * MINUTE_S;
+const DAY_S = 24 * HOUR_S;
+
+/** `3 hours ago`; a time that is still to come, by a clock that is wrong, is `just now`. */
+export function agoInWords(rfc3339: string, now: Date): string {
+  const seconds = (now.getTime() - Date.parse(rfc3339)) / 1000;
+  if (seconds < MINUTE_S) return 'just now';
+  if (seconds < HOUR_S) return ago(seconds / MINUTE_S, 'minute');
+  if (seconds < 2 * DAY_S) return ago(seconds / HOUR_S, 'hour');
+  return ago(seconds / DAY_S, 'day');
+}
+
+function ago(amount: number, unit: string): string {
+  const whole = Math.floor(amount);
+  return `${countInWords(whole)} ${unit}${whole === 1 ? '' : 's'} ago`;
+}

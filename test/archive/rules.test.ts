@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ARCHIVE_CODES } from '../../src/domain/errors.ts';
+import { ARCHIVE_FORMATS, siteArchive } from '../helpers/archives.ts';
+import { type Cell, RULES_TABLE } from './rules-table.ts';
+import { Workbench } from './workbench.ts';
+
+let bench: Workbench;
+beforeAll(async () => {
+  bench = await Workbench.open();
+});
+afterAll(() => bench.close());
+
+const printed = new Map<string, string[]>();
+
+describe('every rule of unpacking, in every format that can break it', () => {
+  it('has a cell for each rule and format', () => {
+    expect(Object.keys(RULES_TABLE).sort()).toEqual([...ARCHIVE_CODES].sort());
+    for (const row of Object.values(RULES_TABLE)) {
+      expect(Object.keys(row).sort()).toEqual([...ARCHIVE_FORMATS].sort());
+      for (const cell of Object.values(row))
+        expect('impossible' in cell ? cell.impossible : cell.bytes).not.toHaveLength(0);
+    }
+  });
+
+  it.each(ARCHIVE_FORMATS)('lets a sound %s pass, so that each refusal is for its fault', async (format) => {
+    expect((await bench.attempt(siteArchive(format))).stage).toBe('passed');
+  });
+
+  for (const rule of ARCHIVE_CODES) {
+    for (const format of ARCHIVE_FORMATS) {
+      const cell: Cell | undefined = RULES_TABLE[rule][format];
+      if (cell === undefined || 'impossible' in cell) {
+        print(rule, cell === undefined ? 'EMPTY' : '-');
+        continue;
+      }
+      it(`${rule} is refused in a ${format} as ${cell.code}`, async () => {
+        const attempt = await bench.attempt(cell.bytes, cell.limits, cell.foldsCase);
+        expect(attempt.error?.code).toBe(cell.code);
+        expect(attempt.stage).toBe(cell.whileExtracting ? 'extracted' : 'inspected');
+        expect(await bench.written()).toEqual(cell.whileExtracting ? ['staging'] : []);
+      });
+      print(rule, cell.code);
+    }
+  }
+});
+
+function print(rule: string, cell: string): void {
+  printed.set(rule, [...(printed.get(rule) ?? []), cell]);
+}
+
+/** The table itself, for CI: one line a rule, `-` where the format cannot break it, and why. */
+afterAll(() => {
+  if (process.env.DOCSHELF_PRINT_RULES !== '1') return;
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell) => cell.padEnd(22))
+      .join(' ')
+      .trimEnd();
+  const lines = [line(['rule', ...ARCHIVE_FORMATS]), ...[...printed].map(([rule, cells]) => line([rule, ...cells]))];
+  for (const [rule, row] of Object.entries(RULES_TABLE)) {
+    const reasons = new Map<string, string[]>();
+    for (const [format, cell] of Object.entries(row)) {
+      if ('impossible' in cell) reasons.set(cell.impossible, [...(reasons.get(cell.impossible) ?? []), format]);
+    }
+    for (const [reason, formats] of reasons) lines.push(`- ${rule} in ${formats.join(', ')}: ${reason}`);
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
+});

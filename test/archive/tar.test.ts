@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { gz, longNameMember, paxMember, paxRecord, rawTar, TAR_END, tarMember } from '../helpers/archives.ts';
+import { Workbench } from './workbench.ts';
+
+const PAGE = { name: 'index.html', body: 'x' };
+
+let bench: Workbench;
+beforeEach(async () => {
+  bench = await Workbench.open();
+});
+afterEach(() => bench.close());
+
+const namesOf = async (tar: Buffer) => (await bench.attempt(tar)).extracted.map((file) => file.path);
+
+describe('a tar', () => {
+  it('may have long names, by PAX and by GNU', async () => {
+    const long = `${'guides/'.repeat(30)}index.html`;
+    expect(await namesOf(rawTar([paxMember(paxRecord('path', long)), PAGE]))).toEqual([long]);
+    expect(await namesOf(rawTar([longNameMember(long), { ...PAGE, magic: 'gnu' }]))).toEqual([long]);
+  });
+
+  it('may have a global header that changes no entry, as git archive writes it', async () => {
+    const comment = paxMember(paxRecord('comment', 'a'.repeat(40)), 'g');
+    expect(await namesOf(rawTar([comment, PAGE]))).toEqual(['index.html']);
+  });
+
+  it('may be of the old kind without magic', async () => {
+    expect(await namesOf(rawTar([{ ...PAGE, magic: 'v7' }]))).toEqual(['index.html']);
+  });
+
+  it('may have a size in base 256 and in PAX', async () => {
+    const sizeField = Buffer.alloc(12);
+    sizeField[0] = 0x80;
+    sizeField[11] = 1;
+    expect(await namesOf(rawTar([{ ...PAGE, sizeField }]))).toEqual(['index.html']);
+    expect(await namesOf(rawTar([paxMember(paxRecord('size', '1')), { ...PAGE, size: 0 }]))).toEqual(['index.html']);
+  });
+
+  it('may be padded with zeros after its end', async () => {
+    expect(await namesOf(rawTar([PAGE], Buffer.alloc(10_240)))).toEqual(['index.html']);
+  });
+
+  it('may have a folder entry after files inside it, and none twice', async () => {
+    const inside = { name: 'a/index.html', body: 'x' };
+    expect(await namesOf(rawTar([PAGE, inside, { name: 'a/' }]))).toEqual(['a/index.html', 'index.html']);
+    expect(await bench.codeOf(rawTar([PAGE, { name: 'a/' }, { name: './a/' }]))).toBe('name_duplicate');
+  });
+
+  const negative = Buffer.alloc(12, 0xff);
+  it.each([
+    ['without an entry', rawTar([]), 'no_pages'],
+    ['of zeros alone', Buffer.alloc(10_240), 'no_pages'],
+    ['without end blocks', rawTar([PAGE], Buffer.alloc(0)), 'truncated'],
+    ['that ends in the middle of a block', rawTar([PAGE], Buffer.alloc(1100)), 'truncated'],
+    ['cut off inside an entry', rawTar([{ ...PAGE, size: 5000 }]).subarray(0, 600), 'truncated'],
+    ['with an entry after one end block', rawTar([PAGE, Buffer.alloc(512), PAGE]), 'trailing_garbage'],
+    ['with bytes after its end', rawTar([PAGE], Buffer.concat([TAR_END, Buffer.alloc(512, 1)])), 'trailing_garbage'],
+    ['padded beyond any tape', rawTar([PAGE], Buffer.alloc(3 * 1024 ** 2)), 'trailing_garbage'],
+    ['with a negative size', rawTar([PAGE, { ...PAGE, name: 'b', sizeField: negative }]), 'bad_length'],
+    [
+      'with a size of letters',
+      rawTar([PAGE, { ...PAGE, name: 'b', sizeField: Buffer.from('0000000abcd\0') }]),
+      'bad_length',
+    ],
+    ['with a PAX size of letters', rawTar([paxMember(paxRecord('size', '1e3')), PAGE]), 'bad_length'],
+    ['with a PAX length beyond the header', rawTar([paxMember(Buffer.from('20 path=a\n')), PAGE]), 'bad_length'],
+    ['with a PAX length of nothing', rawTar([paxMember(Buffer.from('0 path=a\n')), PAGE]), 'bad_length'],
+    ['with a path for all entries', rawTar([paxMember(paxRecord('path', 'evil'), 'g'), PAGE]), 'damaged_archive'],
+    [
+      'with two PAX headers for an entry',
+      rawTar([paxMember(paxRecord('path', 'a')), paxMember(paxRecord('path', 'b')), PAGE]),
+      'damaged_archive',
+    ],
+    ['with a PAX header for no entry', rawTar([PAGE, paxMember(paxRecord('path', 'a'))]), 'damaged_archive'],
+    ['with a NUL inside a long name', rawTar([longNameMember('index.html\0../evil'), PAGE]), 'name_control'],
+    ['with a sparse file of GNU', rawTar([PAGE, { name: 'holes', type: 'S' }]), 'type_sparse'],
+    [
+      'with a folder that an old tar marks by its slash',
+      rawTar([PAGE, { name: 'a/', type: '0', body: 'x' }]),
+      'folder_with_size',
+    ],
+    ['with a hidden ..', rawTar([PAGE, { name: './a/../../evil', body: 'x' }]), 'name_dotdot'],
+    ['with a file named .', rawTar([PAGE, { name: './', type: '0', body: 'x' }]), 'folder_with_size'],
+  ])('%s is refused', async (_case, tar, code) => {
+    expect(await bench.codeOf(tar)).toBe(code);
+    expect(await bench.written()).toEqual([]);
+  });
+
+  it('with more extended headers than entries may need is refused', async () => {
+    const comment = paxMember(paxRecord('comment', 'again'), 'g');
+    const tar = rawTar([...Array.from({ length: 20 }, () => comment), PAGE]);
+    expect(await bench.codeOf(tar, { entriesMax: 2 })).toBe('too_many_entries');
+  });
+});
+
+describe('a tar.gz', () => {
+  it('may be of several members and padded with zeros', async () => {
+    const tar = rawTar([PAGE]);
+    const members = Buffer.concat([gz(tar.subarray(0, 700)), gz(tar.subarray(700)), Buffer.alloc(100)]);
+    expect(await namesOf(members)).toEqual(['index.html']);
+  });
+
+  it.each([
+    ['garbage behind zeros, which Node drops', Buffer.concat([gz(rawTar([PAGE])), Buffer.alloc(10), Buffer.from('x')])],
+    ['a second tar in a second member', Buffer.concat([gz(rawTar([PAGE])), gz(rawTar([tarMember(PAGE)]))])],
+  ])('with %s is refused', async (_case, bytes) => {
+    expect(await bench.codeOf(bytes)).toBe('trailing_garbage');
+  });
+});

@@ -1,0 +1,70 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ArchiveListing, type ExtractedFile, extractArchive, inspectArchive } from '../../src/archive/index.ts';
+import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
+
+export interface Attempt {
+  /** `inspected` means refused before anything may be written, `extracted` while writing into staging. */
+  readonly stage: 'inspected' | 'extracted' | 'passed';
+  readonly error: DocshelfError | null;
+  readonly listing: ArchiveListing | null;
+  readonly extracted: readonly ExtractedFile[];
+}
+
+/** A temporary folder with a staging folder in it; whatever is written beside the staging folder is an escape. */
+export class Workbench {
+  readonly dir: string;
+
+  private constructor(dir: string) {
+    this.dir = dir;
+  }
+
+  static async open(): Promise<Workbench> {
+    return new Workbench(await mkdtemp(join(tmpdir(), 'docshelf-archive-')));
+  }
+
+  get siteDir(): string {
+    return join(this.dir, 'staging', 'site');
+  }
+
+  get ownDir(): string {
+    return join(this.dir, 'staging', 'own');
+  }
+
+  /** Inspects and extracts these bytes. Errors that are not `DocshelfError` are thrown. */
+  async attempt(bytes: Buffer, limits: Partial<ArchiveLimits> = {}, foldsCase = false): Promise<Attempt> {
+    await rm(join(this.dir, 'staging'), { recursive: true, force: true });
+    const file = join(this.dir, 'archive');
+    await writeFile(file, bytes);
+    const options = { name: 'archive', limits: { ...ARCHIVE_LIMITS, ...limits }, foldsCase };
+    let listing: ArchiveListing | null = null;
+    try {
+      listing = await inspectArchive(file, options);
+      const { siteDir, ownDir } = this;
+      const extracted = await extractArchive(file, listing, { ...options, siteDir, ownDir });
+      return { stage: 'passed', error: null, listing, extracted };
+    } catch (error) {
+      if (!(error instanceof DocshelfError)) throw error;
+      return { stage: listing === null ? 'inspected' : 'extracted', error, listing, extracted: [] };
+    }
+  }
+
+  async codeOf(bytes: Buffer, limits: Partial<ArchiveLimits> = {}): Promise<ErrorCode | null> {
+    return (await this.attempt(bytes, limits)).error?.code ?? null;
+  }
+
+  /** What is in the temporary folder besides the archive: `staging`, and anything that escaped. */
+  async written(): Promise<string[]> {
+    return (await readdir(this.dir)).filter((name) => name !== 'archive');
+  }
+
+  async read(path: string): Promise<string> {
+    return readFile(join(this.siteDir, path), 'utf8');
+  }
+
+  async close(): Promise<void> {
+    await rm(this.dir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  ARCHIVE_CODES,
+  BUNDLE_CODES,
+  type ErrorCode,
+  exitCodeOf,
+  OTHER_CODES,
+  UNAVAILABLE_CODES,
+} from '../../src/domain/errors.ts';
+
+/** A row of the runbook: the code, and the exit code that its row or its section names. */
+interface Entry {
+  readonly code: string;
+  readonly exitCode: number;
+  readonly cells: readonly string[];
+}
+
+function readEntries(): Entry[] {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8');
+  return text.split(/^## /m).flatMap((section) => {
+    const sectionExit = /^Exit code (\d+)\./m.exec(section)?.[1];
+    return [...section.matchAll(/^\| `([a-z0-9_]+)` \| (.*) \|$/gm)].map(([, code = '', rest = '']) => {
+      const cells = rest.split(' | ');
+      return { code, exitCode: Number(sectionExit ?? cells.shift()), cells };
+    });
+  });
+}
+
+const codes: readonly ErrorCode[] = [...ARCHIVE_CODES, ...BUNDLE_CODES, ...UNAVAILABLE_CODES, ...OTHER_CODES];
+
+describe('the errors page', () => {
+  const entries = readEntries();
+
+  it('has one entry for every code, and no other', () => {
+    expect(entries.map(({ code }) => code).sort()).toEqual([...codes].sort());
+  });
+
+  it('says the meaning and what to do in every entry', () => {
+    expect(entries.filter(({ cells }) => cells.length !== 2 || cells.some((cell) => cell.trim() === ''))).toEqual([]);
+  });
+
+  it.each(readEntries())('names the exit code of $code', ({ code, exitCode }) => {
+    expect(exitCode).toBe(exitCodeOf(code as ErrorCode));
+  });
+});

@@ -1,0 +1,52 @@
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { listKeys } from '../../src/config/schema-node.ts';
+import { defineMetrics } from '../../src/http/metric-set.ts';
+import { Registry } from '../../src/http/prometheus.ts';
+
+/** What the manual says of the config and the metrics must hold of those that are built. */
+const DOCS = join(import.meta.dirname, '../../docs');
+const pages = globSync('*.md', { cwd: DOCS }).map((name) => ({ name, text: readFileSync(join(DOCS, name), 'utf8') }));
+const samples = pages.flatMap(({ name, text }) =>
+  [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, yaml = ''], index) => ({ name, index, yaml })),
+);
+
+describe('the manual', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'docshelf-manual-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  it('has samples of config', () => {
+    expect(samples.length).toBeGreaterThan(4);
+  });
+
+  it.each(samples)('shows a config that loads: $name, sample $index', async ({ yaml }) => {
+    const file = join(dir, 'config.yaml');
+    writeFileSync(file, yaml);
+    expect((await loadConfig({ file, env: {}, cwd: dir })).file).toBe(file);
+  });
+
+  it('names no setting that there is not', () => {
+    const keys = listKeys().map(({ path }) => path.join('.'));
+    const sections = new Set(keys.map((key) => key.split('.')[0]));
+    const unknown = pages.flatMap(({ name, text }) =>
+      [...text.matchAll(/`([a-zA-Z]+)(\.[a-zA-Z0-9.]+)`/g)]
+        .filter(
+          ([, section, rest]) =>
+            sections.has(section) && !keys.some((key) => `${key}.`.startsWith(`${section}${rest}.`)),
+        )
+        .map(([word]) => `${name}: ${word}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('names every metric, and no other', () => {
+    const registry = new Registry();
+    defineMetrics(registry);
+    const defined = registry.getMetricsAsArray().map(({ name }) => name);
+    const named = pages.flatMap(({ text }) => [...text.matchAll(/`(docshelf_[a-z_]+)`/g)].map(([, name]) => name));
+    expect([...new Set(named)].sort()).toEqual(defined.sort());
+  });
+});

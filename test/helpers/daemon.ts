@@ -1,0 +1,294 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parse, stringify } from 'yaml';
+import type { StatusReport } from '../../src/http/status-report.ts';
+
+/** The built program as a child process: what a person starts, with real files in temporary folders and real sockets. */
+
+const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
+const START_MS_MAX = 20_000;
+const COMMAND_MS_MAX = 30_000;
+const STOP_MS_MAX = 30_000;
+const WAIT_MS_MAX = 15_000;
+const POLL_MS = 25;
+
+/** Sections of the config file, as YAML has them. */
+export type ConfigFile = Readonly<Record<string, unknown>>;
+type Env = Readonly<Record<string, string>>;
+
+export interface RunOptions {
+  /** Where the command runs; the folder of temporary files unless told. */
+  readonly cwd?: string;
+  readonly env?: Env;
+  /** Standard input; closed at once unless told. */
+  readonly input?: Uint8Array;
+}
+
+export interface CommandResult {
+  /** Null where a signal ended it. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Standard output, parsed. */
+  json<T = Record<string, unknown>>(): T;
+}
+
+/** One command to its end. */
+export async function runDocshelf(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
+  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {});
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.on('data', (chunk: Buffer) => {
+      output[name] += chunk.toString();
+    });
+  }
+  // A command that ends without reading its input is no fault of the test.
+  child.stdin?.on('error', () => undefined).end(options.input ?? '');
+  const timer = setTimeout(() => child.kill('SIGKILL'), COMMAND_MS_MAX);
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  clearTimeout(timer);
+  return { code, ...output, json: <T>() => JSON.parse(output.stdout) as T };
+}
+
+/** A daemon that listens; whether it has a version to serve is for `until` to wait for. */
+export async function startDaemon(configFile: string, env: Env = {}): Promise<DaemonProcess> {
+  const daemon = new DaemonProcess(configFile, env);
+  try {
+    await daemon.listening();
+    return daemon;
+  } catch (error) {
+    await daemon.kill();
+    throw error;
+  }
+}
+
+export class DaemonProcess {
+  readonly configFile: string;
+  /** The config's folder. */
+  readonly folder: string;
+  /** Origins without a slash at the end: `http://127.0.0.1:34567`. */
+  site = '';
+  admin = '';
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<number | null>;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(configFile: string, env: Env) {
+    this.configFile = configFile;
+    this.folder = dirname(configFile);
+    this.#child = spawnProgram(['serve', '--config', configFile], this.folder, env);
+    this.#child.stdout?.on('data', (chunk: Buffer) => {
+      this.#stdout += chunk.toString();
+    });
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.#stderr += chunk.toString();
+    });
+    this.#ended = new Promise((resolve) => this.#child.once('close', resolve));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Where `storage.dir` is in the configs of a bench. */
+  get dataDir(): string {
+    return join(this.folder, 'data');
+  }
+
+  /** Standard output and standard error, all of it so far. */
+  log(): string {
+    return this.#stdout + this.#stderr;
+  }
+
+  /** The log's lines, parsed. */
+  lines(): Record<string, unknown>[] {
+    return this.#stdout
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
+  async listening(): Promise<void> {
+    const { site = '', admin = '' } = await waitFor(
+      () => {
+        if (this.#child.exitCode !== null) throw new Error(`it ended with ${this.#child.exitCode}: ${this.log()}`);
+        return /site on (?<site>http:[^\s,]+), admin on (?<admin>http:[^\s"]+)/.exec(this.#stdout)?.groups ?? null;
+      },
+      () => `no line with the daemon's addresses: ${this.log()}`,
+      START_MS_MAX,
+    );
+    this.site = site;
+    this.admin = admin;
+  }
+
+  async status(): Promise<StatusReport> {
+    const response = await fetch(`${this.admin}/v1/status`);
+    return (await response.json()) as StatusReport;
+  }
+
+  /** Waits until the status is as asked, and gives it. */
+  async until(holds: (status: StatusReport) => boolean, timeoutMs = WAIT_MS_MAX): Promise<StatusReport> {
+    let last: StatusReport | null = null;
+    return waitFor(
+      async () => {
+        last = await this.status();
+        return holds(last) ? last : null;
+      },
+      () => `the status stays ${JSON.stringify(last, null, 2)}\n${this.log()}`,
+      timeoutMs,
+    );
+  }
+
+  /** Waits until that version is served and nothing else is asked for. */
+  async untilServing(version: string): Promise<StatusReport> {
+    return this.until((status) => status.state === 'ready' && status.active?.version === version);
+  }
+
+  /** Waits until an error of that code is the last one, and gives it. */
+  async untilError(code: string): Promise<NonNullable<StatusReport['lastError']>> {
+    const { lastError } = await this.until((status) => status.lastError?.code === code);
+    return lastError as NonNullable<StatusReport['lastError']>;
+  }
+
+  /** Lays these changes over the config file and replaces it in one step; a key that is `null` goes. */
+  async rewriteConfig(changes: ConfigFile): Promise<void> {
+    const config = parse(await readFile(this.configFile, 'utf8')) as ConfigFile;
+    await this.replaceConfig(stringify(merge(config, changes)));
+  }
+
+  /** Replaces the config file's text, whatever it says. */
+  async replaceConfig(text: string): Promise<void> {
+    const temporary = join(this.folder, `.config-${process.hrtime.bigint()}`);
+    await writeFile(temporary, text);
+    await rename(temporary, this.configFile);
+  }
+
+  /** Sends a signal without waiting. */
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** Ends it, and gives its exit code; null where the signal killed it. */
+  async stop(name: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    this.signal(name);
+    const code = await Promise.race([this.#ended, sleep(STOP_MS_MAX, 'running' as const, { ref: false })]);
+    if (code === 'running') throw new Error(`the daemon does not end: ${this.log()}`);
+    return code;
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.#ended;
+  }
+}
+
+/** What a test file starts and makes; all of it ends with the hook that the bench was opened on. */
+export class Bench {
+  readonly #daemons: DaemonProcess[] = [];
+  readonly #folders: string[] = [];
+  readonly #endings: (() => unknown)[] = [];
+
+  async folder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-test-'));
+    this.#folders.push(folder);
+    return folder;
+  }
+
+  /**
+   * A daemon of this config, on free ports, with its data beside the config file.
+   *
+   * @param config null: the one that the folder has
+   * @param folder a new one unless told
+   */
+  async start(config: ConfigFile | null, { folder, env }: { folder?: string; env?: Env } = {}): Promise<DaemonProcess> {
+    const home = folder ?? (await this.folder());
+    const configFile = config === null ? join(home, 'config.yaml') : await this.writeConfig(home, config);
+    const daemon = await startDaemon(configFile, env);
+    this.#daemons.push(daemon);
+    return daemon;
+  }
+
+  /** Writes `config.yaml`: these words over `withDefaults`. Gives its path. */
+  async writeConfig(folder: string, config: ConfigFile): Promise<string> {
+    const file = join(folder, 'config.yaml');
+    await writeFile(file, stringify(withDefaults(config)));
+    return file;
+  }
+
+  /** One command to its end, in a new folder unless told. */
+  async run(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
+    return runDocshelf(args, { ...options, cwd: options.cwd ?? (await this.folder()) });
+  }
+
+  /** Something else that has to end, a server: the last begun ends first. */
+  onEnd(end: () => unknown): void {
+    this.#endings.push(end);
+  }
+
+  async end(): Promise<void> {
+    for (const daemon of this.#daemons.splice(0)) await daemon.kill();
+    for (const end of this.#endings.splice(0).reverse()) await end();
+    for (const folder of this.#folders.splice(0)) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A bench that is cleared by vitest's `afterEach` or `afterAll`, whichever is given. */
+export function openBench(hook: (clear: () => Promise<void>) => unknown): Bench {
+  const bench = new Bench();
+  hook(() => bench.end());
+  return bench;
+}
+
+/** Free ports, loopback only, JSON lines, serving turned on; a test's own words come on top. */
+export function withDefaults(config: ConfigFile): ConfigFile {
+  const defaults = {
+    staticExport: { enabled: true },
+    server: { host: '127.0.0.1', port: 0 },
+    admin: { port: 0 },
+    storage: { dir: './data' },
+    log: { format: 'json' },
+  };
+  return merge(defaults, config);
+}
+
+/** Polls until there is something, at most so long. */
+export async function waitFor<T>(
+  look: () => T | null | Promise<T | null>,
+  complaint: () => string,
+  timeoutMs = WAIT_MS_MAX,
+): Promise<T> {
+  const endMs = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    if (Date.now() > endMs) throw new Error(`after ${timeoutMs} ms: ${complaint()}`);
+    await sleep(POLL_MS);
+  }
+}
+
+function spawnProgram(args: readonly string[], cwd: string, env: Env): ChildProcess {
+  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not there: build first (npm run build)`);
+  // Only what a program needs: a DOCSHELF variable of the person who runs the tests must not decide them.
+  const { PATH, HOME, TMPDIR } = process.env;
+  const base = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value !== undefined));
+  return spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv });
+}
+
+function merge(base: ConfigFile, changes: ConfigFile): ConfigFile {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(changes)) {
+    const former = merged[key];
+    if (value === null) delete merged[key];
+    else merged[key] = isMap(former) && isMap(value) ? merge(former, value) : value;
+  }
+  return merged;
+}
+
+function isMap(value: unknown): value is ConfigFile {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

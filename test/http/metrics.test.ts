@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import { Metrics } from '../../src/http/metrics.ts';
+
+const READINGS = { state: 'ready', isReady: true } as const;
+const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };
+const SERVED = {
+  listener: 'site',
+  method: 'GET',
+  path: '/',
+  status: 404,
+  bytes: 500,
+  durationMs: 3,
+  requestId: 'r',
+  peer: '127.0.0.1',
+  forwardedFor: undefined,
+} as const;
+
+async function linesOf(metrics: Metrics): Promise<string[]> {
+  return (await metrics.expose(READINGS)).split('\n');
+}
+
+describe('Metrics', () => {
+  it('counts requests by class, their bytes and their time', async () => {
+    const metrics = new Metrics();
+    metrics.onRequest(SERVED);
+    metrics.onRequest({ ...SERVED, status: 200, bytes: 100, durationMs: 0.2 });
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('docshelf_http_requests_total{listener="site",class="4xx"} 1');
+    expect(lines).toContain('docshelf_http_requests_total{listener="site",class="2xx"} 1');
+    expect(lines).toContain('docshelf_http_response_bytes_total{listener="site"} 600');
+    expect(lines).toContain('docshelf_http_request_duration_seconds_bucket{le="0.0005",listener="site"} 1');
+    expect(lines).toContain('docshelf_http_request_duration_seconds_count{listener="site"} 2');
+  });
+
+  it('names one active version, the last one', async () => {
+    const metrics = new Metrics();
+    metrics.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
+    metrics.onDeployEvent({ kind: 'activated', version: 'v2', digest: DIGESTS.two, previous: 'v1' });
+    const infos = (await linesOf(metrics)).filter((line) => line.startsWith('docshelf_active_version_info{'));
+    expect(infos).toEqual([`docshelf_active_version_info{version="v2",digest="${DIGESTS.two}"} 1`]);
+    expect(await linesOf(metrics)).toContain('docshelf_activations_total 2');
+  });
+
+  it('names no active version once serving is turned off', async () => {
+    const metrics = new Metrics();
+    metrics.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
+    metrics.onDeployEvent({ kind: 'turned-off' });
+    expect((await metrics.expose({ state: 'off', isReady: true })).includes('docshelf_active_version_info{')).toBe(
+      false,
+    );
+  });
+
+  it('tells failed fetches from refused bundles', async () => {
+    const metrics = new Metrics();
+    const failed = (step: string, error: Error) => metrics.onDeployEvent({ kind: 'failed', step, error });
+    failed('deploy', new DocshelfError('link_expired', 'Cannot'));
+    failed('inbox', new DocshelfError('type_symlink', 'Cannot'));
+    failed('deploy', new Error('unforeseen'));
+    metrics.onDeployEvent({ kind: 'fetched', link: 'https://x/', digest: DIGESTS.one, bytes: 42, seconds: 1 });
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('docshelf_fetches_total{result="failed"} 1');
+    expect(lines).toContain('docshelf_fetches_total{result="ok"} 1');
+    expect(lines).toContain('docshelf_fetched_bytes_total 42');
+    expect(lines).toContain('docshelf_bundles_taken_in_total{source="inbox",result="refused"} 1');
+    expect(lines).toContain('docshelf_errors_total{code="link_expired"} 1');
+    expect(lines).toContain('docshelf_errors_total{code="internal"} 1');
+  });
+
+  it('keeps the time of the last reload that succeeded', async () => {
+    const metrics = new Metrics();
+    metrics.onReload(false);
+    expect(await linesOf(metrics)).toContain('docshelf_last_reload_success_timestamp_seconds 0');
+    metrics.onReload(true);
+    const line = (await linesOf(metrics)).find((each) => each.startsWith('docshelf_last_reload_success'));
+    expect(Math.abs(Number(line?.split(' ')[1]) - Date.now() / 1000)).toBeLessThan(60);
+    expect(await linesOf(metrics)).toContain('docshelf_reloads_total{result="failed"} 1');
+  });
+
+  it('says the state of the moment, and of the process', async () => {
+    const text = await new Metrics().expose({ state: 'stale', isReady: true });
+    expect(text).toContain('docshelf_state{state="stale"} 1');
+    expect(text).toContain('docshelf_state{state="ready"} 0');
+    expect(text).toContain('docshelf_ready 1');
+    expect(text).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
+  });
+
+  it('shares nothing between two of them', async () => {
+    const [one, other] = [new Metrics(), new Metrics()];
+    one.onCache(true);
+    expect(await linesOf(other)).toContain('docshelf_cache_hits_total 0');
+    expect(await linesOf(one)).toContain('docshelf_cache_hits_total 1');
+  });
+});

@@ -1,0 +1,260 @@
+import { globSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { parseSync, Visitor } from 'vite';
+import { describe, expect, it } from 'vitest';
+
+/**
+ * Holds the import directions of the design over src/. It reads the code with a real parser (the one that vite carries), so
+ * that comments, strings and type annotations neither hide an import nor look like one.
+ *
+ * What it does not see: an import whose name is computed, and state that hides in a closure or in a static field.
+ */
+
+const ROOT = posix.join(import.meta.dirname, '..');
+const VERBS = ['deploy', 'serve', 'search', 'export'];
+const NOUNS = ['web', 'archive', 'config'];
+
+/** Who may import whom. A room is a folder of src/, or one of the two files beside the rooms. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  main: ['cli', 'app', 'domain'],
+  app: ['http', ...VERBS, 'adapters', ...NOUNS, 'domain'],
+  cli: [...VERBS, ...NOUNS, 'domain'],
+  http: [...VERBS, ...NOUNS, 'domain'],
+  adapters: [...VERBS, ...NOUNS, 'domain'],
+  ...Object.fromEntries(VERBS.map((verb) => [verb, [...NOUNS, 'domain']])),
+  ...Object.fromEntries(NOUNS.map((noun) => [noun, ['domain']])),
+  domain: [],
+};
+
+/** The rooms that compute and do nothing else, and the packages that they may use: parsers and tables, all pure. */
+const PURE: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  web: ['parse5', 'parse5-sax-parser', 'css-tree', 'es-module-lexer', 'mime-types'],
+};
+/** Globals that read the clock, chance, the network or the process; a pure room names none of them. */
+const IMPURE_GLOBALS = new Set(
+  'performance process console crypto fetch setTimeout setInterval setImmediate queueMicrotask globalThis'.split(' '),
+);
+const IMPURE_MEMBERS = new Set(['Date.now', 'Math.random']);
+const LINES_MAX = 300;
+
+interface Import {
+  readonly specifier: string;
+  /** `import type`, gone when the program runs. `import { type A }` is not: it still loads the module. */
+  readonly isType: boolean;
+}
+
+/** A tree of sources: path below src/ -> text. */
+type Tree = Readonly<Record<string, string>>;
+
+const roomOf = (path: string) => (path.includes('/') ? path.slice(0, path.indexOf('/')) : path.replace(/\.ts$/, ''));
+const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+const isRelative = (specifier: string) => specifier.startsWith('.');
+const targetOf = (path: string, specifier: string) => posix.join(posix.dirname(path), specifier);
+
+function read(path: string, text: string) {
+  const { program, errors } = parseSync(path, text);
+  const imports: Import[] = [];
+  const impure: string[] = [];
+  /** Where names stand that are no variables: `a.fetch`, `{ fetch: 1 }`. */
+  const labels = new Set<number>();
+  const add = (node: { value: unknown } | null, kind?: string | null) => {
+    if (typeof node?.value === 'string') imports.push({ specifier: node.value, isType: kind === 'type' });
+  };
+  new Visitor({
+    ImportDeclaration: (node) => add(node.source, node.importKind),
+    ExportNamedDeclaration: (node) => add(node.source, node.exportKind),
+    ExportAllDeclaration: (node) => add(node.source, node.exportKind),
+    ImportExpression: (node) => add(node.source.type === 'Literal' ? node.source : null),
+    TSImportType: (node) => add(node.source, 'type'),
+    Identifier: (node) => {
+      if (IMPURE_GLOBALS.has(node.name) && !labels.has(node.start)) impure.push(node.name);
+    },
+    Property: (node) => {
+      if (!node.computed && !node.shorthand) labels.add(node.key.start);
+    },
+    MemberExpression: (node) => {
+      if (!node.computed) labels.add(node.property.start);
+      if (node.object.type !== 'Identifier' || node.property.type !== 'Identifier') return;
+      const name = `${node.object.name}.${node.property.name}`;
+      if (IMPURE_MEMBERS.has(name)) impure.push(name);
+    },
+    NewExpression: (node) => {
+      if (node.callee.type === 'Identifier' && node.callee.name === 'Date' && node.arguments.length === 0)
+        impure.push('new Date()');
+    },
+  }).visit(program);
+  return { imports, impure, state: moduleState(program.body), broken: errors.length > 0 };
+}
+
+type Statements = ReturnType<typeof parseSync>['program']['body'];
+
+/** Names at a module's top that can change: `let`, `var`, and a collection that begins empty, which is only of use to fill. */
+function moduleState(body: Statements): string[] {
+  return body.flatMap((statement) => {
+    const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement;
+    if (node?.type !== 'VariableDeclaration' || node.declare) return [];
+    return node.declarations
+      .filter(({ init }) => node.kind === 'let' || node.kind === 'var' || (init !== null && beginsEmpty(init)))
+      .map(({ id }) => (id.type === 'Identifier' ? id.name : 'a pattern'));
+  });
+}
+
+function beginsEmpty(init: { type: string }): boolean {
+  const node = init as { type: string; elements?: unknown[]; arguments?: unknown[]; callee?: { name?: string } };
+  if (node.type === 'ArrayExpression') return node.elements?.length === 0;
+  if (node.type !== 'NewExpression') return false;
+  return (
+    /Cache$/.test(node.callee?.name ?? '') ||
+    (/^(?:Weak)?(?:Map|Set)$/.test(node.callee?.name ?? '') && node.arguments?.length === 0)
+  );
+}
+
+/** Why `path` may not import this, or null. */
+function faultOf(path: string, { specifier, isType }: Import, packages: ReadonlySet<string>): string | null {
+  const room = roomOf(path);
+  if (!isRelative(specifier)) {
+    const allowed = PURE[room];
+    if (allowed !== undefined && !allowed.includes(packageOf(specifier))) return 'a pure room imports no such thing';
+    if (specifier.startsWith('node:') || packages.has(packageOf(specifier))) return null;
+    return 'not among the dependencies of package.json';
+  }
+  const target = targetOf(path, specifier);
+  const targetRoom = roomOf(target);
+  if (target.endsWith('/worker.ts') && !isType) return 'a worker is started by its address, never imported';
+  if (targetRoom === room) return null;
+  if (!(MAY_IMPORT[room] ?? []).includes(targetRoom)) return `${room} may not import ${targetRoom}`;
+  if (room === 'adapters' && VERBS.includes(targetRoom) && !(isType && target.endsWith('/ports.ts')))
+    return 'an adapter knows a verb by the types of its ports.ts alone';
+  if (targetRoom === 'config' && !isType && room !== 'app' && room !== 'cli')
+    return 'the config is read once, by app: others take a slice of it, and at most its types';
+  if (path.endsWith('/worker.ts') && targetRoom === 'config') return 'a worker takes plain data';
+  return null;
+}
+
+/** The first import cycle found, as the paths along it. Types count: a circle of words is a circle. */
+function cycleOf(edges: ReadonlyMap<string, readonly string[]>): string[] | null {
+  const done = new Set<string>();
+  const walk = (path: string, trail: readonly string[]): string[] | null => {
+    const at = trail.indexOf(path);
+    if (at >= 0) return [...trail.slice(at), path];
+    if (done.has(path)) return null;
+    for (const next of edges.get(path) ?? []) {
+      const cycle = walk(next, [...trail, path]);
+      if (cycle !== null) return cycle;
+    }
+    done.add(path);
+    return null;
+  };
+  for (const path of edges.keys()) {
+    const cycle = walk(path, []);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}
+
+/** Every breach of the design in a tree, one sentence each. */
+function breaches(tree: Tree, packages: ReadonlySet<string>): string[] {
+  const found: string[] = [];
+  const edges = new Map<string, string[]>();
+  for (const [path, text] of Object.entries(tree)) {
+    const { imports, impure, state, broken } = read(path, text);
+    if (broken) found.push(`${path} does not parse`);
+    if (!(roomOf(path) in MAY_IMPORT)) found.push(`${path} is in no room of the design`);
+    const lines = text.split('\n').length - 1;
+    if (lines > LINES_MAX) found.push(`${path} has ${lines} lines, over ${LINES_MAX}`);
+    for (const name of state) found.push(`${path} keeps state in its module: ${name}`);
+    if (roomOf(path) in PURE) for (const name of impure) found.push(`${path} is pure and names ${name}`);
+    for (const each of imports) {
+      const fault = faultOf(path, each, packages);
+      if (fault !== null) found.push(`${path} imports ${each.specifier}: ${fault}`);
+    }
+    edges.set(
+      path,
+      imports.filter(({ specifier }) => isRelative(specifier)).map(({ specifier }) => targetOf(path, specifier)),
+    );
+  }
+  const cycle = cycleOf(edges);
+  return cycle === null ? found : [...found, `import cycle: ${cycle.join(' -> ')}`];
+}
+
+const dependencies = new Set<string>(
+  Object.keys(JSON.parse(readFileSync(posix.join(ROOT, 'package.json'), 'utf8')).dependencies),
+);
+
+describe('the structure of src/', () => {
+  const paths = globSync('**/*.ts', { cwd: posix.join(ROOT, 'src') });
+  const tree = Object.fromEntries(paths.map((path) => [path, readFileSync(posix.join(ROOT, 'src', path), 'utf8')]));
+
+  it('is read at all', () => {
+    expect(paths).toContain('domain/errors.ts');
+  });
+
+  it('keeps to the design', () => {
+    expect(breaches(tree, dependencies)).toEqual([]);
+  });
+});
+
+describe('the structure test', () => {
+  const judge = (tree: Tree) => breaches(tree, new Set(['hono', 'undici', 'parse5']));
+
+  it('accepts a tree that keeps to the design', () => {
+    const tree = {
+      'main.ts': "import { run } from './cli/index.ts';\nimport { build } from './app.ts';\nawait run(build);\n",
+      'app.ts':
+        "import { site } from './http/index.ts';\nimport { disk } from './adapters/disk.ts';\nexport const build = () => [site, disk];\n",
+      'cli/index.ts': 'export const run = (build: () => unknown) => build();\n',
+      'http/index.ts':
+        "import { serve } from '../serve/index.ts';\nimport { Hono } from 'hono';\nexport const site = [serve, Hono];\n",
+      'serve/index.ts': "import { page } from '../web/page.ts';\nexport const serve = page;\n",
+      'serve/ports.ts': 'export interface Store { read(): string }\n',
+      'adapters/disk.ts':
+        "import type { Store } from '../serve/ports.ts';\nexport const disk: Store = { read: () => '' };\n",
+      'web/page.ts':
+        "import { parse } from 'parse5';\n// Date.now() in a comment\nexport const page = (at: number) => [parse('let x = 1'), new Date(at), parse.fetch];\n",
+    };
+    expect(judge(tree)).toEqual([]);
+  });
+
+  it.each<[string, Tree, RegExp]>([
+    ['a verb that imports a verb', { 'serve/a.ts': "import '../deploy/index.ts';" }, /serve may not import deploy/],
+    ['the same as a type', { 'serve/a.ts': "import type { A } from '../deploy/index.ts';" }, /may not import deploy/],
+    ['a re-export across verbs', { 'serve/a.ts': "export * from '../deploy/index.ts';" }, /may not import deploy/],
+    ['a dynamic import across verbs', { 'serve/a.ts': "await import('../deploy/index.ts');" }, /may not import deploy/],
+    ['an import in type position', { 'serve/a.ts': "type A = import('../deploy/a.ts').A;" }, /may not import deploy/],
+    ['cli that imports app', { 'cli/a.ts': "import { build } from '../app.ts';" }, /cli may not import app/],
+    ['a noun that imports http', { 'web/a.ts': "import '../http/index.ts';" }, /web may not import http/],
+    ['http that names an adapter', { 'http/a.ts': "import '../adapters/log.ts';" }, /http may not import adapters/],
+    [
+      'an adapter that loads a verb',
+      { 'adapters/a.ts': "import { type A } from '../deploy/ports.ts';" },
+      /ports\.ts alone/,
+    ],
+    [
+      'an adapter that knows a verb',
+      { 'adapters/a.ts': "import type { A } from '../deploy/index.ts';" },
+      /ports\.ts alone/,
+    ],
+    ['a verb that reads the config', { 'serve/a.ts': "import { load } from '../config/index.ts';" }, /slice of it/],
+    ['an imported worker', { 'deploy/a.ts': "import './worker.ts';" }, /never imported/],
+    ['a pure file that reads files', { 'domain/a.ts': "import 'node:fs';" }, /no such thing/],
+    ['a pure file with a framework', { 'web/a.ts': "import { Hono } from 'hono';" }, /no such thing/],
+    ['a pure file that reads the clock', { 'domain/a.ts': 'export const a = () => Date.now();' }, /names Date\.now/],
+    ['the clock in the other way', { 'web/a.ts': 'export const a = () => new Date();' }, /names new Date/],
+    ['a pure file that rolls dice', { 'web/a.ts': 'export const a = () => Math.random();' }, /names Math\.random/],
+    ['a pure file that fetches', { 'web/a.ts': "export const a = () => fetch('');" }, /names fetch/],
+    ['a development dependency', { 'http/a.ts': "import 'vitest';" }, /not among the dependencies/],
+    ['a let of a module', { 'serve/a.ts': 'export let count = 0;' }, /keeps state in its module: count/],
+    ['a map of a module', { 'serve/a.ts': 'const seen = new Map<string, string>();' }, /module: seen/],
+    ['a room of its own', { 'utils/a.ts': 'export const a = 1;' }, /no room of the design/],
+    ['a long file', { 'serve/a.ts': '\n'.repeat(301) }, /301 lines/],
+    [
+      'a circle',
+      { 'serve/a.ts': "import './b.ts';", 'serve/b.ts': "import './a.ts';" },
+      /a\.ts -> serve\/b\.ts -> serve\/a/,
+    ],
+    ['text that is no TypeScript', { 'serve/a.ts': 'const = ;' }, /does not parse/],
+  ])('reports %s', (_, tree, breach) => {
+    expect(judge(tree).join('\n')).toMatch(breach);
+  });
+});
