@@ -47,6 +47,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return daemon;
 }
 
+/** The admin listener ends last, so that probes see the daemon unready while it drains; who asks then gets a moment. */
+const ADMIN_STOP_MS = 1_000;
+
 interface Parts {
   readonly shelf: Shelf;
   readonly server: SiteServer;
@@ -136,10 +139,9 @@ class RunningDaemon implements Daemon {
     this.#watch.stop();
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     const [site, admin] = this.#listeners;
-    await site?.stop(deadlineMs);
-    await this.#inbox.stop();
-    await this.#parts.shelf.close();
-    await admin?.stop(1_000);
+    // Work on bundles is given up at once, while readers get their answers.
+    await Promise.all([site?.stop(deadlineMs), this.#parts.shelf.close(), this.#inbox.stop()]);
+    await admin?.stop(ADMIN_STOP_MS);
   }
 
   async #listen(): Promise<void> {

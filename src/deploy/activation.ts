@@ -144,8 +144,7 @@ export class Activation {
       activatedAt: isSame ? former.activatedAt : new Date().toISOString(),
       heldAgainst: heldAgainst[reason.by],
       lastFetched: reason.fetched ?? former?.lastFetched ?? null,
-      history:
-        reason.isRollback === true ? historyBefore(release, history) : [...passed, ...history].slice(0, HISTORY_MAX),
+      history: reason.isRollback === true ? history.slice(1) : [...passed, ...history].slice(0, HISTORY_MAX),
     };
   }
 
@@ -205,9 +204,4 @@ export class Activation {
     }
     return views;
   }
-}
-
-/** What was active before that entry of the history; those passed over on the way back to it are not stored any more. */
-function historyBefore({ digest, version }: ReleaseRef, history: ActivePointer['history']): ActivePointer['history'] {
-  return history.slice(history.findIndex((former) => former.digest === digest && former.version === version) + 1);
 }

@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { Activation, type PrepareSwap } from './activation.ts';
@@ -14,7 +12,7 @@ import type { ReleaseStore } from './release-store.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
 import { Settler, versionNotFound } from './settle.ts';
 import { spoolStream } from './spool-stream.ts';
-import { sweepStaging } from './staging.ts';
+import { createStaging, removeStaging, sweepStaging } from './staging.ts';
 import { type DeployEvent, type DeployStatus, storedVersions } from './status.ts';
 import type { TakeInRequest, TakenIn } from './take-in.ts';
 
@@ -135,13 +133,14 @@ export class Deployment {
     delivery: Omit<Delivery, 'file'>,
     signal: AbortSignal = this.#stopping.signal,
   ): Promise<Delivered> {
-    // The name of a whole bundle in the spool: what a killed process leaves of it is swept with those.
-    const file = join(this.#store.paths.spool, `${randomBytes(32).toString('hex')}.bundle`);
-    await spoolStream(stream, file, this.#settings.bundleBytesMax, signal);
+    const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
+    const staging = await createStaging(this.#store.paths);
+    const file = join(staging, 'bundle');
     try {
-      return await this.deliver({ ...delivery, file }, signal);
+      await spoolStream(stream, file, this.#settings.bundleBytesMax, untilStopped);
+      return await this.deliver({ ...delivery, file }, untilStopped);
     } finally {
-      await rm(file, { force: true });
+      await removeStaging(staging);
     }
   }
 

@@ -8,6 +8,8 @@ export { sweepSpool } from './spool.ts';
 
 export interface FetchSettings {
   readonly spoolDir: string;
+  /** Where the whole bundle goes: on the spool's file system, in a folder that is swept when its owner has died. */
+  readonly bundleFile: string;
   /** Bytes of the archive. */
   readonly bundleBytesMax: number;
   readonly retriesMax: number;
@@ -26,8 +28,6 @@ export interface FetchRequest {
 }
 
 export interface FetchedBundle {
-  /** The spooled archive, whole; the caller removes it. */
-  readonly file: string;
   /** SHA-256 of the archive, 64 lower-case hex digits. */
   readonly digest: string;
   readonly sizeBytes: number;
@@ -42,7 +42,7 @@ export interface FetchTools extends RetryTools {
 const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
 
 /**
- * Brings a bundle into the spool folder: bounded, resumed where source and part allow it, tried again where that can
+ * Brings a bundle through the spool folder to its file: bounded, resumed where source and part allow it, tried again where that can
  * help, and only whole: its length or its digest must agree.
  *
  * What a failed fetch received stays for resuming, unless it is itself what is wrong: too large, of another digest, or
@@ -71,7 +71,8 @@ export async function fetchBundle(
       const attempt = () => transfer(source, part, request, settings.bundleBytesMax);
       const fileName = await retry(attempt, { retriesMax: settings.retriesMax, signal, onRetry }, tools);
       const { bytes: sizeBytes, digest } = part;
-      return { file: await part.complete(), digest, sizeBytes, fileName };
+      await part.complete(settings.bundleFile);
+      return { digest, sizeBytes, fileName };
     } finally {
       await part.release();
     }

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets } from '../domain/secret.ts';
 import { fetchBundle } from './fetch.ts';
@@ -6,6 +6,7 @@ import type { Journal } from './journal.ts';
 import type { BundleSource } from './ports.ts';
 import type { ReleaseStore } from './release-store.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
+import { createStaging, removeStaging } from './staging.ts';
 import { type BeforeSeal, type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
 import { turns } from './turns.ts';
 import type { SpawnUnpacker } from './unpack-in-worker.ts';
@@ -81,30 +82,31 @@ export class Intake {
     if (link === null) throw new DocshelfError('no_bundle', 'Cannot fetch a bundle: no staticExport.bundleUrl is set');
     const shownLink = linkWithoutSecrets(link.reveal());
     const startedMs = performance.now();
-    this.#journal.activity = `fetching ${shownLink}`;
     this.#journal.event({ kind: 'fetch-started', link: shownLink });
-    const fetched = await fetchBundle(
-      await this.#options.sources(),
-      {
-        link,
-        sha256,
-        signal,
-        onProgress: (doneBytes, totalBytes) =>
-          this.#journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes }),
-      },
-      {
-        spoolDir: this.#store.paths.spool,
-        bundleBytesMax,
-        retriesMax: fetchRetriesMax,
-        partMaxAgeMs: PART_AGE_MS_MAX,
-      },
-    ).finally(() => {
-      this.#journal.activity = null;
-    });
-    const seconds = (performance.now() - startedMs) / 1000;
-    const { file, fileName, digest, sizeBytes } = fetched;
-    this.#journal.event({ kind: 'fetched', link: shownLink, digest, bytes: sizeBytes, seconds });
+    // The whole bundle lies in staging and not in the spool: whoever is killed while unpacking it leaves nothing there.
+    const staging = await createStaging(this.#store.paths);
+    const file = join(staging, 'bundle');
+    this.#journal.activity = `fetching ${shownLink}`;
     try {
+      const { fileName, digest, sizeBytes } = await fetchBundle(
+        await this.#options.sources(),
+        {
+          link,
+          sha256,
+          signal,
+          onProgress: (doneBytes, totalBytes) =>
+            this.#journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes }),
+        },
+        {
+          spoolDir: this.#store.paths.spool,
+          bundleFile: file,
+          bundleBytesMax,
+          retriesMax: fetchRetriesMax,
+          partMaxAgeMs: PART_AGE_MS_MAX,
+        },
+      );
+      const seconds = (performance.now() - startedMs) / 1000;
+      this.#journal.event({ kind: 'fetched', link: shownLink, digest, bytes: sizeBytes, seconds });
       return await this.takeIn({
         file,
         fileName,
@@ -115,7 +117,8 @@ export class Intake {
         signal,
       });
     } finally {
-      await rm(file, { force: true });
+      this.#journal.activity = null;
+      await removeStaging(staging);
     }
   }
 }

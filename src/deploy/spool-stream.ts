@@ -7,7 +7,8 @@ import { DocshelfError } from '../domain/errors.ts';
 /**
  * Writes a stream of bytes (an upload, standard input) to a file, bounded.
  *
- * @throws DocshelfError `source_too_large`; then, and on any other failure, the file is gone.
+ * @throws DocshelfError `source_too_large`; the signal's reason where that aborts. Then, and on any other failure, the
+ *   file is gone.
  */
 export async function spoolStream(
   stream: AsyncIterable<Uint8Array>,
@@ -27,6 +28,7 @@ export async function spoolStream(
     await pipeline(stream, bounded, createWriteStream(file, { flags: 'wx' }), { signal });
   } catch (error) {
     await rm(file, { force: true });
+    signal.throwIfAborted();
     throw error;
   }
 }

@@ -11,7 +11,6 @@ import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
  *     lock                       who holds it owns the resumable parts; never deleted
  *     <key>.part, <key>.json     a part that may be resumed, and the validator of its content
  *     <key>.<random>.part        a part of a process that found the lock taken; never resumed
- *     <key>.<random>.bundle      a whole bundle, its user's to remove
  *
  * The key is the SHA-256 of the link without its query, which changes with each renewal of a presigned link.
  */
@@ -74,13 +73,11 @@ export class Part {
     this.bytes += chunk.length;
   }
 
-  /** Turns the part into a whole bundle's file, which is the caller's. */
-  async complete(): Promise<string> {
-    const file = `${this.#base}.${randomName()}.bundle`;
+  /** Moves the part, whole now, out of the spool: to `file`, on the same file system, which is the caller's. */
+  async complete(file: string): Promise<void> {
     await this.#closeFile();
     await rename(this.#file, file);
     await this.discard();
-    return file;
   }
 
   async discard(): Promise<void> {
@@ -136,7 +133,7 @@ export async function sweepSpool(
   try {
     const keepKey = keepLink === null ? null : keyOf(keepLink);
     for (const name of await readdir(spoolDir)) {
-      const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json|bundle)$/.exec(name)?.[1];
+      const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json)$/.exec(name)?.[1];
       if (key === undefined) continue;
       const file = join(spoolDir, name);
       // Those with a random name belong to one fetch, perhaps a running one of a process beside: age alone decides.

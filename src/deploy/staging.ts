@@ -10,12 +10,11 @@ const OWNER_FILE = 'owner.json';
 /** A staging folder of another host's is left alone this long: longer than any unpacking. */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
-/** A new folder for unpacking, with its owner's mark; the content goes into `<folder>/release`. */
+/** A new folder for what a process works on, a bundle or a release, with its owner's mark beside it. */
 export async function createStaging(paths: DataPaths): Promise<string> {
   const folder = join(paths.staging, randomBytes(8).toString('hex'));
   await mkdir(folder);
   await writeFile(join(folder, OWNER_FILE), JSON.stringify(await thisProcess()));
-  await mkdir(join(folder, 'release'));
   return folder;
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
@@ -77,6 +78,7 @@ export async function takeIn(
   const staging = await createStaging(store.paths);
   const releaseDir = join(staging, 'release');
   try {
+    await mkdir(releaseDir);
     const order = {
       archive: request.file,
       name,

@@ -40,7 +40,13 @@ test.skipIf(disk === null)(
       const fetching = fetchBundle(
         [new HttpBundleSource(client)],
         { link, sha256: null, signal: new AbortController().signal },
-        { spoolDir, bundleBytesMax: 100 * 1024 * 1024, retriesMax: 3, partMaxAgeMs: 1000 },
+        {
+          spoolDir,
+          bundleFile: join(spoolDir, 'whole'),
+          bundleBytesMax: 100 * 1024 * 1024,
+          retriesMax: 3,
+          partMaxAgeMs: 1000,
+        },
       );
       await expect(fetching).rejects.toMatchObject({ code: 'cannot_write' });
       expect(await readdir(spoolDir)).toEqual(['lock']);

@@ -45,7 +45,14 @@ function fetchFrom(
   return fetchBundle(
     [new HttpBundleSource(client)],
     { link: new Secret(server.origin + PATH), sha256: null, signal: new AbortController().signal, ...request },
-    { spoolDir, bundleBytesMax: 1_000_000, retriesMax: 3, partMaxAgeMs: 24 * 3600_000, ...settings },
+    {
+      spoolDir,
+      bundleFile: join(spoolDir, 'whole'),
+      bundleBytesMax: 1_000_000,
+      retriesMax: 3,
+      partMaxAgeMs: 24 * 3600_000,
+      ...settings,
+    },
     TOOLS,
   );
 }
@@ -89,8 +96,8 @@ describe('fetchBundle()', () => {
       sizeBytes: BUNDLE.length,
       fileName: 'acme-export-2024-06-01.tar.gz',
     });
-    expect((await readFile(bundle.file)).equals(BUNDLE)).toBe(true);
-    expect(await spooled()).toEqual([bundle.file.slice(spoolDir.length + 1)]);
+    expect((await readFile(join(spoolDir, 'whole'))).equals(BUNDLE)).toBe(true);
+    expect(await spooled()).toEqual(['whole']);
     expect(progress[0]).toEqual([0, BUNDLE.length]);
     expect(progress.at(-1)).toEqual([BUNDLE.length, BUNDLE.length]);
   });
@@ -100,8 +107,8 @@ describe('fetchBundle()', () => {
     const server = await started(httpServer(answer));
     const retried: string[] = [];
     const onRetry = (error: DocshelfError) => retried.push(error.code);
-    const bundle = await fetchFrom(server, { sha256: DIGEST, onProgress, onRetry });
-    expect((await readFile(bundle.file)).equals(BUNDLE)).toBe(true);
+    await fetchFrom(server, { sha256: DIGEST, onProgress, onRetry });
+    expect((await readFile(join(spoolDir, 'whole'))).equals(BUNDLE)).toBe(true);
     expect(retried).toEqual(['source_truncated', 'source_truncated']);
     expect(server.requests.map((request) => request.headers.range)).toEqual([
       undefined,
@@ -289,7 +296,7 @@ describe('fetchBundle() of a source whose bytes and length differ', () => {
     fetchBundle(
       [source],
       { link: new Secret('https://store.example/b'), sha256: null, signal: new AbortController().signal },
-      { spoolDir, bundleBytesMax: 100, retriesMax: 0, partMaxAgeMs: 1000 },
+      { spoolDir, bundleFile: join(spoolDir, 'whole'), bundleBytesMax: 100, retriesMax: 0, partMaxAgeMs: 1000 },
       TOOLS,
     );
 

@@ -39,10 +39,10 @@ describe('a part', () => {
     expect(part.resume).toEqual({ offset: 5, etag: '"v1"' });
     await part.append(Buffer.from(' and end'));
     expect(part.digest).toBe(sha256('begin and end'));
-    const file = await part.complete();
+    await part.complete(join(dir, 'whole'));
     await part.release();
-    expect(await readFile(file, 'utf8')).toBe('begin and end');
-    expect(await names()).toEqual([file.slice(dir.length + 1)]);
+    expect(await readFile(join(dir, 'whole'), 'utf8')).toBe('begin and end');
+    expect(await names()).toEqual(['whole']);
   });
 
   test('without a validator is not left behind', async () => {
@@ -87,10 +87,9 @@ describe('two fetches of one link', () => {
     await second.append(Buffer.from('second'));
     expect(second.resume).toBe(null);
 
-    const file = await second.complete();
+    await second.complete(join(dir, 'whole'));
     await second.release();
-    expect(await readFile(file, 'utf8')).toBe('second');
-    await rm(file);
+    expect(await readFile(join(dir, 'whole'), 'utf8')).toBe('second');
     expect(first.resume).toEqual({ offset: 5, etag: '"v1"' });
     await first.release();
     expect(await readFile(join(dir, `${KEY}.part`), 'utf8')).toBe('first');
@@ -129,7 +128,7 @@ describe('sweepSpool()', () => {
     await leavePart(LINK, 'kept');
     await leavePart(OTHER, 'of another link');
     const files = {
-      young: `${KEY}.0123456789abcdef.bundle`,
+      young: `${KEY}.0123456789abcdef.part`,
       old: `${sha256('x')}.0123456789abcdef.part`,
       foreign: 'notes.txt',
     };

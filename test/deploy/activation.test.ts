@@ -1,0 +1,160 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { runningDaemons } from '../../src/deploy/index.ts';
+import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import {
+  codeOf,
+  copyOf,
+  openDaemon,
+  type Seed,
+  type SettingsOf,
+  seedShelf,
+  settingsOf,
+  startDaemon,
+  until,
+} from './workbench.ts';
+
+let seed: Seed;
+beforeAll(async () => {
+  seed = await seedShelf();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const storedIn = async (store: ReleaseStore) => (await store.list()).map((info) => info.digest).sort();
+const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
+
+/** A daemon that serves these versions one after another, as an operator chose. */
+async function daemonThrough(store: ReleaseStore, versions: readonly string[], settings: SettingsOf = {}) {
+  const daemon = await openDaemon(store, settings);
+  for (const version of versions) await daemon.deployment.activate(version);
+  return daemon;
+}
+
+describe('a swap', () => {
+  test('gives the serving side the release whole, and the others newest first', async () => {
+    const { site, deployment, events } = await daemonThrough(await copyOf(seed), [V2]);
+    expect(site.active).toMatchObject({ digest: seed.february.digest, version: V2, pages: 1 });
+    expect([...(site.active?.files.keys() ?? [])]).toEqual(['index.html']);
+    expect(site.older.map((view) => view.digest)).toEqual([seed.march.digest, seed.january.digest]);
+    expect(deployment.active).toMatchObject({ version: V2, digest: seed.february.digest });
+    expect(events.filter((event) => event.kind === 'activated')).toMatchObject([{ version: V2, previous: null }]);
+  });
+
+  test('passes over an older release that is damaged', async () => {
+    const store = await copyOf(seed);
+    await writeFile(join(store.folderOf(seed.january.digest), 'files.json'), 'no table');
+    const { site } = await daemonThrough(store, [V3]);
+    expect(site.older.map((view) => view.digest)).toEqual([seed.february.digest]);
+  });
+
+  test('does nothing where the version is served already', async () => {
+    const { events } = await daemonThrough(await copyOf(seed), [V1, V1]);
+    expect(events.filter((event) => event.kind === 'activated')).toHaveLength(1);
+  });
+
+  test('keeps the old release when the pointer cannot be written, and marks it still', async () => {
+    const store = await copyOf(seed);
+    const { deployment, site } = await daemonThrough(store, [V1]);
+    store.setActive = () => Promise.reject(new Error('the disk is full'));
+    await expect(deployment.activate(V2)).rejects.toThrow('the disk is full');
+    expect(site.active?.version).toBe(V1);
+    expect(deployment.active?.version).toBe(V1);
+    expect((await runningDaemons(store.paths))[0]?.serves).toContain(seed.january.digest);
+  });
+
+  test('keeps the old release when the new one is damaged', async () => {
+    const store = await copyOf(seed);
+    const { deployment, site } = await daemonThrough(store, [V1]);
+    await writeFile(join(store.folderOf(seed.february.digest), 'files.json'), 'no table');
+    expect(await codeOf(deployment.activate(V2))).toBe('release_damaged');
+    expect(site.active?.version).toBe(V1);
+    expect((await store.active())?.version).toBe(V1);
+  });
+
+  test('marks what is served, for daemons that share the folder', async () => {
+    const store = await copyOf(seed);
+    const { deployment } = await daemonThrough(store, [V1, V2]);
+    expect((await runningDaemons(store.paths)).map((mark) => mark.serves)).toEqual([[seed.february.digest]]);
+    await deployment.stop();
+    expect(await runningDaemons(store.paths)).toEqual([]);
+  });
+
+  test('ends on one of two that come together, and pointer and site agree', async () => {
+    const store = await copyOf(seed);
+    const { deployment, site } = await daemonThrough(store, [V1]);
+    await Promise.all([deployment.activate(V2), deployment.activate(V3)]);
+    expect(site.active?.version).toBe(V3);
+    expect((await store.active())?.version).toBe(V3);
+  });
+});
+
+describe('pruning', () => {
+  test('keeps as many old releases as it is told, the newest, and takes the labels of the rest', async () => {
+    const store = await copyOf(seed);
+    const { deployment, events } = await daemonThrough(store, [V3], { keep: 1 });
+    expect(await storedIn(store)).toEqual([seed.february.digest, seed.march.digest].sort());
+    expect([...(await store.labels()).keys()]).toEqual([V2, V3]);
+    expect(events.filter((event) => event.kind === 'pruned')).toEqual([
+      { kind: 'pruned', digests: [seed.january.digest] },
+    ]);
+    expect(await codeOf(deployment.activate(V1))).toBe('version_not_found');
+  });
+
+  test('never takes what is active for a daemon without a pin, though a pinned one swaps', async () => {
+    const store = await copyOf(seed);
+    const operator = await daemonThrough(store, [V1], { keep: 9 });
+    await operator.stop();
+    await startDaemon(store, { version: V3, keep: 1 });
+    expect(await storedIn(store)).toEqual([seed.january.digest, seed.february.digest, seed.march.digest].sort());
+  });
+
+  test('never takes what another daemon on the folder serves', async () => {
+    const store = await copyOf(seed);
+    await startDaemon(store, { version: V1, keep: 9 });
+    const other = await startDaemon(store, { version: V3, keep: 1 });
+    await other.reload({ version: V2, keep: 0 });
+    // Keeping none waits for requests in flight; the next swap of a daemon that keeps some does not.
+    await other.reload({ version: V3, keep: 1 });
+    await other.reload({ version: V2, keep: 1 });
+    expect(await store.has(seed.january.digest)).toBe(true);
+    expect(await storedIn(store)).toHaveLength(3);
+  });
+
+  test('gives requests in flight ten seconds where no old release is kept', async () => {
+    const store = await copyOf(seed);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { deployment } = await daemonThrough(store, [V1, V2], { keep: 9 });
+    await deployment.accept(settingsOf(store, { keep: 0 }));
+    await deployment.activate(V3);
+    vi.advanceTimersByTime(9_900);
+    await deployment.activate(V3);
+    expect(await storedIn(store)).toHaveLength(3);
+    vi.advanceTimersByTime(200);
+    await until(async () => expect(await storedIn(store)).toEqual([seed.march.digest]));
+  });
+
+  test('says what it could not remove, and the swap holds', async () => {
+    const store = await copyOf(seed);
+    const { deployment } = await daemonThrough(store, [V1]);
+    await deployment.accept(settingsOf(store, { keep: 1 }));
+    store.removeRelease = () => Promise.reject(new Error('the volume is away'));
+    await deployment.activate(V3);
+    expect(deployment.active?.version).toBe(V3);
+    expect((await deployment.status()).state).toBe('ready');
+  });
+});
+
+test('a swap is not said before its pointer is on the disk', async () => {
+  const store = await copyOf(seed);
+  const { deployment } = await daemonThrough(store, [V1]);
+  await deployment.activate(V2);
+  expect(JSON.parse(await readFile(store.paths.active, 'utf8'))).toMatchObject({
+    version: V2,
+    digest: seed.february.digest,
+    history: [{ version: V1, digest: seed.january.digest }],
+  });
+  expect((await readdir(store.paths.dir)).filter((name) => name.startsWith('.tmp-'))).toEqual([]);
+});

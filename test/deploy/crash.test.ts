@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runningDaemons } from '../../src/deploy/index.ts';
+import { type Bundle, copyOf, openDaemon, packBundle, type Seed, seedShelf, stagingOf } from './workbench.ts';
+
+let seed: Seed;
+let june: Bundle;
+beforeAll(async () => {
+  seed = await seedShelf();
+  june = await packBundle('acme-export-2024-06-01.tar.gz', '2024-06-01');
+});
+
+const [OLD, NEW] = ['2024-01-01', '2024-06-01'] as const;
+
+describe('after kill -9', () => {
+  test.for<[when: string, served: string]>([
+    ['while it is unpacked', OLD],
+    ['before it is sealed', OLD],
+    ['before it is in its place', OLD],
+    ['before its label', OLD],
+    ['after its label', OLD],
+    ['before the pointer', OLD],
+    ['after the pointer', NEW],
+    ['in the swap', NEW],
+    ['before an old label goes', NEW],
+    ['before an old release goes', NEW],
+  ])('%s, the next start serves %s, whole, and the archive can be taken in', async ([when, served]) => {
+    const store = await copyOf(seed);
+    const before = await openDaemon(store, { keep: 9 });
+    await before.deployment.activate(OLD);
+    await before.stop();
+
+    const program = join(import.meta.dirname, 'crashing-daemon.ts');
+    const child = spawn(process.execPath, [program, store.paths.dir, june.file, when], { stdio: 'inherit' });
+    const [exitCode, signal] = await once(child, 'exit');
+    expect({ exitCode, signal }).toEqual({ exitCode: null, signal: 'SIGKILL' });
+
+    expect(await runningDaemons(store.paths)).toEqual([]);
+    const { deployment, site } = await openDaemon(store, { keep: 9 });
+    expect(await stagingOf(store)).toEqual([]);
+    await deployment.settle();
+    const { active } = site;
+    expect(active?.version).toBe(served);
+    expect(await readFile(join(active?.siteDir ?? '', 'index.html'), 'utf8')).toContain(served);
+    for (const [label, { digest }] of await store.labels()) await store.view(digest, label);
+    expect(deployment.state).toBe('ready');
+
+    await deployment.deliver({ ...june, version: null, source: 'import', activate: true });
+    expect(site.active?.version).toBe(NEW);
+  });
+});

@@ -1,0 +1,68 @@
+/**
+ * A daemon that kills itself, as `kill -9` does, at one step of taking an archive in and swapping to it. Run by
+ * crash.test.ts: `node crashing-daemon.ts <data folder> <archive> <step>`.
+ */
+import { Deployment, openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { spawnUnpacker, unpackHere } from './unpackers.ts';
+
+const [dir = '', archive = '', crashAt = ''] = process.argv.slice(2);
+
+function step(name: string): void {
+  if (name === crashAt) process.kill(process.pid, 'SIGKILL');
+}
+
+class CrashingStore extends ReleaseStore {
+  override async adopt(...args: Parameters<ReleaseStore['adopt']>): Promise<void> {
+    step('before it is in its place');
+    await super.adopt(...args);
+    step('before its label');
+  }
+
+  override async setLabel(...args: Parameters<ReleaseStore['setLabel']>): Promise<void> {
+    await super.setLabel(...args);
+    step('after its label');
+  }
+
+  override async setActive(...args: Parameters<ReleaseStore['setActive']>): Promise<void> {
+    step('before the pointer');
+    await super.setActive(...args);
+    step('after the pointer');
+  }
+
+  override async removeLabel(...args: Parameters<ReleaseStore['removeLabel']>): Promise<void> {
+    step('before an old label goes');
+    await super.removeLabel(...args);
+    step('before an old release goes');
+  }
+}
+
+const store = new CrashingStore(await openDataFolder(dir));
+const deployment = new Deployment({
+  store,
+  settings: {
+    enabled: true,
+    link: null,
+    version: null,
+    sha256: null,
+    preload: { dir: `${dir}/bundles`, mayBeMissing: true },
+    keep: 1,
+    domain: null,
+    limits: ARCHIVE_LIMITS,
+    bundleBytesMax: 1e9,
+    fetchRetriesMax: 0,
+  },
+  sources: async () => [],
+  // A thread takes its time to start, and matters only for what ends while it runs.
+  spawnUnpacker: crashAt === 'while it is unpacked' ? spawnUnpacker : unpackHere,
+  beforeSeal: [async () => step('before it is sealed')],
+  prepareSwap: () => () => step('in the swap'),
+  onOff: () => undefined,
+  onEvent: (event) => {
+    if (event.kind === 'progress' && event.phase === 'unpacking') step('while it is unpacked');
+  },
+});
+await deployment.open();
+await deployment.announce(null);
+const fileName = 'acme-export-2024-06-01.tar.gz';
+await deployment.deliver({ file: archive, fileName, version: null, source: 'import', activate: true });

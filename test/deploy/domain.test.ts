@@ -1,0 +1,77 @@
+import { writeFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { settleFolderDomain } from '../../src/deploy/domain-of-folder.ts';
+import {
+  type Bundle,
+  codeOf,
+  FakeSource,
+  LINK,
+  newStore,
+  openDaemon,
+  packBundle,
+  settingsOf,
+  startDaemon,
+} from './workbench.ts';
+
+/** Of domain acme. */
+let bundle: Bundle;
+beforeAll(async () => {
+  bundle = await packBundle('bundle.tar.gz', 'named', { domain: 'acme' });
+});
+
+const manifest = (manifestDomain: string | null) => ({ manifestDomain });
+
+describe('settleFolderDomain()', () => {
+  test("takes the config's, then what is kept, then the first manifest's, then docs", async () => {
+    const { paths } = await newStore();
+    expect(await settleFolderDomain(paths, null, null)).toBe('docs');
+    expect(await settleFolderDomain(paths, null, manifest('acme'))).toBe('acme');
+    expect(await settleFolderDomain(paths, null, manifest('globex'))).toBe('acme');
+    expect(await settleFolderDomain(paths, null, null)).toBe('acme');
+    expect(await settleFolderDomain(paths, 'acme', null)).toBe('acme');
+  });
+
+  test('refuses a config that names another domain than the folder belongs to', async () => {
+    const { paths } = await newStore();
+    await settleFolderDomain(paths, 'acme', null);
+    expect(await codeOf(settleFolderDomain(paths, 'globex', null))).toBe('config_invalid');
+    expect(await settleFolderDomain(paths, null, null)).toBe('acme');
+  });
+
+  test('lets the config name a folder whose domain nobody chose', async () => {
+    const { paths } = await newStore();
+    expect(await settleFolderDomain(paths, null, manifest(null))).toBe('docs');
+    expect(await settleFolderDomain(paths, 'acme', null)).toBe('acme');
+    expect(await codeOf(settleFolderDomain(paths, 'globex', null))).toBe('config_invalid');
+  });
+
+  test('takes a file that cannot be parsed for none', async () => {
+    const { paths } = await newStore();
+    await writeFile(paths.domain, '{"domain":"../acme"}');
+    expect(await settleFolderDomain(paths, null, null)).toBe('docs');
+  });
+});
+
+describe('a deployment', () => {
+  test('takes the domain of the first bundle that it fetches, and says so at once', async () => {
+    const store = await newStore();
+    const { deployment } = await startDaemon(store, { link: LINK }, await new FakeSource().givesBundle(LINK, bundle));
+    expect(deployment.domain).toBe('acme');
+    await deployment.stop();
+    expect((await openDaemon(store)).deployment.domain).toBe('acme');
+  });
+
+  test("does not open another domain's folder", async () => {
+    const store = await newStore();
+    await (await openDaemon(store, { domain: 'acme' })).stop();
+    expect(await codeOf(openDaemon(store, { domain: 'globex' }))).toBe('config_invalid');
+  });
+
+  test('refuses a reload that names another domain, and nothing has changed', async () => {
+    const store = await newStore();
+    const { deployment } = await openDaemon(store, { domain: 'acme' });
+    const accepting = deployment.accept(settingsOf(store, { domain: 'globex', version: 'v9' }));
+    expect(await codeOf(accepting)).toBe('config_invalid');
+    expect(await deployment.status()).toMatchObject({ domain: 'acme', pinned: null });
+  });
+});

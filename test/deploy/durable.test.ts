@@ -1,0 +1,61 @@
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { flushTree, replaceFile, sweepTemporaries } from '../../src/deploy/durable.ts';
+import { newFolder, newStore } from './workbench.ts';
+
+describe('replaceFile()', () => {
+  test('makes the file and replaces it', async () => {
+    const folder = await newFolder();
+    const file = join(folder, 'pointer');
+    await replaceFile(file, 'old');
+    await replaceFile(file, 'new');
+    expect(await readFile(file, 'utf8')).toBe('new');
+    expect(await readdir(folder)).toEqual(['pointer']);
+  });
+
+  test('leaves what is there, and nothing beside it, when the rename fails', async () => {
+    const folder = await newFolder();
+    await mkdir(join(folder, 'pointer'));
+    await expect(replaceFile(join(folder, 'pointer'), 'new')).rejects.toMatchObject({ code: 'EISDIR' });
+    expect(await readdir(folder)).toEqual(['pointer']);
+  });
+
+  test('gives readers the old content or the new one, whole, with many writers', async () => {
+    const file = join(await newFolder(), 'pointer');
+    const contents = Array.from({ length: 20 }, (_, index) => String(index).repeat(10_000));
+    await replaceFile(file, contents[0] ?? '');
+    const writing = Promise.all(contents.map((content) => replaceFile(file, content)));
+    for (let read = 0; read < 20; read += 1) expect(contents).toContain(await readFile(file, 'utf8'));
+    await writing;
+    expect(contents).toContain(await readFile(file, 'utf8'));
+  });
+});
+
+test('sweepTemporaries() removes what a killed process left, not what one is writing', async () => {
+  const { paths } = await newStore();
+  const left = join(paths.versions, '.tmp-left');
+  const fresh = join(paths.dir, '.tmp-fresh');
+  const label = join(paths.versions, 'v1');
+  for (const file of [left, fresh, label]) await writeFile(file, '');
+  const longAgo = new Date(Date.now() - 3600_000);
+  for (const file of [left, label]) await utimes(file, longAgo, longAgo);
+  await sweepTemporaries(paths, Date.now());
+  expect(await readdir(paths.versions)).toEqual(['v1']);
+  expect(await readdir(paths.dir)).toContain('.tmp-fresh');
+});
+
+test.each([
+  ['with the program sync', process.env.PATH],
+  ['without it', '/nowhere'],
+])('flushTree() flushes a tree %s', async (_, path) => {
+  const folder = await newFolder();
+  await mkdir(join(folder, 'a/b'), { recursive: true });
+  await writeFile(join(folder, 'a/b/file'), 'text');
+  vi.stubEnv('PATH', path);
+  try {
+    await expect(flushTree(folder)).resolves.toBeUndefined();
+  } finally {
+    vi.unstubAllEnvs();
+  }
+});

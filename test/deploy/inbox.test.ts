@@ -1,0 +1,148 @@
+import { appendFile, copyFile, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, test } from 'vitest';
+import { Inbox, type ReleaseStore } from '../../src/deploy/index.ts';
+import type { DocshelfError } from '../../src/domain/errors.ts';
+import { copyOf, fault, newStore, putInto, type Seed, seedShelf, startDaemon, until } from './workbench.ts';
+
+let seed: Seed;
+beforeAll(async () => {
+  seed = await seedShelf();
+});
+
+type Delivering = ConstructorParameters<typeof Inbox>[0]['deployment'];
+
+/** An inbox over a deployment that answers deliveries as told, and what it was asked. */
+function inboxOver(store: ReleaseStore, deliver: () => Promise<unknown>) {
+  const delivered: (string | null)[] = [];
+  const failures: string[] = [];
+  const deployment = {
+    deliver: (delivery: { fileName: string | null }) => {
+      delivered.push(delivery.fileName);
+      return deliver();
+    },
+    failed: (_: string, error: DocshelfError) => failures.push(error.code),
+  } as unknown as Delivering;
+  const inbox = new Inbox({ paths: store.paths, deployment });
+  inbox.start();
+  return { inbox, delivered, failures };
+}
+
+const filesIn = async (folder: string) => (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
+
+// Side by side: each of them waits for seconds.
+describe.concurrent('the inbox', () => {
+  test('takes an archive in, serves it and deletes it', async ({ expect }) => {
+    const store = await copyOf(seed);
+    const daemon = await startDaemon(store);
+    const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment });
+    inbox.start();
+    await putInto(store.paths.inbox, seed.february);
+    await until(async () => expect(await filesIn(store.paths.inbox)).toEqual([]));
+    await inbox.stop();
+    expect(daemon.site.active?.version).toBe('2024-02-01');
+    expect(await filesIn(store.paths.rejected)).toEqual([]);
+  });
+
+  test('moves a refused archive away, with the reason beside it, and what is served stays', async ({ expect }) => {
+    const store = await copyOf(seed);
+    const daemon = await startDaemon(store, { version: '2024-01-01' });
+    const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment });
+    inbox.start();
+    await writeFile(join(store.paths.inbox, 'broken.zip'), 'no archive');
+    const broken = ['broken.zip', 'broken.zip.reason.txt'];
+    await until(async () => expect(await filesIn(store.paths.rejected)).toEqual(broken));
+    await inbox.stop();
+    expect(await filesIn(store.paths.inbox)).toEqual([]);
+    expect(await readFile(join(store.paths.rejected, 'broken.zip.reason.txt'), 'utf8')).toContain('unknown_format');
+    expect(daemon.site.active?.version).toBe('2024-01-01');
+    expect(daemon.deployment.lastError?.code).toBe('unknown_format');
+  });
+
+  test('leaves names that are not whole, hidden ones and folders alone', async ({ expect }) => {
+    const store = await newStore();
+    const { inbox, delivered } = inboxOver(store, async () => undefined);
+    const alone = ['.hidden.zip', 'copying.zip.part'];
+    for (const name of alone) await writeFile(join(store.paths.inbox, name), 'text');
+    await mkdir(join(store.paths.inbox, 'folder'));
+    await writeFile(join(store.paths.inbox, 'whole.zip'), 'text');
+    await until(() => expect(delivered).toEqual(['whole.zip']));
+    await rename(join(store.paths.inbox, 'copying.zip.part'), join(store.paths.inbox, 'copied.zip'));
+    await until(() => expect(delivered).toEqual(['whole.zip', 'copied.zip']));
+    await inbox.stop();
+    expect((await readdir(store.paths.inbox)).sort()).toEqual(['.hidden.zip', 'folder']);
+  });
+
+  test('waits for an archive that grows', async ({ expect }) => {
+    const store = await newStore();
+    const { inbox, delivered } = inboxOver(store, async () => undefined);
+    const file = join(store.paths.inbox, 'growing.zip');
+    for (let written = 0; written < 7; written += 1) {
+      await appendFile(file, 'more');
+      await sleep(500);
+    }
+    expect(delivered).toEqual([]);
+    await until(() => expect(delivered).toEqual(['growing.zip']));
+    await inbox.stop();
+  });
+
+  test('lets a copy that had only paused go on, and takes it when it is whole', async ({ expect }) => {
+    const store = await copyOf(seed);
+    const file = join(store.paths.inbox, seed.march.fileName);
+    const { deployment, site } = await startDaemon(store);
+    const pausing: Delivering = Object.assign(Object.create(deployment), {
+      // It goes on while its first half is being looked at.
+      deliver: async (...delivery: Parameters<typeof deployment.deliver>) => {
+        const delivering = deployment.deliver(...delivery);
+        await delivering.catch(() => copyFile(seed.march.file, file));
+        return delivering;
+      },
+      failed: deployment.failed.bind(deployment),
+    });
+    const inbox = new Inbox({ paths: store.paths, deployment: pausing });
+    inbox.start();
+    await copyFile(seed.march.file, file);
+    await truncate(file, 100);
+    await until(() => expect(site.active?.version).toBe('2024-03-01'));
+    await inbox.stop();
+    expect(await filesIn(store.paths.rejected)).toEqual([]);
+    expect(deployment.lastError).toBeNull();
+  });
+
+  test('keeps an archive that failed for no fault of its own, and does not try it again at once', async ({
+    expect,
+  }) => {
+    const store = await newStore();
+    const { inbox, delivered, failures } = inboxOver(store, () => Promise.reject(fault('not_enough_space')));
+    await writeFile(join(store.paths.inbox, 'large.zip'), 'text');
+    await until(() => expect(failures).toEqual(['not_enough_space']));
+    await sleep(2_500);
+    await inbox.stop();
+    expect(delivered).toHaveLength(1);
+    expect(await filesIn(store.paths.inbox)).toEqual(['large.zip']);
+    expect(await filesIn(store.paths.rejected)).toEqual([]);
+  });
+
+  test('keeps a refused archive that it cannot move away, and does not try it again at once', async ({ expect }) => {
+    const store = await newStore();
+    await rm(store.paths.rejected, { recursive: true });
+    const { inbox, delivered, failures } = inboxOver(store, () => Promise.reject(fault('truncated')));
+    await writeFile(join(store.paths.inbox, 'broken.zip'), 'text');
+    await until(() => expect(failures[0]).toBe('truncated'));
+    await sleep(2_500);
+    await inbox.stop();
+    expect(delivered).toHaveLength(1);
+    expect(await filesIn(store.paths.inbox)).toEqual(['broken.zip']);
+  });
+
+  test('leaves an archive for the next start when docshelf is stopping', async ({ expect }) => {
+    const store = await newStore();
+    const { inbox, delivered, failures } = inboxOver(store, () => Promise.reject(fault('stopping')));
+    await writeFile(join(store.paths.inbox, 'whole.zip'), 'text');
+    await until(() => expect(delivered).toEqual(['whole.zip']));
+    await inbox.stop();
+    expect(failures).toEqual([]);
+    expect(await filesIn(store.paths.inbox)).toEqual(['whole.zip']);
+  });
+});

@@ -1,0 +1,264 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import {
+  codeOf,
+  copyOf,
+  FakeSource,
+  LINK,
+  newFolder,
+  openDaemon,
+  putInto,
+  type Seed,
+  type SettingsOf,
+  seedShelf,
+  settingsOf,
+  startDaemon,
+  type TestDaemon,
+  takeInBundle,
+} from './workbench.ts';
+
+let seed: Seed;
+let store: ReleaseStore;
+beforeAll(async () => {
+  seed = await seedShelf();
+});
+beforeEach(async () => {
+  store = await copyOf(seed);
+});
+
+const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
+const atLink = (version: 'january' | 'february' | 'march') => new FakeSource().givesBundle(LINK, seed[version]);
+const versionOf = (daemon: TestDaemon) => daemon.site.active?.version;
+
+/** The daemon stops and starts again, with these settings. */
+async function restart(daemon: TestDaemon, settings: SettingsOf, source = daemon.source): Promise<TestDaemon> {
+  await daemon.stop();
+  return startDaemon(store, settings, source);
+}
+
+describe('activate()', () => {
+  test('serves a stored version at once', async () => {
+    const daemon = await startDaemon(store);
+    expect(await daemon.deployment.activate(V2)).toEqual({ version: V2, digest: seed.february.digest });
+    expect(versionOf(daemon)).toBe(V2);
+    expect(daemon.deployment.state).toBe('ready');
+  });
+
+  test('refuses a version that is not stored, and lists those that are', async () => {
+    const { deployment } = await startDaemon(store);
+    const activating = deployment.activate('v9');
+    await expect(activating).rejects.toMatchObject({ code: 'version_not_found', fields: { stored: [V3, V2, V1] } });
+  });
+
+  test('refuses a name that leads out of the versions', async () => {
+    const { deployment } = await startDaemon(store);
+    await deployment.activate(V1);
+    expect(await codeOf(deployment.activate('../active'))).toBe('version_not_found');
+    expect(await codeOf(deployment.remove('../active'))).toBe('version_not_found');
+    expect((await store.active())?.version).toBe(V1);
+  });
+
+  test('is refused while another version is pinned, and not for the pinned one', async () => {
+    const daemon = await startDaemon(store, { version: V1 });
+    expect(await codeOf(daemon.deployment.activate(V2))).toBe('pinned');
+    expect(await codeOf(daemon.deployment.rollback())).toBe('pinned');
+    expect(await codeOf(daemon.deployment.activate(V1))).toBe('it resolved');
+    expect(versionOf(daemon)).toBe(V1);
+  });
+
+  test('is refused when a pin comes while it looks the version up', async () => {
+    const daemon = await startDaemon(store);
+    await daemon.deployment.activate(V1);
+    const label = store.label.bind(store);
+    const { promise: pinned, resolve: pin } = Promise.withResolvers<void>();
+    store.label = async (version) => {
+      if (version === V3) await pinned;
+      return label(version);
+    };
+    const activating = codeOf(daemon.deployment.activate(V3));
+    await daemon.deployment.accept(settingsOf(store, { version: V2 }));
+    pin();
+    expect(await activating).toBe('pinned');
+    await daemon.deployment.settle();
+    expect(versionOf(daemon)).toBe(V2);
+  });
+
+  test('on a folder without a daemon holds for the next start', async () => {
+    const command = await openDaemon(store);
+    await command.deployment.activate(V1);
+    await command.stop();
+    expect(versionOf(await startDaemon(store))).toBe(V1);
+  });
+});
+
+describe("an operator's choice, with a link", () => {
+  const settings: SettingsOf = { link: LINK };
+
+  /** A daemon that has fetched March, and that an operator then told to serve January. */
+  async function chosen(): Promise<TestDaemon> {
+    const daemon = await startDaemon(store, settings, await atLink('march'));
+    await daemon.deployment.activate(V1);
+    return daemon;
+  }
+
+  test('holds over reloads and restarts that fetch the same digest', async () => {
+    const daemon = await chosen();
+    await daemon.reload(settings);
+    expect(versionOf(daemon)).toBe(V1);
+    const again = await restart(daemon, settings);
+    expect(again.source.opened).toHaveLength(2);
+    expect(versionOf(again)).toBe(V1);
+    expect(versionOf(await restart(again, settings))).toBe(V1);
+  });
+
+  test('holds when the fetch at the start fails', async () => {
+    const daemon = await restart(await chosen(), settings, new FakeSource());
+    expect(versionOf(daemon)).toBe(V1);
+    expect(daemon.deployment.state).toBe('stale');
+  });
+
+  test('ends with a start that fetches another digest', async () => {
+    const daemon = await restart(await chosen(), settings, await atLink('february'));
+    expect(daemon.site.active?.digest).toBe(seed.february.digest);
+  });
+
+  test('ends when staticExport changes, and what the link gave is served without a fetch', async () => {
+    const daemon = await chosen();
+    await daemon.reload({ ...settings, keep: 2 });
+    expect(versionOf(daemon)).toBe(V3);
+    expect(daemon.source.opened).toHaveLength(1);
+  });
+
+  test('does not come back when the change is taken back', async () => {
+    const daemon = await chosen();
+    await daemon.reload({ ...settings, keep: 2 });
+    await daemon.reload(settings);
+    expect(versionOf(daemon)).toBe(V3);
+    expect(versionOf(await restart(daemon, settings))).toBe(V3);
+  });
+
+  test('ends when staticExport changed while the daemon was down', async () => {
+    expect(versionOf(await restart(await chosen(), { ...settings, keep: 2 }))).toBe(V3);
+  });
+
+  test('holds as a rollback, too', async () => {
+    const daemon = await chosen();
+    await daemon.deployment.rollback();
+    expect(versionOf(daemon)).toBe(V3);
+    await daemon.deployment.rollback().catch(() => undefined);
+    await daemon.deployment.activate(V2);
+    await daemon.deployment.rollback();
+    expect(versionOf(await restart(daemon, settings))).toBe(V3);
+  });
+
+  test('gives way to a delivery, which is newer', async () => {
+    const daemon = await chosen();
+    await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
+    expect(versionOf(daemon)).toBe(V2);
+    // And a delivery holds against nothing: the next start serves what its link gives.
+    expect(versionOf(await restart(daemon, settings))).toBe(V3);
+  });
+});
+
+describe("an operator's choice, without a link", () => {
+  test('holds against newer archives that were there, over restarts', async () => {
+    await putInto(`${store.paths.dir}/bundles`, seed.march, seed.january);
+    const daemon = await startDaemon(store);
+    expect(versionOf(daemon)).toBe(V3);
+    await daemon.deployment.activate(V1);
+    expect(versionOf(await restart(daemon, {}))).toBe(V1);
+  });
+
+  test('does not come back when the change is taken back', async () => {
+    await putInto(`${store.paths.dir}/bundles`, seed.march);
+    const daemon = await startDaemon(store);
+    await daemon.deployment.activate(V1);
+    await daemon.reload({ preload: { dir: await newFolder(), mayBeMissing: false } });
+    expect(versionOf(daemon)).toBe(V1);
+    await daemon.reload({});
+    expect(versionOf(daemon)).toBe(V3);
+  });
+
+  test('ends when staticExport changes', async () => {
+    await putInto(`${store.paths.dir}/bundles`, seed.march);
+    const daemon = await startDaemon(store);
+    await daemon.deployment.activate(V1);
+    await daemon.reload({ keep: 2 });
+    expect(versionOf(daemon)).toBe(V3);
+  });
+});
+
+describe('rollback()', () => {
+  test('goes back, and again further back, and then has nowhere to go', async () => {
+    const daemon = await startDaemon(store);
+    for (const version of [V1, V2, V3]) await daemon.deployment.activate(version);
+    expect(await daemon.deployment.rollback()).toEqual({ version: V2, digest: seed.february.digest });
+    expect(versionOf(daemon)).toBe(V2);
+    expect((await daemon.deployment.rollback()).version).toBe(V1);
+    expect(versionOf(daemon)).toBe(V1);
+    expect(await codeOf(daemon.deployment.rollback())).toBe('no_version');
+    expect(versionOf(daemon)).toBe(V1);
+  });
+
+  test('goes back over a restart', async () => {
+    const daemon = await startDaemon(store);
+    for (const version of [V1, V2]) await daemon.deployment.activate(version);
+    const again = await restart(daemon, {});
+    await again.deployment.rollback();
+    expect(versionOf(again)).toBe(V1);
+  });
+
+  test('passes over versions that were removed, for good', async () => {
+    const daemon = await startDaemon(store);
+    for (const version of [V1, V2, V3]) await daemon.deployment.activate(version);
+    await daemon.deployment.remove(V2);
+    expect((await daemon.deployment.rollback()).version).toBe(V1);
+    expect(await codeOf(daemon.deployment.rollback())).toBe('no_version');
+  });
+
+  test('goes to another version than the one that is served, where the one between was removed', async () => {
+    const daemon = await startDaemon(store);
+    for (const version of [V1, V3, V2, V3]) await daemon.deployment.activate(version);
+    await daemon.deployment.remove(V2);
+    expect((await daemon.deployment.rollback()).version).toBe(V1);
+  });
+
+  test('goes to the digest that was active, where its label has moved on', async () => {
+    const daemon = await startDaemon(store);
+    for (const version of [V1, V2]) await daemon.deployment.activate(version);
+    await takeInBundle(store, seed.march, { version: V1 });
+    expect(await daemon.deployment.rollback()).toEqual({ version: V1, digest: seed.january.digest });
+  });
+});
+
+describe('remove()', () => {
+  test('takes the version and its release', async () => {
+    const { deployment, events } = await startDaemon(store);
+    await deployment.remove(V1);
+    expect(await store.has(seed.january.digest)).toBe(false);
+    expect((await deployment.status()).versions.map(({ version }) => version)).toEqual([V3, V2]);
+    expect(events).toContainEqual({ kind: 'removed', version: V1 });
+    expect(await codeOf(deployment.remove(V1))).toBe('version_not_found');
+  });
+
+  test('takes only the label where another leads to the same release', async () => {
+    await takeInBundle(store, seed.january, { version: 'spring' });
+    const daemon = await startDaemon(store);
+    await daemon.deployment.activate('spring');
+    await daemon.deployment.remove(V1);
+    expect(await store.label(V1)).toBeNull();
+    expect(await store.has(seed.january.digest)).toBe(true);
+    expect(await codeOf(daemon.deployment.remove('spring'))).toBe('in_use');
+  });
+
+  test('refuses what is served, here or by another daemon on the folder, and what is pinned', async () => {
+    const daemon = await startDaemon(store);
+    await daemon.deployment.activate(V1);
+    const pinned = await startDaemon(store, { version: V2 });
+    expect(await codeOf(daemon.deployment.remove(V1))).toBe('in_use');
+    expect(await codeOf(daemon.deployment.remove(V2))).toBe('in_use');
+    expect(await codeOf(pinned.deployment.remove(V2))).toBe('pinned');
+    expect(await codeOf(pinned.deployment.remove(V1))).toBe('in_use');
+    expect([...(await store.labels()).keys()]).toEqual([V1, V2, V3]);
+  });
+});

@@ -1,0 +1,193 @@
+import { copyFile, mkdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { takeInPreload } from '../../src/deploy/preload.ts';
+import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import {
+  type Bundle,
+  copyOf,
+  newFolder,
+  newStore,
+  openDaemon,
+  packBundle,
+  putInto,
+  type Seed,
+  seedShelf,
+  startDaemon,
+  takeInBundle,
+} from './workbench.ts';
+
+let seed: Seed;
+let store: ReleaseStore;
+let folder: string;
+beforeAll(async () => {
+  seed = await seedShelf();
+});
+beforeEach(async () => {
+  store = await copyOf(seed);
+  folder = join(store.paths.dir, 'bundles');
+});
+
+const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
+
+/** Takes the folder in, with what was taken and what was asked. */
+async function run({ isWanted = false, mayBeMissing = true } = {}) {
+  const taken: string[] = [];
+  const { releases, failures } = await takeInPreload(
+    store,
+    folder,
+    mayBeMissing,
+    new AbortController().signal,
+    (file, fileName, digest) => {
+      taken.push(fileName);
+      return takeInBundle(store, { file, fileName }, { digest });
+    },
+    () => isWanted,
+  );
+  return {
+    taken,
+    versions: releases.map((release) => release.version),
+    codes: failures.map((failure) => failure.code),
+  };
+}
+
+describe('takeInPreload()', () => {
+  test('takes archives in by name, without dot files, unfinished copies and folders', async () => {
+    await putInto(folder, seed.january, seed.february);
+    await mkdir(join(folder, 'folder'));
+    for (const name of ['.hidden.tar.gz', 'copying.tar.gz.part']) await copyFile(seed.march.file, join(folder, name));
+    await symlink(seed.march.file, join(folder, seed.march.fileName));
+    expect(await run()).toMatchObject({ versions: [V1, V2, V3], codes: [] });
+  });
+
+  test('does not read an archive again that has not changed', async () => {
+    await putInto(folder, seed.january);
+    const file = join(folder, seed.january.fileName);
+    const time = new Date(0);
+    await utimes(file, time, time);
+    await run();
+    // Other bytes under the same size, time and inode: whoever read them would see no archive.
+    await writeFile(file, Buffer.alloc((await stat(file)).size));
+    await utimes(file, time, time);
+    expect(await run()).toEqual({ taken: [], versions: [V1], codes: [] });
+  });
+
+  test('reads an archive again whose time has changed', async () => {
+    await putInto(folder, seed.january);
+    await run();
+    await writeFile(join(folder, seed.january.fileName), 'no archive any more');
+    expect(await run()).toMatchObject({ versions: [], codes: ['unknown_format'] });
+  });
+
+  test('leaves the label of an unchanged archive where a later delivery has moved it', async () => {
+    await putInto(folder, seed.january);
+    await run();
+    await takeInBundle(store, seed.march, { version: V1 });
+    await run();
+    expect((await store.label(V1))?.digest).toBe(seed.march.digest);
+  });
+
+  test('takes an unchanged archive in again whose release was removed, if it is wanted', async () => {
+    await putInto(folder, seed.january);
+    await run();
+    await store.removeRelease(seed.january.digest);
+    expect(await run()).toEqual({ taken: [], versions: [], codes: [] });
+    expect(await run({ isWanted: true })).toEqual({ taken: [seed.january.fileName], versions: [V1], codes: [] });
+    expect(await store.has(seed.january.digest)).toBe(true);
+  });
+
+  test('lets a refused archive stand in no other way, and says it each time', async () => {
+    await putInto(folder, seed.january);
+    await writeFile(join(folder, 'aaa.zip'), 'no archive');
+    const outcome = { versions: [V1], codes: ['unknown_format'] };
+    expect(await run()).toMatchObject(outcome);
+    expect(await run()).toMatchObject(outcome);
+  });
+
+  test('takes a missing folder for an empty one only where nobody named it', async () => {
+    expect(await run()).toEqual({ taken: [], versions: [], codes: [] });
+    expect(await run({ mayBeMissing: false })).toEqual({ taken: [], versions: [], codes: ['cannot_read'] });
+  });
+});
+
+describe('a daemon with a preload folder', () => {
+  const later = (): Promise<Bundle> => packBundle('acme-export-2024-06-01.tar.gz', 'June');
+
+  test('serves an archive that is newer than what is active, and not an older one', async () => {
+    const daemon = await startDaemon(store);
+    await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
+    await daemon.stop();
+    await putInto(folder, seed.january);
+    const second = await startDaemon(store);
+    expect(second.site.active?.version).toBe(V2);
+    await second.stop();
+    await putInto(folder, seed.march);
+    const third = await startDaemon(store);
+    expect(third.site.active?.version).toBe(V3);
+    await third.reload({});
+    expect(third.site.active?.version).toBe(V3);
+  });
+
+  test('serves a new archive though an operator chose an older version before it came', async () => {
+    const daemon = await openDaemon(store);
+    await daemon.deployment.activate(V1);
+    await putInto(folder, await later());
+    await daemon.deployment.settle();
+    expect(daemon.site.active?.version).toBe('2024-06-01');
+  });
+
+  test('serves its pin from there', async () => {
+    const empty = await newStore();
+    await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.march);
+    const daemon = await startDaemon(empty, { version: V1 });
+    expect(daemon.site.active?.version).toBe(V1);
+    expect((await daemon.deployment.status()).versions).toHaveLength(2);
+  });
+
+  test('takes its pin from there again when it was pruned', async () => {
+    await putInto(folder, seed.january, seed.february, seed.march);
+    const daemon = await startDaemon(store, { keep: 0 });
+    expect(daemon.site.active?.version).toBe(V3);
+    expect(await store.has(seed.january.digest)).toBe(false);
+    await daemon.reload({ keep: 0, version: V1 });
+    expect(daemon.site.active?.version).toBe(V1);
+    expect(await store.has(seed.february.digest)).toBe(false);
+  });
+
+  test('serves on and says which archive was refused', async () => {
+    await mkdir(folder);
+    await writeFile(join(folder, 'broken.zip'), 'no archive');
+    for (const version of [V1, null]) {
+      const daemon = await startDaemon(store, { version });
+      if (version === null) await daemon.deployment.activate(V2);
+      await daemon.deployment.settle();
+      const { state, lastError } = await daemon.deployment.status();
+      expect({ state, code: lastError?.code }).toEqual({ state: 'ready', code: 'unknown_format' });
+    }
+  });
+
+  test('waits, and says why, when its only archive was refused', async () => {
+    await mkdir(folder);
+    await writeFile(join(folder, 'broken.zip'), 'no archive');
+    const { deployment, events } = await startDaemon(store);
+    expect(deployment.state).toBe('waiting');
+    expect(deployment.lastError?.code).toBe('unknown_format');
+    expect(events.filter((event) => event.kind === 'failed')).toHaveLength(1);
+  });
+
+  test('serves its pin, and its link, where the folder cannot be read', async () => {
+    const preload = { dir: join(await newFolder(), 'nowhere'), mayBeMissing: false };
+    const daemon = await startDaemon(store, { version: V1, preload });
+    const { state, lastError } = await daemon.deployment.status();
+    expect({ state, code: lastError?.code }).toEqual({ state: 'ready', code: 'cannot_read' });
+  });
+
+  test('does not move its pinned label to another archive of that name', async () => {
+    const other = await packBundle(seed.january.fileName, 'January, once more');
+    await putInto(folder, other);
+    const { deployment, site } = await startDaemon(store, { version: V1 });
+    expect(site.active?.digest).toBe(seed.january.digest);
+    expect(deployment.lastError?.code).toBe('pinned');
+    await rm(folder, { recursive: true });
+  });
+});

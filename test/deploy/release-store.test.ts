@@ -1,0 +1,148 @@
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
+import type { ActivePointer } from '../../src/deploy/release-store.ts';
+import { codeOf, copyOf, newFolder, newStore, type Seed, seedShelf } from './workbench.ts';
+
+let seed: Seed;
+beforeAll(async () => {
+  seed = await seedShelf();
+});
+
+const pointerTo = (digest: string): ActivePointer => ({
+  digest,
+  version: 'v1',
+  activatedAt: '2024-07-01T00:00:00.000Z',
+  heldAgainst: null,
+  lastFetched: null,
+  history: [],
+});
+
+/** Changes a release's record on disk, as a bug or another program would. */
+async function rewriteRecord(store: ReleaseStore, digest: string, change: object): Promise<void> {
+  const file = join(store.folderOf(digest), 'release.json');
+  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...change }));
+}
+
+describe('ReleaseStore', () => {
+  test('does not know a release without its marker', async () => {
+    const store = await copyOf(seed);
+    const { digest } = seed.january;
+    await store.setActive(pointerTo(digest));
+    await rm(join(store.folderOf(digest), 'COMPLETE'));
+    expect(await store.has(digest)).toBe(false);
+    expect(await store.info(digest)).toBeNull();
+    expect(await store.label('2024-01-01')).toBeNull();
+    expect(await store.active()).toBeNull();
+    expect([...(await store.labels()).keys()]).toEqual(['2024-02-01', '2024-03-01']);
+    expect(await codeOf(store.view(digest, 'v1'))).toBe('release_damaged');
+  });
+
+  test('does not take storage that cannot be read for an absence', async () => {
+    const store = await copyOf(seed);
+    const { releases } = store.paths;
+    await rename(join(releases, seed.january.digest), join(store.paths.dir, 'aside'));
+    // A link to itself: any look-up below it fails with ELOOP, as a volume that is away fails with EIO.
+    await symlink(seed.january.digest, join(releases, seed.january.digest));
+    await expect(store.has(seed.january.digest)).rejects.toMatchObject({ code: 'ELOOP' });
+    await expect(store.sweepIncomplete()).rejects.toMatchObject({ code: 'ELOOP' });
+  });
+
+  test('refuses a release of a newer format, in every list', async () => {
+    const store = await copyOf(seed);
+    await rewriteRecord(store, seed.january.digest, { formatVersion: 99 });
+    expect(await codeOf(store.info(seed.january.digest))).toBe('data_folder_newer');
+    expect(await codeOf(store.list())).toBe('data_folder_newer');
+  });
+
+  test('leaves a damaged release out of the list, and says so when it is asked for', async () => {
+    const store = await copyOf(seed);
+    await writeFile(join(store.folderOf(seed.january.digest), 'release.json'), 'no record');
+    await rewriteRecord(store, seed.february.digest, { digest: seed.march.digest });
+    expect((await store.list()).map((info) => info.digest)).toEqual([seed.march.digest]);
+    expect(await codeOf(store.info(seed.january.digest))).toBe('release_damaged');
+    expect(await codeOf(store.info(seed.february.digest))).toBe('release_damaged');
+  });
+
+  test('refuses a file table that does not fit its record', async () => {
+    const store = await copyOf(seed);
+    await writeFile(join(store.folderOf(seed.january.digest), 'files.json'), '{"files":[]}');
+    expect(await codeOf(store.view(seed.january.digest, 'v1'))).toBe('release_damaged');
+  });
+
+  test.each(['../active', '.', '', 'a/b', '-v1'])('takes %j for no label, whatever stands there', async (label) => {
+    const store = await copyOf(seed);
+    await store.setActive(pointerTo(seed.january.digest));
+    expect(await store.label(label)).toBeNull();
+  });
+
+  test('takes pointers that cannot be read for none', async () => {
+    const store = await copyOf(seed);
+    await writeFile(join(store.paths.versions, '2024-01-01'), '{"digest":"../../etc"}');
+    await writeFile(store.paths.active, '{"dig');
+    expect(await store.label('2024-01-01')).toBeNull();
+    expect(await store.active()).toBeNull();
+  });
+
+  describe('adopt()', () => {
+    /** A sealed folder like the seed's January, outside the releases. */
+    async function sealed(store: ReleaseStore): Promise<string> {
+      const folder = join(store.paths.staging, 'sealed');
+      await rename(store.folderOf(seed.january.digest), folder);
+      return folder;
+    }
+
+    test('puts a release where there is none', async () => {
+      const store = await copyOf(seed);
+      await store.adopt(await sealed(store), seed.january.digest);
+      expect(await store.has(seed.january.digest)).toBe(true);
+    });
+
+    test('puts a release over what a crash left of a removal', async () => {
+      const store = await copyOf(seed);
+      const folder = await sealed(store);
+      await mkdir(join(store.folderOf(seed.january.digest), 'site'), { recursive: true });
+      await store.adopt(folder, seed.january.digest);
+      expect((await store.view(seed.january.digest, 'v1')).files.size).toBe(1);
+    });
+
+    test('leaves the release that another process has put there, untouched', async () => {
+      const store = await copyOf(seed);
+      const folder = await sealed(store);
+      const theirs = await copyOf(seed);
+      await rename(theirs.folderOf(seed.january.digest), store.folderOf(seed.january.digest));
+      await writeFile(join(store.folderOf(seed.january.digest), 'site', 'theirs'), '');
+      await store.adopt(folder, seed.january.digest);
+      expect(await readdir(join(store.folderOf(seed.january.digest), 'site'))).toContain('theirs');
+    });
+
+    test('rejects where the move is not possible', async () => {
+      const store = await copyOf(seed);
+      const nowhere = join(store.paths.staging, 'nowhere');
+      await expect(store.adopt(nowhere, 'f'.repeat(64))).rejects.toMatchObject({ code: 'ENOENT' });
+    });
+  });
+
+  test('sweeps halves of releases, and nothing else', async () => {
+    const store = await copyOf(seed);
+    await rm(join(store.folderOf(seed.january.digest), 'COMPLETE'));
+    await mkdir(join(store.paths.releases, 'lost+found'));
+    await store.sweepIncomplete();
+    const left = [seed.february.digest, seed.march.digest, 'lost+found'].sort();
+    expect((await readdir(store.paths.releases)).sort()).toEqual(left);
+  });
+});
+
+test('openDataFolder() refuses a place that is no folder', async () => {
+  const file = join(await newFolder(), 'file');
+  await writeFile(file, '');
+  expect(await codeOf(openDataFolder(file))).toBe('cannot_write');
+});
+
+test('a new data folder is an empty shelf', async () => {
+  const store = await newStore();
+  expect(await new ReleaseStore(store.paths).list()).toEqual([]);
+  expect(await store.labels()).toEqual(new Map());
+  expect(await store.active()).toBeNull();
+});

@@ -1,0 +1,360 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import { versionFromDigest } from '../../src/domain/version.ts';
+import {
+  type Bundle,
+  copyOf,
+  FakeSource,
+  fault,
+  LINK,
+  newStore,
+  openDaemon,
+  packBundle,
+  putInto,
+  type Seed,
+  seedShelf,
+  settingsOf,
+  startDaemon,
+  takeInBundle,
+  until,
+} from './workbench.ts';
+
+/** The seed's March is what LINK gives, and not stored yet where a test removes it. */
+let seed: Seed;
+let store: ReleaseStore;
+beforeAll(async () => {
+  seed = await seedShelf();
+});
+beforeEach(async () => {
+  store = await copyOf(seed);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
+const OTHER_LINK = 'https://bundles.test/acme-export-2024-02-01.tar.gz?signature=canary';
+const marchAtLink = () => new FakeSource().givesBundle(LINK, seed.march);
+const stateOf = async ({ deployment }: Awaited<ReturnType<typeof startDaemon>>) => {
+  const { state, active, lastError } = await deployment.status();
+  return { state, version: active?.version ?? null, error: lastError?.code ?? null };
+};
+
+/** Makes a version the one that an unpinned restart serves. */
+async function makeActive(version: string): Promise<void> {
+  const daemon = await openDaemon(store, { keep: 9 });
+  await daemon.deployment.activate(version);
+  await daemon.stop();
+}
+
+describe('a pinned daemon', () => {
+  test('serves its pin from the disk and fetches nothing', async () => {
+    const daemon = await startDaemon(store, { version: V2, link: LINK });
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
+    expect(daemon.source.opened).toEqual([]);
+  });
+
+  test('says that a changed link was not fetched', async () => {
+    const daemon = await startDaemon(await newStore(), { version: 'v9', link: LINK }, await marchAtLink());
+    expect((await daemon.deployment.status()).notices).toEqual([]);
+    await daemon.reload({ version: 'v9', link: OTHER_LINK });
+    const { notices, state } = await daemon.deployment.status();
+    expect(notices).toEqual([expect.stringContaining('was not fetched')]);
+    expect(notices.join()).not.toContain('canary');
+    expect(state).toBe('ready');
+    expect(daemon.source.opened).toEqual([LINK]);
+  });
+
+  test('fetches a pin that is not there, and labels it so', async () => {
+    const daemon = await startDaemon(store, { version: 'v9', link: LINK }, await marchAtLink());
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v9', error: null });
+    expect((await store.label('v9'))?.digest).toBe(seed.march.digest);
+  });
+
+  test('waits when the fetch of its pin fails, whatever was active', async () => {
+    await makeActive(V1);
+    const source = new FakeSource().gives(LINK, fault('link_expired'));
+    const daemon = await startDaemon(store, { version: 'v9', link: LINK }, source);
+    expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'link_expired' });
+    expect(daemon.site.active).toBeNull();
+  });
+
+  test('waits when its pin is nowhere, and the error lists what is there', async () => {
+    const daemon = await startDaemon(store, { version: 'v9' });
+    expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'version_not_found' });
+    const failed = daemon.events.find((event) => event.kind === 'failed');
+    expect(failed).toMatchObject({ error: { fields: { version: 'v9', stored: [V3, V2, V1] } } });
+    expect((await daemon.deployment.status()).lastError?.message).toContain(`${V3}, ${V2}, ${V1}`);
+  });
+
+  test('goes on serving when a reload pins what is nowhere, says so, and recovers', async () => {
+    const daemon = await startDaemon(store, { version: V1 });
+    await daemon.reload({ version: 'v9' });
+    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_not_found' });
+    expect(daemon.site.active?.version).toBe(V1);
+    await daemon.reload({ version: V2 });
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
+  });
+
+  test('neither reads nor writes what is active', async () => {
+    await makeActive(V1);
+    const before = await store.active();
+    const daemon = await startDaemon(store, { version: V2 });
+    await daemon.reload({ version: V3 });
+    await daemon.deployment.activate(V3);
+    expect(await store.active()).toEqual(before);
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+  });
+
+  test('moves its label when sha256 asks for a digest that is stored, without a fetch', async () => {
+    const daemon = await startDaemon(store, { version: V1, link: LINK });
+    await daemon.reload({ version: V1, link: LINK, sha256: seed.february.digest });
+    expect(daemon.site.active).toMatchObject({ version: V1, digest: seed.february.digest });
+    expect((await store.label(V1))?.digest).toBe(seed.february.digest);
+    expect(daemon.source.opened).toEqual([]);
+  });
+
+  test('moves its label when sha256 asks for what the link gives', async () => {
+    const again = await packBundle('acme-export-2024-03-01.tar.gz', 'March, once more');
+    const source = await new FakeSource().givesBundle(LINK, again);
+    const daemon = await startDaemon(store, { version: V1, link: LINK }, source);
+    await daemon.reload({ version: V1, link: LINK, sha256: again.digest });
+    expect(daemon.site.active).toMatchObject({ version: V1, digest: again.digest });
+    expect(await store.has(seed.january.digest)).toBe(true);
+  });
+
+  test('keeps its label when the link gives another digest than sha256 asks for', async () => {
+    const daemon = await startDaemon(store, { version: V1, link: LINK }, await marchAtLink());
+    await daemon.reload({ version: V1, link: LINK, sha256: 'f'.repeat(64) });
+    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'wrong_digest' });
+    expect((await store.label(V1))?.digest).toBe(seed.january.digest);
+  });
+
+  test('refuses to pin a stored bundle to a version that its manifest contradicts', async () => {
+    const named = await packBundle('bundle.tar.gz', 'named', { version: 'v7', domain: 'docs' });
+    await takeInBundle(store, named);
+    const daemon = await startDaemon(store, { version: V1 });
+    await daemon.reload({ version: V1, sha256: named.digest });
+    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'version_mismatch' });
+  });
+
+  test('fetches its pin anew where the stored one is damaged', async () => {
+    await writeFile(`${store.folderOf(seed.march.digest)}/release.json`, 'no record');
+    const daemon = await startDaemon(store, { version: V3, link: LINK }, await marchAtLink());
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+  });
+
+  test('serves what a delivery brings, when that is what it waits for, and ends the fetch for it', async () => {
+    const source = new FakeSource().gives(LINK, new Promise<never>(() => undefined));
+    const daemon = await openDaemon(store, { version: 'v9', link: LINK }, source);
+    const settled = daemon.deployment.settle();
+    await until(() => expect(source.opened).toEqual([LINK]));
+    const delivered = await daemon.deployment.deliver({
+      ...seed.january,
+      version: 'v9',
+      source: 'import',
+      activate: true,
+    });
+    await settled;
+    expect(delivered.activated).toBe(true);
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v9', error: null });
+  });
+
+  test('does not serve a delivery of another version', async () => {
+    const daemon = await startDaemon(store, { version: V1 });
+    const delivered = await daemon.deployment.deliver({
+      ...seed.march,
+      version: null,
+      source: 'import',
+      activate: true,
+    });
+    expect(delivered).toMatchObject({ version: V3, activated: false });
+    expect(daemon.site.active?.version).toBe(V1);
+  });
+});
+
+describe('an unpinned daemon with a link', () => {
+  test('fetches at every start and serves what it gets, labelled by its name', async () => {
+    const first = await startDaemon(store, { link: LINK }, await marchAtLink());
+    expect(await stateOf(first)).toEqual({ state: 'ready', version: V3, error: null });
+    await first.stop();
+    const second = await startDaemon(store, { link: LINK }, await marchAtLink());
+    expect(second.source.opened).toEqual([LINK]);
+  });
+
+  test('fetches once until its link changes', async () => {
+    const source = await (await marchAtLink()).givesBundle(OTHER_LINK, seed.february);
+    const daemon = await startDaemon(store, { link: LINK }, source);
+    await daemon.reload({ link: LINK, keep: 2 });
+    expect(source.opened).toEqual([LINK]);
+    await daemon.reload({ link: OTHER_LINK });
+    expect(source.opened).toEqual([LINK, OTHER_LINK]);
+    expect(daemon.site.active?.version).toBe(V2);
+  });
+
+  test('fetches nothing where the digest that it asks for is stored', async () => {
+    const daemon = await startDaemon(store, { link: LINK, sha256: seed.february.digest });
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V2, error: null });
+    expect(daemon.source.opened).toEqual([]);
+  });
+
+  test('serves the last active version, stale, when the fetch fails at its start', async () => {
+    await makeActive(V1);
+    const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('link_expired')));
+    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V1, error: 'link_expired' });
+    expect(daemon.site.active?.version).toBe(V1);
+  });
+
+  test('says that it fetches, and not when that has ended', async () => {
+    const source = new FakeSource().gives(LINK, new Promise<never>(() => undefined));
+    const daemon = await openDaemon(store, { link: LINK }, source);
+    void daemon.deployment.settle();
+    await until(() => expect(source.opened).toEqual([LINK]));
+    expect(daemon.deployment.activity).toContain('fetching');
+    await daemon.stop();
+    expect(daemon.deployment.activity).toBeNull();
+  });
+
+  test('waits when the fetch fails and nothing was ever active', async () => {
+    const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('source_failed')));
+    expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_failed' });
+  });
+
+  test('does not let readers wait for a slow link: after three seconds they get the last active version', async () => {
+    await makeActive(V1);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let arrive = (_: Buffer): void => undefined;
+    const arriving = new Promise<Buffer>((resolve) => {
+      arrive = resolve;
+    });
+    const daemon = await openDaemon(store, { link: LINK }, new FakeSource().gives(LINK, arriving));
+    const settled = daemon.deployment.settle();
+    await until(() => expect(daemon.source.opened).toEqual([LINK]));
+    expect(daemon.deployment.state).toBe('waiting');
+    vi.advanceTimersByTime(3_000);
+    await until(() => expect(daemon.site.active?.version).toBe(V1));
+    expect(daemon.deployment.state).toBe('stale');
+    arrive(await bytesOf(seed.march));
+    await settled;
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+  });
+
+  test('keeps what it serves when a new link fails, and tries a fault again that may pass', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const source = await marchAtLink();
+    const daemon = await startDaemon(store, { link: LINK }, source);
+    source.gives(OTHER_LINK, fault('source_unreachable', true));
+    await daemon.reload({ link: OTHER_LINK });
+    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V3, error: 'source_unreachable' });
+    await source.givesBundle(OTHER_LINK, seed.february);
+    vi.advanceTimersByTime(10_000);
+    await until(() => expect(daemon.site.active?.version).toBe(V2));
+    await until(async () => expect(await stateOf(daemon)).toMatchObject({ state: 'ready', error: null }));
+  });
+
+  test('does not try a fault again that will not pass', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('link_expired')));
+    expect(vi.getTimerCount()).toBe(0);
+    expect(daemon.source.opened).toEqual([LINK]);
+  });
+
+  test('lets a reload during a fetch end it, and fetches the new link though the old one came in between', async () => {
+    let arrive = (_: Buffer): void => undefined;
+    const source = await new FakeSource().givesBundle(OTHER_LINK, seed.february);
+    const arriving = new Promise<Buffer>((resolve) => {
+      arrive = resolve;
+    });
+    const daemon = await openDaemon(store, { link: LINK }, source.gives(LINK, arriving));
+    const first = daemon.deployment.settle();
+    await until(() => expect(source.opened).toEqual([LINK]));
+    // The new settings are accepted; before they are carried out, the old link's bundle is there and served.
+    await daemon.deployment.accept(settingsOf(store, { link: OTHER_LINK }));
+    arrive(await bytesOf(seed.march));
+    await first;
+    await daemon.deployment.settle();
+    expect(source.opened).toEqual([LINK, OTHER_LINK]);
+    expect(daemon.site.active?.version).toBe(V2);
+  });
+
+  test('fetches what was fetched for a pin when the pin goes, and does not fall back to what was active before', async () => {
+    await makeActive(V1);
+    const daemon = await startDaemon(store, { version: 'v9', link: LINK }, await marchAtLink());
+    await daemon.reload({ link: LINK });
+    expect(daemon.site.active?.digest).toBe(seed.march.digest);
+    expect((await store.active())?.digest).toBe(seed.march.digest);
+  });
+
+  test('refuses what the link gives where its manifest names another domain, and serves on', async () => {
+    const foreign = await packBundle('bundle.tar.gz', 'foreign', { domain: 'globex' });
+    const source = await (await marchAtLink()).givesBundle(OTHER_LINK, foreign);
+    const daemon = await startDaemon(store, { link: LINK, domain: 'acme' }, source);
+    await daemon.reload({ link: OTHER_LINK, domain: 'acme' });
+    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: V3, error: 'domain_mismatch' });
+  });
+});
+
+describe('a daemon with neither pin nor link', () => {
+  test('serves what is active, and waits where nothing is', async () => {
+    const waiting = await startDaemon(store);
+    expect(await stateOf(waiting)).toEqual({ state: 'waiting', version: null, error: 'no_version' });
+    await waiting.stop();
+    await makeActive(V2);
+    expect(await stateOf(await startDaemon(store))).toEqual({ state: 'ready', version: V2, error: null });
+  });
+
+  test('activates a delivery, unless that says otherwise', async () => {
+    const daemon = await startDaemon(store);
+    const { deployment } = daemon;
+    const kept = await deployment.deliver({ ...seed.march, version: null, source: 'import', activate: false });
+    expect(kept.activated).toBe(false);
+    expect(daemon.site.active).toBeNull();
+    const taken = await deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
+    expect(taken.activated).toBe(true);
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+  });
+
+  test('takes an upload, bounded, and leaves nothing of it in the spool', async () => {
+    const { deployment } = await startDaemon(store);
+    const upload = { fileName: null, version: null, source: 'upload', activate: true } as const;
+    const bytes = await bytesOf(seed.january);
+    const taken = await deployment.deliverStream(streamOf(bytes), upload);
+    expect(taken.version).toBe(versionFromDigest(seed.january.digest));
+    expect((await readdir(store.paths.spool)).filter((name) => name !== 'lock')).toEqual([]);
+  });
+});
+
+describe('a daemon that is turned off', () => {
+  test('serves nothing, and serves again when it is turned on', async () => {
+    const daemon = await startDaemon(store, { version: V1 });
+    await daemon.reload({ enabled: false, version: V1 });
+    expect(await stateOf(daemon)).toEqual({ state: 'off', version: null, error: null });
+    expect(daemon.site.active).toBeNull();
+    await daemon.reload({ version: V1 });
+    expect(daemon.site.active?.version).toBe(V1);
+  });
+
+  test('takes deliveries in, and serves them once it is turned on', async () => {
+    const daemon = await startDaemon(store, { enabled: false });
+    await daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
+    expect(daemon.site.active).toBeNull();
+    await daemon.reload({});
+    expect(daemon.site.active?.version).toBe(V3);
+  });
+
+  test('fetches nothing and takes nothing in', async () => {
+    await putInto(`${store.paths.dir}/bundles`, await packBundle('acme-export-2025-01-01.tar.gz', 'later'));
+    const daemon = await startDaemon(store, { enabled: false, link: LINK }, await marchAtLink());
+    expect(daemon.source.opened).toEqual([]);
+    expect(await store.list()).toHaveLength(3);
+  });
+});
+
+async function bytesOf(bundle: Bundle): Promise<Buffer> {
+  return readFile(bundle.file);
+}
+
+async function* streamOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { foldsCase } from '../../src/deploy/data-folder.ts';
+import { isAlive, thisProcess } from '../../src/deploy/owner.ts';
+import { createStaging, removeStaging, sweepStaging } from '../../src/deploy/staging.ts';
+import { runAside } from './processes.ts';
+import { newStore } from './workbench.ts';
+
+const HOUR_MS = 3600_000;
+
+describe('sweepStaging()', () => {
+  test('removes what a killed process left, and leaves what living ones are at', async () => {
+    const { paths } = await newStore();
+    const mine = await createStaging(paths);
+    const other = await runAside(`
+      const { createStaging } = await deploy('staging.ts');
+      const { dataPaths } = await deploy('data-folder.ts');
+      say(await createStaging(dataPaths(${JSON.stringify(paths.dir)})));`);
+    await sweepStaging(paths, Date.now());
+    expect((await readdir(paths.staging)).sort()).toEqual([basename(mine), basename(other.line)].sort());
+    await other.kill();
+    await sweepStaging(paths, Date.now());
+    expect(await readdir(paths.staging)).toEqual([basename(mine)]);
+    await removeStaging(mine);
+    expect(await readdir(paths.staging)).toEqual([]);
+  });
+
+  test('takes a process that has got the number of a dead one for another', async () => {
+    const me = await thisProcess();
+    expect(await isAlive(me)).toBe(true);
+    expect(await isAlive({ ...me, startTicks: '1' })).toBe(false);
+    expect(await isAlive({ ...me, host: `${hostname()}-other` })).toBeNull();
+  });
+
+  test.each([
+    ["another host's folder, for a day", { host: 'elsewhere', pid: 1, startTicks: null }, 23 * HOUR_MS, 25 * HOUR_MS],
+    ['a folder that has no mark yet, for a minute', null, 50_000, 70_000],
+  ])('leaves %s', async (_, owner, youngMs, oldMs) => {
+    const { paths } = await newStore();
+    const folder = join(paths.staging, 'folder');
+    await mkdir(folder);
+    if (owner !== null) await writeFile(join(folder, 'owner.json'), JSON.stringify(owner));
+    const nowMs = Date.now();
+    await utimes(folder, nowMs / 1000, nowMs / 1000);
+    await sweepStaging(paths, nowMs + youngMs);
+    expect(await readdir(paths.staging)).toEqual(['folder']);
+    await sweepStaging(paths, nowMs + oldMs);
+    expect(await readdir(paths.staging)).toEqual([]);
+  });
+});
+
+test('foldsCase() says what the folder does, and leaves nothing in it', async () => {
+  const { paths } = await newStore();
+  const answers = await Promise.all([foldsCase(paths), foldsCase(paths), foldsCase(paths)]);
+  expect(await readdir(paths.staging)).toEqual([]);
+  await writeFile(join(paths.dir, 'probe'), '');
+  const folds = existsSync(join(paths.dir, 'PROBE'));
+  expect(answers).toEqual([folds, folds, folds]);
+});

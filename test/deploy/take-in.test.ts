@@ -1,0 +1,306 @@
+import { execFileSync } from 'node:child_process';
+import { utimesSync } from 'node:fs';
+import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
+import { takeIn } from '../../src/deploy/take-in.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { spawnUnpacker, unpackHere } from './unpackers.ts';
+import {
+  type Bundle,
+  codeOf,
+  copyOf,
+  newFolder,
+  newStore,
+  packBundle,
+  type Seed,
+  seedShelf,
+  stagingOf,
+  takeInBundle,
+} from './workbench.ts';
+
+let seed: Seed;
+/** Of domain acme, version v2. */
+let named: Bundle;
+let store: ReleaseStore;
+beforeAll(async () => {
+  seed = await seedShelf();
+  named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', createdAt: '2024-05-05T07:05:05+02:00' });
+});
+// Whatever a test did, well or not.
+afterEach(async () => {
+  expect(await stagingOf(store)).toEqual([]);
+});
+
+const digestAt = async (label: string) => (await store.label(label))?.digest;
+
+describe('takeIn()', () => {
+  test("labels a bundle by its manifest and keeps the manifest's time, in UTC", async () => {
+    store = await newStore();
+    const taken = await takeInBundle(
+      store,
+      { ...named, fileName: 'acme-export-2023-01-01.tar.gz' },
+      {},
+      {},
+      spawnUnpacker,
+    );
+    expect(taken).toEqual({
+      digest: named.digest,
+      version: 'v2',
+      createdAt: '2024-05-05T05:05:05.000Z',
+      unpacked: true,
+    });
+    expect(await store.info(named.digest)).toMatchObject({
+      manifest: { domain: 'acme', version: 'v2' },
+      pages: 1,
+      files: 1,
+      source: 'import',
+    });
+    const view = await store.view(named.digest, 'v2');
+    expect([...view.files.keys()]).toEqual(['index.html']);
+    expect(await readFile(join(view.siteDir, 'index.html'), 'utf8')).toContain('named');
+  });
+
+  test("labels a bundle by the end of its file name, and takes its time from the label's date", async () => {
+    store = await copyOf(seed);
+    const taken = await takeInBundle(store, { ...seed.january, fileName: 'docs-v1.2.3.zip' });
+    expect(taken).toMatchObject({ version: 'v1.2.3', unpacked: false });
+    expect((await store.info(seed.january.digest))?.createdAt).toBe('2024-01-01T00:00:00.000Z');
+  });
+
+  test.each([['site.tar.gz'], [null]])(
+    'labels a bundle by its digest where its name (%s) says nothing',
+    async (name) => {
+      store = await copyOf(seed);
+      const { version } = await takeInBundle(store, seed.january, { fileName: name });
+      expect(version).toBe(seed.january.digest.slice(0, 12));
+    },
+  );
+
+  test('labels a bundle as asked, where no manifest contradicts', async () => {
+    store = await copyOf(seed);
+    const taken = await takeInBundle(store, seed.january, { version: 'spring' });
+    expect(taken.version).toBe('spring');
+    expect(await digestAt('spring')).toBe(seed.january.digest);
+    expect(await digestAt('2024-01-01')).toBe(seed.january.digest);
+  });
+
+  test('moves a label to another digest, and keeps the old release', async () => {
+    store = await copyOf(seed);
+    await takeInBundle(store, seed.february, { version: '2024-01-01' });
+    expect(await digestAt('2024-01-01')).toBe(seed.february.digest);
+    expect(await store.has(seed.january.digest)).toBe(true);
+  });
+
+  test('refuses a version that the manifest contradicts, at first and when the release is there', async () => {
+    store = await newStore();
+    expect(await codeOf(takeInBundle(store, named, { version: 'v3' }))).toBe('version_mismatch');
+    expect(await store.list()).toEqual([]);
+    await takeInBundle(store, named);
+    expect(await codeOf(takeInBundle(store, named, { version: 'v3' }))).toBe('version_mismatch');
+    expect([...(await store.labels()).keys()]).toEqual(['v2']);
+  });
+
+  test('refuses a label that is none', async () => {
+    store = await copyOf(seed);
+    expect(await codeOf(takeInBundle(store, seed.january, { version: '../active' }))).toBe('bad_version');
+  });
+
+  test("refuses another domain than the config's, and than the first bundle's", async () => {
+    store = await newStore();
+    expect(await codeOf(takeInBundle(store, named, {}, { domain: 'globex' }))).toBe('domain_mismatch');
+    await takeInBundle(store, named);
+    const other = await packBundle('other.tar.gz', 'other', { domain: 'globex' });
+    expect(await codeOf(takeInBundle(store, other))).toBe('domain_mismatch');
+    expect((await store.list()).map((info) => info.digest)).toEqual([named.digest]);
+  });
+
+  test('refuses files that are not what the manifest says', async () => {
+    store = await newStore();
+    const source = join(await newFolder(), 'changed.tar');
+    execFileSync('sh', ['-c', 'gzip -dc "$1" | sed "s/<title>named/<title>shady/" > "$2"', 'sh', named.file, source]);
+    expect(await codeOf(takeInBundle(store, { file: source, fileName: 'changed.tar' }))).toBe('manifest_mismatch');
+  });
+
+  test('refuses a damaged archive, and keeps no trace of it', async () => {
+    store = await newStore();
+    const file = join(await newFolder(), 'cut.tar.gz');
+    await copyFile(named.file, file);
+    await truncate(file, 100);
+    expect(await codeOf(takeInBundle(store, { file, fileName: 'cut.tar.gz' }, {}, {}, spawnUnpacker))).toBe(
+      'truncated',
+    );
+    expect(await store.list()).toEqual([]);
+    expect(await store.labels()).toEqual(new Map());
+  });
+
+  test('refuses an archive that cannot be read', async () => {
+    store = await newStore();
+    const file = join(store.paths.dir, 'nowhere.tar');
+    expect(await codeOf(takeInBundle(store, { file, fileName: 'nowhere.tar' }))).toBe('cannot_read');
+  });
+
+  test('refuses an archive that changes after its digest was taken', async () => {
+    store = await newStore();
+    const file = join(await newFolder(), 'growing.tar.gz');
+    await copyFile(named.file, file);
+    const request = { file, fileName: 'growing.tar.gz' };
+    const onProgress = () => utimesSync(file, new Date(0), new Date(0));
+    const touched = takeInBundle(store, request, { onProgress }, {}, spawnUnpacker);
+    expect(await codeOf(touched)).toBe('damaged_archive');
+    expect(await store.list()).toEqual([]);
+  });
+
+  describe('with a pin', () => {
+    const pin = (sha256: string | null = null) => ({ pin: { version: '2024-01-01', sha256 } });
+
+    test('does not move the pinned label to another digest', async () => {
+      store = await copyOf(seed);
+      const taking = takeInBundle(store, seed.february, { version: '2024-01-01' }, pin());
+      expect(await codeOf(taking)).toBe('pinned');
+      expect(await digestAt('2024-01-01')).toBe(seed.january.digest);
+    });
+
+    test('does not unpack to move the pinned label either', async () => {
+      store = await copyOf(seed);
+      const again = await packBundle('acme-export-2024-01-01.tar.gz', 'January, once more');
+      expect(await codeOf(takeInBundle(store, again, {}, pin()))).toBe('pinned');
+      expect(await store.has(again.digest)).toBe(false);
+    });
+
+    test('moves the pinned label to the digest that sha256 asks for, and to no other', async () => {
+      store = await copyOf(seed);
+      const asked = pin(seed.february.digest);
+      expect(await codeOf(takeInBundle(store, seed.march, { version: '2024-01-01' }, asked))).toBe('pinned');
+      await takeInBundle(store, seed.february, { version: '2024-01-01' }, asked);
+      expect(await digestAt('2024-01-01')).toBe(seed.february.digest);
+    });
+
+    test('takes the pinned version for the first time, if it has the digest that is asked for', async () => {
+      store = await copyOf(seed);
+      await store.removeLabel('2024-01-01');
+      expect(await codeOf(takeInBundle(store, seed.january, {}, pin(seed.march.digest)))).toBe('pinned');
+      expect(await codeOf(takeInBundle(store, seed.january, {}, pin()))).toBe('it resolved');
+    });
+
+    test('moves the labels of other versions', async () => {
+      store = await copyOf(seed);
+      await takeInBundle(store, seed.march, { version: '2024-02-01' }, pin());
+      expect(await digestAt('2024-02-01')).toBe(seed.march.digest);
+    });
+  });
+
+  test('unpacks the same archive once, under whatever name', async () => {
+    store = await copyOf(seed);
+    let unpackings = 0;
+    const request = {
+      file: seed.january.file,
+      fileName: 'other-name.tar.gz',
+      version: null,
+      source: 'inbox',
+      digest: null,
+      linkDigest: null,
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+    } as const;
+    const counting = (...[order]: Parameters<typeof unpackHere>) => {
+      unpackings += 1;
+      return unpackHere(order);
+    };
+    const settings = { domain: null, limits: ARCHIVE_LIMITS, pin: null };
+    const taken = await takeIn(store, request, settings, counting, []);
+    expect(taken).toMatchObject({ digest: seed.january.digest, unpacked: false });
+    expect(unpackings).toBe(0);
+  });
+
+  test('gives two that take in the same bundle at once one whole release', async () => {
+    store = await newStore();
+    const both = await Promise.all([takeInBundle(store, named), takeInBundle(store, named)]);
+    expect(both.map((taken) => taken.version)).toEqual(['v2', 'v2']);
+    expect((await store.view(named.digest, 'v2')).files.size).toBe(1);
+  });
+
+  test.each(['release.json', 'files.json'])('takes a release with a damaged %s in anew', async (file) => {
+    store = await copyOf(seed);
+    await writeFile(join(store.folderOf(seed.january.digest), file), '{');
+    expect(await takeInBundle(store, seed.january)).toMatchObject({ unpacked: true });
+    expect((await store.view(seed.january.digest, '2024-01-01')).files.size).toBe(1);
+  });
+
+  test('lets nothing in when a hook before sealing fails', async () => {
+    store = await newStore();
+    const failing = () => Promise.reject(new Error('no index'));
+    const taking = takeIn(
+      store,
+      {
+        ...named,
+        version: null,
+        source: 'import',
+        digest: null,
+        linkDigest: null,
+        signal: new AbortController().signal,
+        onProgress: () => undefined,
+      },
+      { domain: null, limits: ARCHIVE_LIMITS, pin: null },
+      unpackHere,
+      [failing],
+    );
+    await expect(taking).rejects.toThrow('no index');
+    expect(await store.list()).toEqual([]);
+  });
+
+  test('ends at once when it is aborted while it unpacks', async () => {
+    store = await newStore();
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    const onProgress = () => abort.abort(reason);
+    const taking = takeInBundle(store, named, { signal: abort.signal, onProgress }, {}, spawnUnpacker);
+    await expect(taking).rejects.toBe(reason);
+    expect(await store.list()).toEqual([]);
+  });
+});
+
+/** A small file system of its own, or why there is none. */
+function mountSmall(dir: string): string | null {
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', dir], { stdio: 'pipe' });
+    return null;
+  } catch {
+    return 'no tmpfs can be mounted here: it takes root and CAP_SYS_ADMIN';
+  }
+}
+
+test('takeIn() refuses for want of space before it writes, and that is no fault of the archive', async (context) => {
+  const dir = await newFolder();
+  const reason = mountSmall(dir);
+  try {
+    store = new ReleaseStore(await openDataFolder(reason === null ? dir : await newFolder()));
+    if (reason !== null) context.skip(reason);
+    const large = join(await newFolder(), 'large.tar.gz');
+    execFileSync('sh', [
+      '-c',
+      'cd "$(dirname "$1")" && mkdir site && echo hi > site/index.html && head -c 3000000 /dev/zero > site/large.bin && tar -czf "$1" -C site .',
+      'sh',
+      large,
+    ]);
+    let unpacking = false;
+    const taking = takeInBundle(
+      store,
+      { file: large, fileName: 'large.tar.gz' },
+      {
+        onProgress: (phase) => {
+          unpacking ||= phase === 'unpacking';
+        },
+      },
+    );
+    expect(await codeOf(taking)).toBe('not_enough_space');
+    expect(unpacking).toBe(false);
+    expect(await stagingOf(store)).toEqual([]);
+  } finally {
+    if (reason === null) {
+      execFileSync('umount', [dir]);
+      store = await newStore();
+    }
+  }
+});

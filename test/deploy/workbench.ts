@@ -1,0 +1,259 @@
+/** What the tests of the deploy room work with: temporary data folders, real bundles, the real worker, a source in memory. */
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, vi } from 'vitest';
+import { packTarGz } from '../../src/archive/index.ts';
+import { Deployment } from '../../src/deploy/deployment.ts';
+import { type DeployEvent, type DeploySettings, openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
+import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
+import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/take-in.ts';
+import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import type { ReleaseView } from '../../src/domain/release.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import { unpackHere } from './unpackers.ts';
+
+// Disks and processes: on a busy machine they take their time.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
+
+let root: string;
+const running: Deployment[] = [];
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'docshelf-deploy-'));
+});
+afterAll(async () => {
+  await Promise.all(running.splice(0).map((deployment) => deployment.stop()));
+  await rm(root, { recursive: true, force: true });
+});
+
+/** An empty folder, gone after the file's last test. */
+export async function newFolder(): Promise<string> {
+  return mkdtemp(join(root, 'folder-'));
+}
+
+export async function newStore(): Promise<ReleaseStore> {
+  return new ReleaseStore(await openDataFolder(await newFolder()));
+}
+
+export interface Bundle {
+  readonly file: string;
+  readonly fileName: string;
+  readonly digest: string;
+}
+
+export interface ManifestWords {
+  readonly domain?: string;
+  readonly version?: string | null;
+  readonly createdAt?: string;
+}
+
+/** Packs a site of one page, which tells it from others, into an archive of that name in a folder of its own. */
+export async function packBundle(fileName: string, page: string, manifest?: ManifestWords): Promise<Bundle> {
+  const file = join(await newFolder(), fileName);
+  const files = [{ path: 'index.html', bytes: Buffer.from(`<!doctype html><title>${page}</title>`) }];
+  const words = { domain: 'acme', version: null, createdAt: '2024-05-05T05:05:05Z', generator: 'test' };
+  const { sha256 } = await packTarGz({
+    files,
+    to: file,
+    ...(manifest === undefined ? {} : { manifest: { ...words, ...manifest, typeOf: () => 'text/html' } }),
+  });
+  return { file, fileName: basename(file), digest: sha256 };
+}
+
+/** Takes a bundle in as `bundle import` does. */
+export async function takeInBundle(
+  store: ReleaseStore,
+  { file, fileName }: Pick<Bundle, 'file' | 'fileName'>,
+  request: Partial<TakeInRequest> = {},
+  settings: Partial<TakeInSettings> = {},
+  spawn = unpackHere,
+): Promise<TakenIn> {
+  return takeIn(
+    store,
+    {
+      file,
+      fileName,
+      version: null,
+      source: 'import',
+      digest: null,
+      linkDigest: null,
+      signal: new AbortController().signal,
+      onProgress: () => undefined,
+      ...request,
+    },
+    { domain: null, limits: ARCHIVE_LIMITS, pin: null, ...settings },
+    spawn,
+    [],
+  );
+}
+
+/** Three bundles without a manifest, of the versions that their names end with, on a shelf that is copied and never changed. */
+export interface Seed {
+  readonly dir: string;
+  readonly january: Bundle;
+  readonly february: Bundle;
+  readonly march: Bundle;
+}
+
+export async function seedShelf(): Promise<Seed> {
+  const store = await newStore();
+  const pack = (date: string) => packBundle(`acme-export-${date}.tar.gz`, date);
+  const [january, february, march] = [await pack('2024-01-01'), await pack('2024-02-01'), await pack('2024-03-01')];
+  for (const bundle of [january, february, march]) await takeInBundle(store, bundle);
+  return { dir: store.paths.dir, january, february, march };
+}
+
+/** A store of its own with everything of the seed. */
+export async function copyOf(seed: Seed): Promise<ReleaseStore> {
+  const dir = await newFolder();
+  await cp(seed.dir, dir, { recursive: true });
+  return new ReleaseStore(await openDataFolder(dir));
+}
+
+/** A source in memory: a link gives bytes, an error, or waits for one of them. */
+export class FakeSource implements BundleSource {
+  readonly opened: string[] = [];
+  readonly #answers = new Map<string, Promise<Buffer>>();
+
+  gives(link: string, answer: Buffer | DocshelfError | Promise<Buffer>): this {
+    const promise = answer instanceof DocshelfError ? Promise.reject(answer) : Promise.resolve(answer);
+    promise.catch(() => undefined);
+    this.#answers.set(link, promise);
+    return this;
+  }
+
+  async givesBundle(link: string, bundle: Bundle): Promise<this> {
+    return this.gives(link, await readFile(bundle.file));
+  }
+
+  handles(): boolean {
+    return true;
+  }
+
+  async open(link: Secret, { signal }: { readonly signal: AbortSignal }): Promise<OpenedBundle> {
+    this.opened.push(link.reveal());
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+    const bytes = await Promise.race([
+      this.#answers.get(link.reveal()) ?? Promise.reject(fault('bundle_not_found')),
+      aborted,
+    ]);
+    return {
+      stream: (async function* () {
+        yield bytes;
+      })(),
+      offset: 0,
+      totalBytes: bytes.length,
+      endIsCertain: true,
+      etag: null,
+      fileName: basename(new URL(link.reveal()).pathname),
+      close: () => undefined,
+    };
+  }
+}
+
+export function fault(code: ErrorCode, retryable = false): DocshelfError {
+  return new DocshelfError(code, `a fault of the test: ${code}`, { fields: { retryable } });
+}
+
+export const LINK = 'https://bundles.test/acme-export-2024-03-01.tar.gz?signature=canary';
+
+export type SettingsOf = Partial<Omit<DeploySettings, 'link'>> & { readonly link?: string | null };
+
+export function settingsOf(store: ReleaseStore, { link = null, ...rest }: SettingsOf = {}): DeploySettings {
+  return {
+    enabled: true,
+    link: link === null ? null : new Secret(link),
+    version: null,
+    sha256: null,
+    preload: { dir: join(store.paths.dir, 'bundles'), mayBeMissing: true },
+    keep: 3,
+    domain: null,
+    limits: ARCHIVE_LIMITS,
+    bundleBytesMax: 100_000_000,
+    fetchRetriesMax: 0,
+    ...rest,
+  };
+}
+
+/** A daemon without its listeners: the deployment, what readers get of it, and what it said. */
+export interface TestDaemon {
+  readonly deployment: Deployment;
+  readonly source: FakeSource;
+  readonly events: DeployEvent[];
+  /** What the serving side holds now. */
+  readonly site: { active: ReleaseView | null; older: readonly ReleaseView[] };
+  /** The config changes, and is carried out. */
+  reload(settings: SettingsOf): Promise<void>;
+  /** As SIGTERM ends it. */
+  stop(): Promise<void>;
+}
+
+/** Opens and announces a daemon; `settle` is the test's. */
+export async function openDaemon(
+  store: ReleaseStore,
+  settings: SettingsOf = {},
+  source = new FakeSource(),
+): Promise<TestDaemon> {
+  const events: DeployEvent[] = [];
+  const site: TestDaemon['site'] = { active: null, older: [] };
+  const deployment = new Deployment({
+    store,
+    settings: settingsOf(store, settings),
+    sources: async () => [source],
+    spawnUnpacker: unpackHere,
+    beforeSeal: [],
+    prepareSwap: (active, older) => () => Object.assign(site, { active, older }),
+    onOff: () => Object.assign(site, { active: null, older: [] }),
+    onEvent: (event) => events.push(event),
+  });
+  running.push(deployment);
+  await deployment.open();
+  await deployment.announce(null);
+  return {
+    deployment,
+    source,
+    events,
+    site,
+    reload: async (next) => {
+      await deployment.accept(settingsOf(store, next));
+      await deployment.settle();
+    },
+    stop: () => deployment.stop(),
+  };
+}
+
+/** A daemon from its start to where it is settled. */
+export async function startDaemon(...options: Parameters<typeof openDaemon>): Promise<TestDaemon> {
+  const daemon = await openDaemon(...options);
+  await daemon.deployment.settle();
+  return daemon;
+}
+
+/** The code of what a promise rejects with. */
+export async function codeOf(promise: Promise<unknown>): Promise<ErrorCode | 'it resolved'> {
+  return promise.then(
+    () => 'it resolved' as const,
+    (error: unknown) => {
+      if (error instanceof DocshelfError) return error.code;
+      throw error;
+    },
+  );
+}
+
+/** Copies bundles into a folder, which is made where it is missing. */
+export async function putInto(folder: string, ...bundles: readonly Bundle[]): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const { file, fileName } of bundles) await cp(file, join(folder, fileName));
+}
+
+export async function stagingOf(store: ReleaseStore): Promise<string[]> {
+  return readdir(store.paths.staging);
+}
+
+/** Waits until the assertion holds. With faked timers, those go on meanwhile, no faster than the clock. */
+export function until(assertion: () => unknown): Promise<unknown> {
+  return vi.waitFor(assertion, { timeout: 20_000, interval: 10 });
+}
