@@ -33,6 +33,7 @@ export function renderMarkdown(markdown: string, linkTo: PageLink): RenderedMark
   const headings: Heading[] = [];
   md.use(anchor, {
     level: [2, 3],
+    slugify,
     tabIndex: false,
     permalink: anchor.permalink.linkInsideHeader({
       symbol: '#',
@@ -56,6 +57,12 @@ export function renderMarkdown(markdown: string, linkTo: PageLink): RenderedMark
     return `<div class="code" data-language="${md.utils.escapeHtml(language)}"><pre tabindex="0"><code>${highlight(content, language, md.utils.escapeHtml)}</code></pre></div>\n`;
   };
   return { html: md.render(markdown), headings };
+}
+
+/** Words joined by hyphens, without punctuation: an id that needs no escaping in an address. */
+function slugify(title: string): string {
+  const words = title.toLowerCase().match(/[\p{L}\p{N}_-]+/gu) ?? [];
+  return words.join('-');
 }
 
 function highlight(code: string, language: string, escapeHtml: (text: string) => string): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -15,9 +15,9 @@ const SETTLE_MS = 50;
  */
 export class FileWatch {
   readonly #onChange: () => void;
-  #files: readonly string[] = [];
+  /** File -> digest of its content when it was last looked at. */
+  #digests: ReadonlyMap<string, string> = new Map();
   #watchers: FSWatcher[] = [];
-  #digest = '';
   #pollTimer: NodeJS.Timeout | undefined;
   #settleTimer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -26,11 +26,19 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches these files from now on, in place of others; what they hold at this moment is the base. */
+  /** Looks at the files without saying so: who reads them next hears of every change that comes after this. */
+  async remember(): Promise<void> {
+    this.#digests = await digestsOf([...this.#digests.keys()]);
+  }
+
+  /**
+   * Watches these files from now on, in place of others. One that was watched already is compared with the last look at
+   * it, since it may have changed between being read and this call; a new one with what it holds at this moment.
+   */
   async start(files: readonly string[]): Promise<void> {
     this.#closeWatchers();
-    this.#files = files;
-    this.#digest = await digestOfAll(files);
+    const found = await digestsOf(files);
+    this.#digests = new Map([...found].map(([file, digest]) => [file, this.#digests.get(file) ?? digest]));
     if (this.#isStopped) return;
     for (const folder of new Set(files.map((file) => dirname(file)))) {
       try {
@@ -42,6 +50,7 @@ export class FileWatch {
       }
     }
     this.#pollTimer ??= setInterval(() => void this.#look(), POLL_MS).unref();
+    this.#lookSoon();
   }
 
   stop(): void {
@@ -57,10 +66,12 @@ export class FileWatch {
   }
 
   async #look(): Promise<void> {
-    const digest = await digestOfAll(this.#files);
-    if (digest === this.#digest || this.#isStopped) return;
-    this.#digest = digest;
-    this.#onChange();
+    const former = this.#digests;
+    const found = await digestsOf([...former.keys()]);
+    // Whoever looked in between has seen what this look would tell.
+    if (this.#isStopped || this.#digests !== former) return;
+    this.#digests = found;
+    if ([...found].some(([file, digest]) => former.get(file) !== digest)) this.#onChange();
   }
 
   #closeWatchers(): void {
@@ -69,11 +80,11 @@ export class FileWatch {
   }
 }
 
-async function digestOfAll(files: readonly string[]): Promise<string> {
-  const hash = createHash('sha256');
+async function digestsOf(files: readonly string[]): Promise<Map<string, string>> {
+  const digests = new Map<string, string>();
   for (const file of files) {
     const content = await readFile(file).catch((error: NodeJS.ErrnoException) => `unreadable: ${error.code}`);
-    hash.update(`${file}\0${content.length}\0`).update(content);
+    digests.set(file, hash('sha256', content));
   }
-  return hash.digest('hex');
+  return digests;
 }

@@ -23,4 +23,5 @@ export {
   type StoredVersion,
   storedVersions,
 } from './status.ts';
+export type { BeforeSeal } from './take-in.ts';
 export type { SpawnUnpacker } from './unpack-in-worker.ts';

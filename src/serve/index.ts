@@ -27,7 +27,7 @@ export interface ServeEvents {
   /** A body was asked for and was in memory, or was not. */
   onCache?(hit: boolean): void;
   /** A file could not be read, and 503 was answered or the stream broken off: `cannot_read` or `release_damaged`. */
-  onFault?(error: DocshelfError): void;
+  onFault?(error: DocshelfError, requestId: string | null): void;
 }
 
 type Answer = Response | Promise<Response>;
@@ -80,18 +80,18 @@ export class SiteServer {
       const range = parseRange(rangeHeader, file.size);
       // A range is one of the file's own bytes: of an encoding made on the fly nobody could continue a download.
       if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators('identity'))) {
-        return this.#conditional(file, 'identity', request) ?? this.#range(file, range);
+        return this.#conditional(file, 'identity', request) ?? this.#range(file, range, request);
       }
     }
     const encoding = this.#encodingFor(file, request);
     const conditional = this.#conditional(file, encoding, request);
     if (conditional !== null) return conditional;
-    if (file.size > this.#bodies.bodyBytesMax) return this.#streamed(file, request.method);
+    if (file.size > this.#bodies.bodyBytesMax) return this.#streamed(file, request);
     const body = this.#cached(file, encoding);
     if (body !== undefined) return this.#whole(file, encoding, body, request);
     return this.#bodies.load(file, encoding).then(
       (loaded) => this.#whole(file, encoding, loaded, request),
-      (error: unknown) => this.#unreadable(file, request.method, error),
+      (error: unknown) => this.#unreadable(file, request, error),
     );
   }
 
@@ -125,16 +125,16 @@ export class SiteServer {
     });
   }
 
-  async #streamed(file: SiteFile, method: string): Promise<Response> {
+  async #streamed(file: SiteFile, request: SiteRequest): Promise<Response> {
     try {
-      const stream = method === 'HEAD' ? null : await this.#open(file, 0, file.size);
+      const stream = request.method === 'HEAD' ? null : await this.#open(file, 0, file.size, request);
       return new Response(stream, { headers: file.headers('identity', file.size) });
     } catch (error) {
-      return this.#unreadable(file, method, error);
+      return this.#unreadable(file, request, error);
     }
   }
 
-  async #range(file: SiteFile, range: ByteRange | 'unsatisfiable'): Promise<Response> {
+  async #range(file: SiteFile, range: ByteRange | 'unsatisfiable', request: SiteRequest): Promise<Response> {
     if (range === 'unsatisfiable') {
       const headers = { 'Content-Range': `bytes */${file.size}`, 'Accept-Ranges': 'bytes' };
       return noticeText('GET', { status: 416, title: 'Range not satisfiable', headers });
@@ -142,7 +142,7 @@ export class SiteServer {
     const { start, length } = range;
     try {
       const bytes = this.#cached(file, 'identity')?.bytes.subarray(start, start + length);
-      return new Response(bytes ?? (await this.#open(file, start, length)), {
+      return new Response(bytes ?? (await this.#open(file, start, length, request)), {
         status: 206,
         headers: {
           ...file.headers('identity', file.size),
@@ -151,12 +151,12 @@ export class SiteServer {
         },
       });
     } catch (error) {
-      return this.#unreadable(file, 'GET', error);
+      return this.#unreadable(file, request, error);
     }
   }
 
-  #open(file: SiteFile, start: number, length: number): ReturnType<typeof streamSiteFile> {
-    return streamSiteFile(file, start, length, (fault) => this.#events.onFault?.(fault));
+  #open(file: SiteFile, start: number, length: number, request: SiteRequest): ReturnType<typeof streamSiteFile> {
+    return streamSiteFile(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
   }
 
   /** 404 with the site's own page where it has one. It has no entity tag: a 404 is never `not modified`. */
@@ -183,14 +183,15 @@ export class SiteServer {
         },
       });
     } catch (error) {
-      return this.#unreadable(page, request.method, error);
+      return this.#unreadable(page, request, error);
     }
   }
 
   /** The file is in the release and its bytes do not come: the storage is at fault, so it is never a 404. */
-  #unreadable(file: SiteFile, method: string, error: unknown): Response {
+  #unreadable(file: SiteFile, request: SiteRequest, error: unknown): Response {
+    const { method } = request;
     const fault = toDocshelfError(error);
-    this.#events.onFault?.(fault);
+    this.#events.onFault?.(fault, request.id());
     const notice = {
       status: 503,
       title: `Temporarily unavailable (${fault.code})`,

@@ -5,4 +5,6 @@ export interface SiteRequest {
   readonly target: string;
   /** A header's value, several of one name joined as HTTP says; by lower-case name. */
   header(name: string): string | undefined;
+  /** What its answer and the log know it by; null where nobody gave it an id. */
+  id(): string | null;
 }

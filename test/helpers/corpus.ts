@@ -21,16 +21,17 @@ export async function newHome(bench: Bench, config: ConfigFile = {}): Promise<st
 /**
  * `docshelf bundle import` on a home.
  *
- * @returns the printed object; where the command fails, the problem with its `code`
+ * @throws where the command fails, the error with the `code` of the problem that it printed
  */
 export async function importBundle(
   bench: Bench,
   folder: string,
   archive: string,
   args: readonly string[] = [],
-): Promise<Record<string, unknown>> {
-  const result = await bench.run(['bundle', 'import', archive, '--config', 'config.yaml', '--json', ...args], {
-    cwd: folder,
-  });
-  return result.json();
+): Promise<{ readonly version: string; readonly digest: string }> {
+  const command = ['bundle', 'import', archive, '--config', 'config.yaml', '--json', ...args];
+  const result = await bench.run(command, { cwd: folder });
+  if (result.code === 0) return result.json();
+  const { code } = result.json<{ code: string }>();
+  throw Object.assign(new Error(`the import ended with ${result.code}: ${result.stdout}${result.stderr}`), { code });
 }

@@ -1,58 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import type { StatusReport } from '../../src/http/status-report.ts';
+import { type CommandResult, type Env, type RunOptions, runDocshelf, spawnProgram } from './program.ts';
+import { WAIT_MS_MAX, waitFor } from './wait-for.ts';
+
+export { type CommandResult, type RunOptions, runDocshelf } from './program.ts';
+export { waitFor } from './wait-for.ts';
 
 /** The built program as a child process: what a person starts, with real files in temporary folders and real sockets. */
 
-const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
 const START_MS_MAX = 20_000;
-const COMMAND_MS_MAX = 30_000;
 const STOP_MS_MAX = 30_000;
-const WAIT_MS_MAX = 15_000;
-const POLL_MS = 25;
 
 /** Sections of the config file, as YAML has them. */
 export type ConfigFile = Readonly<Record<string, unknown>>;
-type Env = Readonly<Record<string, string>>;
-
-export interface RunOptions {
-  /** Where the command runs; the folder of temporary files unless told. */
-  readonly cwd?: string;
-  readonly env?: Env;
-  /** Standard input; closed at once unless told. */
-  readonly input?: Uint8Array;
-}
-
-export interface CommandResult {
-  /** Null where a signal ended it. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-  /** Standard output, parsed. */
-  json<T = Record<string, unknown>>(): T;
-}
-
-/** One command to its end. */
-export async function runDocshelf(args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
-  const child = spawnProgram(args, options.cwd ?? tmpdir(), options.env ?? {});
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.on('data', (chunk: Buffer) => {
-      output[name] += chunk.toString();
-    });
-  }
-  // A command that ends without reading its input is no fault of the test.
-  child.stdin?.on('error', () => undefined).end(options.input ?? '');
-  const timer = setTimeout(() => child.kill('SIGKILL'), COMMAND_MS_MAX);
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  clearTimeout(timer);
-  return { code, ...output, json: <T>() => JSON.parse(output.stdout) as T };
-}
+export type LastError = NonNullable<StatusReport['lastError']>;
 
 /** A daemon that listens; whether it has a version to serve is for `until` to wait for. */
 export async function startDaemon(configFile: string, env: Env = {}): Promise<DaemonProcess> {
@@ -117,7 +83,7 @@ export class DaemonProcess {
     const { site = '', admin = '' } = await waitFor(
       () => {
         if (this.#child.exitCode !== null) throw new Error(`it ended with ${this.#child.exitCode}: ${this.log()}`);
-        return /site on (?<site>http:[^\s,]+), admin on (?<admin>http:[^\s"]+)/.exec(this.#stdout)?.groups ?? null;
+        return /site on (?<site>http:[^\s,]+), admin on (?<admin>http:[^\s",]+)/.exec(this.#stdout)?.groups ?? null;
       },
       () => `no line with the daemon's addresses: ${this.log()}`,
       START_MS_MAX,
@@ -149,10 +115,12 @@ export class DaemonProcess {
     return this.until((status) => status.state === 'ready' && status.active?.version === version);
   }
 
-  /** Waits until an error of that code is the last one, and gives it. */
-  async untilError(code: string): Promise<NonNullable<StatusReport['lastError']>> {
-    const { lastError } = await this.until((status) => status.lastError?.code === code);
-    return lastError as NonNullable<StatusReport['lastError']>;
+  /** Waits until an error of that code is the last one, and another than `before`; gives it. */
+  async untilError(code: string, before: StatusReport | null = null): Promise<LastError> {
+    const { lastError } = await this.until(
+      (status) => status.lastError?.code === code && status.lastError.at !== before?.lastError?.at,
+    );
+    return lastError as LastError;
   }
 
   /** Lays these changes over the config file and replaces it in one step; a key that is `null` goes. */
@@ -173,9 +141,29 @@ export class DaemonProcess {
     this.#child.kill(name);
   }
 
-  /** Ends it, and gives its exit code; null where the signal killed it. */
+  /** Waits until that version is served and former errors are history, which comes a moment later. */
+  async untilRecovered(version: string): Promise<StatusReport> {
+    return this.until(
+      ({ state, active, lastError }) => state === 'ready' && active?.version === version && lastError === null,
+    );
+  }
+
+  /** Waits for a line of the log. */
+  async untilLogged(pattern: RegExp): Promise<void> {
+    await waitFor(
+      () => (pattern.test(this.log()) ? true : null),
+      () => `nothing logged like ${pattern}: ${this.log()}`,
+    );
+  }
+
+  /** Ends it, and gives its exit code. */
   async stop(name: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.signal(name);
+    return this.ended();
+  }
+
+  /** The exit code, once it has ended; null where a signal killed it. */
+  async ended(): Promise<number | null> {
     const code = await Promise.race([this.#ended, sleep(STOP_MS_MAX, 'running' as const, { ref: false })]);
     if (code === 'running') throw new Error(`the daemon does not end: ${this.log()}`);
     return code;
@@ -250,33 +238,11 @@ export function withDefaults(config: ConfigFile): ConfigFile {
     staticExport: { enabled: true },
     server: { host: '127.0.0.1', port: 0 },
     admin: { port: 0 },
+    api: { port: 0 },
     storage: { dir: './data' },
     log: { format: 'json' },
   };
   return merge(defaults, config);
-}
-
-/** Polls until there is something, at most so long. */
-export async function waitFor<T>(
-  look: () => T | null | Promise<T | null>,
-  complaint: () => string,
-  timeoutMs = WAIT_MS_MAX,
-): Promise<T> {
-  const endMs = Date.now() + timeoutMs;
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    if (Date.now() > endMs) throw new Error(`after ${timeoutMs} ms: ${complaint()}`);
-    await sleep(POLL_MS);
-  }
-}
-
-function spawnProgram(args: readonly string[], cwd: string, env: Env): ChildProcess {
-  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not there: build first (npm run build)`);
-  // Only what a program needs: a DOCSHELF variable of the person who runs the tests must not decide them.
-  const { PATH, HOME, TMPDIR } = process.env;
-  const base = Object.fromEntries(Object.entries({ PATH, HOME, TMPDIR }).filter(([, value]) => value !== undefined));
-  return spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...base, ...env } as NodeJS.ProcessEnv });
 }
 
 function merge(base: ConfigFile, changes: ConfigFile): ConfigFile {

@@ -58,7 +58,7 @@ export function serve(
   return {
     server,
     ask: async (target, headers = {}, method = 'GET') =>
-      server.respond({ method, target, header: (name) => headers[name] }),
+      server.respond({ method, target, header: (name) => headers[name], id: () => null }),
   };
 }
 

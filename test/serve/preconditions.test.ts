@@ -7,7 +7,7 @@ const LATER = 'Sun, 02 Jun 2024 10:20:30 GMT';
 const VALIDATORS = { etag: '"abc-br"', lastModifiedMs: Date.parse(DATE) };
 
 const evaluate = (headers: Readonly<Record<string, string>>) =>
-  evaluatePreconditions({ method: 'GET', target: '/', header: (name) => headers[name] }, VALIDATORS);
+  evaluatePreconditions({ method: 'GET', target: '/', header: (name) => headers[name], id: () => null }, VALIDATORS);
 
 describe('evaluatePreconditions()', () => {
   it.each([

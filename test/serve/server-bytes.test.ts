@@ -157,7 +157,7 @@ describe('swap()', () => {
 
   it('to null leaves nothing to answer', () => {
     const server = new SiteServer({ cacheBytes: 0 });
-    expect(() => server.respond({ method: 'GET', target: '/', header: () => undefined })).toThrow(
+    expect(() => server.respond({ method: 'GET', target: '/', header: () => undefined, id: () => null })).toThrow(
       expect.objectContaining({ code: 'no_bundle' }),
     );
   });

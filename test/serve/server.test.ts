@@ -72,7 +72,9 @@ describe('respond() to a plain request', () => {
   it('answers from memory without a promise', async () => {
     const { server, ask } = serve([releases.make({ 'a.html': PAGE })]);
     await ask('/a');
-    expect(server.respond({ method: 'GET', target: '/a', header: () => undefined })).toBeInstanceOf(Response);
+    expect(server.respond({ method: 'GET', target: '/a', header: () => undefined, id: () => null })).toBeInstanceOf(
+      Response,
+    );
   });
 
   it('tells of hits and misses of its memory', async () => {

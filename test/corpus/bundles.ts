@@ -1,0 +1,44 @@
+/** What is known of each real bundle, from its own folder's README and from looking into it; nothing of it from docshelf. */
+export interface KnownBundle {
+  readonly name: string;
+  /** The wrapping folder, with its slash, or empty. */
+  readonly root: string;
+  /** Files of the archive that are not part of the site. */
+  readonly launchers: readonly string[];
+  readonly pages: number;
+  /** Links that lead nowhere in the site as built, and how many targets they have. */
+  readonly unresolved: readonly [links: number, targets: number];
+  /** All internal links, at least. */
+  readonly linksMin: number;
+}
+
+const PLAIN = { root: '', launchers: [] };
+
+export const NEXT_JUNE = 'nextjs-a-2024-06-01.tar.gz';
+export const NEXT_JULY = 'nextjs-a-2024-07-15.tar.gz';
+
+export const BUNDLES: readonly KnownBundle[] = [
+  { ...PLAIN, name: NEXT_JUNE, pages: 86, unresolved: [52, 21], linksMin: 5_632 },
+  { ...PLAIN, name: NEXT_JULY, pages: 92, unresolved: [50, 20], linksMin: 6_306 },
+  {
+    name: 'mixed-export.zip',
+    root: '',
+    launchers: ['serve.js', 'Start Docs.bat', 'README.txt'],
+    pages: 93,
+    unresolved: [50, 20],
+    linksMin: 6_368,
+  },
+  { ...PLAIN, name: 'vitepress-docs.zip', pages: 284, unresolved: [60, 6], linksMin: 14_376 },
+  { ...PLAIN, name: 'docusaurus-classic.tar.gz', pages: 106, unresolved: [1, 1], linksMin: 3_328 },
+  { ...PLAIN, name: 'starlight.tar.zst', pages: 222, unresolved: [0, 0], linksMin: 12_614 },
+  { ...PLAIN, name: 'sphinx-manual.tar.gz', pages: 137, unresolved: [698, 23], linksMin: 10_748 },
+  {
+    name: 'postgres-15.tar.gz',
+    root: 'html/',
+    launchers: [],
+    pages: 1_169,
+    unresolved: [1_169, 1],
+    linksMin: 27_959,
+  },
+  { ...PLAIN, name: 'postgres-15.zip', pages: 1_169, unresolved: [1_169, 1], linksMin: 27_959 },
+];

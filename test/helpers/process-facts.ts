@@ -1,0 +1,18 @@
+import { readFile } from 'node:fs/promises';
+
+/** USER_HZ: what /proc counts CPU time in, 100 a second on every Linux that Node runs on (proc(5)). */
+const TICKS_PER_S = 100;
+
+/** CPU time of a process with all its threads, user and system. */
+export async function cpuMsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // Fields 14 and 15; the second one, the name in brackets, may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_S;
+}
+
+/** Resident memory of a process, in MiB. */
+export async function residentMiBOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) / 1024;
+}

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const WAIT_MS_MAX = 15_000;
+const POLL_MS = 25;
+
+/** Polls until there is something, at most so long. */
+export async function waitFor<T>(
+  look: () => T | null | Promise<T | null>,
+  complaint: () => string,
+  timeoutMs = WAIT_MS_MAX,
+): Promise<T> {
+  const endMs = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    if (Date.now() > endMs) throw new Error(`after ${timeoutMs} ms: ${complaint()}`);
+    await sleep(POLL_MS);
+  }
+}
