@@ -22,6 +22,14 @@ export interface GetOptions {
   readonly signal: AbortSignal;
 }
 
+/** What is sent besides the headers. */
+interface Message {
+  readonly method: 'GET' | 'POST';
+  readonly body: string | null;
+}
+
+const GET: Message = { method: 'GET', body: null };
+
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The one way out to HTTP: bounded in time and redirects, limited to the allowed hosts, and silent about queries. */
@@ -54,6 +62,26 @@ export class HttpClient {
     }
   }
 
+  /**
+   * POSTs a body to a link. Every status resolves, a redirect too: what was meant for one place goes to no other.
+   *
+   * @throws as `get`.
+   */
+  async post(link: Secret | string, body: string, options: GetOptions): Promise<HttpResponse> {
+    const first = typeof link === 'string' ? link : link.reveal();
+    const exchange = this.#beginExchange(first, options.signal);
+    try {
+      const url = this.#checkTarget(first, null);
+      const facts = this.#factsOf(first, url);
+      const headers = { ...credentialsOf(url), ...options.headers };
+      const answer = await this.#send(url, { method: 'POST', body }, headers, facts, exchange.signal);
+      return new HttpResponse(answer, new Secret(url.href), facts, exchange);
+    } catch (error) {
+      exchange.end();
+      throw error;
+    }
+  }
+
   /** Ends every connection, also those in use. */
   async close(): Promise<void> {
     await this.#dispatcher.destroy();
@@ -65,7 +93,7 @@ export class HttpClient {
     for (let redirects = 0; ; redirects += 1) {
       const facts = this.#factsOf(first, url);
       const sent = redirects === 0 && authorization !== undefined ? { ...others, authorization } : others;
-      const answer = await this.#send(url, sent, facts, exchange.signal);
+      const answer = await this.#send(url, GET, sent, facts, exchange.signal);
       const response = new HttpResponse(answer, new Secret(url.href), facts, exchange);
       if (!REDIRECTS.has(response.status)) return response;
       const location = response.header('location');
@@ -85,6 +113,7 @@ export class HttpClient {
 
   async #send(
     url: URL,
+    { method, body }: Message,
     headers: Readonly<Record<string, string>>,
     facts: RequestFacts,
     signal: AbortSignal,
@@ -100,7 +129,8 @@ export class HttpClient {
       const answered = this.#dispatcher.request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
-        method: 'GET',
+        method,
+        body,
         // The bytes as they are stored: a coded body has neither the length nor the digest that was promised.
         headers: { 'user-agent': 'docshelf', ...headers, 'accept-encoding': 'identity' },
         signal,

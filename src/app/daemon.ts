@@ -1,9 +1,11 @@
+import { dirname } from 'node:path';
 import { FileWatch } from '../adapters/file-watch.ts';
 import type { Logger } from '../adapters/log.ts';
 import { type Config, ConfigError, type LoadedConfig } from '../config/index.ts';
 import { type DeployEvent, type Deployment, Inbox } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { FeatureReport } from '../domain/feature.ts';
+import type { ReleaseView } from '../domain/release.ts';
 import { accessLog } from '../http/access-log.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin.ts';
 import { type Listener, openListener } from '../http/listener.ts';
@@ -11,8 +13,10 @@ import { Metrics } from '../http/metrics.ts';
 import type { ServedRequest } from '../http/served-request.ts';
 import { createSiteApp } from '../http/site.ts';
 import type { LastReload, StatusReport } from '../http/status-report.ts';
+import type { IndexedRelease, SearchStatus, SiteSearch } from '../search/index.ts';
 import { SiteServer } from '../serve/index.ts';
-import { logDeployEvent, logFailure } from './log-events.ts';
+import { logDeployEvent, logFailure, logSearchEvent } from './log-events.ts';
+import { openSearch } from './open-search.ts';
 import { openShelf, type Shelf } from './shelf.ts';
 import { SiteSwitch } from './site-switch.ts';
 import { deploySlice, featureReport, pendingRestart } from './slices.ts';
@@ -54,6 +58,7 @@ interface Parts {
   readonly shelf: Shelf;
   readonly server: SiteServer;
   readonly site: SiteSwitch;
+  readonly search: SiteSearch | null;
   readonly metrics: Metrics;
 }
 
@@ -62,19 +67,36 @@ async function prepare({ loaded, log, onProgress }: DaemonOptions): Promise<Part
   const metrics = new Metrics();
   const server = new SiteServer(config.server, {
     onCache: (isHit) => metrics.onCache(isHit),
-    onFault: (error) => logFailure(log, 'serve', error),
+    onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
   });
   const site = new SiteSwitch(server, config.server.trailingSlash);
+  const search = openSearch(config, (event) => logSearchEvent(log, event));
   const shelf = await openShelf(config, {
-    prepareSwap: site.prepare,
-    onOff: site.turnOff,
+    search,
+    prepareSwap: (active, older) => {
+      const commit = site.prepare(active, older);
+      return () => {
+        commit();
+        search?.follow(indexedRelease(active), active.version);
+      };
+    },
+    onOff: () => {
+      site.turnOff();
+      search?.forget();
+    },
     onEvent: (event) => {
       if (event.kind === 'progress') onProgress(event);
       logDeployEvent(log, event);
       metrics.onDeployEvent(event);
     },
   });
-  return { shelf, server, site, metrics };
+  return { shelf, server, site, search, metrics };
+}
+
+const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
+
+function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): IndexedRelease {
+  return { digest, releaseDir: dirname(siteDir), trailingSlash };
 }
 
 class RunningDaemon implements Daemon {
@@ -140,7 +162,12 @@ class RunningDaemon implements Daemon {
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     const [site, admin] = this.#listeners;
     // Work on bundles is given up at once, while readers get their answers.
-    await Promise.all([site?.stop(deadlineMs), this.#parts.shelf.close(), this.#inbox.stop()]);
+    await Promise.all([
+      site?.stop(deadlineMs),
+      this.#parts.shelf.close(),
+      this.#inbox.stop(),
+      this.#parts.search?.stop(),
+    ]);
     await admin?.stop(ADMIN_STOP_MS);
   }
 
@@ -152,7 +179,7 @@ class RunningDaemon implements Daemon {
       server: this.#parts.server,
       status: () => ({ state: this.#deployment.state, reason: this.#reasonForReaders() }),
       features: () => this.#features(),
-      onError: (error) => logFailure(log, 'site', error),
+      onError: (error, requestId) => logFailure(log, 'site', error, requestId),
     });
     const adminApp = createAdminApp({
       token: () => this.#config.admin.token,
@@ -203,6 +230,8 @@ class RunningDaemon implements Daemon {
   /** Takes the config as it is now. A faulty one changes nothing, and is said. */
   async #takeConfig(): Promise<{ result: LastReload; mustSettle: boolean }> {
     try {
+      // Before the files are read: what changes while they are is another change.
+      await this.#watch.remember();
       const loaded = await this.#options.reload();
       const { config } = loaded;
       await this.#deployment.accept(deploySlice(config));
@@ -254,8 +283,8 @@ class RunningDaemon implements Daemon {
       lastReload: this.#lastReload,
       lastError,
       pending: pendingRestart(this.#opened, this.#config),
-      // The search engine and the export jobs are not part of this version of docshelf.
-      search: { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 },
+      search: this.#parts.search?.status ?? SEARCH_OFF,
+      // Export jobs are not part of this version of docshelf.
       jobs: { queued: 0, running: 0 },
       notices,
       activity,

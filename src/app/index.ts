@@ -2,6 +2,7 @@ import { openLog } from '../adapters/log.ts';
 import type { Config, LoadedConfig } from '../config/index.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import { type Daemon, startDaemon as start } from './daemon.ts';
+import { openSearch } from './open-search.ts';
 import { openShelf } from './shelf.ts';
 
 /**
@@ -35,6 +36,7 @@ export async function startDaemon(options: {
 /** A data folder for one command: nothing is served, so what becomes active is only written down. */
 export function openCommandShelf(config: Config, onProgress: OnProgress): ReturnType<typeof openShelf> {
   return openShelf(config, {
+    search: openSearch(config, () => undefined),
     prepareSwap: () => () => undefined,
     onOff: () => undefined,
     onEvent: (event) => {

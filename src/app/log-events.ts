@@ -1,6 +1,7 @@
 import type { Logger } from '../adapters/log.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
+import type { SearchEvent } from '../search/index.ts';
 
 /** One line for every change of state, at info; progress is for the terminal and not for the log. */
 export function logDeployEvent(log: Logger, event: DeployEvent): void {
@@ -34,6 +35,28 @@ export function logDeployEvent(log: Logger, event: DeployEvent): void {
       return;
     case 'removed':
       log.info({ event: event.kind, version: event.version }, `removed version ${event.version}`);
+      return;
+    case 'failed':
+      logFailure(log, event.step, event.error);
+  }
+}
+
+export function logSearchEvent(log: Logger, event: SearchEvent): void {
+  switch (event.kind) {
+    case 'indexed':
+      log.info(
+        { event: event.kind, sections: event.sections, seconds: event.seconds },
+        `indexed ${event.sections} sections`,
+      );
+      return;
+    case 'embedded':
+      log.info(
+        { event: event.kind, passages: event.passages, seconds: event.seconds },
+        `embedded ${event.passages} passages`,
+      );
+      return;
+    case 'rebuilding':
+      log.info({ event: event.kind, code: event.error.code }, `building the search index anew: ${event.error.message}`);
       return;
     case 'failed':
       logFailure(log, event.step, event.error);

@@ -1,15 +1,18 @@
-import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/index.ts';
-import { type DeployEvent, Deployment, openDataFolder, type PrepareSwap, ReleaseStore } from '../deploy/index.ts';
+import { type BeforeSeal, type DeployEvent, Deployment, openDataFolder, type PrepareSwap, ReleaseStore } from '../deploy/index.ts';
+import type { SiteSearch } from '../search/index.ts';
 import { BundleSources } from './bundle-sources.ts';
 import { deploySlice } from './slices.ts';
+import { workerEntry } from './worker-entry.ts';
 
 /** What a deployment is joined to: the serving side for a daemon, nothing for a one-shot command. */
 export interface ShelfHooks {
   readonly prepareSwap: PrepareSwap;
   readonly onOff: () => void;
   readonly onEvent: (event: DeployEvent) => void;
+  /** Builds the search index of a bundle that is taken in; null where search is off. */
+  readonly search: SiteSearch | null;
 }
 
 /** A data folder with the deployment on it. */
@@ -22,15 +25,15 @@ export interface Shelf {
 }
 
 /** @throws DocshelfError `cannot_write`, `config_invalid`, `data_folder_newer`. */
-export async function openShelf(config: Config, hooks: ShelfHooks): Promise<Shelf> {
+export async function openShelf(config: Config, { search, ...hooks }: ShelfHooks): Promise<Shelf> {
   const store = new ReleaseStore(await openDataFolder(config.storage.dir));
   const sources = new BundleSources(config);
   const deployment = new Deployment({
     store,
     settings: deploySlice(config),
     sources: () => sources.open(),
-    spawnUnpacker: (order) => new Worker(siblingEntry('../deploy/worker'), { workerData: order }),
-    beforeSeal: [],
+    spawnUnpacker: (order) => new Worker(workerEntry('../deploy/worker'), { workerData: order }),
+    beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
     ...hooks,
   });
   await deployment.open();
@@ -45,7 +48,7 @@ export async function openShelf(config: Config, hooks: ShelfHooks): Promise<Shel
   };
 }
 
-/** A worker's entry: a `.js` file in the built program, a `.ts` file where the sources run as they are. */
-function siblingEntry(path: string): URL {
-  return new URL(`${path}${extname(import.meta.filename)}`, import.meta.url);
+/** The index is there with the swap: a version is searchable from its first moment. */
+function indexBeforeSeal(search: SiteSearch): BeforeSeal {
+  return (releaseDir, { digest, trailingSlash }, signal) => search.index({ digest, releaseDir, trailingSlash }, signal);
 }

@@ -35,15 +35,14 @@ export function httpClientSlice({ deployment, network }: Config): HttpClientSett
 }
 
 export function featureReport(config: Config, domain: string): FeatureReport {
-  const { features, staticExport, deployment } = config;
+  const { features, staticExport, search, deployment } = config;
   return reportFeatures(deployment.type, domain, {
     search: features.search.enabled,
     assistant: features.assistant.enabled,
     analytics: features.analytics.enabled,
     apiPlayground: features.apiPlayground.enabled,
     staticExport: staticExport.enabled,
-    // The engine is not part of this version of docshelf, whatever its setting's default says.
-    localSearch: null,
+    localSearch: search.enabled,
   });
 }
 
@@ -58,6 +57,8 @@ const NEEDS_RESTART: readonly [key: string, read: (config: Config) => unknown][]
   ['api.host', (config) => config.api.host],
   ['api.port', (config) => config.api.port],
   ['storage.dir', (config) => config.storage.dir],
+  ['search.enabled', (config) => config.search.enabled],
+  ['search.model', (config) => JSON.stringify(config.search.model)],
   ['log.format', (config) => config.log.format],
 ];
 

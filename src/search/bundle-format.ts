@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto';
+import { Ajv } from 'ajv';
+import { type Static, Type } from 'typebox';
+import { DocshelfError } from '../domain/errors.ts';
+import { OWN_FOLDER } from '../domain/release.ts';
+import type { Passage, Section } from './section.ts';
+import type { Vectors } from './semantic/vector-file.ts';
+
+/**
+ * The search data that a bundle may carry, so that it need not be indexed again: `_docshelf/search/` with a header, the
+ * sections as JSON Lines, and the vectors as plain int8. Described for others in docs/search-format.md.
+ */
+export const SEARCH_FORMAT_VERSION = 1;
+
+const FOLDER = `${OWN_FOLDER}search/`;
+export const SEARCH_HEADER_PATH = `${FOLDER}header.json`;
+const SECTIONS_PATH = `${FOLDER}sections.jsonl`;
+const VECTORS_PATH = `${FOLDER}vectors.i8`;
+
+const HEADER_BYTES_MAX = 64 * 1024;
+/** What one file of an archive may have at most. */
+const PART_BYTES_MAX = 512 * 1024 ** 2;
+/** Of one section: its text is bounded on extraction, and JSON takes up to six bytes for one of its characters. */
+const LINE_BYTES_MAX = 4 * 1024 ** 2;
+/** Ten times the largest documentation site that is measured. */
+const SECTIONS_MAX = 1_000_000;
+const PASSAGES_OF_SECTION_MAX = 100_000;
+const DIMS_MAX = 4096;
+
+const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
+const Part = {
+  count: Type.Integer({ minimum: 0 }),
+  bytes: Type.Integer({ minimum: 0, maximum: PART_BYTES_MAX }),
+  sha256: Sha256,
+};
+
+/** `header.json`. Keys that are not named are let be, here and in a section: a later writer may add some. */
+const HeaderSchema = Type.Object({
+  formatVersion: Type.Literal(SEARCH_FORMAT_VERSION),
+  sections: Type.Object({ ...Part, count: Type.Integer({ minimum: 0, maximum: SECTIONS_MAX }) }),
+  vectors: Type.Union([
+    Type.Null(),
+    Type.Object({
+      ...Part,
+      modelDigest: Sha256,
+      dims: Type.Integer({ minimum: 32, maximum: DIMS_MAX, multipleOf: 32 }),
+    }),
+  ]),
+});
+type Header = Static<typeof HeaderSchema>;
+
+const LineSchema = Type.Object({
+  /** A path on the site, never another host's (`//host`), on one line. */
+  path: Type.String({ pattern: '^/(?!/)[^\\u0000-\\u0020\\u007f\\\\]*$', maxLength: 16_384 }),
+  title: Type.String({ maxLength: 1000 }),
+  headings: Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 64 }),
+  text: Type.String(),
+  language: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
+  version: Type.Union([Type.String({ maxLength: 128 }), Type.Null()]),
+  tags: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 200 }),
+  passages: Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }), {
+    maxItems: PASSAGES_OF_SECTION_MAX,
+  }),
+  /** Whether its passages have vectors: a model need not read every language. */
+  embedded: Type.Boolean(),
+});
+type Line = Static<typeof LineSchema>;
+
+/** A section with the passages that it is cut into. */
+export interface CutSection {
+  readonly section: Section;
+  readonly passages: readonly Passage[];
+}
+
+export interface BundleSearch {
+  readonly sections: readonly CutSection[];
+  /** One for each passage of the sections that it names. Null: none were made, or with another model. */
+  readonly vectors: Vectors | null;
+}
+
+/**
+ * The files of `_docshelf/search/`, by path in the archive. The same input gives the same bytes.
+ *
+ * @throws RangeError where the vectors are not those of the passages: a fault of the caller.
+ */
+export function encodeBundleSearch({ sections, vectors }: BundleSearch): Map<string, Uint8Array> {
+  const embedded = new Set(vectors?.sections);
+  const owners = sections.flatMap(({ passages }, index) => (embedded.has(index) ? passages.map(() => index) : []));
+  if (vectors !== null && !isSame(owners, vectors)) throw new RangeError('vectors and passages do not agree');
+
+  const lines = sections.map(({ section, passages }, index) => {
+    const { path, title, headings, text, language, version, tags } = section;
+    const cuts = passages.map(({ start, end }) => [start, end]);
+    const line = {
+      path,
+      title,
+      headings,
+      text,
+      language,
+      version,
+      tags,
+      passages: cuts,
+      embedded: embedded.has(index),
+    };
+    return Buffer.from(`${JSON.stringify(line)}\n`);
+  });
+  const files = new Map<string, Uint8Array>();
+  files.set(SECTIONS_PATH, Buffer.concat(lines));
+  if (vectors !== null) files.set(VECTORS_PATH, bytesOf(vectors.values));
+  const describe = (path: string, count: number) => {
+    const bytes = files.get(path) ?? new Uint8Array();
+    return { count, bytes: bytes.length, sha256: sha256(bytes) };
+  };
+  const header: Header = {
+    formatVersion: SEARCH_FORMAT_VERSION,
+    sections: describe(SECTIONS_PATH, sections.length),
+    vectors:
+      vectors === null
+        ? null
+        : { ...describe(VECTORS_PATH, owners.length), modelDigest: vectors.modelDigest, dims: vectors.dims },
+  };
+  return files.set(SEARCH_HEADER_PATH, Buffer.from(`${JSON.stringify(header, null, 2)}\n`));
+}
+
+function isSame(owners: readonly number[], { sections, values, dims }: Vectors): boolean {
+  return (
+    owners.length === sections.length &&
+    owners.every((owner, index) => owner === sections[index]) &&
+    values.length === owners.length * dims
+  );
+}
+
+/** Gives a file of the bundle by its path in the archive, or null where it has none; it need not read more than `bytesMax`. */
+export type ReadPart = (path: string, bytesMax: number) => Promise<Uint8Array | null>;
+
+/**
+ * The search data of a bundle; null where it carries none. Everything is checked: counts, lengths, digests, and every
+ * section. Whether the paths lead to pages of this release is the caller's to check.
+ *
+ * @param modelDigest of the model that is in use, or null. Vectors of another are not read.
+ * @throws DocshelfError `bad_search_data` where it is damaged or of a newer format: to be treated as absent, with a note.
+ */
+export async function decodeBundleSearch(read: ReadPart, modelDigest: string | null): Promise<BundleSearch | null> {
+  const headerBytes = await read(SEARCH_HEADER_PATH, HEADER_BYTES_MAX);
+  if (headerBytes === null) return null;
+  const header = parseHeader(headerBytes);
+  const lines = [...parseLines(await readPart(read, SECTIONS_PATH, header.sections))];
+  if (lines.length !== header.sections.count)
+    throw bad(SECTIONS_PATH, `it has ${lines.length} sections, not ${header.sections.count}`);
+
+  const sections = lines.map(({ passages, embedded: _, ...section }) => ({
+    section,
+    passages: passages.map(([start = 0, end = 0]) => ({ start, end })),
+  }));
+  const { vectors } = header;
+  if (vectors === null || vectors.modelDigest !== modelDigest) return { sections, vectors: null };
+  const owners = lines.flatMap(({ passages, embedded }, index) => (embedded ? passages.map(() => index) : []));
+  if (vectors.count !== owners.length || vectors.bytes !== owners.length * vectors.dims) {
+    throw bad(VECTORS_PATH, 'it has not one vector for each passage');
+  }
+  const bytes = await readPart(read, VECTORS_PATH, vectors);
+  const values = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { sections, vectors: { modelDigest, dims: vectors.dims, sections: Uint32Array.from(owners), values } };
+}
+
+function parseHeader(bytes: Uint8Array): Header {
+  if (bytes.length > HEADER_BYTES_MAX) throw bad(SEARCH_HEADER_PATH, `it has more than ${HEADER_BYTES_MAX} bytes`);
+  const value = parseJson(bytes, SEARCH_HEADER_PATH);
+  const formatVersion = (value as { formatVersion?: unknown } | null)?.formatVersion;
+  if (Number.isInteger(formatVersion) && (formatVersion as number) > SEARCH_FORMAT_VERSION) {
+    throw bad(
+      SEARCH_HEADER_PATH,
+      `its format version is ${formatVersion}, and this docshelf knows ${SEARCH_FORMAT_VERSION}`,
+    );
+  }
+  const isHeader = new Ajv().compile<Header>(HeaderSchema);
+  if (isHeader(value)) return value;
+  const [fault] = isHeader.errors ?? [];
+  throw bad(SEARCH_HEADER_PATH, `${fault?.instancePath || 'it'} ${fault?.message}`);
+}
+
+async function readPart(read: ReadPart, path: string, part: Header['sections']): Promise<Uint8Array> {
+  const bytes = await read(path, part.bytes);
+  if (bytes === null) throw bad(path, 'it is missing');
+  if (bytes.length !== part.bytes) throw bad(path, `it has ${bytes.length} bytes, not ${part.bytes}`);
+  if (sha256(bytes) !== part.sha256) throw bad(path, 'its content is not what was written');
+  return bytes;
+}
+
+function* parseLines(bytes: Uint8Array): Generator<Line> {
+  const isLine = new Ajv().compile<Line>(LineSchema);
+  let start = 0;
+  for (let number = 1; start < bytes.length; number++) {
+    const end = bytes.indexOf(0x0a, start);
+    const where = `line ${number}`;
+    if (end === -1) throw bad(SECTIONS_PATH, `${where} does not end`);
+    if (number > SECTIONS_MAX) throw bad(SECTIONS_PATH, `it has more than ${SECTIONS_MAX} sections`);
+    if (end - start > LINE_BYTES_MAX) throw bad(SECTIONS_PATH, `${where} has more than ${LINE_BYTES_MAX} bytes`);
+    const value = parseJson(bytes.subarray(start, end), SECTIONS_PATH);
+    if (!isLine(value)) {
+      const [fault] = isLine.errors ?? [];
+      throw bad(SECTIONS_PATH, `${where}: ${fault?.instancePath || 'it'} ${fault?.message}`);
+    }
+    if (!arePassages(value)) throw bad(SECTIONS_PATH, `${where}: its passages are not stretches of its text, in order`);
+    const { path, title, headings, text, language, version, tags, passages, embedded } = value;
+    yield { path, title, headings, text, language, version, tags, passages, embedded };
+    start = end + 1;
+  }
+}
+
+function arePassages({ text, passages }: Line): boolean {
+  let before = 0;
+  return passages.every(([start = 0, end = 0]) => {
+    const isInOrder = start < end && end > before && end <= text.length;
+    before = end;
+    return isInOrder;
+  });
+}
+
+function parseJson(bytes: Uint8Array, path: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw bad(path, 'it is no JSON in UTF-8', cause);
+  }
+}
+
+function bytesOf(values: Int8Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function bad(path: string, state: string, cause?: unknown): DocshelfError {
+  return new DocshelfError('bad_search_data', `Cannot use the bundle's search data "${path}": ${state}`, {
+    next: 'The pages are indexed instead. Export again to save that time.',
+    cause,
+  });
+}

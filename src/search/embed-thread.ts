@@ -1,0 +1,74 @@
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { KEYWORD_FILE, VECTOR_FILE } from './build-index.ts';
+import { KeywordIndex } from './keyword/index.ts';
+import type { EmbedOrder } from './messages.ts';
+import type { Embedder, EmbedProgress } from './ports.ts';
+import { readSectionFacts, type SectionFacts } from './section-facts.ts';
+import { embedRelease, type PassageText } from './semantic/embed-release.ts';
+import { passageText } from './semantic/passage-text.ts';
+import { readVectors } from './semantic/vector-file.ts';
+
+/** Texts between two looks at the other threads' needs: some 80 ms of one core with the built-in model. */
+const BATCH_SIZE = 4;
+
+/**
+ * Makes a release's vectors, unless they are there for this model.
+ *
+ * @param digest the model's, known before the model is loaded
+ */
+export async function embedInThread(
+  { searchDir, release, cacheDir }: EmbedOrder,
+  digest: string,
+  load: () => Promise<Embedder>,
+  onProgress: (progress: EmbedProgress) => void,
+  signal: AbortSignal,
+): Promise<{ modelDigest: string }> {
+  yieldToReaders();
+  const file = join(searchDir, VECTOR_FILE);
+  const known = await readVectors(file, digest).catch(() => null);
+  if (known !== null) {
+    onProgress({ passages: known.sections.length, embedded: known.sections.length });
+    return { modelDigest: digest };
+  }
+  const keyword = KeywordIndex.open(join(searchDir, KEYWORD_FILE));
+  try {
+    const facts = await readSectionFacts(searchDir, keyword.count);
+    const embedder = await load();
+    await embedRelease({
+      passages: () => passageTexts(keyword, facts, embedder),
+      embedder,
+      release,
+      cacheDir,
+      file,
+      batchSize: BATCH_SIZE,
+      signal,
+      onProgress,
+    });
+  } finally {
+    keyword.close();
+  }
+  return { modelDigest: digest };
+}
+
+/**
+ * Readers come first. On Linux a thread has a niceness of its own (setpriority(2), "C library/kernel differences"), so that
+ * this one yields and the ones that answer do not.
+ */
+function yieldToReaders(): void {
+  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
+/** What the model cannot read is not embedded: nothing would come of it but work. */
+function* passageTexts(
+  keyword: KeywordIndex,
+  facts: readonly SectionFacts[],
+  embedder: Embedder,
+): Generator<PassageText> {
+  for (const [number, { language, passages }] of facts.entries()) {
+    if (language !== null && !embedder.reads(language)) continue;
+    const section = keyword.section(number);
+    if (section === null) continue;
+    for (const passage of passages) yield { section: number, text: passageText(section, passage) };
+  }
+}

@@ -1,0 +1,67 @@
+import { attributeOf, type Element, elementsOf, type Parent } from './tree.ts';
+
+/** Anchors kept before a heading: real pages have at most a handful. */
+const PENDING_MAX = 20;
+/** UTF-16 code units. Longer ones are no names that somebody links to. */
+const ANCHOR_LENGTH_MAX = 1_000;
+
+/** An element's own name for fragments: its `id`, or the `name` of a link. */
+function anchorOf(element: Element): string | null {
+  const name = attributeOf(element, 'id') || (element.tagName === 'a' ? attributeOf(element, 'name') : null) || null;
+  return name !== null && name.length <= ANCHOR_LENGTH_MAX ? name : null;
+}
+
+/**
+ * Finds the fragment of each heading: generators put it on the heading, inside it, on the element around it (Sphinx, DocBook)
+ * or before it. Feed it every element and all text in the page's order.
+ */
+export class Anchors {
+  readonly #document: Parent;
+  /** Anchors since the last text: what stands right before the next heading. */
+  #pending: string[] = [];
+  #all: ReadonlySet<string> | null = null;
+
+  constructor(document: Parent) {
+    this.#document = document;
+  }
+
+  enter(element: Element): void {
+    if (element.attrs.length === 0 || this.#pending.length >= PENDING_MAX) return;
+    const anchor = anchorOf(element);
+    if (anchor !== null) this.#pending.push(anchor);
+  }
+
+  /** Text came: what was pending belongs to it and not to the next heading. */
+  passText(): void {
+    if (this.#pending.length > 0) this.#pending = [];
+  }
+
+  /** The fragment of a heading without `#`, or null where no anchor leads to it. */
+  fragmentOf(heading: Element): string | null {
+    const own = anchorOf(heading);
+    if (own !== null) return own;
+    let permalink: string | null = null;
+    for (const element of elementsOf(heading)) {
+      const inner = anchorOf(element);
+      if (inner !== null) return inner;
+      const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
+      if (href?.startsWith('#') && href.length > 1) permalink ??= decoded(href.slice(1));
+    }
+    // Several anchors may lead here: the page's own permalink says which one it uses.
+    if (permalink !== null && (this.#pending.includes(permalink) || this.#exists(permalink))) return permalink;
+    return this.#pending.at(-1) ?? null;
+  }
+
+  #exists(anchor: string): boolean {
+    this.#all ??= new Set([...elementsOf(this.#document)].map(anchorOf).filter((name) => name !== null));
+    return this.#all.has(anchor);
+  }
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}

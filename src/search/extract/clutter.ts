@@ -1,0 +1,130 @@
+import { attributeOf, type Element, hasClass, isElement, isHeading, rawText } from './tree.ts';
+
+/** Elements that show no text of the page, or none that belongs to it. */
+const WITHOUT_TEXT = new Set(
+  (
+    'script style template noscript svg iframe object canvas audio video map button input select textarea datalist ' +
+    'progress meter dialog nav menu link meta head title rp rt annotation'
+  ).split(' '),
+);
+
+/** ARIA landmarks and widgets that stand around the content (WAI-ARIA 1.2, section 5.3). */
+const ROLES = new Set('navigation search banner contentinfo button menu menubar toolbar dialog'.split(' '));
+
+/**
+ * Class names of what stands around or beside the text, as generators write them: breadcrumbs, contents lists of the page,
+ * pagers, edit links, copy buttons, permalinks, text for screen readers, version banners.
+ */
+const CLASSES = new Set(
+  (
+    'breadcrumb breadcrumbs crumbs theme-doc-breadcrumbs nextra-breadcrumb ' +
+    'theme-doc-version-badge theme-doc-version-banner theme-doc-toc-mobile theme-doc-toc-desktop theme-doc-footer ' +
+    'table-of-contents tableofcontents on-this-page page-toc nextra-toc VPDocAside VPLocalNav ' +
+    'pagination pagination-nav pagination-links pager prev-next prevnext page-nav VPDocFooter ' +
+    'edit-link edit-page edit-this-page edit-info page-edit last-updated page-meta ' +
+    'skip-link copy-button copybtn btn-copy clipboard-copy ' +
+    'headerlink header-anchor hash-link sl-anchor-link anchor-link heading-anchor permalink ' +
+    'sr-only visually-hidden line-numbers-wrapper line-numbers-rows viewcode-link viewcode-back ' +
+    'navheader navfooter sphinxsidebar indexterm sl-banner VPNav VPSidebar VPFooter avatar'
+  ).split(' '),
+);
+
+/** The few that make a heading none: it is for screen readers, or names a book's author. */
+const HEADING_CLASSES = new Set('sr-only visually-hidden corpauthor'.split(' '));
+
+/** Line numbers, which stand beside code: in it, or in a table's cell. */
+const LINE_NUMBER_CLASSES = new Set(
+  'linenos lineno linenumber line-number ln lnt gutter rouge-gutter hljs-ln-numbers'.split(' '),
+);
+
+const HIDDEN_STYLE = /display\s*:\s*none/i;
+
+/** A link to where a page's source is edited, by its address and not by its words, which every language has its own of. */
+const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
+
+/** Lists of the pages below this one. They say nothing of their own, but stand in for a section that has no text. */
+const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
+
+/** Whether an element is not shown. The panels of tabs are: each is a click away, and one of them alone is not hidden. */
+function isHidden(element: Element): boolean {
+  if (attributeOf(element, 'role') === 'tabpanel') return false;
+  // The titles of Starlight's asides are hidden from screen readers, which hear them as the aside's label.
+  if (attributeOf(element, 'aria-hidden') === 'true') return !hasClass(element, 'starlight-aside__title');
+  const hidden = attributeOf(element, 'hidden');
+  if (hidden !== null && hidden !== 'until-found') return true;
+  const style = attributeOf(element, 'style');
+  return style !== null && HIDDEN_STYLE.test(style);
+}
+
+function hasClutterClass(element: Element): boolean {
+  const classes = attributeOf(element, 'class');
+  if (classes === null) return false;
+  const known = isHeading(element) ? HEADING_CLASSES : CLASSES;
+  for (const name of classes.split(/\s+/)) if (known.has(name) || name.endsWith('-visually-hidden')) return true;
+  // The language's name that VitePress prints in a code block's corner.
+  return element.tagName === 'span' && classes === 'lang';
+}
+
+/** Line numbers inside code or a cell, which are never text. */
+export function isLineNumber(element: Element): boolean {
+  const classes = attributeOf(element, 'class');
+  return classes?.split(/\s+/).some((name) => LINE_NUMBER_CLASSES.has(name)) ?? false;
+}
+
+function isClutterLink(link: Element): boolean {
+  const relation = attributeOf(link, 'rel');
+  if (relation === 'prev' || relation === 'next') return true;
+  const href = attributeOf(link, 'href') ?? '';
+  // A permalink is a link to its own page that says no word: `#`, `¶`, a zero-width space.
+  return href.startsWith('#') ? !/[\p{L}\p{N}]/u.test(rawText(link)) : EDIT_ADDRESS.test(href);
+}
+
+/** A footer is the page's or an article's, unless it says who is quoted. */
+function isPageFooter(element: Element): boolean {
+  const parent = element.parentNode;
+  return element.tagName === 'footer' && !(isElement(parent) && /^(?:blockquote|figure)$/.test(parent.tagName));
+}
+
+/** DocBook's words above a list of pages: "Table of Contents". */
+function isContentsCaption({ tagName, parentNode }: Element): boolean {
+  return tagName === 'p' && isElement(parentNode) && parentNode.tagName === 'div' && hasClass(parentNode, 'toc');
+}
+
+/** Whether an element inside the content is no part of it: navigation, controls, what is hidden. */
+export function isClutter(element: Element): boolean {
+  if (WITHOUT_TEXT.has(element.tagName)) return true;
+  if (isPageFooter(element) || isContentsCaption(element)) return true;
+  if (element.attrs.length === 0) return false;
+  if (isHidden(element) || hasClutterClass(element) || attributeOf(element, 'data-pagefind-ignore') !== null)
+    return true;
+  const role = attributeOf(element, 'role');
+  if (role !== null && ROLES.has(role)) return true;
+  if (element.tagName === 'a') return isClutterLink(element);
+  return element.tagName === 'td' && isLineNumber(element);
+}
+
+/** Notes set apart from the text, as generators and themes name them. */
+const NOTE_CLASSES = new Set(
+  'note tip seealso warning caution danger important admonition callout alert custom-block'.split(' '),
+);
+
+/** Whether an element is a note, a quotation or an aside: headings in it are its own, and begin no section of the page. */
+export function isNote(element: Element): boolean {
+  const { tagName } = element;
+  if (tagName === 'aside' || tagName === 'blockquote') return true;
+  if (tagName !== 'div') return false;
+  return (
+    attributeOf(element, 'class')
+      ?.split(/\s+/)
+      .some((name) => NOTE_CLASSES.has(name)) ?? false
+  );
+}
+
+/** Whether an element lists the pages below this one: Sphinx's `toctree`, DocBook's `toc`. */
+export function listsChildPages(element: Element): boolean {
+  const classes = attributeOf(element, 'class');
+  if (classes === null) return false;
+  return (
+    CHILD_PAGES.test(classes) || ((element.tagName === 'div' || element.tagName === 'dl') && hasClass(element, 'toc'))
+  );
+}

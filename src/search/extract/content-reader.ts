@@ -1,0 +1,249 @@
+import { Anchors } from './anchors.ts';
+import { isClutter, isNote, listsChildPages } from './clutter.ts';
+import { codeText } from './code-text.ts';
+import type { ContentRoot } from './content-root.ts';
+import { headingText } from './heading-text.ts';
+import type { PageAddress } from './site-address.ts';
+import { GAP, type Gap, TextWriter } from './text-writer.ts';
+import {
+  attributeOf,
+  DEPTH_MAX,
+  type Element,
+  findElement,
+  hasClass,
+  isElement,
+  isHeading,
+  isText,
+  type Parent,
+} from './tree.ts';
+
+/** What stands under one heading, before the headings are put in order. */
+export interface Part {
+  /** 1 to 6; 0 for what stands before the first heading. */
+  readonly level: number;
+  readonly heading: string;
+  readonly fragment: string | null;
+  readonly text: TextWriter;
+  /** Titles of the pages below this one, as the page lists them. */
+  readonly childPages: TextWriter;
+}
+
+/** UTF-16 code units of one section: a thousand passages, more than anybody reads under one heading. */
+const TEXT_LENGTH_MAX = 512 * 1024;
+/** Of a list of pages, which only stands in for a missing text. */
+const CHILD_PAGES_LENGTH_MAX = 2_000;
+/** Headings of one page; the longest real change logs have 3,000. What comes after stays in the last section. */
+const PARTS_MAX = 10_000;
+
+const BLOCKS = new Set(
+  (
+    'address article aside blockquote body center details dialog dd div dl dt fieldset figcaption figure footer form ' +
+    'header hgroup hr legend main ol p section summary ul caption table'
+  ).split(' '),
+);
+
+/** Where in the page the reader is; children inherit it. */
+interface Place {
+  readonly depth: number;
+  /** The widest gap that may be written here: items hold lines, cells hold words. */
+  readonly gapMax: Gap;
+  /** Inside a note or a link to elsewhere (a card): a heading there is its own, and is text of the section. */
+  readonly isInset: boolean;
+  /** Around a title, where a page has bylines, dates and authors: only headings count. */
+  readonly headingsOnly: boolean;
+  /** Whether an outer header was looked into already: each page's elements are, once. */
+  readonly isInHeader: boolean;
+}
+
+const START: Place = { depth: 0, gapMax: GAP.block, isInset: false, headingsOnly: false, isInHeader: false };
+
+/** Reads a page's content in one pass: parts of text under headings, and links to other pages. */
+export class ContentReader {
+  readonly parts: Part[] = [];
+  readonly #root: ContentRoot;
+  readonly #address: PageAddress;
+  readonly #anchors: Anchors;
+  #writer: TextWriter;
+
+  constructor(document: Parent, root: ContentRoot, address: PageAddress) {
+    this.#root = root;
+    this.#address = address;
+    this.#anchors = new Anchors(document);
+    this.#writer = this.#begin(0, '', null);
+  }
+
+  read(): readonly Part[] {
+    // A container found by density is often the heading's own, as in DocBook; a landmark's id is the layout's.
+    if (!this.#root.isMarked) this.#anchors.enter(this.#root.element);
+    this.#children(this.#root.element, START);
+    return this.parts;
+  }
+
+  #begin(level: number, heading: string, fragment: string | null): TextWriter {
+    const text = new TextWriter(TEXT_LENGTH_MAX);
+    this.parts.push({ level, heading, fragment, text, childPages: new TextWriter(CHILD_PAGES_LENGTH_MAX) });
+    this.#writer = text;
+    return text;
+  }
+
+  #children(parent: Parent, place: Place): void {
+    let before = '';
+    for (const child of parent.childNodes) {
+      if (isText(child)) {
+        if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
+      } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
+        // Links right beside each other are buttons, labels are tabs: their distance is the style's.
+        if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
+        this.#element(child, place);
+      }
+      before = child.nodeName;
+    }
+  }
+
+  #isSkipped(element: Element): boolean {
+    if (isClutter(element)) return true;
+    const { tagName } = element;
+    const { isMarked, density } = this.#root;
+    // An aside is a note of the text, or a menu beside it.
+    if (tagName === 'aside') return density.isLinkList(element);
+    if (isMarked) return false;
+    if (tagName === 'header') return !density.holdsTitle(element);
+    // A bare list of links is a menu at the top, and further reading below text.
+    if (tagName === 'ul') return this.parts.length === 1 && this.#writer.isEmpty && density.isLinkList(element);
+    return /^(?:div|section|table|td)$/.test(tagName) && density.isLinkList(element);
+  }
+
+  #element(element: Element, place: Place): void {
+    if (isHeading(element) && this.#heading(element, place)) return;
+    this.#anchors.enter(element);
+    const inner = { ...place, depth: place.depth + 1 };
+    switch (element.tagName) {
+      case 'a':
+        this.#link(element, inner);
+        return;
+      case 'br':
+        this.#apart(GAP.line, place);
+        return;
+      case 'pre':
+        if (!place.headingsOnly) this.#code(element, place);
+        return;
+      case 'li':
+        this.#item(element, inner);
+        return;
+      case 'tr':
+        this.#row(element, inner);
+        return;
+      case 'header':
+        this.#block(element, {
+          ...inner,
+          isInHeader: true,
+          headingsOnly: place.headingsOnly || (!place.isInHeader && isByline(element)),
+        });
+        return;
+      default:
+        if (listsChildPages(element)) this.#childPages(element, inner);
+        else if (BLOCKS.has(element.tagName)) this.#block(element, inner);
+        else this.#children(element, inner);
+    }
+  }
+
+  /** Begins a part. A heading without words begins none, and neither does one too many, or one inside a note or a card. */
+  #heading(element: Element, place: Place): boolean {
+    const heading = headingText(element);
+    if (heading === '') return false;
+    if (place.isInset || this.parts.length > PARTS_MAX) {
+      this.#apart(GAP.block, place);
+      this.#writer.flow(heading);
+      this.#apart(GAP.block, place);
+    } else {
+      this.#begin(Number(element.tagName[1]), heading, this.#anchors.fragmentOf(element));
+    }
+    this.#anchors.passText();
+    return true;
+  }
+
+  #apart(gap: Gap, place: Place): void {
+    this.#writer.apart(gap < place.gapMax ? gap : place.gapMax);
+  }
+
+  #block(element: Element, place: Place): void {
+    const headingsOnly = place.headingsOnly || hasClass(element, 'titlepage');
+    const isTabs = attributeOf(element, 'role') === 'tablist';
+    this.#apart(GAP.block, place);
+    this.#children(element, {
+      ...place,
+      headingsOnly,
+      isInset: place.isInset || isNote(element),
+      gapMax: isTabs ? GAP.space : place.gapMax,
+    });
+    if (element.tagName === 'dt' && place.gapMax >= GAP.line) this.#writer.bind();
+    else this.#apart(GAP.block, place);
+  }
+
+  #link(element: Element, place: Place): void {
+    const href = attributeOf(element, 'href');
+    if (href !== null) this.#address.addLink(href);
+    this.#children(element, { ...place, isInset: place.isInset || (href !== null && !href.startsWith('#')) });
+  }
+
+  #code(element: Element, place: Place): void {
+    const code = codeText(element);
+    this.#apart(GAP.block, place);
+    if (place.gapMax <= GAP.space) this.#writer.flow(code);
+    else this.#writer.verbatim(code);
+    if (code.trim() !== '') this.#anchors.passText();
+    this.#apart(GAP.block, place);
+  }
+
+  #item(element: Element, place: Place): void {
+    const inner: Place = { ...place, gapMax: place.gapMax < GAP.line ? place.gapMax : GAP.line };
+    if (inner.gapMax === GAP.line && !place.headingsOnly) this.#writer.item();
+    this.#children(element, inner);
+    this.#writer.endItem();
+    this.#apart(GAP.line, inner);
+  }
+
+  /** A row of data is one line, its cells parted by bars; a row that lays out code or headings is a place like any other. */
+  #row(element: Element, place: Place): void {
+    const cells = element.childNodes.filter(isElement);
+    if (cells.some(isLayoutCell)) {
+      for (const cell of cells) if (!this.#isSkipped(cell)) this.#block(cell, place);
+      return;
+    }
+    this.#apart(GAP.line, place);
+    let isFirst = true;
+    for (const cell of cells) {
+      if (this.#isSkipped(cell)) continue;
+      if (!isFirst) this.#writer.flow(' | ');
+      isFirst = false;
+      this.#anchors.enter(cell);
+      this.#children(cell, { ...place, gapMax: GAP.space });
+    }
+    this.#apart(GAP.line, place);
+  }
+
+  #childPages(element: Element, place: Place): void {
+    const own = this.#writer;
+    this.#writer = this.parts.at(-1)?.childPages ?? own;
+    this.#block(element, { ...place, gapMax: GAP.line });
+    this.#writer = own;
+  }
+}
+
+/** Blogs put date and authors beside an article's title. */
+function isByline(header: Element): boolean {
+  return findElement(header, ({ tagName }) => tagName === 'time') !== null;
+}
+
+function isLayoutCell(cell: Element): boolean {
+  return findElement(cell, (inner) => inner.tagName === 'table' || isHeading(inner)) !== null || isCodeCell(cell);
+}
+
+/** Sphinx and others number lines of code in a table of two cells. */
+function isCodeCell(cell: Element): boolean {
+  const [only, ...others] = cell.childNodes.filter(
+    (child) => isElement(child) || (isText(child) && child.value.trim() !== ''),
+  );
+  if (!isElement(only) || others.length > 0) return false;
+  return only.tagName === 'pre' || (only.tagName === 'div' && isCodeCell(only));
+}

@@ -1,0 +1,119 @@
+import { listsChildPages } from './clutter.ts';
+import { headingText } from './heading-text.ts';
+import { LinkDensity } from './link-density.ts';
+import {
+  attributeOf,
+  type Element,
+  elementsOf,
+  findElement,
+  hasClass,
+  isElement,
+  isHeading,
+  type Parent,
+} from './tree.ts';
+
+/** Where a page's content is. */
+export interface ContentRoot {
+  readonly element: Element;
+  /** Whether markup says so. Otherwise it was told by density, and lists of links around the text may be inside. */
+  readonly isMarked: boolean;
+  readonly density: LinkDensity;
+}
+
+/** Containers of generators and themes that write no landmark on some or all of their pages. */
+const CONTAINER_IDS = new Set(['VPContent', 'main-content', 'docs-content']);
+const CONTAINER_CLASSES = [
+  'vp-doc',
+  'markdown-body',
+  'theme-default-content',
+  'rst-content',
+  'td-content',
+  'post-content',
+];
+
+/** Elements that may hold a whole page's content, and so are descended into when density is compared. */
+const HOLDERS = new Set('body div section form center td tr tbody table font span'.split(' '));
+
+/** How much of a container's text its richest child must have to stand for it. */
+const SHARE_MIN = 0.7;
+
+const isMain = (element: Element): boolean =>
+  element.tagName === 'main' || attributeOf(element, 'role')?.toLowerCase() === 'main';
+
+/**
+ * The element that holds a page's content: the main landmark, in it the one article that has its heading; else an article;
+ * else a container that a known generator writes; else the part of the page with the densest text.
+ *
+ * @param documentTitle the text of `<title>`.
+ */
+export function contentRoot(body: Element, documentTitle: string): ContentRoot {
+  const main = findElement(body, isMain);
+  const marked = main === null ? (singleArticle(body) ?? knownContainer(body)) : (singleArticle(main) ?? main);
+  const density = new LinkDensity(marked === null ? titleHeading(body, documentTitle) : null);
+  return marked === null
+    ? { element: densest(body, density), isMarked: false, density }
+    : { element: marked, isMarked: true, density };
+}
+
+/** The heading that the document's title repeats, else its first of the first level. */
+function titleHeading(body: Element, documentTitle: string): Element | null {
+  let first: Element | null = null;
+  for (const element of elementsOf(body)) {
+    if (!isHeading(element)) continue;
+    const text = headingText(element);
+    if (text !== '' && documentTitle.includes(text)) return element;
+    if (element.tagName === 'h1') first ??= element;
+  }
+  return first;
+}
+
+/** The only outermost article of a container, if no first-level heading stands beside it; cards and listings have several. */
+function singleArticle(container: Element): Element | null {
+  const articles = outermost(container, 'article');
+  const [article] = articles;
+  if (article === undefined || articles.length > 1) return null;
+  const isTitle = (element: Element): boolean => element.tagName === 'h1';
+  const title = findElement(container, isTitle);
+  return title === null || findElement(article, isTitle) === title ? article : null;
+}
+
+function outermost(container: Element, tagName: string): Element[] {
+  const found: Element[] = [];
+  const open: Parent[] = [container];
+  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
+    for (const child of parent.childNodes) {
+      if (!isElement(child)) continue;
+      if (child.tagName === tagName) found.push(child);
+      else open.push(child);
+    }
+  }
+  return found;
+}
+
+function knownContainer(body: Element): Element | null {
+  for (const element of elementsOf(body)) {
+    if (CONTAINER_IDS.has(attributeOf(element, 'id') ?? '')) return element;
+    if (CONTAINER_CLASSES.some((name) => hasClass(element, name))) return element;
+  }
+  return null;
+}
+
+/**
+ * Descends from the body as long as one child has nearly all of the text that is no link. It stops where the page's heading
+ * or its list of pages would stay outside: pages made by hand have them beside the text.
+ */
+function densest(body: Element, density: LinkDensity): Element {
+  let holder = body;
+  for (;;) {
+    const children: Element[] = holder.childNodes.filter(isElement);
+    const best = children.reduce<Element | null>(
+      (top, child) => (top === null || density.worth(child) > density.worth(top) ? child : top),
+      null,
+    );
+    if (best === null || !HOLDERS.has(best.tagName)) return holder;
+    if (density.worth(best) <= 0 || density.worth(best) < SHARE_MIN * density.worth(holder)) return holder;
+    const staysOutside = (child: Element): boolean => density.holdsTitle(child) || listsChildPages(child);
+    if (children.some((child) => child !== best && staysOutside(child))) return holder;
+    holder = best;
+  }
+}

@@ -1,0 +1,73 @@
+import { parse } from 'parse5';
+import type { Section } from '../section.ts';
+import { ContentReader } from './content-reader.ts';
+import { contentRoot } from './content-root.ts';
+import { isLeftOut } from './left-out.ts';
+import { readableMarkup } from './markup.ts';
+import { readFacts } from './page-facts.ts';
+import { toSections } from './sections.ts';
+import { PageAddress } from './site-address.ts';
+import { findElement, isElement, type Parent } from './tree.ts';
+
+export { Duplicates } from './duplicates.ts';
+export { sphinxVersion } from './page-facts.ts';
+export { cutPassages } from './passages.ts';
+export { PageForms, type ReaderForm, readerUrl } from './reader-url.ts';
+
+export interface PageInput {
+  /** The page's file in the site: `guides/start.html`. */
+  readonly path: string;
+  readonly html: string;
+  /** As readers see it, from `readerUrl`: `/guides/start`, `/guides/start/` or `/guides/start.html`. */
+  readonly url: string;
+  /** What is known of the page from elsewhere (the bundle's manifest, Sphinx's options file), where it says nothing itself. */
+  readonly version?: string | null;
+  /** Tags besides the page's own. */
+  readonly tags?: readonly string[];
+}
+
+export interface ExtractedPage {
+  /** The page's path as readers see it. */
+  readonly page: string;
+  /** Path of its canonical address on the site as it was published, which may be under a prefix; null: it says none. */
+  readonly canonical: string | null;
+  readonly title: string;
+  readonly language: string | null;
+  readonly version: string | null;
+  readonly tags: readonly string[];
+  /** At least one, in the page's order. Two may share a path, where a heading has no anchor of its own. */
+  readonly sections: readonly Section[];
+  /** Paths on this site that the content (not the navigation) links to, each once: `/guides/start`. */
+  readonly links: readonly string[];
+}
+
+/**
+ * A page's sections, or null where it is not to be found: it asks not to be (`noindex`), is an error's, a redirect's or a
+ * print page, an index or listing of what other pages say, or has no content.
+ */
+export function extractPage(input: PageInput): ExtractedPage | null {
+  const document = parse(readableMarkup(input.path, input.html));
+  const html = document.childNodes.find(isElement);
+  if (html === undefined) return null;
+  const said = readFacts(html, childOf(html, 'head') ?? html);
+  if (isLeftOut(input, html, said)) return null;
+  const facts = {
+    ...said,
+    version: said.version ?? input.version ?? null,
+    tags: [...new Set([...said.tags, ...(input.tags ?? [])])],
+  };
+
+  const body = childOf(html, 'body');
+  if (body === null) return null;
+  const address = new PageAddress(input.url, facts.base, facts.canonical);
+  const parts = new ContentReader(document, contentRoot(body, facts.documentTitle), address).read();
+  const { title, sections } = toSections(input.url, parts, facts);
+  if (sections.length === 0) return null;
+  const { language, version, tags } = facts;
+  const { canonical, links } = address;
+  return { page: input.url, canonical, title, language, version, tags, sections, links };
+}
+
+function childOf(parent: Parent, tagName: string) {
+  return findElement(parent, (element) => element.tagName === tagName && element.parentNode === parent);
+}

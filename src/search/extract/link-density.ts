@@ -1,0 +1,74 @@
+import { isClutter, listsChildPages } from './clutter.ts';
+import { DEPTH_MAX, type Element, isElement, isText } from './tree.ts';
+
+/** What an element holds; clutter and lists of child pages count for nothing. */
+interface Density {
+  /** UTF-16 code units. */
+  readonly text: number;
+  /** Of them in links. */
+  readonly linked: number;
+  readonly links: number;
+  readonly holdsTitle: boolean;
+}
+
+const NOTHING: Density = { text: 0, linked: 0, links: 0, holdsTitle: false };
+
+/** From here on an element is a menu: most of its text is links, and there are some of them. */
+const LINKED_SHARE_MIN = 0.7;
+const LINKS_MIN = 5;
+
+/** How much of a page's text is links, by element. Every element is measured once. */
+export class LinkDensity {
+  readonly #title: Element | null;
+  readonly #measured = new Map<Element, Density>();
+
+  /** @param title the page's heading; what holds it is content. */
+  constructor(title: Element | null) {
+    this.#title = title;
+  }
+
+  /** How much an element is worth as content: text speaks for it, links against it. */
+  worth(element: Element): number {
+    const { text, linked } = this.#of(element, 0);
+    return text - 2 * linked;
+  }
+
+  holdsTitle(element: Element): boolean {
+    return this.#of(element, 0).holdsTitle;
+  }
+
+  /** Whether an element is a menu without a landmark's name. */
+  isLinkList(element: Element): boolean {
+    const { text, linked, links, holdsTitle } = this.#of(element, 0);
+    return !holdsTitle && links >= LINKS_MIN && linked >= LINKED_SHARE_MIN * text;
+  }
+
+  #of(element: Element, depth: number): Density {
+    const known = this.#measured.get(element);
+    if (known !== undefined) return known;
+    const density = isClutter(element) || listsChildPages(element) ? NOTHING : this.#measure(element, depth);
+    this.#measured.set(element, density);
+    return density;
+  }
+
+  #measure(element: Element, depth: number): Density {
+    let text = 0;
+    let linked = 0;
+    let links = element.tagName === 'a' ? 1 : 0;
+    let holdsTitle = element === this.#title;
+    for (const child of element.childNodes) {
+      if (isText(child)) text += child.value.trim().length;
+      else if (isElement(child) && depth < DEPTH_MAX) {
+        const inner = this.#of(child, depth + 1);
+        text += inner.text;
+        linked += inner.linked;
+        links += inner.links;
+        holdsTitle ||= inner.holdsTitle;
+      }
+    }
+    if (element.tagName === 'a') linked = text;
+    // A glossary's definitions may be links; a menu is no list of definitions.
+    if (element.tagName === 'dl') linked = 0;
+    return { text, linked, links, holdsTitle };
+  }
+}

@@ -1,0 +1,136 @@
+import type { Passage } from '../section.ts';
+
+export interface PassageOptions {
+  /** Tokens of a passage; less than a model's window of 256, since title and headings are put in front. */
+  readonly tokensMax?: number;
+  /** Tokens of the sentence that two passages share; a longer one is not repeated. */
+  readonly overlapTokensMax?: number;
+}
+
+const TOKENS_MAX = 220;
+const OVERLAP_TOKENS_MAX = 60;
+
+/** A stretch of text that is never cut unless it is longer than a passage by itself. */
+interface Piece extends Passage {
+  readonly tokens: number;
+  /** Whether a blank line follows, which is where a cut is best. */
+  readonly endsParagraph: boolean;
+}
+
+const BLANK_LINE = /\n[ \t]*\n\s*/g;
+
+/**
+ * Where a sentence ends: a full stop, question or exclamation mark with closing quotes, before white space; its Chinese and
+ * Japanese kin, which none follows; Devanagari's danda, Arabic's question mark; and a new line, which parts items and lines
+ * of code.
+ */
+const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
+
+/**
+ * Cuts a section's text into passages of at most `tokensMax` tokens: at paragraph borders, inside a paragraph only where it
+ * is longer than a passage, then between sentences, and inside a sentence only where that is too long itself. A passage
+ * that goes on inside a paragraph begins with the sentence before it.
+ *
+ * @param countTokens called a few times for each sentence; its sums count as the whole's.
+ * @returns in order, each beginning and ending with a visible character; none for text without any.
+ */
+export function cutPassages(
+  text: string,
+  countTokens: (text: string) => number,
+  { tokensMax = TOKENS_MAX, overlapTokensMax = OVERLAP_TOKENS_MAX }: PassageOptions = {},
+): Passage[] {
+  const passages: Passage[] = [];
+  let open: Piece[] = [];
+  let tokens = 0;
+  const close = (): void => {
+    const first = open[0];
+    const last = open.at(-1);
+    if (first !== undefined && last !== undefined) passages.push({ start: first.start, end: last.end });
+  };
+  for (const paragraph of paragraphs(text)) {
+    const whole = countTokens(text.slice(paragraph.start, paragraph.end));
+    const pieces =
+      whole <= tokensMax
+        ? [{ ...paragraph, tokens: whole, endsParagraph: true }]
+        : sentences(text, paragraph, countTokens, tokensMax);
+    for (const piece of pieces) {
+      if (open.length > 0 && tokens + piece.tokens > tokensMax) {
+        close();
+        const last = open.at(-1);
+        const isRepeated =
+          last !== undefined &&
+          !last.endsParagraph &&
+          last.tokens <= overlapTokensMax &&
+          last.tokens + piece.tokens <= tokensMax;
+        open = isRepeated ? [last] : [];
+        tokens = isRepeated ? last.tokens : 0;
+      }
+      open.push(piece);
+      tokens += piece.tokens;
+    }
+  }
+  close();
+  return passages;
+}
+
+/** The stretches between `separator`s, without the white space at their ends; those without anything else are left out. */
+function* between(text: string, { start, end }: Passage, separator: RegExp): Generator<Passage> {
+  const part = text.slice(start, end);
+  let from = 0;
+  for (const match of part.matchAll(separator)) {
+    const to = match.index + match[0].length;
+    yield* trimmed(text, start + from, start + to);
+    from = to;
+  }
+  yield* trimmed(text, start + from, end);
+}
+
+function* trimmed(text: string, start: number, end: number): Generator<Passage> {
+  const part = text.slice(start, end);
+  const first = part.search(/\S/);
+  if (first !== -1) yield { start: start + first, end: start + part.trimEnd().length };
+}
+
+function paragraphs(text: string): Generator<Passage> {
+  return between(text, { start: 0, end: text.length }, BLANK_LINE);
+}
+
+function sentences(
+  text: string,
+  paragraph: Passage,
+  countTokens: (text: string) => number,
+  tokensMax: number,
+): Piece[] {
+  const pieces = [...between(text, paragraph, SENTENCE_END)].flatMap((sentence) =>
+    fitting(text, sentence, countTokens, tokensMax),
+  );
+  return pieces.map((piece, index) => ({ ...piece, endsParagraph: index === pieces.length - 1 }));
+}
+
+/** A sentence that is longer than a passage is halved, at white space near the middle where there is some, until all parts fit. */
+function fitting(
+  text: string,
+  { start, end }: Passage,
+  countTokens: (text: string) => number,
+  tokensMax: number,
+): Omit<Piece, 'endsParagraph'>[] {
+  const tokens = countTokens(text.slice(start, end));
+  const middle = tokens <= tokensMax ? null : cutNearMiddle(text, start, end);
+  if (middle === null) return [{ start, end, tokens }];
+  return [...trimmed(text, start, middle), ...trimmed(text, middle, end)].flatMap((half) =>
+    fitting(text, half, countTokens, tokensMax),
+  );
+}
+
+/** Where to cut between `start` and `end`, never inside a surrogate pair; null where one character is left. */
+function cutNearMiddle(text: string, start: number, end: number): number | null {
+  const middle = (start + end) >> 1;
+  const quarter = (end - start) >> 2;
+  for (let distance = 0; distance <= quarter; distance++) {
+    if (/\s/.test(text[middle - distance] ?? '')) return middle - distance;
+    if (/\s/.test(text[middle + distance] ?? '')) return middle + distance;
+  }
+  const isInsidePair = (text.codePointAt(middle - 1) ?? 0) > 0xffff;
+  const cut = isInsidePair ? middle - 1 : middle;
+  return cut > start && cut < end ? cut : null;
+}

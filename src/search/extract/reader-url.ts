@@ -1,0 +1,94 @@
+import type { TrailingSlash } from '../../domain/release.ts';
+import { findLinks } from '../../web/references.ts';
+import { resolvePath } from '../../web/resolve.ts';
+import { encodeUnsafe } from './site-address.ts';
+
+type FileTable = Parameters<typeof resolvePath>[0];
+
+/** How a site shows its pages' addresses. */
+export interface ReaderForm {
+  /** Of folder pages, as the release has it. */
+  readonly trailingSlash: TrailingSlash;
+  /** Of the others: `/guides/start.html`, or `/guides/start`. */
+  readonly extension: 'keep' | 'drop';
+}
+
+const EXTENSION = /\.(?:html|htm|xhtml)$/i;
+const INDEX = /(?:^|\/)index\.(?:html|htm|xhtml)$/i;
+
+/** A canonical is the page's word about itself; a link may be anybody's. */
+const CANONICAL_WEIGHT = 20;
+
+/** Stands for the site's own host. */
+const OWN_ORIGIN = 'http://site.invalid';
+
+/**
+ * Counts how a site's canonicals and links write the addresses of pages that are files (`guides/start.html`). Feed it some
+ * of the pages, from all over the site, then ask.
+ */
+export class PageForms {
+  readonly #files: FileTable;
+  #kept = 0;
+  #dropped = 0;
+
+  constructor(files: FileTable) {
+    this.#files = files;
+  }
+
+  /** @param path the page's file in the site. */
+  addPage(path: string, html: string): void {
+    for (const { kind, url } of findLinks(html).references) {
+      const target = URL.parse(url, `${OWN_ORIGIN}/${path}`);
+      if (target === null) continue;
+      if (kind === 'canonical') this.#count(target, CANONICAL_WEIGHT, INDEX.test(path) ? null : path);
+      else if (kind === 'link' && target.origin === OWN_ORIGIN) this.#count(target, 1, null);
+    }
+  }
+
+  extension(): ReaderForm['extension'] {
+    return this.#dropped > this.#kept ? 'drop' : 'keep';
+  }
+
+  /** @param page the file that the address names, where it is known; else the file table says whether there is one. */
+  #count(address: URL, weight: number, page: string | null): void {
+    const { pathname } = address;
+    if (EXTENSION.test(pathname)) {
+      if (page !== null || !INDEX.test(pathname)) this.#kept += weight;
+    } else if (page !== null) {
+      if (!pathname.endsWith('/')) this.#dropped += weight;
+    } else if (!pathname.endsWith('/') && this.#files.has(`${decoded(pathname).slice(1)}.html`))
+      this.#dropped += weight;
+  }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/**
+ * A page's path as readers see it: the form that the site uses, if that address leads to this file; else the file's own.
+ *
+ * @param path the page's file in the site: `guides/start.html`.
+ */
+export function readerUrl(path: string, form: ReaderForm, files: FileTable): string {
+  const stem = path.replace(INDEX, '');
+  const isFolder = stem !== path;
+  const preferred = isFolder
+    ? form.trailingSlash === 'always' && stem !== ''
+      ? `${stem}/`
+      : stem
+    : shortened(path, form);
+  const resolution = resolvePath(files, preferred, form.trailingSlash);
+  const leadsHere = resolution.kind === 'file' && resolution.path === path;
+  return `/${encodeUnsafe(leadsHere ? preferred : path)
+    .replaceAll('?', '%3F')
+    .replaceAll('#', '%23')}`;
+}
+
+function shortened(path: string, { extension }: ReaderForm): string {
+  return extension === 'drop' ? path.replace(EXTENSION, '') : path;
+}

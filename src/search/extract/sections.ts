@@ -1,0 +1,71 @@
+import type { Section } from '../section.ts';
+import type { Part } from './content-reader.ts';
+import type { PageFacts } from './page-facts.ts';
+import { withFragment } from './site-address.ts';
+import { pageTitle, TITLE_LENGTH_MAX } from './title.ts';
+
+export interface TitledSections {
+  readonly title: string;
+  readonly sections: readonly Section[];
+}
+
+/** A part in the tree of headings. */
+interface Placed {
+  readonly part: Part;
+  readonly headings: readonly string[];
+  /** Its own fragment, else that of the nearest heading above it that has one: as near as a link gets. */
+  readonly fragment: string | null;
+  /** Headings right below it. */
+  readonly children: string[];
+}
+
+/**
+ * Puts the parts of a page in the order of their headings and gives each its path. A heading without text of its own says
+ * what is below it, pages or headings; one that has nothing below either is no section. The page's first section is never
+ * missing: where it has no text, the page's description or its title stands for it. What stands above the page's own heading
+ * (a notice, a category) comes last in its section.
+ *
+ * @param url the page's path as readers see it.
+ */
+export function toSections(url: string, parts: readonly Part[], facts: PageFacts): TitledSections {
+  const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
+  const firstHeading = parts.find(({ level }) => level > 0)?.heading ?? '';
+  // A page that says no title is called by its address.
+  const title = pageTitle(facts, mainHeading, firstHeading) || url.slice(0, TITLE_LENGTH_MAX);
+  const placed = placeParts(parts, title);
+  const first = placed.find(({ part }) => part.level > 0);
+  const preamble = first?.part.level === 1 ? (placed[0]?.part.text.toString() ?? '') : '';
+  const sections = placed.flatMap((place): Section[] => {
+    if (place.part.level === 0 && preamble !== '') return [];
+    const own = place.part.text.toString() || place.part.childPages.toString() || place.children.join('\n');
+    const below = own || (place === first ? facts.description || title : '');
+    const text = place === first && preamble !== '' ? `${below}\n\n${preamble}` : below;
+    if (text === '') return [];
+    const { headings, fragment } = place;
+    const { language, version, tags } = facts;
+    return [{ path: withFragment(url, fragment), title, headings, text, language, version, tags }];
+  });
+  return { title, sections };
+}
+
+function placeParts(parts: readonly Part[], title: string): Placed[] {
+  const above: { level: number; placed: Placed }[] = [];
+  const first = parts.find(({ level }) => level > 0);
+  return parts.map((part) => {
+    // Pages that begin at a lower level (DocBook's do) have their title's heading above all others all the same.
+    const level = part === first && part.heading === title ? 1 : part.level;
+    while ((above.at(-1)?.level ?? -1) >= level) above.pop();
+    const parent = above.at(-1)?.placed;
+    const placed: Placed = {
+      part,
+      headings: part.level === 0 ? [] : [...(parent?.headings ?? []), part.heading],
+      fragment: part.fragment ?? parent?.fragment ?? null,
+      children: [],
+    };
+    if (part.level > 0) {
+      parent?.children.push(part.heading);
+      above.push({ level, placed });
+    }
+    return placed;
+  });
+}

@@ -1,0 +1,60 @@
+/** Stands for the site's own host, which a bundle does not name. */
+const OWN_ORIGIN = 'http://site.invalid';
+
+/** Internal links that are kept of one page. */
+const LINKS_MAX = 2_000;
+
+/** The path of a URL as a reader sees it, decoded where it can be. */
+function decodedPath(url: URL): string {
+  try {
+    return decodeURIComponent(url.pathname);
+  } catch {
+    return url.pathname;
+  }
+}
+
+/** A page's own address, and where its references lead from there. */
+export class PageAddress {
+  readonly #from: URL | null;
+  readonly #own: string;
+  readonly #publishedOrigin: string | null;
+  readonly #links = new Set<string>();
+  /** Path of the canonical address on the site as it was published, which may be under a prefix; null: the page says none. */
+  readonly canonical: string | null;
+
+  /** @param url as readers see it: `/guides/start`. @param base the page's `<base href>`, or null. */
+  constructor(url: string, base: string | null, canonical: string | null) {
+    const own = URL.parse(url, OWN_ORIGIN);
+    this.#own = own === null ? url : decodedPath(own);
+    this.#from = base === null ? own : URL.parse(base, own?.href ?? OWN_ORIGIN);
+    const target = canonical === null ? null : URL.parse(canonical, own?.href ?? OWN_ORIGIN);
+    this.#publishedOrigin = target?.origin ?? null;
+    this.canonical = target === null ? null : decodedPath(target);
+  }
+
+  /** Paths that the page links to on its own site, each once, without query and fragment, never the page itself. */
+  get links(): readonly string[] {
+    return [...this.#links];
+  }
+
+  addLink(href: string): void {
+    if (href.startsWith('#') || this.#from === null || this.#links.size >= LINKS_MAX) return;
+    const target = URL.parse(href, this.#from.href);
+    if (target === null || (target.origin !== OWN_ORIGIN && target.origin !== this.#publishedOrigin)) return;
+    const path = decodedPath(target);
+    if (path !== this.#own) this.#links.add(path);
+  }
+}
+
+/** A fragment for the end of a path: only what a URL cannot hold is encoded, so that readers see their own letters. */
+export function withFragment(page: string, fragment: string | null): string {
+  return fragment === null ? page : `${page}#${encodeUnsafe(fragment)}`;
+}
+
+/** Percent-encodes what would end or break an address (URL standard, fragment percent-encode set, and `#`, `%`, `\\`). */
+export function encodeUnsafe(text: string): string {
+  return text.replace(
+    /[\u0000-\u0020"#<>`%\\\u007f]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}

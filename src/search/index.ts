@@ -1,0 +1,12 @@
+/**
+ * The search room: pages -> sections (`extract`, `read-pages`) -> index (`build-index`: `keyword`, passages) -> query
+ * (`release-search`: both legs, `rank`) -> ranked sections.
+ *
+ * `SiteSearch` is what a process holds; the port `SearchIndex` is where indexes are kept, and `worker.ts` the entry of the
+ * threads that the embedded one runs in.
+ */
+export { EmbeddedIndex, type EmbeddedIndexOptions, type Model } from './embedded-index.ts';
+export type { ModelChoice, SearchRole } from './messages.ts';
+export type { Embedder, IndexedRelease, SearchIndex } from './ports.ts';
+export type { Search, SearchRequest, SearchResult } from './request.ts';
+export { type LegState, type SearchEvent, type SearchStatus, SiteSearch } from './site-search.ts';

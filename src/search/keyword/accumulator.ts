@@ -1,0 +1,78 @@
+import { Best, type Ranked } from './best.ts';
+import type { Mask } from './filter.ts';
+import type { Postings } from './postings.ts';
+
+/** Adds up the scores of sections, one wish after the other. One per open index, emptied between queries: no allocation. */
+export class Accumulator {
+  readonly #scores: Float64Array;
+  readonly #touched: Uint32Array;
+  #count = 0;
+
+  constructor(sections: number) {
+    this.#scores = new Float64Array(sections);
+    this.#touched = new Uint32Array(sections);
+  }
+
+  /** Adds `weight` times the impact, where the mask allows. */
+  add({ sections, impacts }: Postings, weight: number, mask: Mask): void {
+    for (let at = 0; at < sections.length; at += 1) {
+      const section = sections[at] as number;
+      if (mask === null || mask[section] === 1)
+        this.#put(section, this.get(section) + weight * (impacts[at] as number));
+    }
+  }
+
+  /** Raises to `weight` times the impact what is below that: the best of several alternatives. */
+  raise({ sections, impacts }: Postings, weight: number, mask: Mask): void {
+    for (let at = 0; at < sections.length; at += 1) {
+      const section = sections[at] as number;
+      if (mask === null || mask[section] === 1)
+        this.#put(section, Math.max(this.get(section), weight * (impacts[at] as number)));
+    }
+  }
+
+  /** @param score above 0. */
+  addTo(section: number, score: number): void {
+    this.#put(section, this.get(section) + score);
+  }
+
+  get(section: number): number {
+    return this.#scores[section] ?? 0;
+  }
+
+  /** The score of a section, which is then none any more. */
+  take(section: number): number {
+    const score = this.get(section);
+    this.#scores[section] = 0;
+    return score;
+  }
+
+  /** The best sections, each score times the section's lift. Empty then. */
+  takeBest(limit: number, lifts: Float32Array): Ranked[] {
+    const best = new Best(limit);
+    for (let at = 0; at < this.#count; at += 1) {
+      const section = this.#touched[at] as number;
+      const score = (this.#scores[section] as number) * (lifts[section] as number);
+      this.#scores[section] = 0;
+      if (score > best.least) best.offer(section, score);
+    }
+    this.#count = 0;
+    return best.ranked();
+  }
+
+  /** Gives every section with a score to `take`, and is empty then. */
+  drain(take: (section: number, score: number) => void): void {
+    for (let at = 0; at < this.#count; at += 1) {
+      const section = this.#touched[at] as number;
+      take(section, this.#scores[section] as number);
+      this.#scores[section] = 0;
+    }
+    this.#count = 0;
+  }
+
+  /** @param score above 0. */
+  #put(section: number, score: number): void {
+    if (this.#scores[section] === 0) this.#touched[this.#count++] = section;
+    this.#scores[section] = score;
+  }
+}

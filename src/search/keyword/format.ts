@@ -1,0 +1,83 @@
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+
+/** Rises with every change to what is in the file or to the analysis of text: an index of another version is built anew. */
+export const FORMAT_VERSION = 1;
+
+/**
+ * - `sections`: what was added, n from 0.
+ * - `words`: FTS5, the four columns as terms parted by spaces; it answers what must stand side by side. Its own ranking is
+ *   not used: bm25() knows no lengths of columns, and an OR of common words over 100,000 sections cost it 30 times as much.
+ * - `postings`: the sections of each term, which ranking reads; a run is what was added between two flushes.
+ * - `lists`: sections by title (a page's first section), language, version and tag.
+ * - `arrays`: lengths of the columns, priors, and the vocabulary that misspellings and prefixes are looked up in.
+ */
+export const SCHEMA = `
+  CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, headings TEXT, text TEXT, language TEXT, version TEXT, tags TEXT);
+  CREATE VIRTUAL TABLE words USING fts5(title, headings, text, identifiers, content = '', columnsize = 0, tokenize = "ascii tokenchars '_.-+#'");
+  CREATE TABLE postings (term TEXT, run INTEGER, sections INTEGER, list BLOB, PRIMARY KEY (term, run)) WITHOUT ROWID;
+  CREATE TABLE lists (kind TEXT, key TEXT, sections INTEGER, list BLOB, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+  CREATE TABLE arrays (name TEXT PRIMARY KEY, bytes BLOB) WITHOUT ROWID;
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+  PRAGMA user_version = ${FORMAT_VERSION};
+`;
+
+/**
+ * The four bytes of the SQLite header that SQLite leaves to applications (application_id) hold the CRC-32 of the file, they
+ * themselves taken as zero. It is written last, so that a file is sound or was never finished or is damaged.
+ */
+const CHECKSUM_OFFSET = 68;
+const CHECKSUM_BYTES = 4;
+const CHUNK_BYTES = 1024 * 1024;
+
+function checksumOf(file: number): number {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  let checksum = 0;
+  for (let at = 0; ; ) {
+    const read = readSync(file, chunk, 0, CHUNK_BYTES, at);
+    if (read === 0) return checksum;
+    if (at === 0) chunk.fill(0, CHECKSUM_OFFSET, CHECKSUM_OFFSET + CHECKSUM_BYTES);
+    checksum = crc32(chunk.subarray(0, read), checksum);
+    at += read;
+  }
+}
+
+/** Writes the checksum into a closed index file and flushes it to the disk. */
+export function seal(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+    const bytes = Buffer.alloc(CHECKSUM_BYTES);
+    bytes.writeUInt32BE(checksumOf(file));
+    writeSync(file, bytes, 0, CHECKSUM_BYTES, CHECKSUM_OFFSET);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Whether every byte is as `seal` left it. Reads the whole file: 0.2 s for 100,000 sections. */
+export function isSealed(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(CHECKSUM_BYTES);
+    const read = readSync(file, bytes, 0, CHECKSUM_BYTES, CHECKSUM_OFFSET);
+    return read === CHECKSUM_BYTES && bytes.readUInt32BE() === checksumOf(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+export function damaged(path: string, state: string, cause?: unknown): DocshelfError {
+  return new DocshelfError('index_damaged', `Cannot read the search index "${path}": ${state}`, {
+    next: 'Build it anew from the release.',
+    cause,
+  });
+}
+
+/** An error while reading as `index_damaged`, which tells the caller to build the index anew; a bug stays what it is. */
+export function asDamaged(path: string, error: unknown): unknown {
+  const isOfTheFile = (error as { code?: unknown } | null)?.code === 'ERR_SQLITE_ERROR' || errnoOf(error) !== undefined;
+  return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;
+}

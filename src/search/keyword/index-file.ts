@@ -1,0 +1,171 @@
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { LRUCache } from 'lru-cache';
+import { asDamaged, damaged, FORMAT_VERSION, isSealed } from './format.ts';
+import { type Postings, readPostings } from './postings.ts';
+import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
+import type { COLUMNS } from './terms.ts';
+import { Vocabulary } from './vocabulary.ts';
+import type { IndexedSection } from './writer.ts';
+
+/** What is kept of postings that were read: the common words of a site with 100,000 sections are 10 MB. */
+const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
+const BYTES_PER_POSTING = 8;
+const BYTES_PER_ENTRY = 200;
+
+/** `unsaid` has one key, `version`: the sections that say none. */
+export type ListKind = 'title' | 'version' | 'unsaid' | 'tag';
+
+interface Run {
+  readonly sections: number;
+  readonly list: Uint8Array;
+}
+
+/** A sealed index file, open for reading: every look-up that search needs, and no ranking. */
+export class IndexFile {
+  /** How many sections there are. */
+  readonly sections: number;
+  /** What each section's score is multiplied by, for the prior of its page. */
+  readonly lifts: Float32Array;
+  readonly #priors: Float32Array;
+  readonly meta: Readonly<Record<string, string>>;
+  readonly #database: DatabaseSync;
+  readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #impact: ReturnType<typeof impactOf>;
+  readonly #cache: LRUCache<string, Postings>;
+  #vocabulary: Vocabulary | undefined;
+
+  /** @throws DocshelfError `index_damaged` where the file is missing, unfinished, changed or of another version. */
+  constructor(path: string, ranking: Ranking) {
+    this.#database = openSound(path);
+    this.#statements = prepareStatements(this.#database);
+    const lengthsOf = (name: (typeof COLUMNS)[number]) => new Uint16Array(this.#array(`${name} lengths`).buffer);
+    const lengths = {
+      title: lengthsOf('title'),
+      headings: lengthsOf('headings'),
+      text: lengthsOf('text'),
+      identifiers: lengthsOf('identifiers'),
+    };
+    this.#impact = impactOf(lengths, ranking);
+    this.#priors = new Float32Array(this.#array('priors').buffer);
+    this.lifts = this.#priors.map((prior) => 1 + PRIOR_WEIGHT * prior);
+    this.sections = this.#priors.length;
+    const meta = this.#statements.meta.all() as unknown as { key: string; value: string }[];
+    this.meta = Object.fromEntries(meta.map(({ key, value }) => [key, value]));
+    this.#cache = new LRUCache({
+      maxSize: POSTINGS_CACHE_BYTES,
+      sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
+    });
+  }
+
+  /** In how many sections a term stands. */
+  sectionsWith(term: string): number {
+    const cached = this.#cache.peek(term);
+    if (cached !== undefined) return cached.sections.length;
+    return (this.#statements.frequency.get(term) as unknown as { sections: number }).sections;
+  }
+
+  postings(term: string): Postings {
+    const cached = this.#cache.get(term);
+    if (cached !== undefined) return cached;
+    const runs = this.#statements.postings.all(term) as unknown as Run[];
+    const postings = readPostings(runs, this.sections, this.#impact);
+    this.#cache.set(term, postings);
+    return postings;
+  }
+
+  /** The sections under a title (the page's first one), a version or a tag, rising. */
+  list(kind: ListKind, key: string): Uint32Array {
+    return this.#sectionsOf(this.#statements.list.all(kind, key));
+  }
+
+  /** The sections of a language, and of what is a part of it: `pt` gives `pt-br` too. In no order. */
+  language(key: string): Uint32Array {
+    const lists = this.#statements.languages.all(key).map((row) => this.#sectionsOf([row]));
+    return Uint32Array.from(lists.flatMap((list) => [...list]));
+  }
+
+  /** The sections that an expression of FTS5 matches. */
+  matching(expression: string): number[] {
+    const row = this.#statements.matching.get(expression) as unknown as { sections: string };
+    return JSON.parse(row.sections);
+  }
+
+  section(n: number): IndexedSection | null {
+    const row = this.#statements.section.get(n) as unknown as SectionRow | undefined;
+    if (row === undefined) return null;
+    const { page, path, title, text, language, version } = row;
+    const prior = this.#priors[n] ?? 0;
+    const [headings, tags] = [JSON.parse(row.headings), JSON.parse(row.tags)];
+    return { page, path, title, headings, text, language, version, tags, prior };
+  }
+
+  /** Read at the first misspelling or prefix: 10 ms for 200,000 words. */
+  get vocabulary(): Vocabulary {
+    if (this.#vocabulary === undefined) {
+      const words = Buffer.from(this.#array('vocabulary')).toString();
+      const counts = new Uint32Array(this.#array('vocabulary counts').buffer);
+      this.#vocabulary = new Vocabulary(words === '' ? [] : words.split('\n'), counts);
+    }
+    return this.#vocabulary;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #sectionsOf(rows: unknown[]): Uint32Array {
+    return readPostings(rows as Run[], this.sections, () => 0).sections;
+  }
+
+  /** A copy with a buffer of its own, as typed arrays of wider numbers need it. */
+  #array(name: string): Uint8Array<ArrayBuffer> {
+    const row = this.#statements.array.get(name) as unknown as { bytes: Uint8Array };
+    return new Uint8Array(row.bytes);
+  }
+}
+
+interface SectionRow {
+  readonly page: string;
+  readonly path: string;
+  readonly title: string;
+  readonly headings: string;
+  readonly text: string;
+  readonly language: string | null;
+  readonly version: string | null;
+  readonly tags: string;
+}
+
+function prepareStatements(database: DatabaseSync) {
+  return {
+    meta: database.prepare('SELECT key, value FROM meta'),
+    array: database.prepare('SELECT bytes FROM arrays WHERE name = ?'),
+    section: database.prepare('SELECT * FROM sections WHERE n = ?'),
+    frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
+    postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
+    list: database.prepare('SELECT sections, list FROM lists WHERE kind = ? AND key = ?'),
+    // `.` follows `-` in ASCII, so this is `pt` and all from `pt-` on.
+    languages: database.prepare(
+      "SELECT sections, list FROM lists WHERE kind = 'language' AND (key = ?1 OR (key > ?1 || '-' AND key < ?1 || '.'))",
+    ),
+    // One row of JSON: 50,000 rows of one number take ten times as long.
+    matching: database.prepare('SELECT json_group_array(rowid) AS sections FROM words WHERE words MATCH ?'),
+  };
+}
+
+function openSound(path: string): DatabaseSync {
+  let database: DatabaseSync | undefined;
+  try {
+    if (!isSealed(path)) throw damaged(path, 'it was not finished, or has changed since');
+    const url = pathToFileURL(path);
+    // Nobody writes a sealed file: no locks, no look at the disk for changes.
+    url.searchParams.set('immutable', '1');
+    database = new DatabaseSync(url, { readOnly: true });
+    const { version } = database.prepare('SELECT user_version AS version FROM pragma_user_version').get() ?? {};
+    if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
+    return database;
+  } catch (error) {
+    database?.close();
+    throw asDamaged(path, error);
+  }
+}

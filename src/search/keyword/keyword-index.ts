@@ -1,0 +1,220 @@
+import { Accumulator } from './accumulator.ts';
+import type { Ranked } from './best.ts';
+import { type Filter, type Mask, maskOf, only, without } from './filter.ts';
+import { asDamaged } from './format.ts';
+import { IndexFile } from './index-file.ts';
+import { type ParsedQuery, parseQuery } from './parse-query.ts';
+import { phraseExpression } from './phrase.ts';
+import { onlyIdentifier, planOf, type Wish } from './plan.ts';
+import { RANKING, type Ranking, rarity } from './ranking.ts';
+import { titleKey } from './title-key.ts';
+import type { IndexedSection } from './writer.ts';
+
+export interface KeywordHit {
+  readonly section: number;
+  /** What hits are ordered by; comparable within one query: BM25, lifted above all others where `exact` says so. */
+  readonly score: number;
+  /** BM25 without the lift, by the rarity of all that was looked for, found or not: comparable between queries, 0 to about 4. */
+  readonly normalised: number;
+  /** `title`: the query is the title of the section's page. `identifier`: the query is one name, and the section has it. */
+  readonly exact: Exact | null;
+  /** The index terms that the section was found by, for `highlightsOf`. */
+  readonly matched: readonly string[];
+}
+
+export type Exact = 'title' | 'identifier';
+
+export interface SearchOptions {
+  /** At most so many hits. */
+  readonly limit: number;
+  /** Search as you type: the last word, where nothing follows it, also finds what it begins. Default false. */
+  readonly prefixLast?: boolean;
+  readonly filter?: Filter;
+}
+
+/** A keyword index that is open for search. Synchronous: to be used in a worker. */
+export class KeywordIndex {
+  readonly #path: string;
+  readonly #ranking: Ranking;
+  readonly #file: IndexFile;
+  readonly #scores: Accumulator;
+  readonly #alternatives: Accumulator;
+
+  private constructor(path: string, ranking: Ranking) {
+    this.#path = path;
+    this.#ranking = ranking;
+    this.#file = new IndexFile(path, ranking);
+    this.#scores = new Accumulator(this.#file.sections);
+    this.#alternatives = new Accumulator(this.#file.sections);
+  }
+
+  /**
+   * @param ranking another one only to measure what a part of it gives.
+   * @throws DocshelfError `index_damaged` where the file is missing, unfinished, changed or of another version.
+   */
+  static open(path: string, ranking: Ranking = RANKING): KeywordIndex {
+    return new KeywordIndex(path, ranking);
+  }
+
+  get count(): number {
+    return this.#file.sections;
+  }
+
+  /** How many different words can be completed and corrected. */
+  get vocabularySize(): number {
+    return this.#file.vocabulary.size;
+  }
+
+  /** What `finish` was given. */
+  get meta(): Readonly<Record<string, string>> {
+    return this.#file.meta;
+  }
+
+  /**
+   * The best sections, best first. Any text is a query; one without words finds nothing.
+   * @throws DocshelfError `index_damaged` where the file cannot be read any more.
+   */
+  search(query: string, options: SearchOptions): KeywordHit[] {
+    return this.#read(() => {
+      const parsed = parseQuery(query);
+      const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
+      const goesOn = options.prefixLast === true && parsed.unfinished;
+      const wishes = planOf(parsed.wanted, goesOn, this.#dictionary(), this.#ranking);
+      for (const wish of wishes) this.#score(wish, mask);
+      if (parsed.isQuestion) for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase) ?? [], mask);
+      return this.#hits(this.#rank(parsed.wanted, options.limit), wishes);
+    });
+  }
+
+  /**
+   * One byte a section, 1 where it may be found; null where all may. For legs that rank by other means.
+   * @param query whose phrases and unwanted words count too.
+   */
+  allowed(filter: Filter, query = ''): Mask {
+    return this.#read(() => this.#restrict(parseQuery(query), maskOf(filter, this.#file)));
+  }
+
+  /** The section that `add` returned this number for; null where there is none. */
+  section(n: number): IndexedSection | null {
+    return this.#read(() => this.#file.section(n));
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #read<Result>(act: () => Result): Result {
+    try {
+      return act();
+    } catch (error) {
+      throw asDamaged(this.#path, error);
+    }
+  }
+
+  #dictionary() {
+    const file = this.#file;
+    const known = new Map<string, number>();
+    return {
+      sections: file.sections,
+      sectionsWith(term: string): number {
+        const sections = known.get(term) ?? file.sectionsWith(term);
+        known.set(term, sections);
+        return sections;
+      },
+      startingWith: (prefix: string, limit: number) => file.vocabulary.startingWith(prefix, limit),
+      near: (word: string, limit: number) => file.vocabulary.near(word, limit),
+    };
+  }
+
+  /** What stands behind a minus must not be there; phrases must, unless a question has them. */
+  #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, filtered: Mask): Mask {
+    let mask = filtered;
+    for (const phrase of unwanted) mask = without(this.#holding(phrase) ?? [], mask, this.count);
+    for (const phrase of isQuestion ? [] : phrases) {
+      const found = this.#holding(phrase);
+      if (found !== null) mask = only(found, mask, this.count);
+    }
+    return mask;
+  }
+
+  /** The sections that have a phrase, or null where it has no words. */
+  #holding(phrase: string): number[] | null {
+    const expression = phraseExpression(phrase);
+    return expression === null ? null : this.#file.matching(expression);
+  }
+
+  /** What a question quotes counts for more. */
+  #scorePhrase(found: readonly number[], mask: Mask): void {
+    const sections = Uint32Array.from(found);
+    const weight = this.#ranking.phrase * rarity(found.length, this.count);
+    this.#scores.add({ sections, impacts: new Float32Array(sections.length).fill(1) }, weight, mask);
+  }
+
+  #score({ alternatives, weight }: Wish, mask: Mask): void {
+    if (alternatives.size === 1) {
+      for (const [term, share] of alternatives) this.#scores.add(this.#file.postings(term), weight * share, mask);
+      return;
+    }
+    for (const [term, share] of alternatives) this.#alternatives.raise(this.#file.postings(term), share, mask);
+    this.#alternatives.drain((section, impact) => this.#scores.addTo(section, weight * impact));
+  }
+
+  /** Takes the best sections out of the scores, those of exact hits before the others. */
+  #rank(wanted: string, limit: number): Found[] {
+    const identifier = onlyIdentifier(wanted);
+    const titled = this.#takeScores(this.#file.list('title', titleKey(wanted)));
+    const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
+    const others = this.#scores.takeBest(limit, this.#file.lifts);
+    // Lifted by the best of all that it is to stand above.
+    const bestNamed = named[0]?.score ?? 0;
+    const bestOther = others[0]?.score ?? 0;
+    return [
+      ...titled.map((ranked) => ({ ...ranked, lift: bestNamed + bestOther, exact: 'title' as const })),
+      ...named.map((ranked) => ({ ...ranked, lift: bestOther, exact: 'identifier' as const })),
+      ...others.map((ranked) => ({ ...ranked, lift: 0, exact: null })),
+    ].slice(0, limit);
+  }
+
+  /** The scores of these sections, best first; they have none any more. */
+  #takeScores(sections: Uint32Array): Ranked[] {
+    const taken: Ranked[] = [];
+    for (const section of sections) {
+      // What the mask forbids has no score, nor what was taken before.
+      const score = this.#scores.take(section);
+      if (score > 0) taken.push({ section, score: score * (this.#file.lifts[section] ?? 1) });
+    }
+    return taken.sort((left, right) => right.score - left.score || left.section - right.section);
+  }
+
+  #hits(found: readonly Found[], wishes: readonly Wish[]): KeywordHit[] {
+    const total = wishes.reduce((sum, wish) => sum + wish.weight, 0);
+    const terms = [...new Set(wishes.flatMap((wish) => [...wish.alternatives.keys()]))];
+    const postings = terms.map((term) => this.#file.postings(term).sections);
+    return found.map(({ section, score, lift, exact }) => ({
+      section,
+      score: score + lift,
+      normalised: score / total,
+      exact,
+      matched: terms.filter((_, at) => holds(postings[at], section)),
+    }));
+  }
+}
+
+/** A section with its BM25, and what puts it above others. */
+interface Found extends Ranked {
+  readonly lift: number;
+  readonly exact: Exact | null;
+}
+
+/** Whether a number is in a rising list. */
+function holds(list: Uint32Array | undefined, number: number): boolean {
+  if (list === undefined) return false;
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((list[middle] as number) < number) low = middle + 1;
+    else high = middle;
+  }
+  return list[low] === number;
+}

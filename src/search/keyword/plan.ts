@@ -1,0 +1,136 @@
+import { type Ranking, rarity } from './ranking.ts';
+import { isStopWord } from './stop-words.ts';
+import { pairsOf, spellingsOf } from './terms.ts';
+import type { Candidate } from './vocabulary.ts';
+import { type Word, wordsOf } from './words.ts';
+
+/** One thing that a query looks for: a term, with the terms that may stand for it. */
+export interface Wish {
+  /** What each alternative gives, beside an exact hit at 1. A section counts the best one that it has. */
+  readonly alternatives: ReadonlyMap<string, number>;
+  /** How rare it is, times its weight in the query. */
+  readonly weight: number;
+}
+
+/** What the plan asks the index. */
+export interface Dictionary {
+  /** In how many sections a term stands. */
+  sectionsWith(term: string): number;
+  readonly sections: number;
+  startingWith(prefix: string, limit: number): Candidate[];
+  near(word: string, limit: number): Candidate[];
+}
+
+/** The rarest so many things are looked for: a question has 10, the longest topics of the development sets 40. */
+const WISHES_MAX = 64;
+const PREFIX_WORDS_MAX = 30;
+/** Words of a query that are looked up as misspellings; one costs up to 5 ms. */
+const MISSPELLINGS_MAX = 8;
+const CORRECTIONS_MAX = 4;
+/** What stands in so few sections may itself be a misspelling, of a word that stands so many times more often. */
+const NEXT_TO_NOTHING = 1;
+const OFTENER = 10;
+const DIGIT = /\p{N}/u;
+
+/**
+ * What to look for, the rarest first.
+ * @param unfinished whether the last word may go on.
+ */
+export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking): Wish[] {
+  return new Plan(dictionary, ranking).of(text, unfinished);
+}
+
+class Plan {
+  readonly #dictionary: Dictionary;
+  readonly #ranking: Ranking;
+  readonly #wishes = new Map<string, Wish>();
+  #misspellings = 0;
+
+  constructor(dictionary: Dictionary, ranking: Ranking) {
+    this.#dictionary = dictionary;
+    this.#ranking = ranking;
+  }
+
+  of(text: string, unfinished: boolean): Wish[] {
+    const words = wordsOf(text);
+    const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
+    const isStop = (word: Word) =>
+      word.kind === 'word' && word !== last && isStopWord(word.folded, text.slice(word.start, word.end));
+    // Where all are stop words, they are what is looked for.
+    const allStop = words.every(isStop);
+    for (const word of words) {
+      const weight = isStop(word) && !allStop ? this.#ranking.stopWord : 1;
+      if (weight > 0) this.#add(word, weight, word === last);
+    }
+    return [...this.#wishes.values()].sort((left, right) => right.weight - left.weight).slice(0, WISHES_MAX);
+  }
+
+  #add({ kind, folded, parts }: Word, weight: number, goesOn: boolean): void {
+    const begun = goesOn ? this.#dictionary.startingWith(folded, PREFIX_WORDS_MAX) : [];
+    if (kind === 'joined') this.#wish([folded], weight);
+    else if (kind === 'run') for (const term of runTerms(folded)) this.#wish([term], weight);
+    else if (begun.length > 0) {
+      const alternatives = alternativesOf(begun, () => this.#ranking.prefix);
+      this.#wish(spellingsOf(folded), weight, alternatives);
+    } else {
+      this.#wishOrCorrect(folded, weight);
+      for (const part of parts) this.#wishOrCorrect(part, weight * this.#ranking.part);
+    }
+  }
+
+  /** Looks for a word, and for what it may be a misspelling of. */
+  #wishOrCorrect(surface: string, weight: number): void {
+    const spellings = spellingsOf(surface);
+    const sections = spellings.reduce((sum, term) => sum + this.#dictionary.sectionsWith(term), 0);
+    const corrections = sections > NEXT_TO_NOTHING ? new Map<string, number>() : this.#corrections(surface, sections);
+    if (sections === 0) this.#wish(spellings, weight, corrections);
+    else {
+      // It is there as it was typed: what it may stand for counts by its own rarity, beside it.
+      this.#wish(spellings, weight);
+      if (corrections.size > 0) this.#wish([], weight, corrections);
+    }
+  }
+
+  #corrections(surface: string, sections: number): Map<string, number> {
+    if (this.#misspellings >= MISSPELLINGS_MAX || DIGIT.test(surface)) return new Map();
+    this.#misspellings += 1;
+    const near = this.#dictionary.near(surface, CORRECTIONS_MAX).filter(({ count }) => count >= sections * OFTENER);
+    return alternativesOf(near, ({ distance }) => this.#ranking.misspelled[distance] ?? 0);
+  }
+
+  #wish(exact: readonly string[], weight: number, also: ReadonlyMap<string, number> = new Map()): void {
+    const alternatives = new Map<string, number>();
+    let sections = 0;
+    for (const [term, share] of [...exact.map((each) => [each, 1] as const), ...also]) {
+      const found = alternatives.has(term) ? 0 : this.#dictionary.sectionsWith(term);
+      sections += found;
+      if (found > 0 && share > 0) alternatives.set(term, share);
+    }
+    const rare = rarity(Math.min(sections, this.#dictionary.sections), this.#dictionary.sections);
+    const key = [...exact, ...also.keys()].join(' ');
+    // A word that a question repeats is what it is about: its weights add up.
+    this.#wishes.set(key, { alternatives, weight: rare * weight + (this.#wishes.get(key)?.weight ?? 0) });
+  }
+}
+
+/** A run is looked for by its pairs, a single character by itself. */
+function runTerms(run: string): string[] {
+  const pairs = pairsOf(run);
+  return pairs.length > 0 ? pairs : [run];
+}
+
+function alternativesOf(candidates: readonly Candidate[], weightOf: (candidate: Candidate) => number) {
+  const alternatives = new Map<string, number>();
+  for (const candidate of candidates)
+    for (const term of spellingsOf(candidate.word))
+      alternatives.set(term, Math.max(alternatives.get(term) ?? 0, weightOf(candidate)));
+  return alternatives;
+}
+
+/** The term of a query that is one camelCase, snake_case, dotted or hyphenated name and nothing else; else null. */
+export function onlyIdentifier(text: string): string | null {
+  const [first, ...rest] = wordsOf(text);
+  if (first === undefined || rest.some((word) => word.end > first.end)) return null;
+  if (first.kind === 'joined') return first.folded;
+  return first.parts.length > 0 ? (spellingsOf(first.folded)[0] ?? null) : null;
+}

@@ -1,0 +1,113 @@
+import { DocshelfError } from '../../domain/errors.ts';
+
+/**
+ * Collects the sections of one term. As bytes: for each section, in rising order, the distance from the section before
+ * (from -1 at the start) times two, plus one where the term stands once, in the text alone; else how often it stands in
+ * title, headings, text and identifiers follows. All numbers are LEB128.
+ */
+export class PostingsBuilder {
+  readonly #bytes: number[] = [];
+  readonly #counts = [0, 0, 0, 0];
+  #section = -1;
+  #before = -1;
+  sections = 0;
+
+  /** Counts the term once in a column of a section; sections come in rising order. */
+  count(section: number, column: number): void {
+    if (section !== this.#section) {
+      this.#write();
+      this.#section = section;
+      this.sections += 1;
+    }
+    this.#counts[column] = (this.#counts[column] ?? 0) + 1;
+  }
+
+  bytes(): Uint8Array {
+    this.#write();
+    return Uint8Array.from(this.#bytes);
+  }
+
+  #write(): void {
+    const [title, headings, text, identifiers] = this.#counts;
+    if (this.#section === this.#before) return;
+    const plain = title === 0 && headings === 0 && text === 1 && identifiers === 0;
+    pushNumber(this.#bytes, (this.#section - this.#before) * 2 + (plain ? 1 : 0));
+    if (!plain) for (const count of this.#counts) pushNumber(this.#bytes, count);
+    this.#counts.fill(0);
+    this.#before = this.#section;
+  }
+}
+
+function pushNumber(bytes: number[], number: number): void {
+  let rest = number;
+  for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest & 0x7f) | 0x80);
+  bytes.push(rest);
+}
+
+/** What a term gives to each of its sections, before its rarity counts. */
+export interface Postings {
+  /** Rising. */
+  readonly sections: Uint32Array;
+  readonly impacts: Float32Array;
+}
+
+/**
+ * Reads the postings that a term has in several runs.
+ * @param impact from a section and its four counts.
+ * @throws DocshelfError `index_damaged` where the bytes are none of ours.
+ */
+export function readPostings(
+  runs: readonly { sections: number; list: Uint8Array }[],
+  sectionsMax: number,
+  impact: (section: number, title: number, headings: number, text: number, identifiers: number) => number,
+): Postings {
+  const total = runs.reduce((sum, run) => sum + run.sections, 0);
+  const sections = new Uint32Array(total);
+  const impacts = new Float32Array(total);
+  let filled = 0;
+  for (const { list } of runs) {
+    const reader = new NumberReader(list);
+    let section = -1;
+    while (!reader.done()) {
+      const head = reader.next();
+      section += head >>> 1;
+      if (section >= sectionsMax || filled >= total) throw damagedPostings();
+      sections[filled] = section;
+      impacts[filled] =
+        (head & 1) === 1
+          ? impact(section, 0, 0, 1, 0)
+          : impact(section, reader.next(), reader.next(), reader.next(), reader.next());
+      filled += 1;
+    }
+  }
+  if (filled !== total) throw damagedPostings();
+  return { sections, impacts };
+}
+
+class NumberReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  done(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  next(): number {
+    let number = 0;
+    for (let shift = 0; shift < 32; shift += 7) {
+      const byte = this.#bytes[this.#at++];
+      if (byte === undefined) break;
+      number |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return number >>> 0;
+    }
+    throw damagedPostings();
+  }
+}
+
+function damagedPostings(): DocshelfError {
+  return new DocshelfError('index_damaged', 'Cannot read the search index: the postings of a word are damaged');
+}

@@ -1,0 +1,82 @@
+import { fold } from './fold.ts';
+
+/** A piece of text that the index knows, with its place in the text in UTF-16 code units. */
+export interface Word {
+  /**
+   * - `word`: letters and digits, `maxRetryCount` and `max_retry_count` too;
+   * - `joined`: words held together by dots or hyphens, `server.port`, or `C++`; its words follow it;
+   * - `run`: characters of a script that puts no spaces between words.
+   */
+  readonly kind: 'word' | 'joined' | 'run';
+  /** Lower case, without diacritics. */
+  readonly folded: string;
+  /** The parts of a camelCase or snake_case word, folded; empty where it is one. */
+  readonly parts: readonly string[];
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Words joined by single dots or hyphens; `+` or `#` may end the name of a programming language. Soft hyphens and
+ * joiners are invisible within a word.
+ */
+const JOINED =
+  /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:[.\-\u2010\u2011][\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
+const JOINT = /[.\-\u2010\u2011]/;
+/** Scripts without spaces between words, and Korean, whose words carry their particles. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3005\u3006\u30fc\uff70]+/gu;
+const ASCII = /^[\x00-\x7f]*$/;
+const HUMP = /[^\p{Lu}_]\p{Lu}|\p{Lu}{2}\p{Ll}|[^_]_+[^_]/u;
+const PART = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[^\p{Lu}\p{N}_]+\p{N}*|\p{N}+/gu;
+/** `URLs`, `IDs`: a plural, not a hump. */
+const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
+/** Longer is data, not a word. */
+const WORD_LENGTH_MAX = 100;
+const JOINED_WORDS_MAX = 8;
+
+/** The words of a text, in its order. */
+export function wordsOf(text: string): Word[] {
+  const words: Word[] = [];
+  for (const match of text.matchAll(JOINED)) {
+    const [found] = match;
+    if (isPossessive(text, found, match.index)) continue;
+    if (JOINT.test(found) || /[+#]$/.test(found)) addJoined(words, found, match.index);
+    else addPiece(words, found, match.index);
+  }
+  return words;
+}
+
+/** The `s` of `Claude's`. */
+function isPossessive(text: string, found: string, start: number): boolean {
+  return (found === 's' || found === 'S') && start > 1 && /[\p{L}\p{N}]['\u2019]/u.test(text.slice(start - 2, start));
+}
+
+function addJoined(words: Word[], found: string, start: number): void {
+  const pieces = found.replace(/[+#]+$/, '').split(JOINT);
+  if (found.length <= WORD_LENGTH_MAX && pieces.length <= JOINED_WORDS_MAX && found.search(UNSPACED) < 0)
+    words.push({ kind: 'joined', folded: fold(found), parts: [], start, end: start + found.length });
+  let at = start;
+  for (const piece of pieces) {
+    addPiece(words, piece, at);
+    at += piece.length + 1;
+  }
+}
+
+/** A piece without joints: one word, or words and runs where scripts meet. */
+function addPiece(words: Word[], piece: string, start: number): void {
+  let at = 0;
+  for (const match of ASCII.test(piece) ? [] : piece.matchAll(UNSPACED)) {
+    addWord(words, piece.slice(at, match.index), start + at);
+    at = match.index + match[0].length;
+    words.push({ kind: 'run', folded: fold(match[0]), parts: [], start: start + match.index, end: start + at });
+  }
+  addWord(words, piece.slice(at), start + at);
+}
+
+function addWord(words: Word[], word: string, start: number): void {
+  const folded = fold(word);
+  if (folded === '' || folded.length > WORD_LENGTH_MAX || /^_+$/.test(folded)) return;
+  const parts = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
+  words.push({ kind: 'word', folded, parts: parts.length > 1 ? parts : [], start, end: start + word.length });
+}

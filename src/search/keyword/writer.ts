@@ -1,0 +1,184 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Section } from '../section.ts';
+import { SCHEMA, seal } from './format.ts';
+import { PostingsBuilder } from './postings.ts';
+import { stem } from './stem.ts';
+import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, type TextTerms, termsOf } from './terms.ts';
+import { titleKey } from './title-key.ts';
+
+/** A section with the page that it is on. */
+export interface IndexedSection extends Section {
+  /** The page's path without the fragment. */
+  readonly page: string;
+  /** How much the page matters among the site's pages, 0 to 1, for instance by the links to it; 0 where nothing is said. */
+  readonly prior?: number;
+}
+
+/** Occurrences of terms that are kept in memory before they are written: about 60 MB. */
+const OCCURRENCES_PER_RUN = 2_000_000;
+const LENGTH_MAX = 0xffff;
+/** Longer words, and those that begin with a digit, are data that nobody misspells. */
+const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
+
+interface KnownWord {
+  readonly stem: string;
+  count: number;
+}
+
+/** Builds one index file: `add` each section, then `finish`. Synchronous. A file that was not finished does not open. */
+export class KeywordIndexWriter {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #insertSection: StatementSync;
+  readonly #insertWords: StatementSync;
+  readonly #lengths: number[][] = COLUMNS.map(() => []);
+  readonly #priors: number[] = [];
+  readonly #pages = new Set<string>();
+  readonly #lists = new Map<string, PostingsBuilder>();
+  readonly #words = new Map<string, KnownWord>();
+  #postings = new Map<string, PostingsBuilder>();
+  #occurrences = 0;
+  #run = 0;
+  #count = 0;
+
+  /** @param path where no file is yet; its folder exists. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#database = new DatabaseSync(path);
+    this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
+    this.#database.exec(`PRAGMA temp_store = MEMORY; ${SCHEMA} BEGIN;`);
+    this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#insertWords = this.#database.prepare(
+      'INSERT INTO words (rowid, title, headings, text, identifiers) VALUES (?, ?, ?, ?, ?)',
+    );
+  }
+
+  /** Adds a section; a page's own section comes before those under its headings. Returns its number, from 0. */
+  add(section: IndexedSection): number {
+    const n = this.#count++;
+    const { page, path, title, headings, text, language, version, tags } = section;
+    this.#insertSection.run(
+      n,
+      page,
+      path,
+      title,
+      JSON.stringify(headings),
+      text,
+      language,
+      version,
+      JSON.stringify(tags),
+    );
+    this.#priors.push(Math.min(1, Math.max(0, section.prior ?? 0)));
+
+    const english = isEnglish(language);
+    const termOf = (surface: string) => this.#note(surface, english);
+    // The page's first heading is its title on most sites; a title counts once.
+    const below = headings[0] === title ? headings.slice(1) : headings;
+    const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
+    const identifiers = columns.flatMap((column) => column.identifiers);
+    const sequences = [...columns.map((column) => column.sequence), identifiers];
+    this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
+    for (const [column, sequence] of sequences.entries())
+      this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
+    this.#addPostings(n, columns, identifiers);
+
+    if (!this.#pages.has(page)) this.#addToList('title', titleKey(title), n);
+    this.#pages.add(page);
+    if (language !== null) this.#addToList('language', languageKey(language), n);
+    if (version === null) this.#addToList('unsaid', 'version', n);
+    else this.#addToList('version', version, n);
+    for (const tag of new Set(tags)) this.#addToList('tag', tag, n);
+    return n;
+  }
+
+  /** Seals the file; `meta` is what the opened index gives back. */
+  finish(meta: Readonly<Record<string, string>>): void {
+    this.#flush();
+    this.#writeLists();
+    this.#writeArrays();
+    const insertMeta = this.#database.prepare('INSERT INTO meta VALUES (?, ?)');
+    for (const [key, value] of Object.entries(meta)) insertMeta.run(key, value);
+    this.#database.exec("INSERT INTO words (words) VALUES ('optimize'); COMMIT;");
+    this.#database.close();
+    seal(this.#path);
+  }
+
+  /** Counts a folded word and gives its term. Words repeat: most stems are known. */
+  #note(surface: string, english: boolean): string {
+    const known = this.#words.get(surface);
+    if (known !== undefined) {
+      known.count += 1;
+      return english ? known.stem : surface;
+    }
+    const word = { stem: stem(surface), count: 1 };
+    this.#words.set(surface, word);
+    return english ? word.stem : surface;
+  }
+
+  #addPostings(n: number, columns: readonly TextTerms[], identifiers: readonly string[]): void {
+    for (const [column, { sequence, characters }] of columns.entries()) {
+      for (const term of sequence) this.#countTerm(term, n, column);
+      for (const term of characters) this.#countTerm(term, n, column);
+    }
+    for (const term of identifiers) this.#countTerm(term, n, IDENTIFIERS);
+    if (this.#occurrences >= OCCURRENCES_PER_RUN) this.#flush();
+  }
+
+  #countTerm(term: string, n: number, column: number): void {
+    builderOf(this.#postings, term).count(n, column);
+    this.#occurrences += 1;
+  }
+
+  #addToList(kind: string, key: string, n: number): void {
+    if (key !== '') builderOf(this.#lists, `${kind} ${key}`).count(n, TEXT);
+  }
+
+  #flush(): void {
+    const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
+    for (const [term, builder] of sorted(this.#postings))
+      insert.run(term, this.#run, builder.sections, builder.bytes());
+    this.#postings = new Map();
+    this.#occurrences = 0;
+    this.#run += 1;
+  }
+
+  #writeLists(): void {
+    const insert = this.#database.prepare('INSERT INTO lists VALUES (?, ?, ?, ?)');
+    for (const [name, builder] of sorted(this.#lists)) {
+      const space = name.indexOf(' ');
+      insert.run(name.slice(0, space), name.slice(space + 1), builder.sections, builder.bytes());
+    }
+  }
+
+  #writeArrays(): void {
+    const words = sorted(this.#words).filter(([word]) => VOCABULARY_WORD.test(word));
+    const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
+    for (const [column, name] of COLUMNS.entries())
+      insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column] ?? [])));
+    insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
+    insert.run('vocabulary', Buffer.from(words.map(([word]) => word).join('\n')));
+    insert.run('vocabulary counts', bytesOf(Uint32Array.from(words, ([, { count }]) => count)));
+  }
+}
+
+function builderOf(builders: Map<string, PostingsBuilder>, key: string): PostingsBuilder {
+  const known = builders.get(key);
+  if (known !== undefined) return known;
+  const builder = new PostingsBuilder();
+  builders.set(key, builder);
+  return builder;
+}
+
+/** By code units, which is the order that a look-up by halves relies on. */
+function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...map].sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
+function bytesOf(array: Uint16Array | Uint32Array | Float32Array): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+/** A language tag as the index compares it. */
+export function languageKey(language: string): string {
+  return language.toLowerCase().replaceAll('_', '-');
+}

@@ -1,0 +1,61 @@
+import type { PlainError } from '../domain/errors.ts';
+import type { IndexFacts, IndexOrder } from './build-index.ts';
+import type { EmbedProgress } from './ports.ts';
+import type { SearchRequest, SearchResult } from './request.ts';
+
+/** What goes between the search threads and the thread that spawns them. Plain data, both ways. */
+
+/** What a thread is for, given to it at its start. */
+export type SearchRole =
+  /** Builds one index and ends. */
+  | { readonly role: 'build'; readonly order: IndexOrder }
+  /** Makes the vectors of one release and ends. */
+  | { readonly role: 'embed'; readonly order: EmbedOrder }
+  /** Answers queries until it is ended. */
+  | { readonly role: 'query' };
+
+/** A model in a folder, loaded by the thread itself; or `parent`: the thread that spawns embeds, because it has the way out. */
+export type ModelChoice =
+  | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };
+
+export interface EmbedOrder {
+  readonly searchDir: string;
+  /** The release's digest. */
+  readonly release: string;
+  /** The data folder's `vectors/`. */
+  readonly cacheDir: string;
+  readonly model: ModelChoice;
+}
+
+/** Asked of the query thread. */
+export type QueryCall =
+  | { readonly kind: 'open'; readonly searchDir: string }
+  | { readonly kind: 'close'; readonly searchDir: string }
+  /** The release's vectors are there now, made by that model. */
+  | { readonly kind: 'vectors'; readonly searchDir: string; readonly modelDigest: string; readonly model: ModelChoice }
+  | { readonly kind: 'search'; readonly searchDir: string; readonly request: SearchRequest; readonly label: string };
+
+/** To a thread. */
+export type ToThread =
+  | { readonly kind: 'call'; readonly id: number; readonly call: QueryCall }
+  | { readonly kind: 'vectors'; readonly id: number; readonly vectors: Float32Array[] }
+  | { readonly kind: 'vectors-failed'; readonly id: number; readonly error: PlainError };
+
+/** From a thread. */
+export type FromThread =
+  | { readonly kind: 'answer'; readonly id: number; readonly result: unknown }
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: PlainError }
+  | { readonly kind: 'progress'; readonly progress: EmbedProgress }
+  /** A thread whose model is the parent's asks it to embed. */
+  | {
+      readonly kind: 'embed';
+      readonly id: number;
+      readonly purpose: 'query' | 'passages';
+      readonly texts: readonly string[];
+    }
+  | { readonly kind: 'done'; readonly result: IndexFacts | { readonly modelDigest: string } }
+  | { readonly kind: 'failed'; readonly error: PlainError };
+
+export type OpenAnswer = { readonly sections: number };
+export type SearchAnswer = readonly SearchResult[];

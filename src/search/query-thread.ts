@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { DocshelfError } from '../domain/errors.ts';
+import { VECTOR_FILE } from './build-index.ts';
+import type { ModelChoice, QueryCall } from './messages.ts';
+import type { Embedder } from './ports.ts';
+import { ReleaseSearch } from './release-search.ts';
+import { type CosineScale, measureScale } from './semantic/cosine-scale.ts';
+import { readVectors } from './semantic/vector-file.ts';
+import { VectorIndex } from './semantic/vector-index.ts';
+
+/** Answers the calls of the query thread: releases are opened, searched and closed by their search folder. */
+export class QueryThread {
+  readonly #open = new Map<string, ReleaseSearch>();
+  readonly #load: (model: ModelChoice) => Promise<Embedder>;
+  /** By the model's digest. */
+  readonly #models = new Map<string, Promise<{ embedder: Embedder; scale: CosineScale }>>();
+
+  constructor(load: (model: ModelChoice) => Promise<Embedder>) {
+    this.#load = load;
+  }
+
+  async answer(call: QueryCall): Promise<unknown> {
+    switch (call.kind) {
+      case 'open':
+        return this.#openRelease(call.searchDir);
+      case 'close':
+        this.#open.get(call.searchDir)?.close();
+        this.#open.delete(call.searchDir);
+        return null;
+      case 'vectors':
+        return this.#useVectors(call.searchDir, call.modelDigest, call.model);
+      case 'search':
+        return this.#release(call.searchDir).search(call.request, call.label);
+    }
+  }
+
+  async #openRelease(searchDir: string): Promise<{ sections: number }> {
+    this.#open.get(searchDir)?.close();
+    this.#open.delete(searchDir);
+    const release = await ReleaseSearch.open(searchDir);
+    this.#open.set(searchDir, release);
+    return { sections: release.sections };
+  }
+
+  async #useVectors(searchDir: string, modelDigest: string, model: ModelChoice): Promise<null> {
+    const release = this.#release(searchDir);
+    const vectors = await readVectors(join(searchDir, VECTOR_FILE), modelDigest);
+    if (vectors === null) return null;
+    release.useSemantic(async () => {
+      const { embedder, scale } = await this.#model(modelDigest, model);
+      return { embedder, vectors: new VectorIndex(vectors, scale) };
+    });
+    return null;
+  }
+
+  /** Loads the model when the first query needs it: that one pays 0.1 s, and a daemon that nobody searches nothing. */
+  #model(digest: string, choice: ModelChoice): Promise<{ embedder: Embedder; scale: CosineScale }> {
+    const known = this.#models.get(digest);
+    if (known !== undefined) return known;
+    const loading = this.#load(choice).then(async (embedder) => ({ embedder, scale: await measureScale(embedder) }));
+    this.#models.set(digest, loading);
+    // An endpoint that did not answer is asked again by the next query.
+    loading.catch(() => this.#models.delete(digest));
+    return loading;
+  }
+
+  #release(searchDir: string): ReleaseSearch {
+    const release = this.#open.get(searchDir);
+    if (release !== undefined) return release;
+    throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
+  }
+}

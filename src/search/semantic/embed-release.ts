@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import type { Embedder } from '../ports.ts';
+import { quantise } from './quantise.ts';
+import { noteUse } from './sweep-vectors.ts';
+import { VectorCache } from './vector-cache.ts';
+import { type Vectors, writeVectors } from './vector-file.ts';
+
+/** One passage of a release, as it is embedded. */
+export interface PassageText {
+  readonly section: number;
+  readonly text: string;
+}
+
+export interface EmbedRequest {
+  /**
+   * The release's passages, those of a section together and the sections ascending. Called twice, so that a large release's texts need not
+   * be in memory together; both times it must give the same.
+   */
+  readonly passages: () => Iterable<PassageText>;
+  readonly embedder: Embedder;
+  /** The release's digest. */
+  readonly release: string;
+  /** The data folder's `vectors/`. */
+  readonly cacheDir: string;
+  /** Where the release's `vectors.bin` is written. */
+  readonly file: string;
+  /** Texts that are embedded before anything else has its turn. A local model takes some 20 ms a text. */
+  readonly batchSize: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: EmbedProgress) => void;
+}
+
+export interface EmbedProgress {
+  readonly passages: number;
+  /** How many of them have their vector, those that were in the cache included. */
+  readonly embedded: number;
+}
+
+/**
+ * Makes a release's vectors: takes from the cache what it has, embeds the rest in small batches, each kept in the cache as
+ * soon as it is made, and writes the file last. Interrupted at any point, it goes on from there when it is called again.
+ *
+ * @throws what the embedder throws; the signal's reason where that aborts.
+ */
+export async function embedRelease(request: EmbedRequest): Promise<Vectors> {
+  const { embedder, signal, onProgress } = request;
+  const keys: string[] = [];
+  const sections: number[] = [];
+  for (const { section, text } of request.passages()) {
+    sections.push(section);
+    keys.push(keyOf(text));
+  }
+  const cache = await VectorCache.open(request.cacheDir, embedder, keys);
+  try {
+    await noteUse(cache.folder, request.release, keys);
+    let embedded = keys.filter((key) => cache.get(key) !== undefined).length;
+    const tell = (): void => onProgress({ passages: keys.length, embedded });
+    tell();
+    for (const batch of batchesOf(missing(request.passages(), cache), request.batchSize)) {
+      signal.throwIfAborted();
+      const vectors = await embedder.embedPassages([...batch.values()], signal);
+      await cache.put([...batch.keys()].map((key, at) => [key, quantise(vectors[at] as Float32Array)]));
+      embedded += batch.size;
+      tell();
+      await setImmediate();
+    }
+    signal.throwIfAborted();
+    const vectors = assemble(embedder, sections, keys, cache);
+    await writeVectors(request.file, vectors);
+    onProgress({ passages: keys.length, embedded: keys.length });
+    return vectors;
+  } finally {
+    await cache.close();
+  }
+}
+
+function keyOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** What the cache does not have when it is its turn: a text that stands twice is embedded once. */
+function* missing(passages: Iterable<PassageText>, cache: VectorCache): Generator<[key: string, text: string]> {
+  for (const { text } of passages) {
+    const key = keyOf(text);
+    if (cache.get(key) === undefined) yield [key, text];
+  }
+}
+
+function* batchesOf(entries: Iterable<[string, string]>, size: number): Generator<Map<string, string>> {
+  let batch = new Map<string, string>();
+  for (const [key, text] of entries) {
+    batch.set(key, text);
+    if (batch.size < size) continue;
+    yield batch;
+    batch = new Map();
+  }
+  if (batch.size > 0) yield batch;
+}
+
+function assemble(
+  embedder: Embedder,
+  sections: readonly number[],
+  keys: readonly string[],
+  cache: VectorCache,
+): Vectors {
+  const { dims } = embedder;
+  const values = new Int8Array(keys.length * dims);
+  keys.forEach((key, at) => {
+    values.set(cache.get(key) as Int8Array, at * dims);
+  });
+  return { modelDigest: embedder.digest, dims, sections: Uint32Array.from(sections), values };
+}

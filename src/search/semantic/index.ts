@@ -1,0 +1,13 @@
+/**
+ * The semantic leg of search: texts become vectors, and near vectors are found.
+ *
+ * passage -> text (`passage-text`) -> vector (`model`) -> int8 (`quantise`) -> cache (`vector-cache`) -> file (`vector-file`): `embed-release`
+ * query -> vector (`model`) -> nearest sections (`vector-index`)
+ */
+export { COMMON_SCALE, type CosineScale, measureScale } from './cosine-scale.ts';
+export { type EmbedProgress, type EmbedRequest, embedRelease, type PassageText } from './embed-release.ts';
+export { EmbeddingModel } from './model.ts';
+export { passageText } from './passage-text.ts';
+export { sweepVectors } from './sweep-vectors.ts';
+export { readVectors, type Vectors } from './vector-file.ts';
+export { type VectorHit, VectorIndex } from './vector-index.ts';

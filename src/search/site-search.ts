@@ -1,0 +1,188 @@
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import type { EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
+import type { Search, SearchRequest, SearchResult } from './request.ts';
+
+export type LegState = 'ready' | 'building' | 'off' | 'failed';
+
+/** The search part of `GET /v1/status`, contract section 2. */
+export interface SearchStatus {
+  readonly keyword: LegState;
+  readonly semantic: LegState;
+  readonly sections: number;
+  /** Sections whose text the model has read, as far as it can; all of them once `semantic` is ready. */
+  readonly embedded: number;
+}
+
+export type SearchEvent =
+  | { readonly kind: 'indexed'; readonly sections: number; readonly seconds: number }
+  | { readonly kind: 'embedded'; readonly passages: number; readonly seconds: number }
+  /** There was no sound index, and one is being built. */
+  | { readonly kind: 'rebuilding'; readonly error: DocshelfError }
+  | { readonly kind: 'failed'; readonly step: 'index' | 'embed'; readonly error: DocshelfError };
+
+export interface SiteSearchOptions {
+  readonly index: SearchIndex;
+  readonly isSemantic: boolean;
+  readonly onEvent: (event: SearchEvent) => void;
+}
+
+interface Served {
+  readonly release: IndexedRelease;
+  readonly label: string;
+  readonly abort: AbortController;
+  /** Resolves when the keyword index is open; rejects with why it is not. */
+  readonly opened: Promise<void>;
+}
+
+/**
+ * Search over the site that is served. It follows the swap: from the same moment on that a release's pages are served, its
+ * index answers, and never the one before.
+ */
+export class SiteSearch implements Search {
+  readonly #options: SiteSearchOptions;
+  #served: Served | null = null;
+  #keyword: LegState = 'off';
+  #semantic: LegState = 'off';
+  #sections = 0;
+  #progress: EmbedProgress = { passages: 0, embedded: 0 };
+
+  constructor(options: SiteSearchOptions) {
+    this.#options = options;
+  }
+
+  get status(): SearchStatus {
+    const { passages, embedded } = this.#progress;
+    const share =
+      this.#semantic === 'ready' || passages === 0 ? Number(this.#semantic === 'ready') : embedded / passages;
+    return {
+      keyword: this.#keyword,
+      semantic: this.#semantic,
+      sections: this.#sections,
+      embedded: Math.floor(this.#sections * share),
+    };
+  }
+
+  /** Builds the index of a bundle that is being taken in, so that it is there with the swap. A failure is said and no reason to refuse. */
+  async index(release: IndexedRelease, signal: AbortSignal): Promise<void> {
+    const startedMs = performance.now();
+    try {
+      const { sections } = await this.#options.index.build(release, signal);
+      this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#options.onEvent({ kind: 'failed', step: 'index', error: toDocshelfError(error) });
+    }
+  }
+
+  /** From now on this release is the one that is searched. */
+  follow(release: IndexedRelease, label: string): void {
+    const former = this.#served;
+    former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: another version is served'));
+    const abort = new AbortController();
+    this.#keyword = 'building';
+    this.#semantic = this.#options.isSemantic ? 'building' : 'off';
+    this.#progress = { passages: 0, embedded: 0 };
+    this.#sections = 0;
+    const opened = this.#open(release, abort.signal);
+    // Whoever searches is told; here it is only kept from being an unhandled rejection.
+    opened.catch(() => undefined);
+    this.#served = { release, label, abort, opened };
+    if (former !== null && former.release.digest !== release.digest) void this.#closeLater(former.release, opened);
+  }
+
+  /** Serving is turned off. */
+  forget(): void {
+    this.#served?.abort.abort(new DocshelfError('stopping', 'Cannot go on: serving is turned off'));
+    this.#served = null;
+    this.#keyword = 'off';
+    this.#semantic = 'off';
+    this.#sections = 0;
+  }
+
+  async search(request: SearchRequest): Promise<readonly SearchResult[]> {
+    const served = this.#served;
+    if (served === null) throw building('no version of the documentation is active');
+    if (this.#keyword === 'building' && this.#sections === 0) await Promise.race([served.opened, patience()]);
+    try {
+      return await this.#options.index.search(served.release, request, served.label);
+    } catch (error) {
+      const fault = toDocshelfError(error);
+      if (fault.code === 'index_damaged' && this.#served === served && this.#keyword === 'ready') {
+        this.#options.onEvent({ kind: 'rebuilding', error: fault });
+        this.follow(served.release, served.label);
+        throw building('it was damaged and is being built anew');
+      }
+      throw fault.code === 'index_damaged' ? building('it is being built') : fault;
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.forget();
+    await this.#options.index.stop();
+  }
+
+  /** Opens the index, or builds it where there is none that is sound; then the vectors. */
+  async #open(release: IndexedRelease, signal: AbortSignal): Promise<void> {
+    const { index, onEvent } = this.#options;
+    try {
+      const facts = await index.open(release).catch(async (error: unknown) => {
+        signal.throwIfAborted();
+        onEvent({ kind: 'rebuilding', error: toDocshelfError(error) });
+        const startedMs = performance.now();
+        const { sections } = await index.build(release, signal);
+        onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
+        return index.open(release);
+      });
+      signal.throwIfAborted();
+      this.#sections = facts.sections;
+      this.#keyword = 'ready';
+    } catch (error) {
+      if (signal.aborted) throw building('another version is served');
+      this.#keyword = 'failed';
+      this.#semantic = this.#semantic === 'off' ? 'off' : 'failed';
+      onEvent({ kind: 'failed', step: 'index', error: toDocshelfError(error) });
+      throw error;
+    }
+    if (this.#semantic !== 'off') void this.#embed(release, signal);
+  }
+
+  async #embed(release: IndexedRelease, signal: AbortSignal): Promise<void> {
+    const startedMs = performance.now();
+    try {
+      await this.#options.index.embed(
+        release,
+        (progress) => {
+          if (!signal.aborted) this.#progress = progress;
+        },
+        signal,
+      );
+      if (signal.aborted) return;
+      this.#semantic = 'ready';
+      const seconds = (performance.now() - startedMs) / 1000;
+      this.#options.onEvent({ kind: 'embedded', passages: this.#progress.passages, seconds });
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#semantic = 'failed';
+      this.#options.onEvent({ kind: 'failed', step: 'embed', error: toDocshelfError(error) });
+    }
+  }
+
+  /** Queries under way end on the index that they began with. */
+  async #closeLater(release: IndexedRelease, opened: Promise<void>): Promise<void> {
+    await opened.catch(() => undefined);
+    if (this.#served?.release.digest !== release.digest)
+      await this.#options.index.close(release).catch(() => undefined);
+  }
+}
+
+/** A query that comes while an index is being opened, which takes some 10 ms, waits; one that comes while it is built does not. */
+async function patience(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
+}
+
+function building(state: string): DocshelfError {
+  return new DocshelfError('index_building', `Cannot search now: ${state}`, {
+    next: 'Try again in a few seconds; the status says when the index is ready.',
+    fields: { retryAfterS: 5 },
+  });
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { PageForms, readerUrl } from '../../../src/search/extract/index.ts';
+
+const FILES = new Set([
+  'index.html',
+  'guides/rpc.html',
+  'guides/start/index.html',
+  'both.html',
+  'both/index.html',
+  'a b?.html',
+  'old.htm',
+  'über.html',
+]);
+
+describe('readerUrl()', () => {
+  it.each([
+    ['index.html', 'never', 'drop', '/'],
+    ['index.html', 'always', 'keep', '/'],
+    ['guides/rpc.html', 'never', 'drop', '/guides/rpc'],
+    ['guides/rpc.html', 'never', 'keep', '/guides/rpc.html'],
+    ['guides/start/index.html', 'always', 'drop', '/guides/start/'],
+    ['guides/start/index.html', 'never', 'drop', '/guides/start'],
+    ['old.htm', 'never', 'drop', '/old'],
+    ['über.html', 'never', 'drop', '/über'],
+  ] as const)('%s, %s and %s: %s', (path, trailingSlash, extension, url) => {
+    expect(readerUrl(path, { trailingSlash, extension }, FILES)).toBe(url);
+  });
+
+  it('gives the file’s own address where the shorter one leads to another page', () => {
+    expect(readerUrl('both/index.html', { trailingSlash: 'never', extension: 'drop' }, FILES)).toBe('/both/index.html');
+    expect(readerUrl('both.html', { trailingSlash: 'never', extension: 'drop' }, FILES)).toBe('/both');
+  });
+
+  it('encodes what would end the path', () => {
+    expect(readerUrl('a b?.html', { trailingSlash: 'never', extension: 'drop' }, FILES)).toBe('/a%20b%3F');
+  });
+});
+
+describe('PageForms', () => {
+  const decide = (...pages: [path: string, html: string][]) => {
+    const forms = new PageForms(FILES);
+    for (const [path, html] of pages) forms.addPage(path, html);
+    return forms.extension();
+  };
+
+  it('drops the extension where canonicals do, though links keep it', () => {
+    const links = '<a href="/guides/rpc.html">a</a>'.repeat(10);
+    expect(decide(['guides/rpc.html', `<link rel="canonical" href="https://x.example/guides/rpc">${links}`])).toBe(
+      'drop',
+    );
+  });
+
+  it('drops it where links do', () => {
+    expect(decide(['index.html', '<a href="/guides/rpc">a</a><a href="both">b</a>'])).toBe('drop');
+  });
+
+  it('keeps it where links and canonicals do', () => {
+    expect(
+      decide([
+        'both.html',
+        '<a href="guides/rpc.html#x">a</a><link rel="canonical" href="https://x.example/en/both.html">',
+      ]),
+    ).toBe('keep');
+  });
+
+  it('is not told by folder pages, other sites and what is no page', () => {
+    expect(
+      decide([
+        'guides/start/index.html',
+        '<link rel="canonical" href="/guides/start"><a href="/guides/start">a</a><a href="//x.example/both">b</a><a href="/x">c</a>',
+      ]),
+    ).toBe('keep');
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { extractBody, sectionsOf } from './page.ts';
+
+describe('extractPage() cuts a page into sections', () => {
+  it('one a heading, with the headings above it', () => {
+    expect(
+      sectionsOf(
+        '<main><h1 id="a">A</h1><p>1</p><h2 id="b">B</h2><p>2</p><h3 id="c">C</h3><p>3</p><h2 id="d">D</h2><p>4</p></main>',
+      ),
+    ).toEqual([
+      { path: '/a#a', headings: 'A', text: '1' },
+      { path: '/a#b', headings: 'A > B', text: '2' },
+      { path: '/a#c', headings: 'A > B > C', text: '3' },
+      { path: '/a#d', headings: 'A > D', text: '4' },
+    ]);
+  });
+
+  it('puts what stands before the first heading into a section without one', () => {
+    expect(sectionsOf('<main><p>1</p><h2 id="b">B</h2><p>2</p></main>')).toEqual([
+      { path: '/a', headings: '', text: '1' },
+      { path: '/a#b', headings: 'B', text: '2' },
+    ]);
+  });
+
+  it('puts a notice above the page title at the end of its section', () => {
+    expect(sectionsOf('<main><p>Not translated</p><h1 id="x">X</h1><p>1</p></main>')).toEqual([
+      { path: '/a#x', headings: 'X', text: '1\n\nNot translated' },
+    ]);
+  });
+
+  it('lets a heading without text say what is below it', () => {
+    expect(
+      sectionsOf('<main><h1>A</h1><p>1</p><h2 id="b">B</h2><h3>C</h3><p>2</p><h3>D</h3><p>3</p></main>')[1],
+    ).toEqual({
+      path: '/a#b',
+      headings: 'A > B',
+      text: 'C\nD',
+    });
+  });
+
+  it('leaves out a heading that has nothing below it', () => {
+    expect(sectionsOf('<main><h1>A</h1><p>1</p><h2>B</h2></main>').map(({ headings }) => headings)).toEqual(['A']);
+  });
+
+  it('keeps a page that has only a title, with its description as text', () => {
+    expect(sectionsOf('<main><h1>A</h1></main>', '<meta name="description" content="All about A.">')[0]?.text).toBe(
+      'All about A.',
+    );
+    expect(sectionsOf('<main><h1>A</h1></main>')[0]?.text).toBe('A');
+  });
+
+  it('lets a list of the pages below stand for a missing text, and only then', () => {
+    const list = '<div class="toctree-wrapper"><ul><li><a href="b.html">B</a></li></ul></div>';
+    expect(sectionsOf(`<div role="main"><h1>A</h1>${list}</div>`)[0]?.text).toBe('- B');
+    expect(sectionsOf(`<div role="main"><h1>A</h1><p>1</p>${list}</div>`)[0]?.text).toBe('1');
+  });
+
+  it('puts a title of a lower level above the other headings all the same', () => {
+    expect(
+      sectionsOf('<main><h2>SELECT</h2><p>1</p><h2>Synopsis</h2><p>2</p></main>', '<title>SELECT</title>')[1]?.headings,
+    ).toBe('SELECT > Synopsis');
+  });
+
+  it.each([
+    ['a note', '<div class="note"><h3>Note</h3><p>2</p></div>'],
+    ['an aside', '<aside><h3>Note</h3><p>2</p></aside>'],
+    ['a card that links elsewhere', '<a href="/b"><h3>Note</h3><p>2</p></a>'],
+  ])('takes a heading inside %s for text', (_, inset) => {
+    expect(sectionsOf(`<main><h1>A</h1><p>1</p>${inset}<p>3</p></main>`)).toEqual([
+      { path: '/a', headings: 'A', text: '1\n\nNote\n\n2\n\n3' },
+    ]);
+  });
+
+  it('reads a page without any heading', () => {
+    expect(sectionsOf('<p>1<p>2')).toEqual([{ path: '/a', headings: '', text: '1\n\n2' }]);
+  });
+
+  it('survives 100,000 open elements', () => {
+    expect(extractBody('<div>'.repeat(100_000))).toBeNull();
+    expect(extractBody(`<main><p>1</p>${'<b>'.repeat(100_000)}`)?.sections[0]?.text).toBe('1');
+  });
+
+  it('bounds the number of sections of a page', () => {
+    const page = extractBody(`<main>${'<h2>x</h2><p>1</p>'.repeat(12_000)}</main>`);
+    expect(page?.sections.length).toBe(10_000);
+    expect(page?.sections.at(-1)?.text).toContain('x\n\n1\n\nx');
+  });
+});
+
+describe('extractPage() finds the fragment of a heading', () => {
+  it.each([
+    ['on itself', '<h2 id="f">B</h2>'],
+    ['inside it', '<h2><a id="f"></a>B</h2>'],
+    ['as the name of a link inside it', '<h2><a name="f">B</a></h2>'],
+    ['on the section around it', '<section id="f"><h2>B</h2></section>'],
+    ['on a wrapper some levels up', '<div id="f"><div class="x"><div><h2>B</h2></div></div></div>'],
+    ['on an anchor before it', '<a name="f"></a><h2>B</h2>'],
+    [
+      'by its permalink, among several',
+      '<section id="f"><span id="g"></span><h2>B<a class="headerlink" href="#f">¶</a></h2></section>',
+    ],
+    ['by its permalink, on something after it', '<h2>B <a href="#f">#</a></h2><div id="f"></div>'],
+  ])('%s', (_, heading) => {
+    expect(sectionsOf(`<main><h1>A</h1><p>1</p>${heading}<p>2</p></main>`)[1]).toEqual({
+      path: '/a#f',
+      headings: 'A > B',
+      text: '2',
+    });
+  });
+
+  it('takes none that belongs to the text before', () => {
+    expect(sectionsOf('<main><h1>A</h1><div id="f">1</div><h2>B</h2><p>2</p></main>')[1]?.path).toBe('/a');
+  });
+
+  it('falls back to the nearest heading above that has one', () => {
+    expect(sectionsOf('<main><h1 id="t">A</h1><p>1</p><h2>B</h2><p>2</p></main>')[1]?.path).toBe('/a#t');
+  });
+
+  it('keeps letters of any script and encodes what an address cannot hold', () => {
+    expect(sectionsOf('<main><h2 id="安装">B</h2><p>2</p></main>')[0]?.path).toBe('/a#安装');
+    expect(sectionsOf('<main><h2 id="#a b%">B</h2><p>2</p></main>')[0]?.path).toBe('/a#%23a%20b%25');
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { sectionsOf, textOf } from './page.ts';
+
+describe('extractPage() writes text as a browser shows it', () => {
+  it('collapses white space and parts blocks by a blank line', () => {
+    expect(textOf('<p>a\n   <b>b</b>c <i>d</i></p><div>e</div>')).toBe('a bc d\n\ne');
+  });
+
+  it('writes lists item by item, nested ones too', () => {
+    expect(textOf('<ul><li>a<li><p>b</p><ul><li>c</ul></ul><p>d')).toBe('- a\n- b\n- c\n\nd');
+  });
+
+  it('leaves no bullet for an empty item', () => {
+    expect(textOf('<ul><li></li></ul><p>a</p>')).toBe('a');
+  });
+
+  it('writes tables row by row, cells parted', () => {
+    expect(textOf('<table><thead><tr><th>a<th>b</thead><tr><td><p>1</p><p>2</p><td>3</table>')).toBe('a | b\n1 2 | 3');
+  });
+
+  it('keeps what is folded away in details and behind tabs', () => {
+    expect(textOf('<details><summary>a</summary><p>b</p></details>')).toBe('a\n\nb');
+    expect(
+      textOf(
+        '<ul role="tablist"><li>x</li><li>y</li></ul><div role="tabpanel">a</div><div role="tabpanel" hidden>b</div>',
+      ),
+    ).toBe('x y\n\na\n\nb');
+  });
+
+  it('sets labels of tabs and buttons apart', () => {
+    expect(textOf('<label>npm</label><input><label>yarn</label>')).toBe('npm yarn');
+    expect(textOf('<a href="/x">Start</a><a href="/y">More</a>')).toBe('Start More');
+  });
+
+  it('keeps terms with their definitions', () => {
+    expect(textOf('<dl><dt>a</dt><dt>b</dt><dd><p>c</p><p>d</p></dd><dt>e</dt><dd>f</dd></dl>')).toBe(
+      'a\nb\nc\n\nd\n\ne\nf',
+    );
+  });
+
+  it('joins words that a soft hyphen or a zero-width space splits', () => {
+    expect(textOf('<p>con\u00adfig\u200bure</p>')).toBe('configure');
+  });
+});
+
+describe('extractPage() keeps code', () => {
+  it('with its line breaks and indentation', () => {
+    expect(textOf('<p>a</p><pre><code>\nif x:\n  y()\n</code></pre><p>b</p>')).toBe('a\n\nif x:\n  y()\n\nb');
+  });
+
+  it.each([
+    ['a span and a new line', '<span class="line">a</span>\n<span class="line"></span>\n<span class="line">  b</span>'],
+    [
+      'a block with a break',
+      '<div class="token-line">a<br></div><div class="token-line"><br></div><div class="token-line">  b<br></div>',
+    ],
+    [
+      'a block',
+      '<div class="ec-line"><div class="code">a</div></div><div class="ec-line"><div class="code">\n</div></div><div class="ec-line"><div class="code">  b</div></div>',
+    ],
+  ])('of highlighters that write each line as %s', (_, code) => {
+    expect(textOf(`<pre><code>${code}</code></pre>`)).toBe('a\n\n  b');
+  });
+
+  it.each([
+    ['in the code', '<pre><span class="linenos">1</span>a\n<span class="linenos">2</span>b</pre>'],
+    [
+      'in a column',
+      '<table class="highlighttable"><tr><td class="linenos"><pre>1\n2</pre></td><td class="code"><div><pre>a\nb</pre></div></td></tr></table>',
+    ],
+    ['beside it', '<div><pre>a\nb</pre><div class="line-numbers-wrapper">1<br>2</div></div>'],
+  ])('without line numbers %s', (_, code) => {
+    expect(textOf(code)).toBe('a\nb');
+  });
+});
+
+describe('extractPage() leaves out what is not the text', () => {
+  it.each([
+    ['scripts', '<script>x()</script>'],
+    ['styles', '<style>x{}</style>'],
+    ['templates', '<template><p>x</p></template>'],
+    ['noscript', '<noscript>x</noscript>'],
+    ['pictures', '<svg><title>x</title></svg>'],
+    ['hidden elements', '<div hidden>x</div>'],
+    ['elements that styles hide', '<div style="display: none">x</div>'],
+    ['what screen readers skip', '<span aria-hidden="true">x</span>'],
+    ['what only screen readers hear', '<span class="sr-only">x</span>'],
+    ['navigation', '<nav>x</nav>'],
+    ['navigation by role', '<div role="navigation">x</div>'],
+    ['breadcrumbs', '<ul class="breadcrumbs"><li>x</li></ul>'],
+    ['the list of contents', '<div class="table-of-contents"><a href="#a">x</a></div>'],
+    ['the footer', '<footer>x</footer>'],
+    ['pagers', '<a rel="next" href="/b">x</a>'],
+    ['edit links', '<a href="https://github.com/a/b/edit/main/x.md">x</a>'],
+    ['copy buttons', '<button>x</button>'],
+    ['a menu beside the text', `<aside><ul>${'<li><a href="/x">xxxx</a></li>'.repeat(6)}</ul></aside>`],
+  ])('%s', (_, clutter) => {
+    expect(textOf(`<p>a</p>${clutter}<p>b</p>`)).toBe('a\n\nb');
+  });
+
+  it('permalinks of headings, in them and beside them', () => {
+    const heading =
+      '<h1 id="t">T<a class="headerlink" href="#t">¶</a><a href="#t">#</a></h1><a class="sl-anchor-link" href="#t">Section T</a>';
+    expect(sectionsOf(`<main>${heading}<p>1</p></main>`)).toEqual([{ path: '/a#t', headings: 'T', text: '1' }]);
+  });
+
+  it('date and authors beside a title', () => {
+    expect(
+      sectionsOf(
+        '<main><article><header><h1>T</h1><div><time>May 1</time> by X</div></header><p>1</p></article></main>',
+      ),
+    ).toEqual([{ path: '/a', headings: 'T', text: '1' }]);
+  });
+
+  it('but keeps notes, quotations and who is quoted', () => {
+    expect(textOf('<aside><p>a</p></aside><blockquote><p>b</p><footer>c</footer></blockquote>')).toBe('a\n\nb\n\nc');
+  });
+
+  it('but keeps code that shows markup of frameworks', () => {
+    expect(textOf('<pre>&lt;script>self.__next_f.push([1])&lt;/script></pre>')).toBe(
+      '<script>self.__next_f.push([1])</script>',
+    );
+  });
+});

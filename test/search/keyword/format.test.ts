@@ -1,0 +1,80 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { KeywordIndex, KeywordIndexWriter } from '../../../src/search/keyword/index.ts';
+import { indexPath, writeIndex } from './index-folder.ts';
+
+const DAMAGED = expect.objectContaining({ code: 'index_damaged' });
+const SECTIONS = Array.from({ length: 50 }, (_, at) => ({ title: `Page ${at}`, text: `Some words of page ${at}.` }));
+
+describe('KeywordIndex.open()', () => {
+  it('refuses a file that is not there', () => {
+    expect(() => KeywordIndex.open(indexPath())).toThrow(DAMAGED);
+  });
+
+  it('refuses a file that is no index', () => {
+    const path = indexPath();
+    writeFileSync(path, 'no index');
+    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+    new DatabaseSync(`${path}.other`).close();
+    expect(() => KeywordIndex.open(`${path}.other`)).toThrow(DAMAGED);
+  });
+
+  it('refuses a file that was not finished', () => {
+    const path = indexPath();
+    new KeywordIndexWriter(path).add({
+      page: '/a',
+      path: '/a',
+      title: 'A',
+      headings: [],
+      text: 'a',
+      language: null,
+      version: null,
+      tags: [],
+    });
+    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+  });
+
+  it('refuses a file with one changed bit, wherever it is', () => {
+    const path = indexPath();
+    writeIndex(path, SECTIONS);
+    const sound = readFileSync(path);
+    for (let at = 0; at < sound.length; at += 997) {
+      const changed = Buffer.from(sound);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      writeFileSync(path, changed);
+      expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+    }
+  });
+
+  it('refuses a file that was cut short or grew', () => {
+    const path = indexPath();
+    writeIndex(path, SECTIONS);
+    const sound = readFileSync(path);
+    truncateSync(path, sound.length - 8_192);
+    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+    writeFileSync(path, Buffer.concat([sound, Buffer.alloc(8_192)]));
+    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+  });
+
+  it('opens what finish() left, twice at a time, and the database is sound', () => {
+    const path = indexPath();
+    writeIndex(path, SECTIONS);
+    const [one, other] = [KeywordIndex.open(path), KeywordIndex.open(path)];
+    expect(one.search('words', { limit: 3 })).toEqual(other.search('words', { limit: 3 }));
+    one.close();
+    other.close();
+    const database = new DatabaseSync(path, { readOnly: true });
+    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+    database.close();
+  });
+});
+
+describe('KeywordIndexWriter', () => {
+  it('writes the same bytes for the same sections', () => {
+    const [one, other] = [indexPath(), indexPath()];
+    writeIndex(one, SECTIONS, { a: 'b' });
+    writeIndex(other, SECTIONS, { a: 'b' });
+    expect(readFileSync(one).equals(readFileSync(other))).toBe(true);
+  });
+});

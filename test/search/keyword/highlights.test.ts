@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { highlightsOf } from '../../../src/search/keyword/index.ts';
+import { indexOf } from './index-folder.ts';
+
+/** The marked pieces of a section's text for a query. */
+function marked(text: string, query: string, language = 'en'): string[] {
+  const [hit] = indexOf([{ text, language }]).search(query, { limit: 1 });
+  return highlightsOf(text, hit?.matched ?? []).map(({ start, end }) => text.slice(start, end));
+}
+
+describe('highlightsOf()', () => {
+  it('marks words by their stems, identifiers by their parts', () => {
+    expect(marked('Rotating keys: rotate a key with rotateKey.', 'rotate key')).toEqual([
+      'Rotating',
+      'keys',
+      'rotate',
+      'key',
+      'rotateKey',
+    ]);
+  });
+
+  it('marks what a diacritic was typed without', () => {
+    expect(marked('Die Größe der Datei', 'grosse', 'de')).toEqual(['Größe']);
+  });
+
+  it('marks neighbouring pairs of characters as one, and single ones', () => {
+    expect(marked('连接数据库的方法', '数据库', 'zh')).toEqual(['数据库']);
+    expect(marked('连接数据库的方法', '据', 'zh')).toEqual(['据']);
+  });
+
+  it('marks nothing for nothing', () => {
+    expect(highlightsOf('some text', [])).toEqual([]);
+  });
+});

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type IndexedSection, KeywordIndex, KeywordIndexWriter } from '../../../src/search/keyword/index.ts';
+
+/** A path for an index file, in a folder that goes with the test. */
+export function indexPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'docshelf-keyword-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'keyword.sqlite');
+}
+
+/** A section of which only some fields matter. Without a page, it is the own section of a page of its own. */
+export type Sketch = Partial<IndexedSection>;
+
+export function writeIndex(path: string, sketches: readonly Sketch[], meta: Record<string, string> = {}): void {
+  const writer = new KeywordIndexWriter(path);
+  for (const [at, sketch] of sketches.entries())
+    writer.add({
+      page: `/p${at}`,
+      path: sketch.page ?? `/p${at}`,
+      title: '',
+      headings: [],
+      text: '',
+      language: 'en',
+      version: null,
+      tags: [],
+      ...sketch,
+    });
+  writer.finish(meta);
+}
+
+/** An open index of these sections, numbered as they stand. */
+export function indexOf(sketches: readonly Sketch[]): KeywordIndex {
+  const path = indexPath();
+  writeIndex(path, sketches);
+  const index = KeywordIndex.open(path);
+  onTestFinished(() => index.close());
+  return index;
+}
+
+/** The numbers of the sections found, best first. */
+export function found(
+  index: KeywordIndex,
+  query: string,
+  options: Omit<Parameters<KeywordIndex['search']>[1], 'limit'> = {},
+): number[] {
+  return index.search(query, { limit: 10, ...options }).map((hit) => hit.section);
+}

@@ -1,0 +1,321 @@
+import { describe, expect, it } from 'vitest';
+import { KeywordIndex } from '../../../src/search/keyword/index.ts';
+import { found, indexOf, indexPath, writeIndex } from './index-folder.ts';
+
+const FILLER = 'Some other text about nothing in particular, to have words that are common.';
+
+describe('KeywordIndex', () => {
+  it('gives sections and meta back as they were added', () => {
+    const section = {
+      page: '/a',
+      path: '/a#b',
+      title: 'Título "A"',
+      headings: ['Título "A"', 'B'],
+      text: 'Text\n\nmore',
+      language: 'pt-BR',
+      version: 'v2',
+      tags: ['x', 'y z'],
+      prior: 0.5,
+    };
+    const path = indexPath();
+    writeIndex(path, [section], { release: 'abc' });
+    const index = KeywordIndex.open(path);
+    expect(index.section(0)).toEqual(section);
+    expect(index.section(1)).toBeNull();
+    expect([index.count, index.meta]).toEqual([1, { release: 'abc' }]);
+    index.close();
+  });
+
+  it('works without any section', () => {
+    const index = indexOf([]);
+    expect(found(index, 'anything "at all" -but this')).toEqual([]);
+    expect(found(index, 'anythin', { prefixLast: true })).toEqual([]);
+  });
+
+  it('finds English words by their stems, and words of other languages as they are', () => {
+    const index = indexOf([
+      { text: 'Connecting two servers.' },
+      { text: 'Die Verbindungen der Server, connecting', language: 'de' },
+    ]);
+    expect(found(index, 'connections')).toEqual([0]);
+    expect(found(index, 'Verbindungen')).toEqual([1]);
+    expect(found(index, 'connecting').sort()).toEqual([0, 1]);
+  });
+
+  it('finds words without their diacritics, and the other way round', () => {
+    const index = indexOf([{ text: 'Größe und Schlüssel', language: 'de' }]);
+    expect(found(index, 'grosse')).toEqual([0]);
+    expect(found(index, 'SCHLÜSSEL')).toEqual([0]);
+    expect(found(index, 'schlussel')).toEqual([0]);
+  });
+
+  it('finds an identifier by its parts, and by itself exactly first', () => {
+    const index = indexOf([
+      { text: 'The max retry count. Retry, count, max: all of them. Retry count max retry count.' },
+      { text: `Set max_retry_count. ${FILLER}` },
+      { text: `Set maxRetryCount in the config. ${FILLER} ${FILLER}` },
+      { text: FILLER },
+    ]);
+    expect(found(index, 'retry count').sort()).toEqual([0, 1, 2]);
+    expect(found(index, 'maxRetryCount')[0]).toBe(2);
+    expect(found(index, 'maxretrycount')[0]).toBe(2);
+    expect(found(index, 'max_retry_count')[0]).toBe(1);
+    expect(index.search('maxRetryCount', { limit: 10 }).map(({ exact }) => exact)).toEqual(['identifier', null, null]);
+  });
+
+  it('finds dotted and hyphenated names by themselves first, and by their parts', () => {
+    const index = indexOf([
+      { text: 'server and port, port and server, server port' },
+      { text: `The key server.port is here. ${FILLER}` },
+      { text: `Use --dry-run. ${FILLER}` },
+    ]);
+    expect(found(index, 'server.port')[0]).toBe(1);
+    expect(found(index, 'port').sort()).toEqual([0, 1]);
+    expect(found(index, '--dry-run')).toEqual([2]);
+  });
+
+  it.each<[string, number]>([
+    ['数', 0],
+    ['据库', 0],
+    ['数据库', 0],
+    ['使い方', 1],
+    ['方', 1],
+    ['ガイド', 1],
+    ['데이터', 2],
+    ['설', 2],
+    ['ฐานข้อมูล', 3],
+  ])('finds %s', (query, section) => {
+    const index = indexOf([
+      { text: '如何使用数据库。', language: 'zh' },
+      { text: 'サーバーの使い方ガイド', language: 'ja' },
+      { text: '데이터베이스를 설정하는 방법', language: 'ko' },
+      { text: 'การตั้งค่าฐานข้อมูล', language: 'th' },
+    ]);
+    expect(found(index, query)[0]).toBe(section);
+  });
+
+  it('puts the page whose title is the query first, its own section before those below', () => {
+    const index = indexOf([
+      { title: 'Other', text: 'rate limits rate limits rate limits' },
+      { title: 'Rate limits and retries', text: 'Rate limits. Rate limits.' },
+      { page: '/limits', title: 'Rate Limits', text: FILLER },
+      { page: '/limits', title: 'Rate Limits', headings: ['Rate Limits', 'Rate limits'], text: 'rate limits' },
+    ]);
+    expect(found(index, 'rate limits')[0]).toBe(2);
+    expect(found(index, 'What are rate limits?')[0]).not.toBe(2);
+    const [first, second] = index.search('rate limits', { limit: 2 });
+    expect([first?.exact, second?.exact]).toEqual(['title', null]);
+    expect(first?.score).toBeGreaterThan(second?.score ?? 0);
+  });
+
+  it('puts a page with an identifier for its title before those that have it in their text', () => {
+    const index = indexOf([
+      { text: 'maxRetryCount maxRetryCount' },
+      { title: 'maxRetryCount', text: FILLER },
+      { text: 'max retry count' },
+    ]);
+    const hits = index.search('maxRetryCount', { limit: 10 });
+    expect(hits.map(({ section, exact }) => [section, exact])).toEqual([
+      [1, 'title'],
+      [0, 'identifier'],
+      [2, null],
+    ]);
+    expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).sort((a, b) => b - a));
+  });
+
+  it('puts a title of stop words first too', () => {
+    const index = indexOf([{ text: 'about about about it' }, { title: 'About', text: FILLER }]);
+    expect(found(index, 'about')).toEqual([1, 0]);
+  });
+
+  it('ranks a word in the title and in the headings above the same word in the text', () => {
+    const index = indexOf([
+      { title: 'Alpha', text: `webhook ${FILLER}` },
+      { title: 'Alpha', headings: ['Alpha', 'Webhook beta'], text: FILLER },
+      { title: 'Webhook gamma', text: FILLER },
+    ]);
+    expect(found(index, 'webhook')).toHaveLength(3);
+    expect(found(index, 'webhook').at(-1)).toBe(0);
+  });
+
+  it('lifts a page that matters among equals', () => {
+    const index = indexOf([{ text: 'same text' }, { text: 'same text', prior: 1 }]);
+    expect(found(index, 'same text')).toEqual([1, 0]);
+  });
+
+  it('leaves stop words of a question out', () => {
+    const index = indexOf([
+      { text: 'how do i do it how do i do it how do i' },
+      { text: `rotate keys ${FILLER}` },
+      { text: FILLER },
+    ]);
+    expect(found(index, 'how do I rotate keys?')).toEqual([1]);
+    expect(found(index, 'how do i')).toEqual([0]);
+  });
+
+  it('says what a hit was found by, and how much of the query that is', () => {
+    const index = indexOf([{ text: 'rotating keys' }, { text: 'rotating things' }, { text: FILLER }]);
+    const [both, one] = index.search('rotate keys', { limit: 10 });
+    expect(both?.matched.toSorted()).toEqual(['kei', 'rotat']);
+    expect(one?.matched).toEqual(['rotat']);
+    const [diluted] = index.search('rotate keys zyxwvu', { limit: 1 });
+    expect(diluted?.normalised).toBeLessThan(both?.normalised ?? 0);
+    expect(diluted?.score).toBeCloseTo(both?.score ?? 0);
+  });
+
+  it('gives no more hits than asked for, the same ones as without a limit', () => {
+    const index = indexOf(Array.from({ length: 30 }, (_, at) => ({ text: 'word '.repeat(at + 1) })));
+    const all = index.search('word', { limit: 100 });
+    expect(all).toHaveLength(30);
+    expect(index.search('word', { limit: 7 })).toEqual(all.slice(0, 7));
+    expect(index.search('word', { limit: 0 })).toEqual([]);
+  });
+});
+
+describe('KeywordIndex.search() with operators', () => {
+  const index = () =>
+    indexOf([
+      { text: 'the maximum retry count of a client' },
+      { text: 'count of the retry, maximum of the client' },
+      { text: 'retryCount: the client' },
+      { text: 'client beta', title: 'Retry count' },
+      { text: '数据库连接 client' },
+    ]);
+
+  it('demands phrases in quotes, in any column', () => {
+    expect(found(index(), '"retry count"').sort()).toEqual([0, 2, 3]);
+    expect(found(index(), 'client "maximum retry"')).toEqual([0]);
+    expect(found(index(), '"count retry"')).toEqual([]);
+    expect(found(index(), '"retry count" "beta"')).toEqual([3]);
+  });
+
+  it('finds phrases of characters', () => {
+    expect(found(index(), '"数据库"')).toEqual([4]);
+    expect(found(index(), '"据"')).toEqual([4]);
+    expect(found(index(), '"接 client"')).toEqual([4]);
+    expect(found(index(), '"库数"')).toEqual([]);
+  });
+
+  it('excludes words and phrases behind a minus', () => {
+    expect(found(index(), 'client -retry').sort()).toEqual([4]);
+    expect(found(index(), 'client -"retry count"').sort()).toEqual([1, 4]);
+    expect(found(index(), '-retry')).toEqual([]);
+    expect(found(index(), 'client -数据').sort()).toEqual([0, 1, 2, 3]);
+  });
+
+  it('tells other legs what may be found', () => {
+    const allowed = (query: string) => [...(index().allowed({}, query) ?? [])];
+    expect(allowed('client -retry')).toEqual([0, 0, 0, 0, 1]);
+    expect(allowed('"retry count" -beta')).toEqual([1, 0, 1, 0, 0]);
+    expect(index().allowed({}, 'client retry')).toBeNull();
+  });
+
+  it('prefers, in a long question, what it quotes, and finds the rest too', () => {
+    const sections = found(index(), 'which one of them all has the "maximum of the client" somewhere in it');
+    expect(sections[0]).toBe(1);
+    expect(sections.length).toBeGreaterThan(1);
+  });
+});
+
+describe('KeywordIndex.search() with a prefix', () => {
+  const index = () =>
+    indexOf([
+      { text: 'configuration of the server' },
+      { text: 'configure it' },
+      { text: 'the port of the server' },
+      { text: 'portable themes' },
+    ]);
+
+  it('finds what the last word begins, only when asked to', () => {
+    expect(found(index(), 'server config', { prefixLast: true })[0]).toBe(0);
+    expect(found(index(), 'configurat', { prefixLast: true }).sort()).toEqual([0, 1]);
+    expect(found(index(), 'them', { prefixLast: true })).toEqual([3]);
+    expect(found(index(), 'po', { prefixLast: true }).sort()).toEqual([2, 3]);
+    expect(found(index(), 'po')).toEqual([]);
+    expect(found(index(), 'po ', { prefixLast: true })).toEqual([]);
+  });
+
+  it('ranks the whole word above what it begins', () => {
+    expect(found(index(), 'port', { prefixLast: true })).toEqual([2, 3]);
+  });
+
+  it('takes a stop word at the end for a beginning', () => {
+    expect(found(index(), 'the', { prefixLast: true })).toContain(3);
+  });
+});
+
+describe('KeywordIndex.search() with a misspelling', () => {
+  const index = () =>
+    indexOf([
+      { text: 'authentication of users' },
+      { text: 'cache of pages' },
+      { text: 'catch the error' },
+      { text: 'catched cachex cache' },
+      ...Array.from({ length: 10 }, () => ({ text: 'cache' })),
+    ]);
+
+  it('corrects what hits nothing', () => {
+    expect(found(index(), 'atuhentication')).toEqual([0]);
+    expect(found(index(), 'authenticaiton of usrs')[0]).toBe(0);
+    expect(found(index(), 'caceh')).toContain(4);
+  });
+
+  it('leaves words that are there alone', () => {
+    expect(found(index(), 'catch').sort()).toEqual([2, 3]);
+  });
+
+  it('puts what is written so before what it may stand for', () => {
+    expect(found(index(), 'cachex')[0]).toBe(3);
+    expect(found(index(), 'cachex').length).toBeGreaterThan(1);
+  });
+
+  it('scores a corrected word below the right one', () => {
+    const [right] = index().search('authentication', { limit: 1 });
+    const [wrong] = index().search('authentcation', { limit: 1 });
+    expect(wrong?.normalised).toBeLessThan(right?.normalised ?? 0);
+  });
+});
+
+describe('KeywordIndex.search() with a filter', () => {
+  const index = () =>
+    indexOf([
+      { text: 'word', language: 'pt', version: 'v1', tags: ['a', 'b'] },
+      { text: 'word', language: 'pt-BR', version: 'v2', tags: ['b'] },
+      { text: 'word', language: 'PT_pt', version: 'v1' },
+      { text: 'word', language: 'ptx', version: 'v10' },
+      { text: 'word', language: null, tags: ['a b'] },
+    ]);
+
+  it.each([
+    [{ language: 'pt' }, [0, 1, 2]],
+    [{ language: 'PT-br' }, [1]],
+    [{ language: 'p' }, []],
+    [{ version: 'v1' }, [0, 2]],
+    [{ version: 'v1', orUnsaid: true }, [0, 2, 4]],
+    [{ version: 'v3', orUnsaid: true }, [4]],
+    [{ orUnsaid: true }, [0, 1, 2, 3, 4]],
+    [{ tag: 'b' }, [0, 1]],
+    [{ tag: 'a b' }, [4]],
+    [{ version: 'v1', language: 'pt', tag: 'a' }, [0]],
+    [{ version: "v1' OR 1=1 --" }, []],
+    [{}, [0, 1, 2, 3, 4]],
+  ])('%j finds %j', (filter, sections) => {
+    expect(found(index(), 'word', { filter }).sort()).toEqual(sections);
+    const allowed = index().allowed(filter);
+    expect([0, 1, 2, 3, 4].filter((section) => allowed === null || allowed[section] === 1)).toEqual(sections);
+  });
+
+  it('holds before the limit cuts', () => {
+    const sketches = Array.from({ length: 200 }, () => ({ text: 'word word word', version: 'v2' }));
+    const large = indexOf([...sketches, { text: `word ${FILLER}`, version: 'v1' }]);
+    expect(found(large, 'word', { filter: { version: 'v1' } })).toEqual([200]);
+  });
+
+  it('holds for the title that is the query too', () => {
+    const titled = indexOf([
+      { title: 'Word', version: 'v1' },
+      { text: 'word', version: 'v2' },
+    ]);
+    expect(found(titled, 'word', { filter: { version: 'v2' } })).toEqual([1]);
+  });
+});

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseQuery } from '../../../src/search/keyword/index.ts';
+
+describe('parseQuery()', () => {
+  it('takes phrases and unwanted words out', () => {
+    const query = parseQuery('retry "max count" -beta -"not this" last');
+    expect(query).toMatchObject({ phrases: ['max count'], unwanted: ['beta', 'not this'], isQuestion: false });
+    expect(query.wanted.split(/\s+/)).toEqual(['retry', 'max', 'count', 'last']);
+  });
+
+  it('knows typographic quotes', () => {
+    expect(parseQuery('“max count” „auf deutsch“').phrases).toEqual(['max count', 'auf deutsch']);
+  });
+
+  it.each(['npm -g install', 'git push --force', 'pre-built', 'a - b'])('excludes nothing in %j', (text) => {
+    expect(parseQuery(text)).toMatchObject({ unwanted: [], wanted: text });
+  });
+
+  it('takes a quote that is never closed for a sign', () => {
+    expect(parseQuery('say "hello world')).toMatchObject({ phrases: [], wanted: 'say "hello world' });
+  });
+
+  it('takes quotes in a long question for stress', () => {
+    expect(parseQuery('how do I set the "max retries" of a client').isQuestion).toBe(true);
+  });
+
+  it.each<[string, boolean]>([
+    ['conf', true],
+    ['conf ', false],
+    ['"conf"', false],
+    ['größ', true],
+  ])('says whether %j may go on', (text, unfinished) => {
+    expect(parseQuery(text).unfinished).toBe(unfinished);
+  });
+
+  it('bounds length and operators, and never throws', () => {
+    expect(parseQuery('-no '.repeat(500)).unwanted).toHaveLength(16);
+    expect(parseQuery('x '.repeat(100_000)).wanted).toHaveLength(2_000);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+        const { phrases, unwanted } = parseQuery(text);
+        expect(phrases.length + unwanted.length).toBeLessThanOrEqual(16);
+      }),
+    );
+  });
+});

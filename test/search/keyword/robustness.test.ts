@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { highlightsOf } from '../../../src/search/keyword/index.ts';
+import { indexOf } from './index-folder.ts';
+
+/** Of this thread's own time, so that a busy machine does not count. */
+const QUERY_MS_MAX = 200;
+
+const piece = fc.oneof(
+  fc.constantFrom(
+    '"',
+    '""',
+    '-',
+    '--',
+    '-"',
+    '*',
+    '^',
+    ':',
+    'AND',
+    'OR',
+    'NOT',
+    'NEAR(a b, 3)',
+    'title:',
+    '(',
+    ')',
+    '+',
+  ),
+  fc.constantFrom(
+    "'; DROP TABLE sections; --",
+    'a"b',
+    '{title text}:x',
+    '\u0000',
+    '🎉',
+    '👩‍👩‍👧',
+    '\ud800',
+    '“',
+    '„',
+    '\\',
+  ),
+  fc.constantFrom(
+    'مرحبا',
+    'שלום',
+    '\u202eabc',
+    '数据库',
+    'か',
+    '데이터',
+    'ﷺ',
+    '⑴',
+    '½',
+    'İ',
+    'ﬁ',
+    'é',
+    'ß',
+    'c++',
+    'a.b.c',
+  ),
+  fc.constantFrom('retry', 'config', 'maxRetryCount', 'servr', 'the', '-retry', '"retry count"', 'configuratoin', 'e'),
+  fc.string({ unit: 'binary', maxLength: 10 }),
+  fc.string({ maxLength: 10 }),
+);
+const query = fc.oneof(
+  { weight: 90, arbitrary: fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(' ')) },
+  { weight: 30, arbitrary: fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')) },
+  { weight: 1, arbitrary: fc.constantFrom('a', '数', '"', '-', ' ', '.', 'é', '🎉').map((each) => each.repeat(1_000)) },
+  {
+    weight: 1,
+    arbitrary: fc.array(fc.constantFrom('x', 'y', '数', '据', ' '), { minLength: 1_000 }).map((each) => each.join('')),
+  },
+);
+
+describe('KeywordIndex.search()', () => {
+  it('answers 10,000 generated queries without an error and in time', { timeout: 60_000 }, () => {
+    const words = 'retry config server the client request key maxRetryCount 数据库连接 데이터 rotate token'.split(' ');
+    const index = indexOf(
+      Array.from({ length: 1_000 }, (_, at) => ({
+        title: `Page ${at % 97}`,
+        text: Array.from(
+          { length: 40 },
+          (_unused, word) => words[(at * 7 + word * (1 + (at % 11))) % words.length],
+        ).join(' '),
+      })),
+    );
+    let slowestMs = 0;
+    fc.assert(
+      fc.property(query, fc.boolean(), (text, prefixLast) => {
+        const from = process.threadCpuUsage().user;
+        const hits = index.search(text, { limit: 10, prefixLast });
+        if (performance.now() - from > 60) console.log(performance.now() - from, JSON.stringify(text).slice(0, 300));
+        slowestMs = Math.max(slowestMs, (process.threadCpuUsage().user - from) / 1_000);
+        const [first] = hits;
+        if (first !== undefined) highlightsOf(index.section(first.section)?.text ?? '', first.matched);
+        return hits.every(({ score, normalised }) => score > 0 && Number.isFinite(normalised));
+      }),
+      { numRuns: 10_000 },
+    );
+    expect(slowestMs).toBeLessThan(QUERY_MS_MAX);
+  });
+});

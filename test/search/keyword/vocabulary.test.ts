@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { editDistance, Vocabulary } from '../../../src/search/keyword/vocabulary.ts';
+
+const WORDS = ['authentication', 'authorization', 'cache', 'catch', 'config', 'configuration', 'configure', 'port'];
+const vocabulary = new Vocabulary(WORDS, Uint32Array.from([5, 4, 3, 9, 7, 8, 2, 1]));
+const near = (word: string) => vocabulary.near(word, 4).map((candidate) => candidate.word);
+
+describe('editDistance()', () => {
+  it.each<[string, string, number]>([
+    ['cache', 'cache', 0],
+    ['cache', 'cahce', 1],
+    ['cache', 'cach', 1],
+    ['cache', 'caches', 1],
+    ['cache', 'czche', 1],
+    ['cache', 'cacao', 2],
+    ['cache', 'port', 3],
+  ])('from %s to %s is %i, 3 standing for more than 2', (left, right, distance) => {
+    expect([editDistance(left, right, 2), editDistance(right, left, 2)]).toEqual([distance, distance]);
+  });
+});
+
+describe('Vocabulary', () => {
+  it('finds what a prefix begins, the most frequent first', () => {
+    expect(vocabulary.startingWith('config', 10)).toEqual([
+      { word: 'configuration', distance: 0, count: 8 },
+      { word: 'configure', distance: 0, count: 2 },
+    ]);
+    expect(vocabulary.startingWith('zz', 10)).toEqual([]);
+    expect(vocabulary.startingWith('c', 2).map((candidate) => candidate.word)).toEqual(['catch', 'configuration']);
+  });
+
+  it('finds words one edit away, the nearest and most frequent first', () => {
+    expect(near('cacth')).toEqual(['catch']);
+    expect(near('catche')).toEqual(['catch', 'cache']);
+    expect(near('configuer')).toEqual(['configure']);
+  });
+
+  it('allows two edits from eight letters on', () => {
+    expect(near('atuhentcation')).toEqual(['authentication']);
+    expect(near('cnofgi')).toEqual([]);
+  });
+
+  it('leaves words of three letters alone', () => {
+    expect(near('prt')).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { wordsOf } from '../../../src/search/keyword/words.ts';
+
+const folded = (text: string) => wordsOf(text).map((word) => word.folded);
+const partsOf = (text: string) => wordsOf(text).map((word) => word.parts);
+
+describe('wordsOf()', () => {
+  it('folds case, diacritics, full width and ligatures', () => {
+    expect(folded('Größe ÉTÉ ｆｕｌｌ ﬁle Łódź Ёлка')).toEqual(['grosse', 'ete', 'full', 'file', 'lodz', 'елка']);
+  });
+
+  it('folds a word with combining marks as the composed one', () => {
+    expect(folded('re\u0301sume\u0301')).toEqual(folded('résumé'));
+  });
+
+  it('keeps vowel signs that are letters of their own', () => {
+    expect(folded('हिन्दी')).toEqual(['हिन्दी']);
+  });
+
+  it.each([
+    ['maxRetryCount', ['max', 'retry', 'count']],
+    ['max_retry_count', ['max', 'retry', 'count']],
+    ['MAX_RETRY', ['max', 'retry']],
+    ['HTTPServer2', ['http', 'server2']],
+    ['base64Encode', ['base64', 'encode']],
+    ['__init__', []],
+    ['URLs', []],
+    ['sha256', []],
+  ])('splits %s', (word, parts) => {
+    expect(partsOf(word)).toEqual([parts]);
+  });
+
+  it('gives words joined by dots and hyphens as a whole and one by one', () => {
+    expect(folded('server.port pre-built. end')).toEqual([
+      'server.port',
+      'server',
+      'port',
+      'pre-built',
+      'pre',
+      'built',
+      'end',
+    ]);
+  });
+
+  it('knows the names of languages that end in signs', () => {
+    expect(folded('C++, C# and f(x)')).toEqual(['c++', 'c', 'c#', 'c', 'and', 'f', 'x']);
+  });
+
+  it('drops the s of a possessive', () => {
+    expect(folded("Claude's user’s S")).toEqual(['claude', 'user', 's']);
+  });
+
+  it('gives characters of scripts without spaces as runs', () => {
+    const kinds = wordsOf('Node入門 한국어').map(({ kind, folded: text }) => [kind, text]);
+    expect(kinds).toEqual([
+      ['word', 'node'],
+      ['run', '入門'],
+      ['run', '한국어'],
+    ]);
+  });
+
+  it('says where each word stands', () => {
+    const text = 'a server.port 数据 ÉTÉ';
+    expect(wordsOf(text).map(({ start, end }) => text.slice(start, end))).toEqual([
+      'a',
+      'server.port',
+      'server',
+      'port',
+      '数据',
+      'ÉTÉ',
+    ]);
+  });
+
+  it('takes no data for words', () => {
+    expect(folded(`${'x'.repeat(1_000)} ___ \u0000 🎉`)).toEqual([]);
+  });
+});

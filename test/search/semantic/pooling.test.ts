@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { normalise, POOLINGS, pool } from '../../../src/search/semantic/pooling.ts';
+
+describe('pool()', () => {
+  /** Three tokens of two numbers; the third is padding. */
+  const hidden = Float32Array.of(1, -2, 3, 6, 100, 100);
+
+  it.each([
+    ['mean', [2, 2]],
+    ['cls', [1, -2]],
+    ['max', [3, 6]],
+    ['mean_sqrt_len', [4 / Math.SQRT2, 4 / Math.SQRT2]],
+    ['lasttoken', [3, 6]],
+  ] as const)('takes the %s of the tokens and leaves the padding out', (pooling, expected) => {
+    const pooled = pool(hidden, 2, 2, pooling);
+    for (const [at, value] of expected.entries()) expect(pooled[at]).toBeCloseTo(value, 5);
+  });
+
+  it('knows every pooling that it names', () => {
+    for (const pooling of POOLINGS) expect(pool(hidden, 1, 2, pooling)).toEqual(Float32Array.of(1, -2));
+  });
+});
+
+describe('normalise()', () => {
+  it('gives length 1, and leaves zeros alone', () => {
+    expect([...normalise(Float32Array.of(3, 4))].map((value) => value.toFixed(4))).toEqual(['0.6000', '0.8000']);
+    expect(normalise(new Float32Array(2))).toEqual(new Float32Array(2));
+  });
+});

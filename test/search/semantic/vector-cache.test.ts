@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { noteUse, sweepVectors } from '../../../src/search/semantic/sweep-vectors.ts';
+import { segmentNames, VectorCache } from '../../../src/search/semantic/vector-cache.ts';
+
+const DIMS = 32;
+const MODEL = { digest: 'ab'.repeat(32), dims: DIMS };
+const keyOf = (text: string) => createHash('sha256').update(text).digest('hex');
+const vectorOf = (number: number) => Int8Array.from({ length: DIMS }, (_, at) => ((number * 31 + at * 7) % 255) - 127);
+const entries = (...numbers: number[]) => numbers.map((number) => [keyOf(`${number}`), vectorOf(number)] as const);
+const keys = (...numbers: number[]) => numbers.map((number) => keyOf(`${number}`));
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
+
+let dir: string;
+let folder: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-cache-'));
+  folder = join(dir, MODEL.digest);
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+async function fill(...numbers: number[]): Promise<void> {
+  const cache = await VectorCache.open(dir, MODEL, []);
+  await cache.put(entries(...numbers));
+  await cache.close();
+}
+async function held(...numbers: number[]): Promise<number[]> {
+  const cache = await VectorCache.open(dir, MODEL, keys(...numbers));
+  await cache.close();
+  return numbers.filter((number) => {
+    const vector = cache.get(keyOf(`${number}`));
+    if (vector !== undefined) expect(vector).toEqual(vectorOf(number));
+    return vector !== undefined;
+  });
+}
+
+describe('the vector cache', () => {
+  it('holds over a restart what was put', async () => {
+    await fill(1, 2, 3);
+    await fill(4);
+    expect(await held(1, 2, 3, 4, 5)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('gives what was put before it is closed', async () => {
+    const cache = await VectorCache.open(dir, MODEL, []);
+    await cache.put(entries(1));
+    expect(cache.get(keyOf('1'))).toEqual(vectorOf(1));
+    await cache.close();
+  });
+
+  it('lets two write at once, and keeps what both wrote', async () => {
+    const [one, two] = await Promise.all([VectorCache.open(dir, MODEL, []), VectorCache.open(dir, MODEL, [])]);
+    await Promise.all(upTo(20).map((at) => (at % 2 === 0 ? one : two).put(entries(at))));
+    await Promise.all([one.close(), two.close()]);
+    expect(await held(...upTo(20))).toEqual(upTo(20));
+  });
+
+  it('writes no file where nothing is put', async () => {
+    const cache = await VectorCache.open(dir, MODEL, keys(1));
+    await cache.close();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('passes over a torn record at the end, and what follows in other segments stays', async () => {
+    await fill(1, 2);
+    const [segment] = await segmentNames(folder);
+    await appendFile(join(folder, segment ?? ''), Buffer.alloc(20, 7));
+    await fill(3);
+    expect(await held(1, 2, 3)).toEqual([1, 2, 3]);
+  });
+
+  it('loses the one record that is damaged, and no other', async () => {
+    await fill(...upTo(10));
+    const file = join(folder, (await segmentNames(folder))[0] ?? '');
+    const bytes = await readFile(file);
+    const recordBytes = (bytes.length - 16) / 10;
+    bytes[16 + 4 * recordBytes + 40] = (bytes[16 + 4 * recordBytes + 40] as number) ^ 1;
+    await writeFile(file, bytes);
+    expect(await held(...upTo(10))).toEqual(upTo(10).filter((number) => number !== 4));
+  });
+
+  it.each([
+    ['empty', Buffer.alloc(0)],
+    ['cut within its header', Buffer.from('DSHC')],
+    ['of something else', Buffer.alloc(4096, 1)],
+  ])('passes over a segment that is %s', async (_, content) => {
+    await fill(1);
+    await writeFile(join(folder, '0000000000000000.seg'), content);
+    expect(await held(1, 2)).toEqual([1]);
+  });
+
+  it('keeps whole records when its process is killed while it writes', async () => {
+    const module = new URL('../../../src/search/semantic/vector-cache.ts', import.meta.url).href;
+    const program = `
+      import { createHash } from 'node:crypto';
+      import { VectorCache } from ${JSON.stringify(module)};
+      const cache = await VectorCache.open(${JSON.stringify(dir)}, ${JSON.stringify(MODEL)}, []);
+      for (let n = 0; ; n += 1) {
+        const key = createHash('sha256').update(String(n)).digest('hex');
+        await cache.put([[key, Int8Array.from({ length: ${DIMS} }, (_, at) => ((n * 31 + at * 7) % 255) - 127)]]);
+        console.log(n);
+      }`;
+    for (const afterMs of [20, 45]) {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
+      let printed = '';
+      child.stdout.on('data', (chunk) => {
+        printed += chunk;
+      });
+      await once(child.stdout, 'data');
+      await new Promise((resolve) => setTimeout(resolve, afterMs));
+      child.kill('SIGKILL');
+      await once(child, 'close');
+      const done = Number(printed.slice(0, printed.lastIndexOf('\n')).split('\n').at(-1));
+      expect(await held(...upTo(done + 1))).toEqual(upTo(done + 1));
+    }
+  });
+});
+
+describe('sweepVectors()', () => {
+  const HOUR_MS = 3_600_000;
+  const releases = { old: '0'.repeat(64), kept: '1'.repeat(64) };
+  const sweep = (kept: string[], afterMs = HOUR_MS) => sweepVectors(folder, DIMS, new Set(kept), Date.now() + afterMs);
+
+  it('drops what only a release that is gone used', async () => {
+    await fill(1, 2, 3);
+    await fill(4);
+    await noteUse(folder, releases.old, keys(1, 2, 3));
+    await noteUse(folder, releases.kept, keys(3, 4));
+    expect(await sweep([releases.kept])).toBe(2);
+    expect(await held(1, 2, 3, 4)).toEqual([3, 4]);
+    expect(await segmentNames(folder)).toHaveLength(1);
+    expect(await readdir(join(folder, 'uses'))).toEqual([releases.kept]);
+  });
+
+  it('leaves everything where little is dead', async () => {
+    await fill(...upTo(10));
+    await noteUse(folder, releases.kept, keys(...upTo(9)));
+    expect(await sweep([releases.kept])).toBe(0);
+    expect(await held(...upTo(10))).toEqual(upTo(10));
+  });
+
+  it('leaves a segment alone that is being written', async () => {
+    await fill(1, 2);
+    expect(await sweep([], 0)).toBe(0);
+    expect(await held(1, 2)).toEqual([1, 2]);
+  });
+
+  it('spares what a release is about to use', async () => {
+    await fill(1);
+    await noteUse(folder, releases.kept, keys(1, 2));
+    expect(await sweep([releases.kept])).toBe(0);
+    expect(await held(1)).toEqual([1]);
+  });
+
+  it('empties the cache where nothing is kept', async () => {
+    await fill(1, 2);
+    await noteUse(folder, releases.old, keys(1, 2));
+    expect(await sweep([])).toBe(2);
+    expect(await segmentNames(folder)).toEqual([]);
+  });
+
+  it('keeps one of two equal records', async () => {
+    await fill(1, 2);
+    await fill(1, 2);
+    await noteUse(folder, releases.kept, keys(1, 2));
+    const before = await bytesOf(folder);
+    expect(await sweep([releases.kept])).toBe(2);
+    expect(await held(1, 2)).toEqual([1, 2]);
+    expect(await bytesOf(folder)).toBeLessThan(before);
+  });
+
+  it('removes lists that a crash left half done', async () => {
+    await fill(1);
+    await noteUse(folder, releases.kept, keys(1));
+    const left = join(folder, 'uses', '.tmp-0123');
+    await writeFile(left, 'x');
+    await utimes(left, 0, 0);
+    await sweep([releases.kept]);
+    expect(await readdir(join(folder, 'uses'))).toEqual([releases.kept]);
+  });
+});
+
+async function bytesOf(path: string): Promise<number> {
+  const names = await segmentNames(path);
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(path, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

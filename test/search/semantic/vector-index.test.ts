@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { COMMON_SCALE, VectorIndex } from '../../../src/search/semantic/index.ts';
+import { normalise } from '../../../src/search/semantic/pooling.ts';
+import { quantise, signBits } from '../../../src/search/semantic/quantise.ts';
+
+const DIMS = 64;
+/** Vectors that are the same on every run. */
+function vectorsOf(count: number, seed = 1): Float32Array[] {
+  let state = seed;
+  const next = () => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return state / 0x40000000 - 1;
+  };
+  return Array.from({ length: count }, () => normalise(Float32Array.from({ length: DIMS }, next)));
+}
+function indexOf(vectors: readonly Float32Array[], sections = vectors.map((_, at) => at)): VectorIndex {
+  const values = new Int8Array(vectors.length * DIMS);
+  vectors.forEach((vector, at) => {
+    values.set(quantise(vector), at * DIMS);
+  });
+  return new VectorIndex({ modelDigest: '', dims: DIMS, sections: Uint32Array.from(sections), values }, COMMON_SCALE);
+}
+const cosine = (one: Float32Array, other: Float32Array) =>
+  one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
+
+describe('search()', () => {
+  const vectors = vectorsOf(500);
+  const query = vectorsOf(1, 99)[0] as Float32Array;
+
+  it('gives what comparing with every vector gives, where it rescores all', () => {
+    const exact = vectors.map((vector, section) => ({ section, cosine: cosine(query, vector) }));
+    exact.sort((one, other) => other.cosine - one.cosine);
+    const hits = indexOf(vectors).search(query, { limit: 500 });
+    expect(hits).toHaveLength(500);
+    expect(hits[0]?.section).toBe(exact[0]?.section);
+    for (const [at, hit] of hits.entries()) expect(Math.abs(hit.cosine - (exact[at]?.cosine ?? 9))).toBeLessThan(0.02);
+  });
+
+  it('finds a vector by itself, whatever the limit', () => {
+    const index = indexOf(vectors);
+    for (const section of [0, 250, 499]) {
+      const [hit, ...others] = index.search(vectors[section] as Float32Array, { limit: 1 });
+      expect(hit?.section).toBe(section);
+      expect(hit?.cosine).toBeGreaterThan(0.99);
+      expect(others).toEqual([]);
+    }
+  });
+
+  it('takes exactly as many passages as it may, also where distances are equal', () => {
+    const same = Array.from({ length: 50 }, () => vectors[0] as Float32Array);
+    const hits = indexOf(same).search(vectors[0] as Float32Array, { limit: 7 });
+    expect(hits.map(({ section }) => section)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  it('finds only what the filter allows, to the last one', () => {
+    const hits = indexOf(vectors).search(query, { limit: 10, allows: (section) => section >= 497 });
+    expect(hits.map(({ section }) => section).sort()).toEqual([497, 498, 499]);
+    expect(indexOf(vectors).search(query, { limit: 10, allows: () => false })).toEqual([]);
+  });
+
+  it('represents a section by its best passage', () => {
+    const [a, b, c] = vectors as [Float32Array, Float32Array, Float32Array];
+    const index = indexOf([a, b, c], [4, 4, 7]);
+    const hits = index.search(b, { limit: 3 });
+    expect(hits.map(({ section }) => section).sort()).toEqual([4, 7]);
+    expect(hits[0]).toMatchObject({ section: 4, passage: 1 });
+    expect(index.cosines(b, [4, 5, 7, 99]).get(4)).toMatchObject({ passage: 1 });
+    expect([...index.cosines(b, [4, 5, 7, 99]).keys()]).toEqual([4, 7]);
+  });
+
+  it('finds nothing in nothing', () => {
+    expect(indexOf([]).search(query, { limit: 5 })).toEqual([]);
+  });
+});
+
+describe('the scale of cosines', () => {
+  it('brings the anchors of a model to the common ones', () => {
+    const [one, two] = vectorsOf(2) as [Float32Array, Float32Array];
+    const own = cosine(one, two);
+    const values = quantise(two);
+    const vectors = { modelDigest: '', dims: DIMS, sections: Uint32Array.of(0), values };
+    const [hit] = new VectorIndex(vectors, { related: 0.9, unrelated: own }).search(one, { limit: 1 });
+    expect(Math.abs((hit?.cosine ?? 9) - COMMON_SCALE.unrelated)).toBeLessThan(0.02);
+  });
+});
+
+describe('signBits()', () => {
+  it('sets a bit for each number above zero', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -127, max: 127 }), { minLength: 64, maxLength: 64 }), (numbers) => {
+        const bits = signBits(Int8Array.from(numbers));
+        const back = numbers.map((_, at) => ((bits[at >> 5] as number) >>> (at & 31)) & 1);
+        expect(back).toEqual(numbers.map((number) => (number > 0 ? 1 : 0)));
+      }),
+    );
+  });
+});
