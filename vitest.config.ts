@@ -18,6 +18,8 @@ export default defineConfig({
       {
         test: {
           name: 'acceptance',
+          // Each file runs daemons of its own, which wait more than they work.
+          maxWorkers: 2,
           include: ['test/acceptance/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

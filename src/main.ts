@@ -26,6 +26,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const builders: Builders = {
   startDaemon: async (options) => (await import('./app/index.ts')).startDaemon({ ...options, programVersion: version }),
   openShelf: async (config, onProgress) => (await import('./app/index.ts')).openCommandShelf(config, onProgress),
+  search: async (config, release, request) => (await import('./app/index.ts')).searchOnce(config, release, request),
   featureReport: async (config, domain) => (await import('./app/index.ts')).featureReport(config, domain),
 };
 

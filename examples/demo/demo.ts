@@ -45,7 +45,8 @@ async function main(): Promise<void> {
   const sitePort = await freePort(8080);
   const adminPort = await freePort(Math.max(9090, sitePort + 1));
   const token = randomBytes(24).toString('base64url');
-  writeFileSync(CONFIG, configText(sitePort, adminPort, token), { mode: 0o600 });
+  const apiPort = await freePort(Math.max(8081, sitePort + 1), [adminPort]);
+  writeFileSync(CONFIG, configText(sitePort, adminPort, apiPort, token), { mode: 0o600 });
   for (const [version, archive] of archives) importBundle(archive, version);
 
   const daemon = spawn(process.execPath, [PROGRAM, 'serve', '--config', CONFIG], {
@@ -134,9 +135,10 @@ function importBundle(archive: string, version: string): void {
   execFileSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
-/** The first free port from `first` on. */
-async function freePort(first: number): Promise<number> {
+/** The first free port from `first` on, none of those that are promised already. */
+async function freePort(first: number, promised: readonly number[] = []): Promise<number> {
   for (let port = first; port < first + 100; port++) {
+    if (promised.includes(port)) continue;
     const server = createServer().listen(port, '127.0.0.1');
     try {
       await once(server, 'listening');
@@ -153,6 +155,7 @@ async function freePort(first: number): Promise<number> {
 const configText = (
   sitePort: number,
   adminPort: number,
+  apiPort: number,
   token: string,
 ) => `# Written by npm run demo, anew at each start.
 deployment:
@@ -169,6 +172,9 @@ admin:
   host: 127.0.0.1
   port: ${adminPort}
   token: "${token}"
+api:
+  host: 127.0.0.1
+  port: ${apiPort}
 storage:
   dir: ./data
 log:
@@ -199,6 +205,11 @@ function printHints(run: Run): void {
   staticExport.version in ${config}; it is picked up by itself. In another terminal:
 
     sed -i.bak 's/^  version: .*/  version: "${OLDER}"/' ${config}
+
+  To search it, here and in the browser (words and meaning; no network is asked):
+
+    node dist/main.js search "which version do readers get after a restart" --config ${config}
+    ${run.site}_docshelf/search?q=air+gap
 
   Ctrl-C ends the demo.
 `);

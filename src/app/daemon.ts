@@ -1,24 +1,16 @@
-import { dirname } from 'node:path';
 import { FileWatch } from '../adapters/file-watch.ts';
 import type { Logger } from '../adapters/log.ts';
 import { type Config, ConfigError, type LoadedConfig } from '../config/index.ts';
 import { type DeployEvent, type Deployment, Inbox } from '../deploy/index.ts';
-import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { toDocshelfError } from '../domain/errors.ts';
 import type { FeatureReport } from '../domain/feature.ts';
-import type { ReleaseView } from '../domain/release.ts';
-import { accessLog } from '../http/access-log.ts';
-import { type AdminOptions, createAdminApp } from '../http/admin.ts';
-import { type Listener, openListener } from '../http/listener.ts';
-import { Metrics } from '../http/metrics.ts';
-import type { ServedRequest } from '../http/served-request.ts';
-import { createSiteApp } from '../http/site.ts';
+import type { AdminOptions } from '../http/admin.ts';
 import type { LastReload, StatusReport } from '../http/status-report.ts';
-import type { IndexedRelease, SearchStatus, SiteSearch } from '../search/index.ts';
-import { SiteServer } from '../serve/index.ts';
-import { logDeployEvent, logFailure, logSearchEvent } from './log-events.ts';
-import { openSearch } from './open-search.ts';
-import { openShelf, type Shelf } from './shelf.ts';
-import { SiteSwitch } from './site-switch.ts';
+import type { SearchStatus } from '../search/index.ts';
+import { type Listeners, openListeners } from './listeners.ts';
+import { logFailure } from './log-events.ts';
+import { ReaderSearch } from './reader-search.ts';
+import { openSiteParts, type SiteParts } from './site-parts.ts';
 import { deploySlice, featureReport, pendingRestart } from './slices.ts';
 
 export interface DaemonOptions {
@@ -34,6 +26,8 @@ export interface DaemonOptions {
 export interface Daemon {
   readonly siteUrl: string;
   readonly adminUrl: string;
+  /** Null where search is off: nothing else is asked there yet. */
+  readonly apiUrl: string | null;
   reload(): Promise<LastReload>;
   /** Unready, then no new connections, then the requests in flight, then the rest. */
   stop(): Promise<void>;
@@ -46,7 +40,8 @@ export interface Daemon {
  * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`.
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const daemon = new RunningDaemon(options, await prepare(options));
+  const parts = await openSiteParts(options.loaded.config, options.log, options.onProgress);
+  const daemon = new RunningDaemon(options, parts);
   await daemon.start();
   return daemon;
 }
@@ -54,54 +49,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 /** The admin listener ends last, so that probes see the daemon unready while it drains; who asks then gets a moment. */
 const ADMIN_STOP_MS = 1_000;
 
-interface Parts {
-  readonly shelf: Shelf;
-  readonly server: SiteServer;
-  readonly site: SiteSwitch;
-  readonly search: SiteSearch | null;
-  readonly metrics: Metrics;
-}
-
-async function prepare({ loaded, log, onProgress }: DaemonOptions): Promise<Parts> {
-  const { config } = loaded;
-  const metrics = new Metrics();
-  const server = new SiteServer(config.server, {
-    onCache: (isHit) => metrics.onCache(isHit),
-    onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
-  });
-  const site = new SiteSwitch(server, config.server.trailingSlash);
-  const search = openSearch(config, (event) => logSearchEvent(log, event));
-  const shelf = await openShelf(config, {
-    search,
-    prepareSwap: (active, older) => {
-      const commit = site.prepare(active, older);
-      return () => {
-        commit();
-        search?.follow(indexedRelease(active), active.version);
-      };
-    },
-    onOff: () => {
-      site.turnOff();
-      search?.forget();
-    },
-    onEvent: (event) => {
-      if (event.kind === 'progress') onProgress(event);
-      logDeployEvent(log, event);
-      metrics.onDeployEvent(event);
-    },
-  });
-  return { shelf, server, site, search, metrics };
-}
-
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
-
-function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): IndexedRelease {
-  return { digest, releaseDir: dirname(siteDir), trailingSlash };
-}
 
 class RunningDaemon implements Daemon {
   readonly #options: DaemonOptions;
-  readonly #parts: Parts;
+  readonly #parts: SiteParts;
   readonly #deployment: Deployment;
   readonly #watch: FileWatch;
   readonly #inbox: Inbox;
@@ -109,12 +61,12 @@ class RunningDaemon implements Daemon {
   /** What the listeners and the data folder were opened with; what differs from it waits for a restart. */
   readonly #opened: Config;
   #config: Config;
-  #listeners: readonly Listener[] = [];
+  #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
   #isStopping = false;
 
-  constructor(options: DaemonOptions, parts: Parts) {
+  constructor(options: DaemonOptions, parts: SiteParts) {
     this.#options = options;
     this.#parts = parts;
     this.#opened = options.loaded.config;
@@ -125,17 +77,21 @@ class RunningDaemon implements Daemon {
   }
 
   get siteUrl(): string {
-    return this.#listeners[0]?.url ?? '';
+    return this.#listeners?.site.url ?? '';
   }
 
   get adminUrl(): string {
-    return this.#listeners[1]?.url ?? '';
+    return this.#listeners?.admin.url ?? '';
+  }
+
+  get apiUrl(): string | null {
+    return this.#listeners?.api?.url ?? null;
   }
 
   async start(): Promise<void> {
     const { deployment } = this.#parts.shelf;
     try {
-      await this.#listen();
+      this.#listeners = await this.#listen();
       await deployment.announce(this.adminUrl);
       await this.#watch.start(this.#options.loaded.watchedFiles);
     } catch (error) {
@@ -160,60 +116,46 @@ class RunningDaemon implements Daemon {
     this.#isStopping = true;
     this.#watch.stop();
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
-    const [site, admin] = this.#listeners;
+    const { shelf, search, network } = this.#parts;
     // Work on bundles is given up at once, while readers get their answers.
     await Promise.all([
-      site?.stop(deadlineMs),
-      this.#parts.shelf.close(),
+      this.#listeners?.site.stop(deadlineMs),
+      this.#listeners?.api?.stop(deadlineMs),
+      shelf.deployment.stop(),
       this.#inbox.stop(),
-      this.#parts.search?.stop(),
     ]);
-    await admin?.stop(ADMIN_STOP_MS);
+    await Promise.all([search?.stop(), network.close(), this.#listeners?.flush()]);
+    await this.#listeners?.admin.stop(ADMIN_STOP_MS);
   }
 
-  async #listen(): Promise<void> {
-    const { server, admin } = this.#opened;
-    const { log } = this.#options;
-    const { metrics } = this.#parts;
-    const site = createSiteApp({
-      server: this.#parts.server,
-      status: () => ({ state: this.#deployment.state, reason: this.#reasonForReaders() }),
-      features: () => this.#features(),
-      onError: (error, requestId) => logFailure(log, 'site', error, requestId),
-    });
-    const adminApp = createAdminApp({
-      token: () => this.#config.admin.token,
-      readiness: () => this.#readiness(),
-      state: () => this.#deployment.state,
-      status: () => this.#status(),
-      features: () => this.#features(),
+  #listen(): Promise<Listeners> {
+    const { log, programVersion } = this.#options;
+    const { metrics, server, search, network } = this.#parts;
+    const features = (): FeatureReport => this.#features();
+    const current = (): Config => this.#config;
+    const onFault = (error: unknown): void => logFailure(log, 'search', error);
+    return openListeners({
+      config: this.#opened,
+      current,
+      domain: () => this.#deployment.domain,
+      site: {
+        server,
+        status: () => ({ state: this.#deployment.state, reason: this.#reasonForReaders() }),
+        features,
+      },
+      admin: {
+        token: () => this.#config.admin.token,
+        readiness: () => this.#readiness(),
+        state: () => this.#deployment.state,
+        status: () => this.#status(),
+        features,
+        actions: this.#actions(),
+      },
+      search: search && new ReaderSearch({ local: search, config: current, features, network, onFault }),
       metrics,
-      actions: this.#actions(),
-      onError: (error, requestId) => logFailure(log, 'admin', error, requestId),
+      log,
+      programVersion,
     });
-    const logAccess = accessLog({
-      write: (facts, message) => log.info(facts, message),
-      trustedProxies: server.trustedProxies,
-    });
-    const onRequest = (served: ServedRequest): void => {
-      metrics.onRequest(served);
-      // Probes and scrapes come every few seconds and say nothing that the metrics do not.
-      if (this.#config.log.access && served.listener !== 'admin') logAccess(served);
-    };
-    const onFault = (error: DocshelfError): void => logFailure(log, 'listen', error);
-    const shared = { onRequest, onFault };
-    const { host, port } = server;
-    this.#listeners = [
-      await openListener({ name: 'site', fetch: (request, env) => site.fetch(request, env), host, port, ...shared }),
-    ];
-    const adminListener = await openListener({
-      name: 'admin',
-      fetch: (request, env) => adminApp.fetch(request, env),
-      host: admin.host,
-      port: admin.port,
-      ...shared,
-    });
-    this.#listeners = [...this.#listeners, adminListener];
   }
 
   #actions(): AdminOptions['actions'] {
@@ -235,7 +177,7 @@ class RunningDaemon implements Daemon {
       const loaded = await this.#options.reload();
       const { config } = loaded;
       await this.#deployment.accept(deploySlice(config));
-      this.#parts.shelf.useNetwork(config);
+      this.#parts.network.useConfig(config);
       this.#parts.site.useTrailingSlash(config.server.trailingSlash);
       this.#options.log.level = config.log.level;
       this.#config = config;

@@ -1,13 +1,15 @@
 import { openLog } from '../adapters/log.ts';
 import type { Config, LoadedConfig } from '../config/index.ts';
-import type { DeployEvent } from '../deploy/index.ts';
+import type { DeployEvent, Deployment } from '../deploy/index.ts';
 import { type Daemon, startDaemon as start } from './daemon.ts';
+import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
 import { openShelf } from './shelf.ts';
 
 /**
  * The composition root: builds everything out of the config. Only here are adapters named, and only here do the verbs meet.
  */
+export { searchOnce } from './search-once.ts';
 export { featureReport } from './slices.ts';
 
 type OnProgress = (event: DeployEvent & { readonly kind: 'progress' }) => void;
@@ -18,12 +20,13 @@ export async function startDaemon(options: {
   readonly reload: () => Promise<LoadedConfig>;
   readonly onProgress: OnProgress;
   readonly programVersion: string;
-}): Promise<Pick<Daemon, 'siteUrl' | 'adminUrl' | 'reload' | 'stop'> & { say(message: string): void }> {
+}): Promise<Pick<Daemon, 'siteUrl' | 'adminUrl' | 'apiUrl' | 'reload' | 'stop'> & { say(message: string): void }> {
   const log = await openLog(options.loaded.config.log);
   const daemon = await start({ ...options, log });
   return {
     siteUrl: daemon.siteUrl,
     adminUrl: daemon.adminUrl,
+    apiUrl: daemon.apiUrl,
     reload: () => daemon.reload(),
     stop: async () => {
       await daemon.stop();
@@ -34,13 +37,23 @@ export async function startDaemon(options: {
 }
 
 /** A data folder for one command: nothing is served, so what becomes active is only written down. */
-export function openCommandShelf(config: Config, onProgress: OnProgress): ReturnType<typeof openShelf> {
-  return openShelf(config, {
-    search: openSearch(config, () => undefined),
+export async function openCommandShelf(
+  config: Config,
+  onProgress: OnProgress,
+): Promise<{ readonly deployment: Deployment; close(): Promise<void> }> {
+  const network = new Network(config);
+  const search = openSearch(config, network, () => undefined);
+  const { deployment } = await openShelf(config, network, {
+    search,
     prepareSwap: () => () => undefined,
     onOff: () => undefined,
     onEvent: (event) => {
       if (event.kind === 'progress') onProgress(event);
     },
   });
+  const close = async (): Promise<void> => {
+    await deployment.stop();
+    await Promise.all([search?.stop(), network.close()]);
+  };
+  return { deployment, close };
 }

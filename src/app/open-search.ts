@@ -3,38 +3,37 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/index.ts';
 import { EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
-import { httpClientSlice } from './slices.ts';
+import type { Network } from './network.ts';
 import { workerEntry } from './worker-entry.ts';
 
 /** The model that docshelf brings along; from `src/app` as from `dist/app`, it lies two folders up. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 
 /** The search engine over the site, or null where it is turned off. Nothing runs before the first index or query. */
-export function openSearch(config: Config, onEvent: (event: SearchEvent) => void): SiteSearch | null {
+export function openSearch(config: Config, network: Network, onEvent: (event: SearchEvent) => void): SiteSearch | null {
+  const index = openIndex(config, network);
+  return index && new SiteSearch({ index, isSemantic: config.search.model.kind !== 'off', onEvent });
+}
+
+/** The embedded index alone, or null where search is turned off. */
+export function openIndex(config: Config, network: Network): EmbeddedIndex | null {
   const { enabled, model } = config.search;
   if (!enabled) return null;
-  const folder = {
-    builtin: BUILTIN_MODEL,
-    folder: model.kind === 'folder' ? model.folder : null,
-    off: null,
-    endpoint: null,
-  };
-  const modelFolder = folder[model.kind];
-  const index = new EmbeddedIndex({
+  const modelFolder = model.kind === 'builtin' ? BUILTIN_MODEL : model.kind === 'folder' ? model.folder : null;
+  return new EmbeddedIndex({
     spawn: (role) => new Worker(workerEntry('../search/worker'), { workerData: role }),
-    model: modelOf(config, modelFolder),
+    model: modelOf(config, network, modelFolder),
     modelFolder,
     cacheDir: join(config.storage.dir, 'vectors'),
   });
-  return new SiteSearch({ index, isSemantic: model.kind !== 'off', onEvent });
 }
 
 /** The model when it is first needed. An endpoint is asked what it is; one that does not answer is asked again. */
-function modelOf(config: Config, folder: string | null): () => Promise<Model> {
+function modelOf(config: Config, network: Network, folder: string | null): () => Promise<Model> {
   let connected: Promise<Model> | null = null;
   return () => {
     if (folder !== null) return Promise.resolve({ choice: { kind: 'folder', folder }, embedder: null });
-    connected ??= connect(config).catch((error: unknown) => {
+    connected ??= connect(config, network).catch((error: unknown) => {
       connected = null;
       throw error;
     });
@@ -42,14 +41,10 @@ function modelOf(config: Config, folder: string | null): () => Promise<Model> {
   };
 }
 
-async function connect(config: Config): Promise<Model> {
+async function connect(config: Config, network: Network): Promise<Model> {
   const { model } = config.search;
   if (model.kind !== 'endpoint') throw new Error(`no embedder for search.model ${model.kind}`);
-  const [{ EmbeddingEndpoint }, { HttpClient }] = await Promise.all([
-    import('../adapters/embedding-endpoint.ts'),
-    import('../adapters/http-client.ts'),
-  ]);
-  const client = new HttpClient(httpClientSlice(config));
-  const embedder = await EmbeddingEndpoint.connect(client, model, new AbortController().signal);
+  const { EmbeddingEndpoint } = await import('../adapters/embedding-endpoint.ts');
+  const embedder = await EmbeddingEndpoint.connect(await network.client(), model, new AbortController().signal);
   return { choice: { kind: 'parent', digest: embedder.digest, dims: embedder.dims }, embedder };
 }

@@ -1,8 +1,16 @@
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/index.ts';
-import { type BeforeSeal, type DeployEvent, Deployment, openDataFolder, type PrepareSwap, ReleaseStore } from '../deploy/index.ts';
+import {
+  type BeforeSeal,
+  type DeployEvent,
+  Deployment,
+  openDataFolder,
+  type PrepareSwap,
+  ReleaseStore,
+} from '../deploy/index.ts';
+import type { BundleSource } from '../deploy/ports.ts';
 import type { SiteSearch } from '../search/index.ts';
-import { BundleSources } from './bundle-sources.ts';
+import type { Network } from './network.ts';
 import { deploySlice } from './slices.ts';
 import { workerEntry } from './worker-entry.ts';
 
@@ -19,33 +27,29 @@ export interface ShelfHooks {
 export interface Shelf {
   readonly store: ReleaseStore;
   readonly deployment: Deployment;
-  /** Takes a new config's rules for fetching. */
-  useNetwork(config: Config): void;
-  close(): Promise<void>;
 }
 
 /** @throws DocshelfError `cannot_write`, `config_invalid`, `data_folder_newer`. */
-export async function openShelf(config: Config, { search, ...hooks }: ShelfHooks): Promise<Shelf> {
+export async function openShelf(config: Config, network: Network, { search, ...hooks }: ShelfHooks): Promise<Shelf> {
   const store = new ReleaseStore(await openDataFolder(config.storage.dir));
-  const sources = new BundleSources(config);
   const deployment = new Deployment({
     store,
     settings: deploySlice(config),
-    sources: () => sources.open(),
+    sources: () => openSources(network),
     spawnUnpacker: (order) => new Worker(workerEntry('../deploy/worker'), { workerData: order }),
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
     ...hooks,
   });
   await deployment.open();
-  return {
-    store,
-    deployment,
-    useNetwork: (next) => sources.useConfig(next),
-    close: async () => {
-      await deployment.stop();
-      await sources.close();
-    },
-  };
+  return { store, deployment };
+}
+
+async function openSources(network: Network): Promise<readonly BundleSource[]> {
+  const [{ HttpBundleSource }, { FileBundleSource }] = await Promise.all([
+    import('../adapters/http-bundle-source.ts'),
+    import('../adapters/file-bundle-source.ts'),
+  ]);
+  return [new FileBundleSource(), new HttpBundleSource(await network.client())];
 }
 
 /** The index is there with the swap: a version is searchable from its first moment. */

@@ -1,6 +1,7 @@
 import type { Config, LoadedConfig } from '../config/index.ts';
 import type { DeployEvent, Deployment } from '../deploy/index.ts';
 import type { FeatureReport } from '../domain/feature.ts';
+import type { SearchRequest, SearchResult } from '../search/index.ts';
 
 /**
  * What the command line needs built. `main` hands it in, so that commands depend on what is built and not on how; each
@@ -15,6 +16,12 @@ export interface Builders {
   }): Promise<RunningDaemon>;
   /** The data folder of a config, for a command that works on it by itself. */
   openShelf(config: Config, onProgress: OnProgress): Promise<OpenShelf>;
+  /** One search of a stored release, without a daemon. */
+  search(
+    config: Config,
+    release: { readonly digest: string; readonly label: string },
+    request: SearchRequest,
+  ): Promise<readonly SearchResult[]>;
   featureReport(config: Config, domain: string): Promise<FeatureReport>;
 }
 
@@ -23,6 +30,8 @@ export type OnProgress = (event: DeployEvent & { readonly kind: 'progress' }) =>
 export interface RunningDaemon {
   readonly siteUrl: string;
   readonly adminUrl: string;
+  /** Null where the API listener is not open. */
+  readonly apiUrl: string | null;
   /** A line in the daemon's log. */
   say(message: string): void;
   reload(): Promise<unknown>;

@@ -6,6 +6,7 @@ import { reportFailure } from './command.ts';
 import { configCommand } from './config.ts';
 import { featuresCommand } from './features.ts';
 import { healthcheckCommand } from './healthcheck.ts';
+import { searchCommand } from './search.ts';
 import { serveCommand } from './serve.ts';
 
 export type { Builders } from './builders.ts';
@@ -40,6 +41,7 @@ export async function run(args: readonly string[], version: string, builders: Bu
     configCommand(),
     bundleCommand(builders),
     featuresCommand(builders),
+    searchCommand(builders),
     healthcheckCommand(),
   ]) {
     program.addCommand(command);

@@ -1,24 +1,31 @@
 import { ARCHIVE_LIMITS } from '../domain/limits.ts';
+import type { Organization } from '../domain/organization.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { Config, FeatureConfig } from './config.ts';
+import type { Config, FeatureConfig, SearchModelConfig } from './config.ts';
 import type { Values } from './schema/index.ts';
 
 interface Found {
   /** The link that `bundleUrlFile` holds. */
-  readonly bundleUrlFromFile: Secret | null;
+  readonly bundleUrl: Secret | null;
   readonly preloadIsDefault: boolean;
+  /** The key that `features.search.keyFile` holds. */
+  readonly hostedSearchKey: Secret | null;
+  /** The key that the `keyFile` of `search.model` holds. */
+  readonly searchModelKey: Secret | null;
 }
 
 /** The values of the keys in the shape that docshelf works with, frozen to the bottom. */
 export function buildConfig(values: Values, found: Found): Config {
   const { deployment, staticExport, server, admin, api, storage, network, features, search, log } = values;
   const { limits } = staticExport;
+  const { discoveryUrl } = features.search;
+  const { hostedSearchKey } = found;
   const proxyWord = network.proxy.reveal();
   return deepFreeze({
     deployment: { type: deployment.type, domain: deployment.domain ?? null },
     staticExport: {
       enabled: staticExport.enabled,
-      bundleUrl: staticExport.bundleUrl ?? found.bundleUrlFromFile,
+      bundleUrl: staticExport.bundleUrl ?? found.bundleUrl,
       version: staticExport.version ?? null,
       sha256: staticExport.sha256?.toLowerCase() ?? null,
       preload: staticExport.preload,
@@ -55,18 +62,44 @@ export function buildConfig(values: Values, found: Found): Config {
       redirectsMax: network.redirects,
     },
     features: {
-      search: wishOf(features.search),
+      search: {
+        ...wishOf(features.search),
+        hosted: discoveryUrl === undefined || hostedSearchKey === null ? null : { discoveryUrl, key: hostedSearchKey },
+      },
       assistant: wishOf(features.assistant),
       analytics: wishOf(features.analytics),
       apiPlayground: wishOf(features.apiPlayground),
     },
-    search: { enabled: search.enabled },
+    search: {
+      enabled: search.enabled,
+      model: modelOf(search.model, found.searchModelKey),
+      keys: search.keys.map(({ id, sha256 }) => ({ id, sha256: sha256.toLowerCase() })),
+    },
+    organizations: values.organizations.map(organizationOf),
     log: { level: log.level, format: log.format, access: log.access },
   });
 }
 
 function wishOf(feature: { enabled?: boolean }): FeatureConfig {
   return { enabled: feature.enabled ?? null };
+}
+
+function modelOf(model: Values['search']['model'], key: Secret | null): SearchModelConfig {
+  if (typeof model !== 'string') return { kind: 'endpoint', url: model.url, model: model.model, key };
+  return model === 'builtin' || model === 'off' ? { kind: model } : { kind: 'folder', folder: model };
+}
+
+/** Names are compared without case: hosts and digests in lower case from here on; domains are by their rule. */
+function organizationOf({ id, plan, domains, keys }: Values['organizations'][number]): Organization {
+  return {
+    id,
+    plan,
+    sites: Object.entries(domains).map(([domain, { hosts }]) => ({
+      domain,
+      hosts: hosts.map((host) => host.toLowerCase()),
+    })),
+    keys: keys.map((key) => ({ ...key, sha256: key.sha256.toLowerCase() })),
+  };
 }
 
 function deepFreeze<T extends object>(value: T): T {

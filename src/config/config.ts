@@ -1,5 +1,6 @@
 import type { DeploymentType } from '../domain/deployment.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
+import type { Organization, OrganizationKey } from '../domain/organization.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Values } from './schema/index.ts';
 import type { KeyValues } from './values.ts';
@@ -8,6 +9,24 @@ import type { KeyValues } from './values.ts';
 export interface FeatureConfig {
   readonly enabled: boolean | null;
 }
+
+/** The search that the hosted service runs, asked in place of the local engine. */
+export interface HostedSearchConfig {
+  /** Base URL; `/v1/search/{domain}` is put behind it. */
+  readonly discoveryUrl: string;
+  /** The assistant key that `keyFile` holds. */
+  readonly key: Secret;
+}
+
+/** What computes meanings. */
+export type SearchModelConfig =
+  /** The one in `models/`. */
+  | { readonly kind: 'builtin' }
+  /** Keywords only. */
+  | { readonly kind: 'off' }
+  | { readonly kind: 'folder'; readonly folder: string }
+  /** An embeddings endpoint; the key from `keyFile`, null where there is none. */
+  | { readonly kind: 'endpoint'; readonly url: string; readonly model: string; readonly key: Secret | null };
 
 /**
  * The config as docshelf works with it: checked, whole and deeply frozen. Sizes are bytes, durations milliseconds,
@@ -61,13 +80,21 @@ export interface Config {
     readonly redirectsMax: number;
   };
   readonly features: {
-    readonly search: FeatureConfig;
+    /** `hosted` is null where nothing names it; whether it is asked is for the feature report to say. */
+    readonly search: FeatureConfig & { readonly hosted: HostedSearchConfig | null };
     readonly assistant: FeatureConfig;
     readonly analytics: FeatureConfig;
     readonly apiPlayground: FeatureConfig;
   };
   /** The engine inside the daemon (`localSearch` in the feature table). */
-  readonly search: { readonly enabled: boolean };
+  readonly search: {
+    readonly enabled: boolean;
+    readonly model: SearchModelConfig;
+    /** Assistant keys of docshelf's own organization; empty where `organizations` is not. */
+    readonly keys: readonly Omit<OrganizationKey, 'type'>[];
+  };
+  /** Empty: docshelf's own organization owns the deployment's domain, see `organizationsOf`. */
+  readonly organizations: readonly Organization[];
   readonly log: {
     readonly level: Values['log']['level'];
     readonly format: Values['log']['format'];

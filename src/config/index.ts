@@ -7,13 +7,14 @@ import { findNotBuilt } from './not-built.ts';
 import { readConfigFile } from './read-config-file.ts';
 import { readEnvironment } from './read-environment.ts';
 import { readFlags } from './read-flags.ts';
+import { findRepeatedNames } from './repeated-names.ts';
 import { findBrokenRules } from './rules.ts';
 import { configSchema, listKeys } from './schema-node.ts';
 import { Settings } from './setting.ts';
 import { validate } from './validate.ts';
 import { loadValues, treeOf } from './values.ts';
 
-export type { Config, FeatureConfig, LoadedConfig } from './config.ts';
+export type { Config, FeatureConfig, HostedSearchConfig, LoadedConfig, SearchModelConfig } from './config.ts';
 export { ConfigError, type ConfigFault } from './faults.ts';
 export { type PrintedConfig, type PrintedSetting, printConfig } from './print.ts';
 
@@ -58,6 +59,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...environment.faults,
     ...validation.faults,
     ...findBrokenRules(sound, values, validation.faulty),
+    ...findRepeatedNames(sound, values),
     ...findNotBuilt(sound, values, loadValues(new Settings([]), baseDir)),
     ...namedFiles.faults,
   ];
@@ -68,6 +70,6 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
   const origins = new Map(listKeys().map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
   const preloadIsDefault = origins.get('staticExport.preload') === 'default';
-  const config = buildConfig(treeOf(values), { bundleUrlFromFile: namedFiles.bundleUrl, preloadIsDefault });
+  const config = buildConfig(treeOf(values), { ...namedFiles, preloadIsDefault });
   return { config, file: file.path, origins, values, watchedFiles };
 }

@@ -4,15 +4,22 @@ import { Secret } from '../domain/secret.ts';
 import type { ConfigFault } from './faults.ts';
 import { isLink } from './formats.ts';
 import { readText, stateOf } from './read-text.ts';
+import type { Values } from './schema/index.ts';
 import type { Settings } from './setting.ts';
 import { type KeyValues, valueAt } from './values.ts';
 
-/** A presigned link has one to four thousand characters. */
-const LINK_BYTES_MAX = 64 * 1024;
+/** A presigned link has one to four thousand characters, a key fewer. */
+const SECRET_BYTES_MAX = 64 * 1024;
+/** What an Authorization header can carry. */
+const KEY = /^[\x21-\x7e]{1,4096}$/;
 
 export interface NamedFiles {
   /** The link that `bundleUrlFile` holds, or null where there is no such file. */
   readonly bundleUrl: Secret | null;
+  /** The key that `features.search.keyFile` holds, or null. */
+  readonly hostedSearchKey: Secret | null;
+  /** The key that the `keyFile` of `search.model` holds, or null. */
+  readonly searchModelKey: Secret | null;
   readonly faults: readonly ConfigFault[];
   /** Absolute paths of the files, whether they are there or not: a watcher sees the missing one arrive. */
   readonly files: readonly string[];
@@ -39,14 +46,34 @@ export async function readNamedFiles(settings: Settings, values: KeyValues): Pro
     if (state !== null) tell('network.caFile', `Cannot read "${caFile}" for network.caFile: ${state}`);
   }
 
+  const model = valueAt(values, 'search.model') as Values['search']['model'];
+  if (typeof model === 'string' && model !== 'builtin' && model !== 'off') {
+    const state = await folderState(model);
+    if (state !== null) tell('search.model', `Cannot use "${model}" as search.model: ${state}`);
+  }
+
   const linkFile = pathAt('staticExport.bundleUrlFile');
-  const bundleUrl =
-    linkFile === null
-      ? null
-      : await readLink(linkFile, (state) => {
-          tell('staticExport.bundleUrlFile', `Cannot use "${linkFile}" as staticExport.bundleUrlFile: ${state}`);
-        });
-  return { bundleUrl, faults, files: [caFile, linkFile].filter((file) => file !== null) };
+  const bundleUrl = await readSecret(linkFile, linkState, (state) => {
+    tell('staticExport.bundleUrlFile', `Cannot use "${linkFile}" as staticExport.bundleUrlFile: ${state}`);
+  });
+  const hostedKeyFile = pathAt('features.search.keyFile');
+  const hostedSearchKey = await readSecret(hostedKeyFile, keyState, (state) => {
+    tell('features.search.keyFile', `Cannot use "${hostedKeyFile}" as features.search.keyFile: ${state}`);
+  });
+  const modelKeyFile = typeof model === 'string' ? null : (model.keyFile ?? null);
+  const searchModelKey = await readSecret(modelKeyFile, keyState, (state) => {
+    tell('search.model', `Cannot use "${modelKeyFile}" as the keyFile of search.model: ${state}`);
+  });
+  const files = [caFile, linkFile, hostedKeyFile, modelKeyFile].filter((file) => file !== null);
+  return { bundleUrl, hostedSearchKey, searchModelKey, faults, files };
+}
+
+function linkState(text: string): string | null {
+  return isLink(text) ? null : 'it does not hold an http, https or file URL';
+}
+
+function keyState(text: string): string | null {
+  return KEY.test(text) ? null : 'it does not hold a key: visible ASCII characters, without spaces';
 }
 
 async function folderState(folder: string): Promise<string | null> {
@@ -57,12 +84,18 @@ async function folderState(folder: string): Promise<string | null> {
   }
 }
 
-async function readLink(file: string, onFault: (state: string) => void): Promise<Secret | null> {
+/** The secret that a file holds, white space around it left out; `stateOfText` says what is wrong with one. */
+async function readSecret(
+  file: string | null,
+  stateOfText: (text: string) => string | null,
+  onFault: (state: string) => void,
+): Promise<Secret | null> {
+  if (file === null) return null;
   try {
-    const link = (await readText(file, LINK_BYTES_MAX)).trim();
-    if (link === '') onFault('it is empty');
-    else if (!isLink(link)) onFault('it does not hold an http, https or file URL');
-    else return new Secret(link);
+    const text = (await readText(file, SECRET_BYTES_MAX)).trim();
+    const state = text === '' ? 'it is empty' : stateOfText(text);
+    if (state === null) return new Secret(text);
+    onFault(state);
   } catch (error) {
     onFault(stateOf(error));
   }

@@ -1,13 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigFault } from './faults.ts';
-import type { Settings } from './setting.ts';
+import type { Values } from './schema/index.ts';
+import { dottedOf, pointerOf, type Settings } from './setting.ts';
 import { type KeyValues, valueAt } from './values.ts';
 
 interface NotBuilt {
   /** A key, or a section for all keys in it. */
   readonly key: string;
-  /** Whether a value asks for it; without this, every value that is not the default does. */
-  readonly asks?: (value: unknown) => boolean;
+  /** Where only a part inside the value is not built; without this, every value that is not the default asks for it. */
+  readonly part?: {
+    readonly name: string;
+    /** Where a value has it, as paths from the value. */
+    readonly find: (value: unknown) => readonly (readonly (string | number)[])[];
+  };
 }
 
 /** What the config knows and this version does not do yet. Building something deletes its row. */
@@ -21,36 +26,52 @@ const NOT_BUILT: readonly NotBuilt[] = [
   { key: 'network.allowPrivate' },
   { key: 'features.enforce' },
   { key: 'features.search.origins' },
-  { key: 'features.search.discoveryUrl' },
-  { key: 'features.search.keyFile' },
   { key: 'features.assistant.origins' },
   { key: 'features.analytics.origins' },
   { key: 'features.apiPlayground.origins' },
-  // On by default, and the engine comes later: only who asks for it by name must hear that it is not there.
-  { key: 'search.enabled', asks: (value) => value === true },
   { key: 'search.widget' },
   { key: 'search.mcp' },
-  { key: 'search.model' },
-  { key: 'search.keys' },
   { key: 'exportApi' },
-  { key: 'organizations' },
+  { key: 'organizations', part: { name: 'source', find: (value) => sourcesIn(value as Values['organizations']) } },
 ];
 
-/** Keys and sections that this version does not honour, for the reference. */
-export const NOT_BUILT_KEYS: readonly string[] = NOT_BUILT.map(({ key }) => key);
+const rowOf = (key: string): NotBuilt | undefined =>
+  NOT_BUILT.find((row) => key === row.key || key.startsWith(`${row.key}.`));
+
+/** What the reference says of a key that this version does not honour, or not all of; null of any other. */
+export function notBuiltNote(key: string): string | null {
+  const row = rowOf(key);
+  if (row === undefined) return null;
+  return row.part === undefined ? 'Not built yet in this version.' : `Not built yet in this version: ${row.part.name}.`;
+}
+
+/** Where the pages of an export come from: exports come later. */
+function sourcesIn(organizations: Values['organizations']): (string | number)[][] {
+  return organizations.flatMap(({ domains }, index) =>
+    Object.entries(domains)
+      .filter(([, site]) => site.source !== undefined)
+      .map(([domain]) => [index, 'domains', domain, 'source']),
+  );
+}
 
 /** A fault for every setting that asks for what is not built yet: accepted and ignored would be a lie. */
 export function findNotBuilt(settings: Settings, values: KeyValues, defaults: KeyValues): ConfigFault[] {
   const faults: ConfigFault[] = [];
-  for (const { path, where } of settings.all()) {
-    const key = path.join('.');
-    const row = NOT_BUILT.find((candidate) => key === candidate.key || key.startsWith(`${candidate.key}.`));
-    if (row === undefined) continue;
-    const value = valueAt(values, key);
-    const asked = row.asks?.(value) ?? !isDeepStrictEqual(value, valueAt(defaults, key));
-    if (!asked) continue;
+  const tell = (key: string, where: string): void => {
     const message = `${key} is not built yet in this version of docshelf; remove it`;
     faults.push({ code: 'config_not_built', message, key, where });
+  };
+  for (const { path, where, places } of settings.all()) {
+    const key = path.join('.');
+    const row = rowOf(key);
+    if (row === undefined) continue;
+    const value = valueAt(values, key);
+    if (row.part !== undefined) {
+      const pointers = row.part.find(value).map((part) => pointerOf([...path, ...part]));
+      for (const pointer of pointers) tell(dottedOf(pointer), places.get(pointer) ?? where);
+    } else if (!isDeepStrictEqual(value, valueAt(defaults, key))) {
+      tell(key, where);
+    }
   }
   return faults;
 }

@@ -1,5 +1,5 @@
 import { expectationOf } from './expectation.ts';
-import { NOT_BUILT_KEYS } from './not-built.ts';
+import { notBuiltNote } from './not-built.ts';
 import { configSchema, environmentName, listKeys, type SchemaNode } from './schema-node.ts';
 
 const INTRODUCTION = `# Config reference
@@ -36,7 +36,7 @@ export function configReference(): string {
 function sectionReference(name: string, schema: SchemaNode): string {
   const rows = listKeys(schema, [name]).map(({ path, schema: key }) => {
     const dotted = path.join('.');
-    const notBuilt = NOT_BUILT_KEYS.some((row) => dotted === row || dotted.startsWith(`${row}.`));
+    const note = notBuiltNote(dotted);
     const cells = [
       `\`${dotted}\``,
       expectationOf(key),
@@ -44,7 +44,7 @@ function sectionReference(name: string, schema: SchemaNode): string {
         ? ''
         : `\`${typeof key.default === 'string' ? key.default : JSON.stringify(key.default)}\``,
       `\`${environmentName(path)}\``,
-      `${key.description ?? ''}${notBuilt ? ' *Not built yet in this version.*' : ''}`,
+      `${key.description ?? ''}${note === null ? '' : ` *${note}*`}`,
     ];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });

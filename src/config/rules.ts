@@ -19,19 +19,49 @@ const RULES: readonly Rule[] = [
         ? 'staticExport.bundleUrl and staticExport.bundleUrlFile are both set; keep one of them'
         : null,
   },
+  portsApart('admin', 'server', () => true),
+  portsApart('api', 'server', apiListens),
+  portsApart('api', 'admin', apiListens),
   {
-    // The API's port joins when its listener is built: until then nothing of docshelf's is in the way there.
-    keys: ['admin.port', 'server.port', 'admin.host', 'server.host'],
+    keys: ['features.search.discoveryUrl', 'features.search.keyFile'],
     broken: (values) => {
-      const port = valueAt(values, 'admin.port');
-      // Port 0 takes a free one each time.
-      if (port !== valueAt(values, 'server.port') || port === 0) return null;
-      const [adminHost, siteHost] = [valueAt(values, 'admin.host'), valueAt(values, 'server.host')];
-      const overlap = adminHost === siteHost || ANY_HOST.has(adminHost) || ANY_HOST.has(siteHost);
-      return overlap ? `admin.port and server.port are both ${port} on the same address; change one of them` : null;
+      const [url, keyFile] = [
+        valueAt(values, 'features.search.discoveryUrl'),
+        valueAt(values, 'features.search.keyFile'),
+      ];
+      if ((url === null) === (keyFile === null)) return null;
+      return 'features.search.discoveryUrl and features.search.keyFile go together: set both, or neither';
     },
   },
+  {
+    keys: ['search.keys', 'organizations'],
+    broken: (values) =>
+      (valueAt(values, 'search.keys') as unknown[]).length > 0 &&
+      (valueAt(values, 'organizations') as unknown[]).length > 0
+        ? 'search.keys are the keys of a daemon without organizations; give them to an organization, as keys of type assistant'
+        : null,
+  },
 ];
+
+/** Contract, section 2: the API listener is open where search or the export API is on. */
+function apiListens(values: KeyValues): boolean {
+  return valueAt(values, 'search.enabled') === true || valueAt(values, 'exportApi.enabled') === true;
+}
+
+/** Two listeners that are open at once need two ports. */
+function portsApart(one: string, other: string, areOpen: (values: KeyValues) => boolean): Rule {
+  return {
+    keys: [`${one}.port`, `${other}.port`, `${one}.host`, `${other}.host`],
+    broken: (values) => {
+      const port = valueAt(values, `${one}.port`);
+      // Port 0 takes a free one each time.
+      if (port !== valueAt(values, `${other}.port`) || port === 0 || !areOpen(values)) return null;
+      const hosts = [valueAt(values, `${one}.host`), valueAt(values, `${other}.host`)];
+      const overlap = hosts[0] === hosts[1] || hosts.some((host) => ANY_HOST.has(host));
+      return overlap ? `${one}.port and ${other}.port are both ${port} on the same address; change one of them` : null;
+    },
+  };
+}
 
 /**
  * What no single key shows: faults between keys that are valid one by one.

@@ -1,7 +1,10 @@
 import document from './config.schema.json' with { type: 'json' };
 
-/** How the written value becomes the loaded one: bytes and milliseconds are numbers, a path absolute, a secret a Secret. */
-export type Unit = 'bytes' | 'ms' | 'path' | 'secret';
+/**
+ * How the written value becomes the loaded one: bytes and milliseconds are numbers, a path absolute, a secret a Secret. A
+ * word or path is a path unless it is one of the words of the first alternative.
+ */
+export type Unit = 'bytes' | 'ms' | 'path' | 'secret' | 'word-or-path';
 
 /** The part of JSON Schema that `schema/` writes, as plain data. */
 export interface SchemaNode {

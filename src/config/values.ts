@@ -38,6 +38,10 @@ function convert(given: unknown, schema: SchemaNode, baseDir: string): unknown {
       return parseDuration(written) ?? written;
     case 'path':
       return resolve(baseDir, String(written));
+    case 'word-or-path': {
+      const isWord = schema.anyOf?.some(({ enum: words }) => words?.includes(String(written))) ?? false;
+      return isWord ? written : resolve(baseDir, String(written));
+    }
     case 'secret':
       return new Secret(String(written));
     default:

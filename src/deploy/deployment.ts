@@ -102,6 +102,7 @@ export class Deployment {
   async accept(settings: DeploySettings): Promise<void> {
     await this.#resolveDomain(settings);
     this.#settings = settings;
+    this.#journal.reloaded();
   }
 
   /**

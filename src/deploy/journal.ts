@@ -7,6 +7,8 @@ export class Journal {
   /** What goes on now, in words, or null. */
   activity: string | null = null;
   #lastError: LastError | null = null;
+  /** Whether the last error is that of a config that could not be taken. */
+  #isOfReload = false;
 
   constructor(onEvent: (event: DeployEvent) => void) {
     this.event = onEvent;
@@ -18,6 +20,7 @@ export class Journal {
 
   failed(step: string, cause: unknown): void {
     const error = toDocshelfError(cause);
+    this.#isOfReload = step === 'reload';
     this.#lastError = {
       at: new Date().toISOString(),
       code: error.code,
@@ -27,8 +30,14 @@ export class Journal {
     this.event({ kind: 'failed', step, error });
   }
 
-  /** What was asked for is served: the last error is history. */
+  /** What was asked for is served: the last error is history, unless it is the config that is at fault. */
   recovered(): void {
-    this.#lastError = null;
+    if (!this.#isOfReload) this.#lastError = null;
+  }
+
+  /** A sound config was taken. */
+  reloaded(): void {
+    if (this.#isOfReload) this.#lastError = null;
+    this.#isOfReload = false;
   }
 }

@@ -76,7 +76,8 @@ export function addActions(
       const taken = await actions.upload(fileName, body, { ...options, contentLength, signal: c.req.raw.signal });
       return c.json(taken, 201);
     } catch (error) {
-      if (c.req.raw.signal.aborted || c.env?.incoming?.destroyed) throw clientLeft(fileName);
+      // The connection and not the request, which counts as destroyed as soon as its body is read to the end.
+      if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(fileName);
       if (isBundleFault(toDocshelfError(error).code)) metrics.onBundleRefused('upload');
       throw error;
     }

@@ -5,6 +5,11 @@ import type { Secret } from '../domain/secret.ts';
 /** RFC 6750, section 2.1; the scheme is compared without case (RFC 9110, section 11.1). */
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
+/** The token of an Authorization header, or null where it carries none in that form. */
+export function bearerToken(authorization: string | undefined): string | null {
+  return BEARER.exec(authorization ?? '')?.[1] ?? null;
+}
+
 /**
  * Lets a request through that carries the admin token.
  *
@@ -17,8 +22,8 @@ export function requireToken(token: Secret | null, authorization: string | undef
       next: 'Set admin.token in the config, or use the command line on the machine of the data folder.',
     });
   }
-  const given = BEARER.exec(authorization ?? '')?.[1];
-  if (given === undefined) {
+  const given = bearerToken(authorization);
+  if (given === null) {
     throw new DocshelfError('unauthorized', 'Cannot act: the request carries no bearer token', {
       next: 'Send "Authorization: Bearer" and the admin.token of the config.',
     });

@@ -2,6 +2,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { FeatureReport } from '../domain/feature.ts';
 import { noticePage, noticeText, type SiteRequest, type SiteServer } from '../serve/index.ts';
+import { requestIdOf } from './request-id.ts';
+import type { AnswerSiteSearch } from './search-site.ts';
 
 /** What is served, in the word of the status, and why nothing is. */
 export interface SiteStatus {
@@ -14,8 +16,10 @@ export interface SiteAppOptions {
   readonly server: SiteServer;
   status(): SiteStatus;
   features(): FeatureReport;
+  /** Absent: the site has no search of docshelf's. */
+  readonly search?: AnswerSiteSearch;
   /** A fault that nobody foresaw, which was answered with 500. */
-  onError?(error: unknown): void;
+  onError?(error: unknown, requestId: string | null): void;
 }
 
 /** The bindings are absent where the app is called without a socket (`app.request`). */
@@ -53,13 +57,16 @@ function featureAnswer(method: string, report: FeatureReport): Response {
   });
 }
 
-function siteRequest(raw: Request, incoming: HttpBindings['incoming'] | undefined): SiteRequest {
+function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined): SiteRequest {
+  const { incoming } = env ?? {};
+  const id = (): string | null => requestIdOf(env);
   if (incoming === undefined) {
     const { pathname, search } = new URL(raw.url);
     return {
       method: raw.method,
       target: `${pathname}${search}`,
       header: (name) => raw.headers.get(name) ?? undefined,
+      id,
     };
   }
   return {
@@ -69,27 +76,30 @@ function siteRequest(raw: Request, incoming: HttpBindings['incoming'] | undefine
       const value = incoming.headers[name];
       return Array.isArray(value) ? value.join(', ') : value;
     },
+    id,
   };
 }
 
 /**
- * The site listener. One route is docshelf's own; all others are the site's, whose address is read from the raw request:
+ * The site listener. Two routes are docshelf's own; all others are the site's, whose address is read from the raw request:
  * the URL of the framework's request has lost what an address said before it was normalised.
  */
-export function createSiteApp({ server, status, features, onError }: SiteAppOptions): Hono<SiteEnv> {
+export function createSiteApp({ server, status, features, search, onError }: SiteAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
 
   app.get('/_docshelf/features.json', (c) => featureAnswer(c.req.method, features()));
 
+  if (search !== undefined) app.get('/_docshelf/search', (c) => search(c.req.raw, c.env));
+
   app.all('*', (c) => {
-    const request = siteRequest(c.req.raw, c.env?.incoming);
+    const request = siteRequest(c.req.raw, c.env);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && server.current === null) return nothingServed(request.method, status());
     return server.respond(request);
   });
 
   app.onError((error, c) => {
-    onError?.(error);
+    onError?.(error, requestIdOf(c.env));
     return noticeText(c.req.method, { status: 500, title: 'Internal error' });
   });
   return app;

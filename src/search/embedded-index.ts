@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
@@ -79,7 +80,8 @@ export class EmbeddedIndex implements SearchIndex {
 
   async search(release: IndexedRelease, request: SearchRequest, label: string): Promise<readonly SearchResult[]> {
     if (this.#waiting.size >= WAITING_MAX) {
-      throw new DocshelfError('busy', 'Cannot search now: too many searches are waiting', {
+      throw new DocshelfError('queue_full', 'Cannot search now: too many searches are waiting', {
+        fields: { retryAfterS: 1 },
         next: 'Try again in a moment.',
       });
     }
@@ -96,7 +98,7 @@ export class EmbeddedIndex implements SearchIndex {
     const thread = this.#thread;
     this.#thread = null;
     this.#opened.clear();
-    await thread?.terminate();
+    if (thread !== null) await endInOrder(thread);
   }
 
   /** Runs a thread to its end. An abort ends it at once. */
@@ -122,7 +124,8 @@ export class EmbeddedIndex implements SearchIndex {
       return await ended.promise;
     } finally {
       signal.removeEventListener('abort', abort);
-      await thread.terminate();
+      if (role.role === 'build') await thread.terminate();
+      else await endInOrder(thread);
     }
   }
 
@@ -131,6 +134,8 @@ export class EmbeddedIndex implements SearchIndex {
     const id = this.#asked++;
     const answer = Promise.withResolvers<unknown>();
     this.#waiting.set(id, answer);
+    // A thread keeps the process alive as long as somebody waits for it, and no longer.
+    thread.ref();
     thread.postMessage({ kind: 'call', id, call } satisfies ToThread);
     return answer.promise;
   }
@@ -161,6 +166,7 @@ export class EmbeddedIndex implements SearchIndex {
   #settle(id: number): PromiseWithResolvers<unknown> | undefined {
     const answer = this.#waiting.get(id);
     this.#waiting.delete(id);
+    if (this.#waiting.size === 0) this.#thread?.unref();
     return answer;
   }
 
@@ -176,6 +182,15 @@ export class EmbeddedIndex implements SearchIndex {
       thread.postMessage(message);
     }
   }
+}
+
+/** A thread with a model ends by itself, after the text that it is at, which takes some 20 ms. */
+async function endInOrder(thread: Worker): Promise<void> {
+  if (thread.threadId === -1) return;
+  const ended = once(thread, 'exit');
+  thread.ref();
+  thread.postMessage({ kind: 'stop' } satisfies ToThread);
+  await ended;
 }
 
 const dirOf = (release: IndexedRelease): string => join(release.releaseDir, DERIVED);

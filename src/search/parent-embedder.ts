@@ -31,11 +31,11 @@ export class ParentEmbedder implements Embedder {
   }
 
   /** Takes the parent's answer. */
-  answered(message: ToThread): void {
+  answered(message: ToThread & { kind: 'vectors' | 'vectors-failed' }): void {
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
     if (message.kind === 'vectors') waiting?.resolve(message.vectors);
-    if (message.kind === 'vectors-failed') waiting?.reject(DocshelfError.fromPlain(message.error));
+    else waiting?.reject(DocshelfError.fromPlain(message.error));
   }
 
   #ask(purpose: 'query' | 'passages', texts: readonly string[]): Promise<Float32Array[]> {

@@ -1,6 +1,8 @@
 import type { TrailingSlash } from '../domain/release.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
 
+export type { Search, SearchRequest, SearchResult } from './request.ts';
+
 /**
  * What turns texts into vectors: a model of ours in a folder, or an embeddings endpoint. All vectors have length 1, so
  * that a dot product is the cosine.
@@ -60,7 +62,7 @@ export interface SearchIndex {
    * The results, best first, of a release that is open.
    *
    * @param label the release's version: what `filter.version` names where a page says no version of itself
-   * @throws DocshelfError `index_damaged`, `busy`.
+   * @throws DocshelfError `index_damaged`, `queue_full`.
    */
   search(release: IndexedRelease, request: SearchRequest, label: string): Promise<readonly SearchResult[]>;
 

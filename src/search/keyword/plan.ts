@@ -12,6 +12,19 @@ export interface Wish {
   readonly weight: number;
 }
 
+/** A word of the query, stop words left out, in the order of the query. */
+export interface Link {
+  /** The terms that it is looked for by; none where the index has none. */
+  readonly terms: readonly string[];
+  readonly rarity: number;
+}
+
+export interface Plan {
+  /** The rarest first. */
+  readonly wishes: readonly Wish[];
+  readonly links: readonly Link[];
+}
+
 /** What the plan asks the index. */
 export interface Dictionary {
   /** In how many sections a term stands. */
@@ -33,17 +46,18 @@ const OFTENER = 10;
 const DIGIT = /\p{N}/u;
 
 /**
- * What to look for, the rarest first.
+ * What to look for.
  * @param unfinished whether the last word may go on.
  */
-export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking): Wish[] {
-  return new Plan(dictionary, ranking).of(text, unfinished);
+export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking): Plan {
+  return new Planner(dictionary, ranking).of(text, unfinished);
 }
 
-class Plan {
+class Planner {
   readonly #dictionary: Dictionary;
   readonly #ranking: Ranking;
   readonly #wishes = new Map<string, Wish>();
+  readonly #links: Link[] = [];
   #misspellings = 0;
 
   constructor(dictionary: Dictionary, ranking: Ranking) {
@@ -51,7 +65,7 @@ class Plan {
     this.#ranking = ranking;
   }
 
-  of(text: string, unfinished: boolean): Wish[] {
+  of(text: string, unfinished: boolean): Plan {
     const words = wordsOf(text);
     const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
     const isStop = (word: Word) =>
@@ -62,33 +76,32 @@ class Plan {
       const weight = isStop(word) && !allStop ? this.#ranking.stopWord : 1;
       if (weight > 0) this.#add(word, weight, word === last);
     }
-    return [...this.#wishes.values()].sort((left, right) => right.weight - left.weight).slice(0, WISHES_MAX);
+    const wishes = [...this.#wishes.values()].sort((left, right) => right.weight - left.weight);
+    return { wishes: wishes.slice(0, WISHES_MAX), links: this.#links.slice(0, WISHES_MAX) };
   }
 
   #add({ kind, folded, parts }: Word, weight: number, goesOn: boolean): void {
     const begun = goesOn ? this.#dictionary.startingWith(folded, PREFIX_WORDS_MAX) : [];
     if (kind === 'joined') this.#wish([folded], weight);
-    else if (kind === 'run') for (const term of runTerms(folded)) this.#wish([term], weight);
+    else if (kind === 'run') for (const term of runTerms(folded)) this.#links.push(this.#wish([term], weight));
     else if (begun.length > 0) {
       const alternatives = alternativesOf(begun, () => this.#ranking.prefix);
-      this.#wish(spellingsOf(folded), weight, alternatives);
+      this.#links.push(this.#wish(spellingsOf(folded), weight, alternatives));
     } else {
-      this.#wishOrCorrect(folded, weight);
+      this.#links.push(this.#wishOrCorrect(folded, weight));
       for (const part of parts) this.#wishOrCorrect(part, weight * this.#ranking.part);
     }
   }
 
   /** Looks for a word, and for what it may be a misspelling of. */
-  #wishOrCorrect(surface: string, weight: number): void {
+  #wishOrCorrect(surface: string, weight: number): Link {
     const spellings = spellingsOf(surface);
     const sections = spellings.reduce((sum, term) => sum + this.#dictionary.sectionsWith(term), 0);
     const corrections = sections > NEXT_TO_NOTHING ? new Map<string, number>() : this.#corrections(surface, sections);
-    if (sections === 0) this.#wish(spellings, weight, corrections);
-    else {
-      // It is there as it was typed: what it may stand for counts by its own rarity, beside it.
-      this.#wish(spellings, weight);
-      if (corrections.size > 0) this.#wish([], weight, corrections);
-    }
+    if (sections === 0) return this.#wish(spellings, weight, corrections);
+    // It is there as it was typed: what it may stand for counts by its own rarity, beside it.
+    if (corrections.size > 0) this.#wish([], weight, corrections);
+    return this.#wish(spellings, weight);
   }
 
   #corrections(surface: string, sections: number): Map<string, number> {
@@ -98,7 +111,7 @@ class Plan {
     return alternativesOf(near, ({ distance }) => this.#ranking.misspelled[distance] ?? 0);
   }
 
-  #wish(exact: readonly string[], weight: number, also: ReadonlyMap<string, number> = new Map()): void {
+  #wish(exact: readonly string[], weight: number, also: ReadonlyMap<string, number> = new Map()): Link {
     const alternatives = new Map<string, number>();
     let sections = 0;
     for (const [term, share] of [...exact.map((each) => [each, 1] as const), ...also]) {
@@ -110,6 +123,7 @@ class Plan {
     const key = [...exact, ...also.keys()].join(' ');
     // A word that a question repeats is what it is about: its weights add up.
     this.#wishes.set(key, { alternatives, weight: rare * weight + (this.#wishes.get(key)?.weight ?? 0) });
+    return { terms: [...alternatives.keys()], rarity: rare };
   }
 }
 

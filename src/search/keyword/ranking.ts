@@ -16,6 +16,8 @@ export interface Ranking {
   readonly part: number;
   /** What a phrase in quotes gives beside its words, in a question. */
   readonly phrase: number;
+  /** What neighbouring words of the query give, beside themselves, where they stand near each other. */
+  readonly proximity: number;
   /** What a word that the last one begins gives beside the word itself. */
   readonly prefix: number;
   /** What a word gives that the typed one is perhaps a misspelling of, by edits between them. */
@@ -37,6 +39,7 @@ export const RANKING: Ranking = {
   stopWord: 0,
   part: 0.5,
   phrase: 0.5,
+  proximity: 0.5,
   prefix: 0.6,
   misspelled: [1, 0.7, 0.5],
 };

@@ -2,6 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Section } from '../section.ts';
 import { SCHEMA, seal } from './format.ts';
 import { PostingsBuilder } from './postings.ts';
+import { sequenceOf } from './proximity.ts';
 import { stem } from './stem.ts';
 import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, type TextTerms, termsOf } from './terms.ts';
 import { titleKey } from './title-key.ts';
@@ -14,8 +15,8 @@ export interface IndexedSection extends Section {
   readonly prior?: number;
 }
 
-/** Occurrences of terms that are kept in memory before they are written: about 60 MB. */
-const OCCURRENCES_PER_RUN = 2_000_000;
+/** Occurrences of terms that are kept in memory before they are written: about 30 MB. */
+const OCCURRENCES_PER_RUN = 1_000_000;
 const LENGTH_MAX = 0xffff;
 /** Longer words, and those that begin with a digit, are data that nobody misspells. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
@@ -31,6 +32,7 @@ export class KeywordIndexWriter {
   readonly #database: DatabaseSync;
   readonly #insertSection: StatementSync;
   readonly #insertWords: StatementSync;
+  readonly #insertSequence: StatementSync;
   readonly #lengths: number[][] = COLUMNS.map(() => []);
   readonly #priors: number[] = [];
   readonly #pages = new Set<string>();
@@ -51,6 +53,7 @@ export class KeywordIndexWriter {
     this.#insertWords = this.#database.prepare(
       'INSERT INTO words (rowid, title, headings, text, identifiers) VALUES (?, ?, ?, ?, ?)',
     );
+    this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
   }
 
   /** Adds a section; a page's own section comes before those under its headings. Returns its number, from 0. */
@@ -80,6 +83,7 @@ export class KeywordIndexWriter {
     this.#insertWords.run(n, ...sequences.map((sequence) => sequence.join(' ')));
     for (const [column, sequence] of sequences.entries())
       this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
+    this.#insertSequence.run(n, bytesOf(sequenceOf(columns.map((column) => column.sequence))));
     this.#addPostings(n, columns, identifiers);
 
     if (!this.#pages.has(page)) this.#addToList('title', titleKey(title), n);

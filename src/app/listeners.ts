@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import type { Logger } from '../adapters/log.ts';
+import { RateLogFile } from '../adapters/rate-log-file.ts';
+import type { Config } from '../config/index.ts';
+import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { organizationsOf } from '../domain/organization.ts';
+import { accessLog } from '../http/access-log.ts';
+import { type AdminOptions, createAdminApp } from '../http/admin.ts';
+import type { Access } from '../http/keys.ts';
+import { type Listener, type ListenerOptions, openListener } from '../http/listener.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { ORGANIZATION_RATE } from '../http/rate-limit.ts';
+import type { ServedRequest } from '../http/served-request.ts';
+import { createSiteApp, type SiteAppOptions } from '../http/site.ts';
+import type { Search } from '../search/index.ts';
+import { logFailure } from './log-events.ts';
+
+export interface ListenerParts {
+  /** What the listeners open with. */
+  readonly config: Config;
+  /** The config that holds. */
+  readonly current: () => Config;
+  readonly domain: () => string;
+  readonly site: Pick<SiteAppOptions, 'server' | 'status' | 'features'>;
+  readonly admin: Omit<AdminOptions, 'metrics' | 'onError'>;
+  readonly search: Search | null;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly programVersion: string;
+}
+
+export interface Listeners {
+  readonly site: Listener;
+  readonly admin: Listener;
+  /** Open where something is to be asked there. */
+  readonly api: Listener | null;
+  /** What the rate limit has counted and not yet written. */
+  flush(): Promise<void>;
+}
+
+type Answer = ListenerOptions['fetch'];
+
+/** Opens all listeners, or none. @throws DocshelfError `port_taken`, `cannot_listen`. */
+export async function openListeners(parts: ListenerParts): Promise<Listeners> {
+  const { config, metrics, log } = parts;
+  const opened: Listener[] = [];
+  const open = async (name: ListenerOptions['name'], { host, port }: { host: string; port: number }, fetch: Answer) => {
+    const onFault = (error: DocshelfError): void => logFailure(log, 'listen', error);
+    const listener = await openListener({ name, host, port, fetch, onRequest, onFault });
+    opened.push(listener);
+    return listener;
+  };
+  const logAccess = accessLog({
+    write: (facts, message) => log.info(facts, message),
+    trustedProxies: config.server.trustedProxies,
+  });
+  const onRequest = (served: ServedRequest): void => {
+    metrics.onRequest(served);
+    // Probes and scrapes come every few seconds and say nothing that the metrics do not.
+    if (parts.current().log.access && served.listener !== 'admin') logAccess(served);
+  };
+  const rateLog = new RateLogFile({
+    dir: join(config.storage.dir, 'rates'),
+    keepMs: ORGANIZATION_RATE.windowMs,
+    recordsMax: ORGANIZATION_RATE.requestsMax,
+    onFault: (error) => logFailure(log, 'rates', error),
+  });
+  try {
+    const site = await open('site', config.server, siteAnswer(parts));
+    const admin = await open('admin', config.admin, adminAnswer(parts));
+    const api = parts.search === null ? null : await open('api', config.api, apiAnswer(parts, parts.search, rateLog));
+    return { site, admin, api, flush: () => rateLog.flush() };
+  } catch (error) {
+    for (const listener of opened) await listener.stop(0);
+    throw error;
+  }
+}
+
+function onError({ log }: ListenerParts, step: string) {
+  return (error: unknown, requestId: string | null): void => logFailure(log, step, toDocshelfError(error), requestId);
+}
+
+function siteAnswer(parts: ListenerParts): Answer {
+  const { search, metrics, config } = parts;
+  // Loaded with the first search: request schemas and their validator are of no use to a start.
+  const searchApp = once(async () => {
+    const { siteSearch } = await import('../http/search-site.ts');
+    if (search === null) throw new Error('there is no search');
+    const { trustedProxies } = config.server;
+    return siteSearch({ search, trustedProxies, metrics, onError: onError(parts, 'search') });
+  });
+  const site = createSiteApp({
+    ...parts.site,
+    ...(search === null ? {} : { search: async (request, env) => (await searchApp())(request, env) }),
+    onError: onError(parts, 'site'),
+  });
+  return (request, env) => site.fetch(request, env);
+}
+
+function adminAnswer(parts: ListenerParts): Answer {
+  const admin = createAdminApp({ ...parts.admin, metrics: parts.metrics, onError: onError(parts, 'admin') });
+  return (request, env) => admin.fetch(request, env);
+}
+
+function apiAnswer(parts: ListenerParts, search: Search, rateLog: RateLogFile): Answer {
+  const { metrics, programVersion, domain, current } = parts;
+  const access = accessReader(parts);
+  const app = once(async () => {
+    const [{ createApiApp }, { OrganizationRates }] = await Promise.all([
+      import('../http/api.ts'),
+      import('../http/rate-limit-organizations.ts'),
+    ]);
+    const { accessOf } = await import('../http/keys.ts');
+    return createApiApp({
+      access: () => access(accessOf),
+      search: (name) => (name === domain() ? search : null),
+      rates: new OrganizationRates(rateLog),
+      programVersion,
+      publicUrl: () => current().api.publicUrl,
+      metrics,
+      onError: onError(parts, 'api'),
+    });
+  });
+  return async (request, env) => (await app()).fetch(request, env);
+}
+
+/** Keys and domains of the config that holds, made anew when it changes, or when a first bundle has settled the domain. */
+function accessReader({ current, domain }: ListenerParts) {
+  let made: { readonly config: Config; readonly domain: string; readonly access: Access } | null = null;
+  return (accessOf: (organizations: ReturnType<typeof organizationsOf>) => Access): Access => {
+    const config = current();
+    const name = domain();
+    if (made?.config !== config || made.domain !== name) {
+      const organizations = organizationsOf(config.organizations, { domain: name, keys: config.search.keys });
+      made = { config, domain: name, access: accessOf(organizations) };
+    }
+    return made.access;
+  };
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

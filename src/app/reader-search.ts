@@ -1,0 +1,53 @@
+import type { Config } from '../config/index.ts';
+import type { DocshelfError } from '../domain/errors.ts';
+import type { FeatureReport } from '../domain/feature.ts';
+import type { Search, SearchRequest, SearchResult } from '../search/index.ts';
+import type { Network } from './network.ts';
+
+export interface ReaderSearchOptions {
+  readonly local: Search;
+  readonly config: () => Config;
+  readonly features: () => FeatureReport;
+  readonly network: Network;
+  readonly onFault: (error: DocshelfError) => void;
+}
+
+/**
+ * Search as readers get it: the engine inside the daemon, or the hosted service where the config names it and the feature
+ * report lets it be used, with the engine behind it. Behind an air gap the report never does.
+ */
+export class ReaderSearch implements Search {
+  readonly #options: ReaderSearchOptions;
+  #hosted: { readonly config: Config; readonly search: Promise<Search> } | null = null;
+
+  constructor(options: ReaderSearchOptions) {
+    this.#options = options;
+  }
+
+  async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[]> {
+    const { local, features } = this.#options;
+    const report = features();
+    const isHosted = report.features.some(({ id, enabled }) => id === 'search' && enabled);
+    const engine = isHosted ? await this.#hostedSearch(report.domain) : local;
+    return engine.search(request, signal);
+  }
+
+  #hostedSearch(domain: string): Promise<Search> {
+    const config = this.#options.config();
+    if (this.#hosted?.config !== config) this.#hosted = { config, search: this.#open(config, domain) };
+    return this.#hosted.search;
+  }
+
+  async #open(config: Config, domain: string): Promise<Search> {
+    const { local, network, onFault } = this.#options;
+    const { hosted } = config.features.search;
+    if (hosted === null) return local;
+    const { HostedSearch } = await import('../adapters/hosted-search.ts');
+    return new HostedSearch({
+      client: await network.client(),
+      settings: { discoveryUrl: hosted.discoveryUrl, key: hosted.key, domain },
+      local,
+      onFault,
+    });
+  }
+}

@@ -1,0 +1,39 @@
+import type { Config } from '../config/index.ts';
+import { dataPaths, ReleaseStore } from '../deploy/index.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { SearchRequest, SearchResult } from '../search/index.ts';
+import { Network } from './network.ts';
+import { openIndex } from './open-search.ts';
+
+/** Loading vectors that are there takes well under a second. One search is no occasion to make them. */
+const VECTORS_MS_MAX = 2_000;
+
+/** One search of a stored release: by keywords and, where its vectors are there, by meaning. */
+export async function searchOnce(
+  config: Config,
+  { digest, label }: { readonly digest: string; readonly label: string },
+  request: SearchRequest,
+): Promise<readonly SearchResult[]> {
+  const network = new Network(config);
+  const index = openIndex(config, network);
+  if (index === null) {
+    throw new DocshelfError('search_off', 'Cannot search: search.enabled is false', {
+      next: 'Set search.enabled to true.',
+    });
+  }
+  const store = new ReleaseStore(dataPaths(config.storage.dir));
+  const info = await store.info(digest);
+  if (info === null)
+    throw new DocshelfError('release_damaged', `Cannot search version "${label}": its release is not whole`);
+  const release = { digest, releaseDir: store.folderOf(digest), trailingSlash: info.trailingSlash };
+  try {
+    await index.open(release);
+    if (config.search.model.kind !== 'off') {
+      await index.embed(release, () => undefined, AbortSignal.timeout(VECTORS_MS_MAX)).catch(() => undefined);
+    }
+    return await index.search(release, request, label);
+  } finally {
+    await index.stop();
+    await network.close();
+  }
+}

@@ -1,0 +1,62 @@
+import { dirname } from 'node:path';
+import type { Logger } from '../adapters/log.ts';
+import type { Config } from '../config/index.ts';
+import type { DeployEvent } from '../deploy/index.ts';
+import type { ReleaseView } from '../domain/release.ts';
+import { Metrics } from '../http/metrics.ts';
+import type { IndexedRelease, SiteSearch } from '../search/index.ts';
+import { SiteServer } from '../serve/index.ts';
+import { logDeployEvent, logFailure, logSearchEvent } from './log-events.ts';
+import { Network } from './network.ts';
+import { openSearch } from './open-search.ts';
+import { openShelf, type Shelf } from './shelf.ts';
+import { SiteSwitch } from './site-switch.ts';
+
+/** What a daemon is made of, joined: deploy swaps, and serve and search follow in the same moment. */
+export interface SiteParts {
+  readonly shelf: Shelf;
+  readonly server: SiteServer;
+  readonly site: SiteSwitch;
+  readonly search: SiteSearch | null;
+  readonly network: Network;
+  readonly metrics: Metrics;
+}
+
+export async function openSiteParts(
+  config: Config,
+  log: Logger,
+  onProgress: (event: DeployEvent & { kind: 'progress' }) => void,
+): Promise<SiteParts> {
+  const metrics = new Metrics();
+  const network = new Network(config);
+  const server = new SiteServer(config.server, {
+    onCache: (isHit) => metrics.onCache(isHit),
+    onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
+  });
+  const site = new SiteSwitch(server, config.server.trailingSlash);
+  const search = openSearch(config, network, (event) => logSearchEvent(log, event));
+  const shelf = await openShelf(config, network, {
+    search,
+    prepareSwap: (active, older) => {
+      const commit = site.prepare(active, older);
+      return () => {
+        commit();
+        search?.follow(indexedRelease(active), active.version);
+      };
+    },
+    onOff: () => {
+      site.turnOff();
+      search?.forget();
+    },
+    onEvent: (event) => {
+      if (event.kind === 'progress') onProgress(event);
+      logDeployEvent(log, event);
+      metrics.onDeployEvent(event);
+    },
+  });
+  return { shelf, server, site, search, network, metrics };
+}
+
+function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): IndexedRelease {
+  return { digest, releaseDir: dirname(siteDir), trailingSlash };
+}

@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import type { Config } from '../config/index.ts';
+import { dataPaths, ReleaseStore } from '../deploy/index.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { SearchRequest, SearchResult } from '../search/index.ts';
+import type { Builders } from './builders.ts';
+import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
+import { daemonStatus, findDaemon } from './daemon-client.ts';
+
+const QUERY_CHARACTERS_MAX = 1_000;
+const PAGE_SIZE_MAX = 50;
+const SNIPPET_CHARACTERS = 160;
+
+interface SearchOptions extends CommonOptions {
+  readonly release?: string;
+  readonly version?: string;
+  readonly language?: string;
+  readonly tag?: string;
+  readonly limit: string;
+}
+
+export function searchCommand(builders: Builders): Command {
+  return command(
+    'search',
+    'search the documentation, with or without a daemon',
+    'docshelf search "how do I rotate keys" --language en',
+  )
+    .argument('<query>', 'what to look for; "quoted words" are a phrase, -word leaves out')
+    .option('--release <version>', 'the stored version to search (default: the active one)')
+    .option('--version <version>', 'only pages of that version of the documentation')
+    .option('--language <language>', 'only that language: en, pt (also finds pt-BR)')
+    .option('--tag <tag>', 'only pages with that tag')
+    .option('--limit <number>', `1 to ${PAGE_SIZE_MAX}`, '10')
+    .action(async (query: string, options: SearchOptions) => {
+      const request = requestOf(query, options);
+      const { config } = await loadFor(options);
+      const label = options.release ?? (await activeVersion(config));
+      const store = new ReleaseStore(dataPaths(config.storage.dir));
+      const pointer = label === null ? null : await store.label(label).catch(() => null);
+      if (label === null || pointer === null) {
+        throw new DocshelfError(
+          'version_not_found',
+          `Cannot search ${label === null ? 'the active version: none is' : `version "${label}": it is not stored`}`,
+          {
+            next: 'Name a version that "docshelf bundle list" shows by --release.',
+          },
+        );
+      }
+      const results = await builders.search(config, { digest: pointer.digest, label }, request);
+      if (options.json === true) printJson(results);
+      else print(results.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n'));
+    });
+}
+
+function requestOf(query: string, { version, language, tag, limit }: SearchOptions): SearchRequest {
+  const text = query.trim();
+  const pageSize = Number(limit);
+  if (text === '' || text.length > QUERY_CHARACTERS_MAX) {
+    throw new DocshelfError(
+      'usage',
+      `Cannot search: the query has ${text.length} characters, and 1 to ${QUERY_CHARACTERS_MAX} are allowed`,
+    );
+  }
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX) {
+    throw new DocshelfError('usage', `Cannot search: --limit takes a whole number from 1 to ${PAGE_SIZE_MAX}`);
+  }
+  const filter = { version: version ?? null, language: language ?? null, tag: tag ?? null };
+  return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
+}
+
+/** What the running daemon serves; without one, what it would. */
+async function activeVersion(config: Config): Promise<string | null> {
+  const daemon = await findDaemon(config);
+  const status = daemon === null ? null : await daemonStatus(daemon);
+  const served = (status as { active?: { version: string } | null } | null)?.active?.version;
+  if (served !== undefined) return served;
+  if (config.staticExport.version !== null) return config.staticExport.version;
+  const store = new ReleaseStore(dataPaths(config.storage.dir));
+  return (await store.active())?.version ?? null;
+}
+
+function asText({ content, path, metadata }: SearchResult): string {
+  const place = [metadata.title, ...metadata.headings.filter((heading) => heading !== metadata.title)].join(' › ');
+  const line = content.replace(/\s+/g, ' ');
+  const snippet = line.length > SNIPPET_CHARACTERS ? `${line.slice(0, SNIPPET_CHARACTERS)}…` : line;
+  return `${metadata.score.toFixed(2)}  ${place}\n      ${path}\n      ${snippet}`;
+}

@@ -1,0 +1,67 @@
+/** Who owns which domains, and whose keys may ask for them (contract, sections 2 and 7). */
+
+export const KEY_TYPES = ['admin', 'assistant'] as const;
+/** An assistant key is public and may search; an admin key is a secret and may export. */
+export type KeyType = (typeof KEY_TYPES)[number];
+
+/** A key as it is stored: never the key itself. */
+export interface OrganizationKey {
+  readonly id: string;
+  readonly type: KeyType;
+  /** SHA-256 of the key, 64 lower-case hex digits. */
+  readonly sha256: string;
+}
+
+/** One site, by its domain and by its full host names, all in lower case. */
+export interface OrganizationSite {
+  readonly domain: string;
+  readonly hosts: readonly string[];
+}
+
+export interface Organization {
+  readonly id: string;
+  /** Any word; only `enterprise` exports. */
+  readonly plan: string;
+  readonly sites: readonly OrganizationSite[];
+  readonly keys: readonly OrganizationKey[];
+}
+
+/** The organization of a daemon whose config names none. */
+export const OWN_ORGANIZATION_ID = 'docshelf';
+
+/**
+ * The organizations that hold: those of the config, or, where it names none, one of docshelf's own that owns the
+ * deployment's domain with the assistant keys of `search.keys`.
+ */
+export function organizationsOf(
+  configured: readonly Organization[],
+  own: { readonly domain: string; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },
+): readonly Organization[] {
+  if (configured.length > 0) return configured;
+  const keys = own.keys.map((key) => ({ ...key, type: 'assistant' as const }));
+  return [{ id: OWN_ORGANIZATION_ID, plan: 'none', sites: [{ domain: own.domain, hosts: [] }], keys }];
+}
+
+export interface OwnedSite {
+  readonly organization: Organization;
+  readonly domain: string;
+}
+
+/** Finds a site by its domain or by one of its hosts, in any case. That no name is given twice is a rule of the config. */
+export class SiteDirectory {
+  readonly #byName: ReadonlyMap<string, OwnedSite>;
+
+  constructor(organizations: readonly Organization[]) {
+    this.#byName = new Map(
+      organizations.flatMap((organization) =>
+        organization.sites.flatMap(({ domain, hosts }) =>
+          [domain, ...hosts].map((name) => [name, { organization, domain }] as const),
+        ),
+      ),
+    );
+  }
+
+  find(name: string): OwnedSite | null {
+    return this.#byName.get(name.toLowerCase()) ?? null;
+  }
+}

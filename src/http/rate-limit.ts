@@ -1,0 +1,86 @@
+/** How many requests are let through in any window of that length. */
+export interface RatePolicy {
+  readonly requestsMax: number;
+  readonly windowMs: number;
+}
+
+/** Contract, section 5: of one organization. */
+export const ORGANIZATION_RATE: RatePolicy = Object.freeze({ requestsMax: 10_000, windowMs: 3600_000 });
+
+export interface RateVerdict {
+  readonly isAllowed: boolean;
+  /** Requests that would be let through now. */
+  readonly remaining: number;
+  /** Whole seconds, rounded up, until one more would be. */
+  readonly resetS: number;
+}
+
+const FIRST_CAPACITY = 64;
+
+/**
+ * A sliding log: the time of every request that was let through, so that the policy holds in any window and not only in
+ * those that begin on the hour. A request of the time t counts in all of [t, t + window). One that is refused does not count:
+ * a client that goes on asking is let in again as soon as its place is free.
+ *
+ * Pure; times are milliseconds of the caller's clock. 8 bytes a request: 80 KB at the most for 10,000.
+ */
+export class SlidingLog {
+  readonly #policy: RatePolicy;
+  /** A ring: `#count` times from `#first` on, ascending. It grows with use up to what the policy lets through. */
+  #times = new Float64Array(FIRST_CAPACITY);
+  #first = 0;
+  #count = 0;
+
+  /**
+   * @param former times of requests that were let through before, in any order. Of those more than the policy lets
+   *   through, the newest count.
+   */
+  constructor(policy: RatePolicy, former: readonly number[] = []) {
+    this.#policy = policy;
+    const sorted = former.toSorted((a, b) => a - b);
+    for (const time of sorted.slice(-policy.requestsMax)) this.#push(time);
+  }
+
+  /** Lets one request through, or does not. */
+  take(nowMs: number): RateVerdict {
+    this.#forget(nowMs);
+    const isAllowed = this.#count < this.#policy.requestsMax;
+    if (isAllowed) this.#push(nowMs);
+    const oldestMs = this.#at(0);
+    return {
+      isAllowed,
+      remaining: this.#policy.requestsMax - this.#count,
+      resetS: Math.max(1, Math.ceil((oldestMs + this.#policy.windowMs - nowMs) / 1000)),
+    };
+  }
+
+  #forget(nowMs: number): void {
+    // The clock was set back. What it calls the future counts as of now: longer than it should, and never shorter.
+    for (let index = this.#count - 1; index >= 0 && this.#at(index) > nowMs; index--) this.#put(index, nowMs);
+    while (this.#count > 0 && this.#at(0) <= nowMs - this.#policy.windowMs) {
+      this.#first = (this.#first + 1) % this.#times.length;
+      this.#count--;
+    }
+  }
+
+  #push(time: number): void {
+    if (this.#count === this.#times.length) this.#grow();
+    this.#count++;
+    this.#put(this.#count - 1, time);
+  }
+
+  #grow(): void {
+    const larger = new Float64Array(this.#times.length * 2);
+    for (let index = 0; index < this.#count; index++) larger[index] = this.#at(index);
+    this.#times = larger;
+    this.#first = 0;
+  }
+
+  #at(index: number): number {
+    return this.#times[(this.#first + index) % this.#times.length] as number;
+  }
+
+  #put(index: number, time: number): void {
+    this.#times[(this.#first + index) % this.#times.length] = time;
+  }
+}

@@ -1,0 +1,146 @@
+import { readdir } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { rawTar } from '../helpers/archives.ts';
+import { type DaemonProcess, type LastError, openBench } from '../helpers/daemon.ts';
+import { httpServer } from '../helpers/local-server.ts';
+import { bundle, sha256Of } from './bundles.ts';
+
+const bench = openBench(afterAll);
+const GOOD = bundle('good');
+const NEXT = bundle('next');
+
+const s3 = (code: string, message: string): string =>
+  `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message><RequestId>A1</RequestId></Error>`;
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+const withStatus =
+  (status: number, body: string, headers: Record<string, string> = {}): Answer =>
+  (_request, response) =>
+    void response.writeHead(status, { 'content-type': 'application/xml', ...headers }).end(body);
+
+const ANSWERS: Readonly<Record<string, Answer>> = {
+  '/good-2024-06-01.tar.gz': (_request, response) => void response.end(GOOD),
+  '/next-2024-07-01.tar.gz': (_request, response) => void response.end(NEXT),
+  '/expired': withStatus(403, s3('AccessDenied', 'Request has expired')),
+  '/wrong-link': withStatus(403, s3('SignatureDoesNotMatch', 'The signature we calculated does not match')),
+  '/gone': withStatus(404, s3('NoSuchKey', 'The specified key does not exist.')),
+  '/broken': withStatus(500, 'oops'),
+  '/html': withStatus(200, '<!doctype html><title>Sign in</title>', { 'content-type': 'text/html' }),
+  '/empty': withStatus(200, ''),
+  '/no-pages.tar': (_request, response) => void response.end(rawTar([{ name: 'a.txt', body: 'a' }])),
+  '/evil.tar': (_request, response) => void response.end(rawTar([{ name: '../evil.html', body: 'a' }])),
+  '/truncated': (_request, response) => {
+    response.writeHead(200, { 'content-length': GOOD.length });
+    response.write(GOOD.subarray(0, 64), () => response.destroy());
+  },
+  '/gzipped': withStatus(200, 'x', { 'content-encoding': 'br' }),
+  '/silent': (_request, response) => void response.writeHead(200, { 'content-length': '100' }).flushHeaders(),
+  '/loop': withStatus(302, '', { location: '/loop' }),
+};
+
+let daemon: DaemonProcess;
+let base = '';
+
+beforeAll(async () => {
+  const server = await httpServer((request, response) => {
+    ANSWERS[(request.url ?? '').split('?')[0] ?? '']?.(request, response);
+  });
+  bench.onEnd(() => server.close());
+  base = server.origin;
+  daemon = await bench.start({
+    staticExport: { bundleUrl: `${base}/good-2024-06-01.tar.gz` },
+    network: { retries: 0, idleTimeout: '1s', redirects: 3 },
+  });
+  await daemon.untilServing('2024-06-01');
+});
+
+/** Sets the link and waits for that fault. */
+async function failWith(code: string, bundleUrl: string, sha256: string | null = null): Promise<LastError> {
+  const before = await daemon.status();
+  await daemon.rewriteConfig({ staticExport: { bundleUrl, sha256 } });
+  return daemon.untilError(code, before);
+}
+
+async function expectGoodServed(): Promise<void> {
+  expect(await daemon.status()).toMatchObject({ state: 'stale', active: { digest: sha256Of(GOOD) } });
+  expect(await (await fetch(`${daemon.site}/`)).text()).toContain('good');
+  expect((await fetch(`${daemon.admin}/readyz`)).status).toBe(200);
+}
+
+describe('a link that gives no bundle is told as what it is, and costs nothing that is served', () => {
+  test.each([
+    ['an expired link of S3', '/expired', 'link_expired', /fresh/],
+    ['a wrong link of S3', '/wrong-link', 'link_refused', /unchanged/],
+    [
+      'a link that is past by its own query',
+      '/wrong-link?X-Amz-Date=20200101T000000Z&X-Amz-Expires=60',
+      'link_expired',
+      /fresh/,
+    ],
+    ['a bundle that is not there', '/gone', 'bundle_not_found', /link/],
+    ['a server that is broken', '/broken', 'source_failed', /later/],
+    ['an HTML page', '/html', 'unknown_format', /link|archive|bundle/],
+    ['nothing at all', '/empty', 'unknown_format', /link|archive|bundle/],
+    ['an archive without a page', '/no-pages.tar', 'no_pages', /./],
+    ['an archive that leaves the site', '/evil.tar', 'name_dotdot', /./],
+    ['a body that breaks off', '/truncated', 'source_truncated', /again/],
+    ['a body that is encoded', '/gzipped', 'source_encoded', /./],
+    ['a server that falls silent', '/silent', 'source_timeout', /./],
+    ['redirects without end', '/loop', 'too_many_redirects', /./],
+  ])('%s', async (_what, path, code, next) => {
+    const error = await failWith(code, `${base}${path}`);
+    expect(error.message).toMatch(/^Cannot /);
+    expect(error.next).toMatch(next);
+    await expectGoodServed();
+    expect(await readdir(join(daemon.dataDir, 'staging'))).toEqual([]);
+  });
+
+  test('a host that does not answer', async () => {
+    const error = await failWith('source_unreachable', 'http://127.0.0.1:1/docs.tar.gz');
+    expect(error).toMatchObject({ next: expect.any(String) });
+    await expectGoodServed();
+  });
+
+  test('a host that nobody knows', async () => {
+    // Name service says no, or is not there itself: both are the way to the host.
+    const { message } = await failWith('source_unreachable', 'http://docs.invalid/docs.tar.gz');
+    expect(message).toContain('docs.invalid');
+    await expectGoodServed();
+  });
+
+  test('a file: link to nothing', async () => {
+    await failWith('cannot_read', 'file:///nowhere/docs.tar.gz');
+    await expectGoodServed();
+  });
+
+  test('a wrong digest: both are named', async () => {
+    const asked = '0'.repeat(64);
+    const { message, next } = await failWith('wrong_digest', `${base}/next-2024-07-01.tar.gz`, asked);
+    expect(message).toContain(asked);
+    expect(message).toContain(sha256Of(NEXT));
+    expect(next).toContain('sha256');
+    await expectGoodServed();
+    expect((await daemon.status()).versions.map(({ version }) => version)).toEqual(['2024-06-01']);
+  });
+
+  test('after all of that, a good link recovers', async () => {
+    await daemon.rewriteConfig({
+      staticExport: { bundleUrl: `${base}/next-2024-07-01.tar.gz`, sha256: sha256Of(NEXT) },
+    });
+    await daemon.untilRecovered('2024-07-01');
+    expect(await (await fetch(`${daemon.site}/`)).text()).toContain('next');
+    const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
+    expect(metrics).toMatch(/docshelf_errors_total\{code="link_expired"\} 2/);
+    expect(metrics).toMatch(/docshelf_fetches_total\{result="failed"\} \d\d/);
+  });
+});
+
+test('a first start with an expired link waits, and tells the readers why', async () => {
+  const waiting = await bench.start({ staticExport: { bundleUrl: `${base}/expired` }, network: { retries: 0 } });
+  expect(await waiting.untilError('link_expired')).toMatchObject({ next: expect.stringContaining('fresh') });
+  const page = await fetch(`${waiting.site}/`);
+  expect(page.status).toBe(503);
+  expect(await page.text()).toContain('the link has expired');
+});

@@ -1,0 +1,91 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+import { folderOf, sha256Of } from './bundles.ts';
+import { Home, JULY, JUNE, WAYS } from './home.ts';
+
+const bench = openBench(afterEach);
+
+describe.each(WAYS)('bundle activate, rollback and remove %s', (way) => {
+  test('change what is served', async () => {
+    const home = await Home.open(bench, way);
+    await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
+    await home.bundle(['import', 'docs-2024-07-01.tar.gz']);
+    expect((await home.bundle(['activate', '2024-06-01'])).json()).toMatchObject({ version: '2024-06-01' });
+    expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01', '2024-07-01']]);
+    expect((await home.bundle(['rollback'])).json()).toMatchObject({ version: '2024-07-01' });
+    expect(await home.shelf()).toEqual(['2024-07-01', ['2024-06-01', '2024-07-01']]);
+
+    const inUse = await home.bundle(['remove', '2024-07-01']);
+    expect({ code: inUse.code, fault: inUse.json().code }).toEqual({ code: 69, fault: 'in_use' });
+    const missing = await home.bundle(['activate', '2030-01-01']);
+    expect({ code: missing.code, fault: missing.json().code }).toEqual({ code: 69, fault: 'version_not_found' });
+    expect(await home.bundle(['remove', '2024-06-01'])).toMatchObject({ code: 0 });
+    expect(await home.shelf()).toEqual(['2024-07-01', ['2024-07-01']]);
+    expect(await home.page()).toContain('july');
+  });
+
+  test('are refused while the config pins another version', async () => {
+    const home = await Home.open(bench, way, { version: '2024-06-01' });
+    await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
+    expect((await home.bundle(['import', 'docs-2024-07-01.tar.gz'])).json()).toMatchObject({ activated: false });
+    for (const args of [['activate', '2024-07-01'], ['rollback'], ['remove', '2024-06-01']]) {
+      const result = await home.bundle(args);
+      expect({ code: result.code, fault: result.json().code }).toEqual({ code: 69, fault: 'pinned' });
+    }
+    expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01', '2024-07-01']]);
+    expect(await home.page()).toContain('june');
+  });
+});
+
+describe('an operator’s choice', () => {
+  test('holds over restarts, until staticExport changes', async () => {
+    const folder = await bench.folder();
+    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': JUNE, 'docs-2024-07-01.tar.gz': JULY });
+    const first = await bench.start({}, { folder });
+    await first.untilServing('2024-07-01');
+    expect((await bench.run(['bundle', 'activate', '2024-06-01'], { cwd: folder })).code).toBe(0);
+    await first.untilServing('2024-06-01');
+    await first.stop();
+
+    const second = await bench.start(null, { folder });
+    await second.untilServing('2024-06-01');
+    await second.rewriteConfig({ staticExport: { keep: 7 } });
+    await second.untilServing('2024-07-01');
+  });
+});
+
+describe('list and inspect', () => {
+  let home: Home;
+  beforeEach(async () => {
+    home = await Home.open(bench, 'without a daemon');
+    await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
+  });
+
+  test('list tells the same with a daemon and without one', async () => {
+    const without = (await home.bundle(['list'])).json();
+    const daemon = await bench.start(null, { folder: home.folder });
+    await daemon.untilServing('2024-06-01');
+    const { active, pinned, versions } = await daemon.status();
+    expect((await home.bundle(['list'])).json()).toEqual({ active, pinned, versions });
+    expect(without).toEqual({ active: { version: '2024-06-01', digest: sha256Of(JUNE) }, pinned, versions });
+    const { stdout } = await bench.run(['bundle', 'list'], { cwd: home.folder });
+    expect(stdout).toMatch(/2024-06-01 +active/);
+  });
+
+  test('inspect says what an archive holds, what is stored, and what would be refused', async () => {
+    expect((await home.bundle(['inspect', 'docs-2024-07-01.tar.gz'])).json()).toMatchObject({
+      format: 'tar.gz',
+      files: 2,
+      pages: 2,
+    });
+    expect((await home.bundle(['inspect', '2024-06-01'])).json()).toMatchObject({
+      digest: sha256Of(JUNE),
+      source: 'import',
+    });
+    await writeFile(join(home.folder, 'bad.zip'), 'PK');
+    expect((await home.bundle(['inspect', 'bad.zip'])).code).toBe(65);
+    expect((await home.bundle(['inspect', '2030-01-01'])).json()).toMatchObject({ code: 'version_not_found' });
+  });
+});

@@ -1,0 +1,48 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+import { bundleWithManifest, sha256Of } from './bundles.ts';
+import { Home, JULY, JUNE, WAYS } from './home.ts';
+
+const bench = openBench(afterEach);
+
+describe.each(WAYS)('bundle import %s', (way) => {
+  test('takes an archive in and activates it; --no-activate only stores; --version names it', async () => {
+    const home = await Home.open(bench, way);
+    const first = await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.json()).toMatchObject({ version: '2024-06-01', digest: sha256Of(JUNE), activated: true });
+    const second = await home.bundle(['import', 'docs-2024-07-01.tar.gz', '--no-activate', '--version', 'next']);
+    expect(second.json()).toMatchObject({ version: 'next', digest: sha256Of(JULY), activated: false });
+    expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01', 'next']]);
+    expect(await home.page()).toContain('june');
+    // The person's own file stays where it is.
+    expect(await readdir(home.folder)).toContain('docs-2024-06-01.tar.gz');
+  });
+
+  test('reads standard input where the file is -', async () => {
+    const home = await Home.open(bench, way);
+    const result = await home.bundle(['import', '-', '--version', 'v1.0.0'], JUNE);
+    expect(result.json()).toMatchObject({ version: 'v1.0.0', digest: sha256Of(JUNE), activated: true });
+    expect(await home.page()).toContain('june');
+  });
+
+  test('refuses with the code of the fault, and leaves nothing behind', async () => {
+    const home = await Home.open(bench, way);
+    await writeFile(join(home.folder, 'page.tar.gz'), '<html>Sign in</html>');
+    await writeFile(join(home.folder, 'v1.tar.gz'), bundleWithManifest('v1', { version: 'v1' }));
+    const page = await home.bundle(['import', 'page.tar.gz']);
+    expect(page.code).toBe(65);
+    expect(page.json()).toMatchObject({ code: 'unknown_format', error: expect.any(String), next: expect.any(String) });
+    const other = await home.bundle(['import', 'v1.tar.gz', '--version', 'v2']);
+    expect({ code: other.code, fault: other.json().code }).toEqual({ code: 65, fault: 'version_mismatch' });
+    const bad = await home.bundle(['import', 'v1.tar.gz', '--version', '../v2']);
+    expect({ code: bad.code, fault: bad.json().code }).toEqual({ code: 65, fault: 'bad_version' });
+    expect(await home.shelf()).toEqual([null, []]);
+    for (const folder of ['staging', 'releases', 'versions', 'rejected']) {
+      expect(await readdir(join(home.folder, 'data', folder))).toEqual([]);
+    }
+    expect((await readdir(join(home.folder, 'data/spool'))).filter((name) => name !== 'lock')).toEqual([]);
+  });
+});

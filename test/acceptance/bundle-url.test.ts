@@ -1,0 +1,245 @@
+import { readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { httpServer } from '../helpers/local-server.ts';
+import { bundle, bundleWithManifest, sha256Of } from './bundles.ts';
+import { startOrigin } from './origin.ts';
+
+const bench = openBench(afterEach);
+
+const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(`${daemon.site}/`)).text();
+const unretried = { retries: 0 };
+
+describe('bundleUrl without a version', () => {
+  test('is fetched on start-up and served as the active version, under the label of its file name', async () => {
+    const one = bundle('one');
+    const { origin: base } = await startOrigin(bench, { '/acme-export-2024-06-01.tar.gz': one });
+    const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/acme-export-2024-06-01.tar.gz?sig=1` } });
+    const status = await daemon.untilServing('2024-06-01');
+    expect(status).toMatchObject({
+      pinned: null,
+      lastError: null,
+      active: { digest: sha256Of(one), pages: 2 },
+      versions: [{ version: '2024-06-01', digest: sha256Of(one), source: 'url', files: 2 }],
+    });
+    expect(await homePage(daemon)).toContain('one');
+  });
+
+  test('takes the label of the manifest, and the domain of the deployment from it', async () => {
+    const { origin: base } = await startOrigin(bench, {
+      '/docs-2024-06-01.tar.gz': bundleWithManifest('one', { version: 'v2.0.0', domain: 'acme' }),
+    });
+    const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz` } });
+    expect(await daemon.untilServing('v2.0.0')).toMatchObject({ deployment: { domain: 'acme' } });
+  });
+
+  test('takes the label of the name that Content-Disposition gives, before that of the path', async () => {
+    const server = await httpServer((_request, response) => {
+      response.setHeader('content-disposition', 'attachment; filename="acme-export-2024-06-01.tar.gz"');
+      response.end(bundle('one'));
+    });
+    bench.onEnd(() => server.close());
+    const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs-2020-01-01.tar.gz` } });
+    await daemon.untilServing('2024-06-01');
+  });
+
+  test('falls to the digest for its label where nothing names it', async () => {
+    const one = bundle('one');
+    const { origin: base } = await startOrigin(bench, { '/download': one });
+    const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/download` } });
+    await daemon.untilServing(sha256Of(one).slice(0, 12));
+  });
+
+  test('reads a file: link', async () => {
+    const folder = await bench.folder();
+    const file = join(folder, 'docs-v1.2.3.tar.gz');
+    await writeFile(file, bundle('one'));
+    const daemon = await bench.start({ staticExport: { bundleUrl: pathToFileURL(file).href } });
+    await daemon.untilServing('v1.2.3');
+    expect(await homePage(daemon)).toContain('one');
+  });
+
+  test('serves the last good copy as stale after a restart when the origin is gone', async () => {
+    const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
+    const config = { staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` }, network: unretried };
+    const first = await bench.start(config);
+    await first.untilServing('2024-06-01');
+    expect(await first.stop()).toBe(0);
+    await server.close();
+
+    const second = await bench.start(null, { folder: first.folder });
+    const status = await second.until(({ state, lastError }) => state === 'stale' && lastError !== null);
+    expect(status).toMatchObject({ active: { version: '2024-06-01' }, lastError: { code: 'source_unreachable' } });
+    expect(await homePage(second)).toContain('one');
+    expect((await fetch(`${second.admin}/readyz`)).status).toBe(200);
+  });
+
+  test('fetches again on each start, and serves another digest under the label that it moves', async () => {
+    const bundles = { '/docs-2024-06-01.tar.gz': bundle('one') };
+    const { origin: base } = await startOrigin(bench, bundles);
+    const first = await bench.start({ staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz` } });
+    await first.untilServing('2024-06-01');
+    await first.stop();
+
+    bundles['/docs-2024-06-01.tar.gz'] = bundle('two');
+    const second = await bench.start(null, { folder: first.folder });
+    const digest = sha256Of(bundles['/docs-2024-06-01.tar.gz']);
+    await second.until(({ active }) => active?.digest === digest);
+    expect(await homePage(second)).toContain('two');
+    // The old release stays, by digest.
+    expect(await readdir(join(second.dataDir, 'releases'))).toHaveLength(2);
+  });
+});
+
+describe('bundleUrl with a version', () => {
+  test('is fetched and labelled so, whatever its file name says', async () => {
+    const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
+    const daemon = await bench.start({
+      staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz`, version: 'summer' },
+    });
+    expect(await daemon.untilServing('summer')).toMatchObject({ pinned: 'summer', versions: [{ version: 'summer' }] });
+  });
+
+  test('serves from disk after a restart, and asks nobody', async () => {
+    const server = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
+    const first = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz`, version: 'v1' } });
+    await first.untilServing('v1');
+    await first.stop();
+    const asked = server.requests.length;
+
+    const second = await bench.start(null, { folder: first.folder });
+    expect(await second.untilServing('v1')).toMatchObject({ lastError: null, notices: [] });
+    expect(await homePage(second)).toContain('one');
+    expect(server.requests.length).toBe(asked);
+  });
+
+  test('says in the status that a changed link was not fetched', async () => {
+    const server = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
+    const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz`, version: 'v1' } });
+    await daemon.untilServing('v1');
+    const asked = server.requests.length;
+    await daemon.rewriteConfig({ staticExport: { bundleUrl: `${server.origin}/other.tar.gz` } });
+    const { notices } = await daemon.until((status) => status.notices.length > 0);
+    expect(notices.join()).toMatch(/bundleUrl was not fetched/);
+    expect(server.requests.length).toBe(asked);
+  });
+
+  test('moves the pinned label when sha256 asks for another digest', async () => {
+    const bundles = { '/docs.tar.gz': bundle('one') };
+    const { origin: base } = await startOrigin(bench, bundles);
+    const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/docs.tar.gz`, version: 'v1' } });
+    await daemon.untilServing('v1');
+    bundles['/docs.tar.gz'] = bundle('two');
+    const sha256 = sha256Of(bundles['/docs.tar.gz']);
+    await daemon.rewriteConfig({ staticExport: { sha256 } });
+    await daemon.until(({ active }) => active?.digest === sha256);
+    expect(await homePage(daemon)).toContain('two');
+  });
+
+  test.each([
+    ['version_mismatch', { version: 'v9' }],
+    ['domain_mismatch', { domain: 'other' }],
+    ['manifest_mismatch', { files: [], pageCount: 0 }],
+  ])('refuses a bundle whose manifest contradicts it: %s', async (code, says) => {
+    const { origin: base } = await startOrigin(bench, {
+      '/one.tar.gz': bundleWithManifest('one', { version: 'v1', domain: 'acme' }),
+      '/two.tar.gz': bundleWithManifest('two', { version: 'v2', domain: 'acme', ...says }),
+    });
+    const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/one.tar.gz`, version: 'v1' } });
+    await daemon.untilServing('v1');
+    await daemon.rewriteConfig({ staticExport: { bundleUrl: `${base}/two.tar.gz`, version: 'v2' } });
+    expect(await daemon.untilError(code)).toMatchObject({ next: expect.any(String) });
+    expect(await daemon.status()).toMatchObject({ state: 'stale', active: { version: 'v1' }, pinned: 'v2' });
+    expect(await homePage(daemon)).toContain('one');
+  });
+});
+
+describe('a version without bundleUrl', () => {
+  test('that is not stored leaves a running daemon as it is, and a restarted one unready with the versions named', async () => {
+    const { origin: base } = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
+    const first = await bench.start({ staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz` } });
+    await first.untilServing('2024-06-01');
+    await first.rewriteConfig({ staticExport: { bundleUrl: null, version: '2030-01-01' } });
+    const { message } = await first.untilError('version_not_found');
+    expect(message).toContain('2024-06-01');
+    expect(await first.status()).toMatchObject({ state: 'stale', active: { version: '2024-06-01' } });
+    expect(await homePage(first)).toContain('one');
+    await first.stop();
+
+    const second = await bench.start(null, { folder: first.folder });
+    expect((await second.untilError('version_not_found')).message).toContain('2024-06-01');
+    expect(await second.status()).toMatchObject({ state: 'waiting', active: null });
+    expect((await fetch(`${second.admin}/readyz`)).status).toBe(503);
+  });
+
+  test('serves that version from the releases on disk', async () => {
+    const { origin: base } = await startOrigin(bench, {
+      '/docs-2024-06-01.tar.gz': bundle('one'),
+      '/docs-2024-07-01.tar.gz': bundle('two'),
+    });
+    const daemon = await bench.start({ staticExport: { bundleUrl: `${base}/docs-2024-06-01.tar.gz` } });
+    await daemon.untilServing('2024-06-01');
+    await daemon.rewriteConfig({ staticExport: { bundleUrl: `${base}/docs-2024-07-01.tar.gz` } });
+    await daemon.untilServing('2024-07-01');
+    await daemon.rewriteConfig({ staticExport: { bundleUrl: null, version: '2024-06-01' } });
+    await daemon.untilServing('2024-06-01');
+    expect(await homePage(daemon)).toContain('one');
+  });
+});
+
+describe('without a version to serve', () => {
+  test('the site answers 503 with a page that says why, and admin answers', async () => {
+    const daemon = await bench.start({});
+    const { next } = await daemon.untilError('no_version');
+    expect(next).toContain('bundle import');
+    const page = await fetch(`${daemon.site}/guides/start`);
+    expect(page.status).toBe(503);
+    expect(page.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(page.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(await page.text()).toContain('no version is active');
+    expect((await fetch(`${daemon.admin}/livez`)).status).toBe(200);
+    expect((await fetch(`${daemon.admin}/readyz`)).status).toBe(503);
+    expect(await daemon.status()).toMatchObject({ state: 'waiting', active: null, versions: [] });
+    expect((await fetch(`${daemon.site}/_docshelf/features.json`)).status).toBe(200);
+  });
+
+  test('enabled: false answers 404 with a page that says so, and is ready', async () => {
+    const daemon = await bench.start({ staticExport: { enabled: false } });
+    await daemon.until(({ state }) => state === 'off');
+    const page = await fetch(`${daemon.site}/`);
+    expect(page.status).toBe(404);
+    expect(await page.text()).toContain('turned off');
+    expect((await fetch(`${daemon.admin}/readyz`)).status).toBe(200);
+    expect((await fetch(`${daemon.site}/_docshelf/features.json`)).status).toBe(200);
+  });
+
+  test('turning serving off and on again needs no origin', async () => {
+    const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
+    const daemon = await bench.start({ staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` } });
+    await daemon.untilServing('2024-06-01');
+    await daemon.rewriteConfig({ staticExport: { enabled: false } });
+    await waitFor(
+      async () => ((await fetch(`${daemon.site}/`)).status === 404 ? true : null),
+      () => 'the site goes on',
+    );
+    expect(await daemon.status()).toMatchObject({ state: 'off', active: null });
+    await daemon.rewriteConfig({ staticExport: { enabled: true } });
+    await daemon.untilServing('2024-06-01');
+    expect(await homePage(daemon)).toContain('one');
+  });
+
+  test('a data folder whose releases are gone makes a start wait, not fail', async () => {
+    const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
+    const config = { staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` }, network: unretried };
+    const first = await bench.start(config);
+    await first.untilServing('2024-06-01');
+    await first.stop();
+    await server.close();
+    await rm(join(first.dataDir, 'releases'), { recursive: true });
+    const second = await bench.start(null, { folder: first.folder });
+    await second.until(({ state, lastError }) => state === 'waiting' && lastError !== null);
+    expect((await fetch(`${second.site}/`)).status).toBe(503);
+  });
+});

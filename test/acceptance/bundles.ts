@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BundleManifest } from '../../src/archive/manifest.ts';
+import { gz, rawTar, type TarMemberSpec } from '../helpers/archives.ts';
+
+/** A small sound site whose every page says `mark`, so that a body tells which bundle it came from. */
+export function bundle(mark: string, more: Readonly<Record<string, string>> = {}): Buffer {
+  return archiveOf(filesOf(mark, more));
+}
+
+/** The same with a manifest of docshelf's own exporter. */
+export function bundleWithManifest(mark: string, says: Partial<BundleManifest>): Buffer {
+  const files = filesOf(mark, {});
+  const listed = Object.entries(files).map(([path, body]) => {
+    return { path, size: Buffer.byteLength(body), sha256: sha256Of(body), type: 'text/html; charset=utf-8' };
+  });
+  const manifest: BundleManifest = {
+    formatVersion: 1,
+    domain: 'docs',
+    version: null,
+    createdAt: '2024-06-01T00:00:00.000Z',
+    generator: 'docshelf test',
+    pageCount: 2,
+    files: listed,
+    ...says,
+  };
+  return archiveOf({ ...files, '_docshelf/manifest.json': JSON.stringify(manifest) });
+}
+
+/** A sound bundle of at least so many bytes that no compression makes smaller. */
+export function largeBundle(mark: string, bytes: number): Buffer {
+  const block = createHash('shake256', { outputLength: bytes }).update(mark).digest();
+  const members: TarMemberSpec[] = Object.entries(filesOf(mark, {})).map(([name, body]) => ({ name, body }));
+  return rawTar([...members, { name: 'large.bin', body: block }]);
+}
+
+export function sha256Of(bytes: string | Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Writes archives into a folder, made where it is missing, and gives it. */
+export async function folderOf(folder: string, archives: Readonly<Record<string, Uint8Array>>): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, bytes] of Object.entries(archives)) await writeFile(join(folder, name), bytes);
+  return folder;
+}
+
+function filesOf(mark: string, more: Readonly<Record<string, string>>): Record<string, string> {
+  return {
+    'index.html': `<!doctype html><title>Home</title><p>${mark}</p><a href="/guides/start">Start</a>`,
+    'guides/start.html': `<!doctype html><title>Start</title><p>${mark}</p>`,
+    ...more,
+  };
+}
+
+function archiveOf(files: Readonly<Record<string, string>>): Buffer {
+  return gz(rawTar(Object.entries(files).map(([name, body]) => ({ name, body }))));
+}

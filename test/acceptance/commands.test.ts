@@ -1,0 +1,222 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CommandResult, openBench } from '../helpers/daemon.ts';
+import { bundle } from './bundles.ts';
+
+const bench = openBench(afterEach);
+
+/** What a failed command with `--json` prints. */
+interface Failure {
+  readonly code: string;
+  readonly error: string;
+  readonly next: string | null;
+  readonly faults?: readonly { readonly code: string; readonly key: string | null; readonly where: string | null }[];
+}
+
+/** A command in a folder of its own, whose config.yaml has this text. */
+async function runWith(config: string, args: readonly string[]): Promise<CommandResult> {
+  const cwd = await bench.folder();
+  await writeFile(join(cwd, 'config.yaml'), config);
+  return bench.run(args, { cwd });
+}
+
+const COMMANDS = [
+  'serve',
+  'config check',
+  'config print',
+  'config schema',
+  'bundle import',
+  'bundle list',
+  'bundle inspect',
+  'bundle activate',
+  'bundle rollback',
+  'bundle remove',
+  'features',
+  'healthcheck',
+];
+
+describe('docshelf', () => {
+  test('alone prints help that names the commands and ends with 0', async () => {
+    const { code, stdout, stderr } = await bench.run([]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const word of ['serve', 'config', 'bundle', 'features', 'healthcheck', 'config.example.yaml']) {
+      expect(stdout).toContain(word);
+    }
+  });
+
+  test.each(COMMANDS)('%s --help says what it does, and names --config and --json', async (command) => {
+    const { code, stdout, stderr } = await bench.run([...command.split(' '), '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(new RegExp(`Usage: docshelf ${command}`));
+    for (const word of ['--config', '--json', '--help', 'Example:']) expect(stdout).toContain(word);
+  });
+
+  test('ends with 0 for its version', async () => {
+    const { code, stdout } = await bench.run(['--version']);
+    expect({ code, isVersion: /^\d+\.\d+\.\d+\n$/.test(stdout) }).toEqual({ code: 0, isVersion: true });
+  });
+});
+
+describe('a fault of usage', () => {
+  test.each([
+    ['an unknown command', ['serv']],
+    ['an unknown command of a group', ['bundle', 'imprt']],
+    ['an unknown option', ['config', 'check', '--cofnig', 'x']],
+    ['a missing argument', ['bundle', 'activate']],
+    ['one argument too many', ['bundle', 'rollback', 'a', 'b']],
+    ['an option without its value', ['features', '--config']],
+  ])('ends with 64: %s', async (_fault, args) => {
+    const { code, stdout, stderr } = await bench.run(args);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toContain('--help');
+  });
+
+  test('is told as an object on standard output with --json', async () => {
+    const result = await bench.run(['bundle', 'imprt', '--json']);
+    expect(result.code).toBe(64);
+    expect(result.json()).toMatchObject({ code: 'usage', error: expect.stringContaining('imprt') });
+    expect(result.json<Failure>().next).toMatch(/--help/);
+  });
+});
+
+describe('serve with a faulty config', () => {
+  test('ends with 78 and names every fault with its place', async () => {
+    const { code, stdout, stderr } = await runWith(
+      [
+        'staticExport:',
+        '  enabled: yes please',
+        '  bundelUrl: https://x.example',
+        'server:',
+        '  port: many',
+        '  workers: 4',
+      ].join('\n'),
+      ['serve'],
+    );
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    expect(stderr).toMatch(/config\.yaml:2:3: staticExport\.enabled/);
+    expect(stderr).toMatch(/config\.yaml:3:3: .*"staticExport\.bundelUrl".*"staticExport\.bundleUrl"/);
+    expect(stderr).toMatch(/config\.yaml:5:3: server\.port/);
+    expect(stderr).toMatch(/config\.yaml:6:3: server\.workers is not built yet/);
+  });
+
+  test('ends with 78 for what is no YAML, with line and column', async () => {
+    const { code, stderr } = await runWith('staticExport:\n  enabled: [true\nserver: {}\n', ['serve']);
+    expect(code).toBe(78);
+    expect(stderr).toMatch(/config\.yaml:\d+:\d+: /);
+  });
+
+  test('ends with 78 for a config file that is not there', async () => {
+    expect((await bench.run(['serve', '--config', 'nowhere.yaml'])).code).toBe(78);
+  });
+
+  test('ends with 78 for what is not built yet, by a code of its own', async () => {
+    const result = await runWith('server: { workers: 4 }', ['serve', '--json']);
+    expect(result.code).toBe(78);
+    expect(result.json<Failure>()).toMatchObject({
+      code: 'config_not_built',
+      faults: [{ key: 'server.workers', where: 'config.yaml:1:11' }],
+    });
+  });
+
+  test('tells the faults as data with --json', async () => {
+    const result = await runWith('server:\n  port: 70000\n  hots: x\n', ['config', 'check', '--json']);
+    expect(result.code).toBe(78);
+    const { code, error, next, faults } = result.json<Failure>();
+    expect({ code, hasError: error !== '', hasNext: next !== null }).toEqual({
+      code: 'config_invalid',
+      hasError: true,
+      hasNext: true,
+    });
+    expect(faults?.map(({ key, where }) => [key, where])).toEqual([
+      ['server.port', 'config.yaml:2:3'],
+      ['server.hots', 'config.yaml:3:3'],
+    ]);
+  });
+});
+
+describe('serve on a machine that is not ready for it', () => {
+  test('ends with 69 and the number of the port that is taken', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    bench.onEnd(() => taken.close());
+    const { port } = taken.address() as { port: number };
+    const config = `server: { host: 127.0.0.1, port: ${port} }\nadmin: { port: 0 }\napi: { port: 0 }\n`;
+    const text = await runWith(config, ['serve']);
+    expect(text.code).toBe(69);
+    expect(text.stderr).toContain(String(port));
+    const asData = await runWith(config, ['serve', '--json']);
+    expect(asData.code).toBe(69);
+    expect(asData.json<Failure>()).toMatchObject({ code: 'port_taken', error: expect.stringContaining(String(port)) });
+  });
+
+  test('ends with 73 where the data folder cannot be written', async () => {
+    const cwd = await bench.folder();
+    // A file where the folder should be: not even root can make a folder below it.
+    await writeFile(join(cwd, 'file'), '');
+    await writeFile(
+      join(cwd, 'config.yaml'),
+      'storage: { dir: ./file/data }\nserver: { port: 0 }\nadmin: { port: 0 }\napi: { port: 0 }',
+    );
+    const result = await bench.run(['serve', '--json'], { cwd });
+    expect(result.code).toBe(73);
+    expect(result.json<Failure>()).toMatchObject({
+      code: 'cannot_write',
+      next: expect.stringContaining('storage.dir'),
+    });
+  });
+
+  test.skipIf(process.getuid?.() === 0)('ends with 73 where the data folder is read-only (not as root)', async () => {
+    const cwd = await bench.folder();
+    await mkdir(join(cwd, 'data'));
+    await chmod(join(cwd, 'data'), 0o555);
+    await writeFile(join(cwd, 'config.yaml'), 'server: { port: 0 }\nadmin: { port: 0 }\napi: { port: 0 }\n');
+    expect((await bench.run(['serve'], { cwd })).code).toBe(73);
+  });
+});
+
+describe('a one-shot command', () => {
+  test('ends with 65 for a damaged archive, and says which rule it broke', async () => {
+    const cwd = await bench.folder();
+    await writeFile(join(cwd, 'cut-2024-06-01.tar.gz'), bundle('one').subarray(0, 100));
+    await writeFile(join(cwd, 'page.tar.gz'), '<!doctype html><title>Sign in</title>');
+    const cut = await bench.run(['bundle', 'import', 'cut-2024-06-01.tar.gz', '--json'], { cwd });
+    expect({ code: cut.code, fault: cut.json<Failure>().code }).toEqual({ code: 65, fault: 'truncated' });
+    const page = await bench.run(['bundle', 'import', 'page.tar.gz', '--json'], { cwd });
+    expect({ code: page.code, fault: page.json<Failure>().code }).toEqual({
+      code: 65,
+      fault: 'unknown_format',
+    });
+    const listed = await bench.run(['bundle', 'list', '--json'], { cwd });
+    expect(listed.json()).toMatchObject({ active: null, versions: [] });
+  });
+
+  test('ends with 69 for a version that is not stored, and lists those that are', async () => {
+    const cwd = await bench.folder();
+    await writeFile(join(cwd, 'docs-2024-06-01.tar.gz'), bundle('one'));
+    await bench.run(['bundle', 'import', 'docs-2024-06-01.tar.gz'], { cwd });
+    const result = await bench.run(['bundle', 'activate', '2030-01-01', '--json'], { cwd });
+    expect(result.code).toBe(69);
+    expect(result.json<Failure>()).toMatchObject({
+      code: 'version_not_found',
+      error: expect.stringContaining('2024-06-01'),
+      next: expect.any(String),
+    });
+  });
+
+  test('ends with 69 for an archive file that is not there', async () => {
+    const result = await bench.run(['bundle', 'import', 'nowhere.tar.gz', '--json']);
+    expect({ code: result.code, fault: result.json<Failure>().code }).toEqual({
+      code: 69,
+      fault: 'cannot_read',
+    });
+  });
+
+  test('ends with 69 for a healthcheck of a daemon that does not run', async () => {
+    const result = await runWith('admin: { port: 1 }', ['healthcheck', '--json']);
+    expect(result.code).toBe(69);
+    expect(result.json<Failure>()).toMatchObject({ code: 'daemon_unreachable', next: expect.any(String) });
+  });
+});

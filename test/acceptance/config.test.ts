@@ -1,0 +1,117 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { openBench } from '../helpers/daemon.ts';
+
+const bench = openBench(afterEach);
+let cwd = '';
+
+beforeEach(async () => {
+  cwd = await bench.folder();
+});
+
+interface Printed {
+  readonly file: string | null;
+  readonly settings: Readonly<Record<string, { readonly value: unknown; readonly origin: string }>>;
+}
+
+/** What `config print --json` says of some keys: value and origin. */
+async function printed(keys: readonly string[], env: Record<string, string> = {}): Promise<unknown[][]> {
+  const result = await bench.run(['config', 'print', '--json'], { cwd, env });
+  expect(result.stderr).toBe('');
+  const { settings } = result.json<Printed>();
+  return keys.map((key) => [settings[key]?.value, settings[key]?.origin]);
+}
+
+const writeConfig = (text: string): Promise<void> => writeFile(join(cwd, 'config.yaml'), text);
+
+describe('config check', () => {
+  test('calls the example sound, but for what it says itself', async () => {
+    const example = await readFile(join(import.meta.dirname, '../../config.example.yaml'), 'utf8');
+    await writeConfig(example);
+    const result = await bench.run(['config', 'check', '--json'], { cwd });
+    expect({ code: result.code, ...result.json() }).toEqual({ code: 0, ok: true, file: join(cwd, 'config.yaml') });
+  });
+
+  test('needs no file', async () => {
+    expect((await bench.run(['config', 'check', '--json'], { cwd })).json()).toEqual({ ok: true, file: null });
+  });
+
+  test('takes its file from DOCSHELF_CONFIG, and --config goes before it', async () => {
+    await writeFile(join(cwd, 'sound.yaml'), 'server: { port: 1234 }');
+    await writeFile(join(cwd, 'faulty.yaml'), 'sevrer: { port: 1234 }');
+    const env = { DOCSHELF_CONFIG: 'faulty.yaml' };
+    expect((await bench.run(['config', 'check'], { cwd, env })).code).toBe(78);
+    expect((await bench.run(['config', 'check', '--config', 'sound.yaml'], { cwd, env })).code).toBe(0);
+  });
+
+  test('names an unknown variable of the environment and the nearest known one', async () => {
+    const env = { DOCSHELF__STATIC_EXPORT__BUNDEL_URL: 'https://x.example/a.zip', DOCSHELF__SERVER__PORT: 'many' };
+    const { code, stderr } = await bench.run(['config', 'check'], { cwd, env });
+    expect(code).toBe(78);
+    expect(stderr).toContain('DOCSHELF__STATIC_EXPORT__BUNDEL_URL');
+    expect(stderr).toContain('DOCSHELF__STATIC_EXPORT__BUNDLE_URL');
+    expect(stderr).toContain('DOCSHELF__SERVER__PORT');
+  });
+});
+
+describe('config print', () => {
+  test('lays the environment over the file and the file over the defaults, and says which it was', async () => {
+    await writeConfig('server:\n  port: 1111\nadmin:\n  port: 2222\n');
+    const env = { DOCSHELF__SERVER__PORT: '3333', docshelf__network__allowedhosts: '["a.example"]' };
+    expect(await printed(['server.port', 'admin.port', 'api.port', 'network.allowedHosts'], env)).toEqual([
+      [3333, 'environment DOCSHELF__SERVER__PORT'],
+      [2222, 'config.yaml:4:3'],
+      [8081, 'default'],
+      [['a.example'], 'environment docshelf__network__allowedhosts'],
+    ]);
+  });
+
+  test('reads a value from the file that a variable names, and does not show a secret', async () => {
+    await writeFile(join(cwd, 'token'), 'hunter2-hunter2\n');
+    const env = { DOCSHELF__ADMIN__TOKEN__FILE: join(cwd, 'token') };
+    const [token] = await printed(['admin.token'], env);
+    expect(token).toEqual(['[redacted]', `file ${join(cwd, 'token')} (DOCSHELF__ADMIN__TOKEN__FILE)`]);
+    const { stdout } = await bench.run(['config', 'print'], { cwd, env });
+    expect(stdout).toMatch(/^admin\.token +\[redacted\]/m);
+    expect(stdout).not.toContain('hunter2');
+  });
+
+  test('ends with 78 where the file that a variable names is not there', async () => {
+    const env = { DOCSHELF__ADMIN__TOKEN__FILE: join(cwd, 'nowhere') };
+    expect((await bench.run(['config', 'print'], { cwd, env })).code).toBe(78);
+  });
+
+  test('takes relative paths from the folder of the config file', async () => {
+    await writeConfig('storage: { dir: ./shelf }');
+    const other = await bench.folder();
+    const result = await bench.run(['config', 'print', '--json', '--config', join(cwd, 'config.yaml')], { cwd: other });
+    const dir = result.json<Printed>().settings['storage.dir']?.value;
+    expect(dir).toBe(join(cwd, 'shelf'));
+  });
+
+  test('redacts a link wherever it comes from', async () => {
+    await writeConfig('staticExport: { bundleUrl: "https://bundles.example/a.zip?sig=canary-in-file" }');
+    const env = { DOCSHELF__NETWORK__PROXY: 'http://me:canary-in-proxy@proxy.example:3128' };
+    for (const args of [
+      ['config', 'print'],
+      ['config', 'print', '--json'],
+    ]) {
+      const { code, stdout } = await bench.run(args, { cwd, env });
+      expect(code).toBe(0);
+      expect(stdout).not.toContain('canary');
+    }
+  });
+});
+
+describe('config schema', () => {
+  test('prints a JSON Schema that accepts the example and refuses an unknown key', async () => {
+    const schema = (await bench.run(['config', 'schema'], { cwd })).json();
+    const ajv = new Ajv({ strict: false, validateFormats: false });
+    const example = parse(await readFile(join(import.meta.dirname, '../../config.example.yaml'), 'utf8')) as object;
+    expect(ajv.validate(schema, example), ajv.errorsText()).toBe(true);
+    expect(ajv.validate(schema, { ...example, sevrer: {} })).toBe(false);
+  });
+});

@@ -1,0 +1,100 @@
+import { execFileSync } from 'node:child_process';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { bundle, largeBundle } from './bundles.ts';
+import { startOrigin } from './origin.ts';
+
+const bench = openBench(afterEach);
+const VOLUME_BYTES = 8 * 1024 ** 2;
+/** Fits once, as it comes, and not a second time, unpacked. */
+const TOO_LARGE_TWICE_BYTES = 5 * 1024 ** 2;
+
+/** A small volume of its own at `folder/data`, which only root can mount. */
+async function homeOnSmallVolume(): Promise<string> {
+  const folder = await bench.folder();
+  const data = join(folder, 'data');
+  execFileSync('mkdir', [data]);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${VOLUME_BYTES}`, 'tmpfs', data]);
+  bench.onEnd(() => execFileSync('umount', ['--lazy', data]));
+  return folder;
+}
+
+function whyNot(): string | null {
+  if (process.getuid?.() !== 0) return 'only root can mount a small volume';
+  try {
+    execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
+    return null;
+  } catch {
+    return 'this machine lets nobody mount';
+  }
+}
+
+const skipped = whyNot();
+const reason = skipped === null ? '' : ` (skipped: ${skipped})`;
+
+async function leftIn(daemon: DaemonProcess, folder: string): Promise<string[]> {
+  return (await readdir(join(daemon.dataDir, folder))).filter((name) => name !== 'lock');
+}
+
+async function expectJuneServedAndNothingLeft(daemon: DaemonProcess): Promise<void> {
+  expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
+  expect(await daemon.status()).toMatchObject({
+    active: { version: '2024-06-01' },
+    versions: [{ version: '2024-06-01' }],
+  });
+  expect(await leftIn(daemon, 'staging')).toEqual([]);
+  expect(await leftIn(daemon, 'spool')).toEqual([]);
+  expect(await leftIn(daemon, 'releases')).toHaveLength(1);
+}
+
+describe.skipIf(skipped !== null)(`on a full disk${reason}`, () => {
+  test('a download that does not fit is cleared away, and the old version stays', async () => {
+    const { origin } = await startOrigin(bench, {
+      '/docs-2024-06-01.tar.gz': bundle('june'),
+      '/docs-2024-07-01.tar': largeBundle('july', 2 * VOLUME_BYTES),
+    });
+    const folder = await homeOnSmallVolume();
+    const config = { staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` }, network: { retries: 0 } };
+    const daemon = await bench.start(config, { folder });
+    await daemon.untilServing('2024-06-01');
+    await daemon.rewriteConfig({ staticExport: { bundleUrl: `${origin}/docs-2024-07-01.tar` } });
+    expect(await daemon.untilError('cannot_write')).toMatchObject({ next: expect.stringContaining('storage.dir') });
+    await expectJuneServedAndNothingLeft(daemon);
+
+    // There is room again for what fits.
+    await daemon.rewriteConfig({ staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` } });
+    await daemon.untilRecovered('2024-06-01');
+  });
+
+  test('an archive that does not fit unpacked is refused before a byte is written', async () => {
+    const { origin } = await startOrigin(bench, {
+      '/docs-2024-06-01.tar.gz': bundle('june'),
+      '/docs-2024-07-01.tar': largeBundle('july', TOO_LARGE_TWICE_BYTES),
+    });
+    const folder = await homeOnSmallVolume();
+    const config = { staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` }, network: { retries: 0 } };
+    const daemon = await bench.start(config, { folder });
+    await daemon.untilServing('2024-06-01');
+    await daemon.rewriteConfig({ staticExport: { bundleUrl: `${origin}/docs-2024-07-01.tar` } });
+    const { message, next } = await daemon.untilError('not_enough_space');
+    expect(message).toMatch(/\d MiB/);
+    expect(next).toContain('storage.dir');
+    await expectJuneServedAndNothingLeft(daemon);
+  });
+
+  test('bundle import ends with 73, and the daemon serves on', async () => {
+    const folder = await homeOnSmallVolume();
+    const archive = join(await bench.folder(), 'docs-2024-07-01.tar');
+    const june = join(await bench.folder(), 'docs-2024-06-01.tar.gz');
+    await writeFile(archive, largeBundle('july', TOO_LARGE_TWICE_BYTES));
+    await writeFile(june, bundle('june'));
+    const daemon = await bench.start({}, { folder });
+    await bench.run(['bundle', 'import', june], { cwd: folder });
+    await daemon.untilServing('2024-06-01');
+    const result = await bench.run(['bundle', 'import', archive, '--json'], { cwd: folder });
+    expect({ code: result.code, fault: result.json().code }).toEqual({ code: 73, fault: 'not_enough_space' });
+    await expectJuneServedAndNothingLeft(daemon);
+  });
+});

@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { FeatureReport } from '../../src/domain/feature.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { bundle } from './bundles.ts';
+import { startOrigin } from './origin.ts';
+
+const bench = openBench(afterEach);
+
+const ROWS = ['search', 'assistant', 'analytics', 'apiPlayground', 'staticExport', 'localSearch'];
+/** Contract section 4: support by type, and what holds where the config says nothing of features. */
+const TABLE = {
+  cloud: [
+    ['available', true],
+    ['available', true],
+    ['available', true],
+    ['available', true],
+    ['available', true],
+    ['configurable', true],
+  ],
+  'client-hosted': [
+    ['configurable', false],
+    ['configurable', false],
+    ['configurable', false],
+    ['available', true],
+    ['available', true],
+    ['configurable', true],
+  ],
+  'air-gapped': [
+    ['unavailable', false],
+    ['unavailable', false],
+    ['unavailable', false],
+    ['configurable', false],
+    ['available', true],
+    ['configurable', true],
+  ],
+} as const;
+
+describe.each(['cloud', 'client-hosted', 'air-gapped'] as const)('the feature report of a %s deployment', (type) => {
+  test('has the cells of the table, and is the same wherever it is asked for', async () => {
+    const daemon = await bench.start({ deployment: { type, domain: 'acme' } });
+    const onAdmin = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
+    const onSite = await (await fetch(`${daemon.site}/_docshelf/features.json`)).json();
+    const command = await bench.run(['features', '--json', '--config', daemon.configFile]);
+    expect(onSite).toEqual(onAdmin);
+    expect(command.json()).toEqual(onAdmin);
+    expect(onAdmin).toMatchObject({ deploymentType: type, domain: 'acme' });
+    expect(onAdmin.features.map(({ id }) => id)).toEqual(ROWS);
+    expect(onAdmin.features.map(({ support, enabled }) => [support, enabled])).toEqual(TABLE[type]);
+    for (const { name, reason } of onAdmin.features) {
+      expect(name).toMatch(/\S/);
+      expect(reason).toMatch(/\.$/);
+    }
+    const { stdout } = await bench.run(['features', '--config', daemon.configFile]);
+    for (const { name, support } of onAdmin.features) expect(stdout).toMatch(new RegExp(`${esc(name)} +${support}`));
+  });
+});
+
+const esc = (text: string): string => text.replace(/[()"]/g, '\\$&');
+
+describe('an air-gapped deployment', () => {
+  test('overrules what the config asks of the cloud, and says so', async () => {
+    const daemon = await bench.start({
+      deployment: { type: 'air-gapped' },
+      features: { search: true, assistant: { enabled: true }, analytics: false, apiPlayground: true },
+    });
+    const { features } = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
+    const stateOf = (id: string) => features.find((feature) => feature.id === id);
+    for (const id of ['search', 'assistant']) {
+      expect(stateOf(id)).toMatchObject({
+        support: 'unavailable',
+        enabled: false,
+        reason: expect.stringMatching(new RegExp(`Overruled.*features\\.${id}.*no outbound network`)),
+      });
+    }
+    expect(stateOf('analytics')).toMatchObject({ enabled: false, reason: expect.not.stringContaining('Overruled') });
+    expect(stateOf('apiPlayground')).toMatchObject({ support: 'configurable', enabled: true });
+  });
+
+  test('asks no host but those that network.allowedHosts names', async () => {
+    const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('june') });
+    const daemon = await bench.start({
+      deployment: { type: 'air-gapped' },
+      staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` },
+    });
+    expect(await daemon.untilError('host_not_allowed')).toMatchObject({
+      next: expect.stringContaining('network.allowedHosts'),
+    });
+    expect(server.requests).toHaveLength(0);
+    await daemon.rewriteConfig({ network: { allowedHosts: ['127.0.0.1'] } });
+    await daemon.untilServing('2024-06-01');
+  });
+});
+
+test('a feature that the config turns on or off follows a reload', async () => {
+  const daemon = await bench.start({ features: { assistant: true, apiPlayground: false } });
+  const enabled = async (): Promise<Record<string, boolean>> => {
+    const { features } = (await (await fetch(`${daemon.admin}/v1/features`)).json()) as FeatureReport;
+    return Object.fromEntries(features.map((feature) => [feature.id, feature.enabled]));
+  };
+  expect(await enabled()).toMatchObject({ assistant: true, apiPlayground: false, staticExport: true });
+  await daemon.rewriteConfig({ features: { assistant: false }, staticExport: { enabled: false } });
+  await daemon.until(({ state }) => state === 'off');
+  expect(await enabled()).toMatchObject({ assistant: false, staticExport: false });
+});

@@ -1,0 +1,182 @@
+import { rm } from 'node:fs/promises';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { bundle, folderOf, largeBundle } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const TOKEN = 'a-long-random-token';
+/** Far more than the buffers of both ends of a connection hold. */
+const LARGE_BYTES = 32 * 1024 ** 2;
+
+async function startWithLargeFile(config: ConfigFile = {}): Promise<DaemonProcess> {
+  const folder = await bench.folder();
+  await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar': largeBundle('june', LARGE_BYTES) });
+  const daemon = await bench.start({ admin: { token: TOKEN }, ...config }, { folder });
+  await daemon.untilServing('2024-06-01');
+  return daemon;
+}
+
+/** A download that has begun and is not read on. */
+async function beginDownload(daemon: DaemonProcess): Promise<IncomingMessage> {
+  const { hostname, port } = new URL(daemon.site);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ hostname, port, path: '/large.bin' }, resolve).on('error', reject).end();
+  });
+  bench.onEnd(() => response.destroy());
+  return response;
+}
+
+async function bytesOf(response: IncomingMessage): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) bytes += chunk.length;
+  return bytes;
+}
+
+describe('SIGTERM', () => {
+  test('makes it unready and closed to newcomers, lets a slow download finish, and ends with 0', async () => {
+    const daemon = await startWithLargeFile();
+    const response = await beginDownload(daemon);
+    daemon.signal('SIGTERM');
+    await waitFor(
+      async () => ((await fetch(`${daemon.admin}/readyz`)).status === 503 ? true : null),
+      () => 'it stays ready',
+    );
+    await expect(fetch(`${daemon.site}/`)).rejects.toThrow();
+    expect(await bytesOf(response)).toBe(LARGE_BYTES);
+    expect(await daemon.ended()).toBe(0);
+
+    const second = await bench.start(null, { folder: daemon.folder });
+    await second.untilServing('2024-06-01');
+    expect((await (await fetch(`${second.site}/large.bin`)).arrayBuffer()).byteLength).toBe(LARGE_BYTES);
+  });
+
+  test('cuts what is not done by server.shutdownTimeout, and still ends with 0', async () => {
+    const daemon = await startWithLargeFile({ server: { shutdownTimeout: '1s' } });
+    const response = await beginDownload(daemon);
+    const startedMs = Date.now();
+    expect(await daemon.stop()).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(10_000);
+    await expect(bytesOf(response)).rejects.toThrow();
+  });
+
+  test('a second one ends at once', async () => {
+    const daemon = await startWithLargeFile();
+    await beginDownload(daemon);
+    daemon.signal('SIGTERM');
+    await daemon.untilLogged(/stopping/);
+    expect(await daemon.stop()).toBe(1);
+  });
+
+  test('answers an upload under way with Connection: close and a code that says why', async () => {
+    const daemon = await bench.start({ admin: { token: TOKEN } });
+    const { hostname, port } = new URL(daemon.admin);
+    const headers = { authorization: `Bearer ${TOKEN}`, expect: '100-continue', 'content-length': LARGE_BYTES };
+    const upload: ClientRequest = request({ hostname, port, method: 'PUT', path: '/v1/bundles/a.tar', headers });
+    bench.onEnd(() => upload.destroy());
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      upload.on('response', resolve).on('error', reject);
+    });
+    await new Promise<void>((resolve) => {
+      upload.once('continue', resolve).flushHeaders();
+    });
+    upload.write(Buffer.alloc(1024));
+    daemon.signal('SIGTERM');
+    const response = await answered;
+    expect([response.statusCode, response.headers.connection]).toEqual([503, 'close']);
+    const chunks: Buffer[] = [];
+    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+    expect(JSON.parse(Buffer.concat(chunks).toString())).toMatchObject({ code: 'stopping' });
+    upload.destroy();
+    expect(await daemon.ended()).toBe(0);
+  });
+
+  test('during a fetch ends it, and the next start begins where nothing is lost', async () => {
+    const daemon = await bench.start({
+      staticExport: { bundleUrl: 'http://127.0.0.1:1/docs-2024-06-01.tar.gz' },
+      network: { retries: 8 },
+    });
+    await daemon.untilLogged(/fetch-started/);
+    const startedMs = Date.now();
+    expect(await daemon.stop()).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(10_000);
+  });
+});
+
+describe('the log', () => {
+  test('has one line a request of the site, with the id that the answer carries', async () => {
+    const folder = await bench.folder();
+    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
+    const daemon = await bench.start({}, { folder });
+    await daemon.untilServing('2024-06-01');
+    const ids = new Map<string | null, string>();
+    for (const path of ['/', '/guides/start?query=not-logged', '/nowhere']) {
+      const answer = await fetch(`${daemon.site}${path}`);
+      await answer.arrayBuffer();
+      ids.set(answer.headers.get('x-request-id'), path);
+    }
+    await waitFor(
+      () => (requestLines(daemon).length >= ids.size ? true : null),
+      () => daemon.log(),
+    );
+    expect(
+      requestLines(daemon).map(({ method, path, status, requestId }) => [
+        method,
+        path,
+        status,
+        ids.has(String(requestId)),
+      ]),
+    ).toEqual([
+      ['GET', '/', 200, true],
+      ['GET', '/guides/start', 200, true],
+      ['GET', '/nowhere', 404, true],
+    ]);
+    expect(daemon.log()).not.toContain('not-logged');
+  });
+
+  test('names a failure with the id of the request that failed', async () => {
+    const folder = await bench.folder();
+    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
+    const daemon = await bench.start({ log: { access: false } }, { folder });
+    const { active } = await daemon.untilServing('2024-06-01');
+    await rm(join(daemon.dataDir, 'releases', active?.digest ?? '', 'site/guides/start.html'));
+    const answer = await fetch(`${daemon.site}/guides/start`, { headers: { 'x-request-id': 'asked-by-a-test' } });
+    expect([answer.status, answer.headers.get('x-request-id')]).toEqual([503, 'asked-by-a-test']);
+    await daemon.untilLogged(/asked-by-a-test/);
+    expect(daemon.lines().find(({ requestId }) => requestId === 'asked-by-a-test')).toMatchObject({
+      event: 'failed',
+      code: 'cannot_read',
+    });
+  });
+
+  test('has none of them where log.access is false, and one line for each change of state', async () => {
+    const folder = await bench.folder();
+    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
+    const daemon = await bench.start({ log: { access: false } }, { folder });
+    await daemon.untilServing('2024-06-01');
+    await (await fetch(`${daemon.site}/`)).arrayBuffer();
+    await daemon.rewriteConfig({ staticExport: { enabled: false } });
+    await daemon.until(({ state }) => state === 'off');
+    expect(await daemon.stop()).toBe(0);
+    expect(requestLines(daemon)).toEqual([]);
+    const changes = ['taken-in', 'activated', 'reloaded', 'turned-off'];
+    const events = daemon.lines().map(({ event }) => String(event));
+    expect(events.filter((event) => changes.includes(event))).toEqual(changes);
+  });
+});
+
+const requestLines = (daemon: DaemonProcess): Record<string, unknown>[] =>
+  daemon.lines().filter(({ event }) => event === 'request');
+
+test('healthcheck follows the daemon: 69 before a version is there, 0 with --live, 0 once it is ready', async () => {
+  const daemon = await bench.start({});
+  const health = async (...args: string[]): Promise<number | null> =>
+    (await bench.run(['healthcheck', '--config', daemon.configFile, ...args])).code;
+  expect(await health()).toBe(69);
+  expect(await health('--live')).toBe(0);
+  await folderOf(join(daemon.dataDir, 'inbox'), { 'docs-2024-06-01.tar.gz': bundle('june') });
+  await daemon.untilServing('2024-06-01');
+  expect(await health()).toBe(0);
+  expect(await daemon.stop('SIGINT')).toBe(0);
+});

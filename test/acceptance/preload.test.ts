@@ -1,0 +1,115 @@
+import { utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { bundle, bundleWithManifest, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const ARCHIVES = {
+  'docs-2024-06-01.tar.gz': bundle('june'),
+  'docs-2024-08-01.tar.gz': bundle('august'),
+  'docs-2024-07-01.tar.gz': bundle('july'),
+};
+
+async function start(
+  archives: Readonly<Record<string, Uint8Array>>,
+  staticExport: object = {},
+): Promise<DaemonProcess> {
+  const folder = await bench.folder();
+  await folderOf(join(folder, 'bundles'), archives);
+  return bench.start({ staticExport: { keep: 9, ...staticExport } }, { folder });
+}
+
+const takenIn = (daemon: DaemonProcess): unknown[] =>
+  daemon
+    .lines()
+    .filter(({ event }) => event === 'taken-in')
+    .map(({ version }) => version);
+
+describe('the preload folder', () => {
+  test('is taken in at the start, and the newest is served whatever order the names have', async () => {
+    const daemon = await start(ARCHIVES);
+    const { versions } = await daemon.untilServing('2024-08-01');
+    expect(versions.map(({ version, source }) => [version, source])).toEqual([
+      ['2024-08-01', 'preload'],
+      ['2024-07-01', 'preload'],
+      ['2024-06-01', 'preload'],
+    ]);
+  });
+
+  test('serves the pinned one of its archives', async () => {
+    const daemon = await start(ARCHIVES, { version: '2024-06-01' });
+    await daemon.untilServing('2024-06-01');
+    expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
+  });
+
+  test('goes by the creation time of the manifest before the date of the name', async () => {
+    const daemon = await start({
+      'a-2024-06-01.tar.gz': bundleWithManifest('june', { version: 'v2', createdAt: '2025-01-01T00:00:00.000Z' }),
+      'b-2024-08-01.tar.gz': bundle('august'),
+    });
+    await daemon.untilServing('v2');
+  });
+
+  test('brings a newer archive to the next start, and an older one changes nothing', async () => {
+    const first = await start({ 'docs-2024-07-01.tar.gz': ARCHIVES['docs-2024-07-01.tar.gz'] });
+    await first.untilServing('2024-07-01');
+    await first.stop();
+    await writeFile(join(first.folder, 'bundles/docs-2024-06-01.tar.gz'), ARCHIVES['docs-2024-06-01.tar.gz']);
+    const second = await bench.start(null, { folder: first.folder });
+    await second.untilServing('2024-07-01');
+    await second.until(({ versions }) => versions.length === 2);
+    await second.stop();
+    await writeFile(join(first.folder, 'bundles/docs-2024-08-01.tar.gz'), ARCHIVES['docs-2024-08-01.tar.gz']);
+    const third = await bench.start(null, { folder: first.folder });
+    await third.untilServing('2024-08-01');
+  });
+
+  test('is not hashed again while size, time and inode of its archives stay', async () => {
+    const first = await start({ 'docs-2024-06-01.tar.gz': bundle('june') });
+    await first.untilServing('2024-06-01');
+    await first.stop();
+    const file = join(first.folder, 'bundles/docs-2024-06-01.tar.gz');
+    const aDay = new Date('2024-06-01T00:00:00.000Z');
+    await utimes(file, aDay, aDay);
+    const second = await bench.start(null, { folder: first.folder });
+    await second.untilServing('2024-06-01');
+    expect(takenIn(second)).toEqual([]);
+    await second.stop();
+
+    // Bytes that would be refused, in place of the others: only who reads them can know.
+    await writeFile(file, Buffer.alloc(bundle('june').length), { flag: 'r+' });
+    await utimes(file, aDay, aDay);
+    const third = await bench.start(null, { folder: first.folder });
+    expect(await third.untilServing('2024-06-01')).toMatchObject({ lastError: null });
+    await third.stop();
+
+    await utimes(file, aDay, new Date('2024-06-02T00:00:00.000Z'));
+    const fourth = await bench.start(null, { folder: first.folder });
+    await fourth.untilError('unknown_format');
+    expect(await fourth.status()).toMatchObject({ active: { version: '2024-06-01' } });
+  });
+
+  test('a refused archive stands in no other’s way, and is said', async () => {
+    const daemon = await start({
+      'a.tar.gz': Buffer.from('<html>'),
+      'b-2024-06-01.tar.gz': bundle('june'),
+      'c.zip': bundle('cut').subarray(0, 60),
+      'd.part': Buffer.from('unfinished'),
+    });
+    await daemon.untilServing('2024-06-01');
+    const { lastError } = await daemon.until((status) => status.lastError !== null);
+    expect(lastError?.code).toBe('truncated');
+    expect(daemon.lines().filter(({ event }) => event === 'failed')).toHaveLength(2);
+  });
+
+  test('that somebody names and that is not there ends the start with 78; the default may be missing', async () => {
+    const folder = await bench.folder();
+    await bench.writeConfig(folder, { staticExport: { preload: './nowhere' } });
+    const result = await bench.run(['serve', '--json'], { cwd: folder });
+    expect(result.code).toBe(78);
+    expect(result.json()).toMatchObject({ faults: [{ key: 'staticExport.preload' }] });
+    const daemon = await bench.start({});
+    await daemon.untilError('no_version');
+  });
+});

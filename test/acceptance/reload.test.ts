@@ -1,0 +1,209 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { StatusReport } from '../../src/http/status-report.ts';
+import { type ConfigFile, type DaemonProcess, openBench, withDefaults } from '../helpers/daemon.ts';
+import { bundle, folderOf } from './bundles.ts';
+import { startOrigin } from './origin.ts';
+
+const bench = openBench(afterEach);
+const TOKEN = 'a-long-random-token';
+
+/** A daemon with two versions on its shelf, `2024-06-01` pinned. */
+async function startWithTwo(config: ConfigFile = {}): Promise<DaemonProcess> {
+  const folder = await bench.folder();
+  const archives = { 'docs-2024-06-01.tar.gz': bundle('june'), 'docs-2024-07-01.tar.gz': bundle('july') };
+  await folderOf(join(folder, 'bundles'), archives);
+  const daemon = await bench.start(
+    { staticExport: { version: '2024-06-01' }, admin: { token: TOKEN }, ...config },
+    { folder },
+  );
+  await daemon.untilServing('2024-06-01');
+  await daemon.until(({ versions }) => versions.length === 2);
+  return daemon;
+}
+
+const homePage = async (daemon: DaemonProcess): Promise<string> => (await fetch(`${daemon.site}/`)).text();
+
+/** Waits for a reload after the one that the status tells of. */
+const untilReloaded = (daemon: DaemonProcess, { lastReload }: StatusReport): Promise<StatusReport> =>
+  daemon.until((status) => status.lastReload !== null && status.lastReload.at !== lastReload?.at);
+
+const postReload = (daemon: DaemonProcess): Promise<Response> =>
+  fetch(`${daemon.admin}/v1/reload`, { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` } });
+
+/** A folder as Kubernetes mounts it: each name a link into `..data`, which is a link to a folder of one generation. */
+async function mountVolume(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await swapVolume(folder, files, 1);
+  for (const name of Object.keys(files)) await symlink(join('..data', name), join(folder, name));
+}
+
+async function swapVolume(folder: string, files: Readonly<Record<string, string>>, generation: number): Promise<void> {
+  const name = `..2024_06_0${generation}`;
+  await mkdir(join(folder, name));
+  for (const [file, text] of Object.entries(files)) await writeFile(join(folder, name, file), text);
+  await symlink(name, join(folder, '..data_tmp'));
+  await rename(join(folder, '..data_tmp'), join(folder, '..data'));
+  if (generation > 1) await rm(join(folder, `..2024_06_0${generation - 1}`), { recursive: true });
+}
+
+describe('a changed config is taken while the daemon runs', () => {
+  test('by rewriting its file', async () => {
+    const daemon = await startWithTwo();
+    expect((await daemon.status()).lastReload).toBeNull();
+    await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
+    const { lastReload, active } = await daemon.untilServing('2024-07-01');
+    expect(lastReload).toMatchObject({ ok: true, error: null });
+    expect(Date.parse(lastReload?.at ?? '')).toBeLessThanOrEqual(Date.parse(active?.activatedAt ?? ''));
+    expect(await homePage(daemon)).toContain('july');
+  });
+
+  test('by writing into its file', async () => {
+    const daemon = await startWithTwo();
+    const config = withDefaults({ staticExport: { version: '2024-07-01' } });
+    await writeFile(daemon.configFile, stringify(config));
+    await daemon.untilServing('2024-07-01');
+  });
+
+  test('by SIGHUP', async () => {
+    const daemon = await startWithTwo();
+    const before = await daemon.status();
+    daemon.signal('SIGHUP');
+    expect((await untilReloaded(daemon, before)).lastReload).toMatchObject({ ok: true });
+    expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-06-01' } });
+  });
+
+  test('by POST /v1/reload, which answers when it is settled', async () => {
+    const daemon = await startWithTwo();
+    await daemon.rewriteConfig({ staticExport: { version: '2024-07-01' } });
+    const answer = await postReload(daemon);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ ok: true, error: null });
+    expect(await daemon.status()).toMatchObject({ state: 'ready', active: { version: '2024-07-01' } });
+  });
+
+  test('by a swap of the ..data link of the folder that holds it, more than once', async () => {
+    const { origin } = await startOrigin(bench, {
+      '/docs-2024-06-01.tar.gz': bundle('june'),
+      '/docs-2024-07-01.tar.gz': bundle('july'),
+      '/docs-2024-08-01.tar.gz': bundle('august'),
+    });
+    const folder = await bench.folder();
+    const configOf = (date: string): Record<string, string> => {
+      const staticExport = { bundleUrl: `${origin}/docs-${date}.tar.gz` };
+      return { 'config.yaml': stringify(withDefaults({ staticExport, storage: { dir: join(folder, '../data') } })) };
+    };
+    const mount = join(folder, 'mount');
+    await mountVolume(mount, configOf('2024-06-01'));
+    const daemon = await bench.start(null, { folder: mount });
+    await daemon.untilServing('2024-06-01');
+    await swapVolume(mount, configOf('2024-07-01'), 2);
+    await daemon.untilServing('2024-07-01');
+    await swapVolume(mount, configOf('2024-08-01'), 3);
+    await daemon.untilServing('2024-08-01');
+    expect(await homePage(daemon)).toContain('august');
+  });
+
+  test('by a swap of the ..data link of the folder that holds bundleUrlFile', async () => {
+    const { origin } = await startOrigin(bench, {
+      '/docs-2024-06-01.tar.gz': bundle('june'),
+      '/docs-2024-07-01.tar.gz': bundle('july'),
+    });
+    const secret = join(await bench.folder(), 'secret');
+    await mountVolume(secret, { url: `${origin}/docs-2024-06-01.tar.gz\n` });
+    const daemon = await bench.start({ staticExport: { bundleUrlFile: join(secret, 'url') } });
+    await daemon.untilServing('2024-06-01');
+    await swapVolume(secret, { url: `${origin}/docs-2024-07-01.tar.gz\n` }, 2);
+    await daemon.untilServing('2024-07-01');
+    expect(await homePage(daemon)).toContain('july');
+  });
+
+  test('by a change of a file that a …__FILE variable names', async () => {
+    const file = join(await bench.folder(), 'version');
+    await writeFile(file, '2024-06-01\n');
+    const folder = await bench.folder();
+    await folderOf(join(folder, 'bundles'), {
+      'docs-2024-06-01.tar.gz': bundle('june'),
+      'docs-2024-07-01.tar.gz': bundle('july'),
+    });
+    const daemon = await bench.start({}, { folder, env: { DOCSHELF__STATIC_EXPORT__VERSION__FILE: file } });
+    await daemon.untilServing('2024-06-01');
+    await writeFile(file, '2024-07-01\n');
+    await daemon.untilServing('2024-07-01');
+  });
+});
+
+test('every change counts, however soon it follows the one before', async () => {
+  const daemon = await startWithTwo();
+  for (let change = 1; change <= 15; change += 1) {
+    const version = change % 2 === 1 ? '2024-07-01' : '2024-06-01';
+    await daemon.rewriteConfig({ staticExport: { version } });
+    // The moment that the pin is taken: the reload that took it is still at work.
+    await daemon.until(({ pinned }) => pinned === version);
+  }
+  await daemon.untilServing('2024-07-01');
+  expect(await homePage(daemon)).toContain('july');
+});
+
+describe('a faulty config', () => {
+  test.each([
+    ['that is no YAML', 'staticExport: [', /config\.yaml:\d+:\d+/],
+    ['with an unknown key', 'staticExport: { enabled: true, verison: "2024-07-01" }', /verison.*staticExport\.version/],
+    ['that asks for what is not built', 'staticExport: { enabled: true }\nserver: { workers: 4 }', /server\.workers/],
+    ['that is empty of sense', '- 1\n- 2\n', /./],
+  ])('%s changes nothing, is said, and is recovered from', async (_what, text, fault) => {
+    const daemon = await startWithTwo();
+    const before = await daemon.status();
+    await daemon.replaceConfig(text);
+    const status = await untilReloaded(daemon, before);
+    expect(status.lastReload).toMatchObject({ ok: false, error: expect.stringMatching(fault) });
+    expect(status).toMatchObject({ active: before.active, pinned: '2024-06-01', state: 'ready' });
+    expect(status.lastError?.code).toMatch(/^config_/);
+    expect(await homePage(daemon)).toContain('june');
+    const answer = await postReload(daemon);
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({ code: expect.stringMatching(/^config_/), error: expect.any(String) });
+
+    await daemon.replaceConfig(stringify(withDefaults({ staticExport: { version: '2024-07-01' } })));
+    expect(await daemon.untilRecovered('2024-07-01')).toMatchObject({ lastReload: { ok: true } });
+  });
+
+  test('is taken back when its file goes, and recovers when it comes again', async () => {
+    const daemon = await startWithTwo();
+    const before = await daemon.status();
+    await rm(daemon.configFile);
+    const status = await untilReloaded(daemon, before);
+    expect(status).toMatchObject({ lastReload: { ok: false }, active: before.active });
+    await daemon.replaceConfig(stringify(withDefaults({ staticExport: { version: '2024-07-01' } })));
+    await daemon.untilServing('2024-07-01');
+  });
+});
+
+describe('what needs a restart', () => {
+  test('is named in the status, and leaves it when it is taken back', async () => {
+    const daemon = await startWithTwo();
+    await daemon.rewriteConfig({
+      server: { port: 18080 },
+      storage: { dir: './elsewhere' },
+      staticExport: { version: '2024-07-01' },
+    });
+    const status = await daemon.untilServing('2024-07-01');
+    expect(status.pending).toEqual(['server.port', 'storage.dir']);
+    await daemon.rewriteConfig({ server: { port: 0 }, storage: { dir: './data' } });
+    await daemon.until(({ pending }) => pending.length === 0);
+  });
+
+  test('does not name what is taken at once', async () => {
+    const daemon = await startWithTwo();
+    const before = await daemon.status();
+    await daemon.rewriteConfig({
+      log: { level: 'debug', access: false },
+      admin: { token: 'another' },
+      server: { trailingSlash: 'always' },
+    });
+    expect((await untilReloaded(daemon, before)).pending).toEqual([]);
+    expect((await postReload(daemon)).status).toBe(401);
+  });
+});

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
+import { SiteClient } from '../helpers/site-client.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const SWAPS = 6;
+const CONNECTIONS = 8;
+const VERSIONS = ['2024-06-01', '2024-07-01'] as const;
+/** The next swap begins after so many requests: enough that some are in flight at every moment of it. */
+const REQUESTS_A_SWAP = 300;
+
+/** Pages of some size, so that a body that mixes two versions would show. */
+const pages = (mark: string): Record<string, string> => {
+  return { 'long.html': `<!doctype html><title>${mark}</title>${`<p>${mark}</p>`.repeat(5000)}`, 'old.html': mark };
+};
+
+test('requests over swaps see no failure and no mix: every body is whole and of its ETag’s version', async () => {
+  const folder = await bench.folder();
+  await folderOf(join(folder, 'bundles'), {
+    'docs-2024-06-01.tar.gz': bundle('june', pages('june')),
+    'docs-2024-07-01.tar.gz': bundle('july', pages('july')),
+  });
+  const daemon = await bench.start({ staticExport: { version: VERSIONS[0] }, log: { access: false } }, { folder });
+  await daemon.untilServing(VERSIONS[0]);
+  await daemon.until(({ versions }) => versions.length === 2);
+
+  const client = new SiteClient(daemon.site, CONNECTIONS);
+  bench.onEnd(() => client.close());
+  const wrong: string[] = [];
+  const seen = new Set<string>();
+  const ask = async (path: string): Promise<void> => {
+    const { status, headers, body } = await client.get(path, { 'accept-encoding': 'identity' });
+    const digest = createHash('sha256').update(body).digest('hex');
+    const marks = new Set(body.toString().match(/june|july/g));
+    const isWhole = body.length === Number(headers['content-length']) && marks.size === 1;
+    if (status !== 200 || !isWhole || !isOf(headers.etag, digest)) wrong.push(`${path}: ${status} ${headers.etag}`);
+    for (const mark of marks) seen.add(mark);
+  };
+
+  for (let swap = 1; swap <= SWAPS; swap += 1) {
+    const version = VERSIONS[swap % 2] ?? VERSIONS[0];
+    const requests = Array.from({ length: REQUESTS_A_SWAP }, (_, index) => (index % 3 === 0 ? '/' : '/long'));
+    const asked = sideBySide(requests, CONNECTIONS, ask);
+    await daemon.rewriteConfig({ staticExport: { version } });
+    await Promise.all([asked, daemon.untilServing(version)]);
+    expect((await client.get('/')).body.toString()).toContain(version === VERSIONS[0] ? 'june' : 'july');
+  }
+  expect(wrong).toEqual([]);
+  expect([...seen].sort()).toEqual(['july', 'june']);
+});
+
+/** The ETag of a body that is sent as it is: the first half of the content's SHA-256. */
+function isOf(etag: string | undefined, digest: string): boolean {
+  return etag === `"${digest.slice(0, 32)}"`;
+}

@@ -1,0 +1,133 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
+
+const HEX = 'aB'.repeat(32);
+const hex = (digit: string) => digit.repeat(64);
+
+describe('search.model', () => {
+  it.each([
+    ['builtin', { kind: 'builtin' }],
+    ['off', { kind: 'off' }],
+  ])('%s is a word', async (word, model) => {
+    expect((await load(`search: { model: ${word} }`)).config.search.model).toEqual(model);
+  });
+
+  it('is a folder that begins at the config file, and must be there', async () => {
+    const cwd = await folderWith({ 'conf/config.yaml': 'search: { model: ./builtin }' });
+    const loading = () => loadConfig({ file: 'conf/config.yaml', env: {}, cwd });
+    expect((await errorOf(loading())).faults).toMatchObject([{ key: 'search.model' }]);
+    await mkdir(join(cwd, 'conf/builtin'));
+    expect((await loading()).config.search.model).toEqual({ kind: 'folder', folder: join(cwd, 'conf/builtin') });
+  });
+
+  it('is an endpoint whose key is read from its file, which is watched', async () => {
+    const yaml = 'search: { model: { url: "https://x/v1/embeddings", model: m, keyFile: key } }';
+    const cwd = await folderWith({ 'config.yaml': yaml });
+    const loading = () => loadConfig({ file: null, env: {}, cwd });
+    const error = await errorOf(loading());
+    expect(error.faults).toMatchObject([{ key: 'search.model' }]);
+    expect(error.watchedFiles).toContain(join(cwd, 'key'));
+    await writeFile(join(cwd, 'key'), 'k3y\n');
+    const { model } = (await loading()).config.search;
+    expect(model).toMatchObject({ kind: 'endpoint', url: 'https://x/v1/embeddings', model: 'm' });
+    expect(model.kind === 'endpoint' && model.key?.reveal()).toBe('k3y');
+    expect(JSON.stringify(model)).not.toContain('k3y');
+  });
+
+  it('is an endpoint without a key where none is named', async () => {
+    const { config } = await load('search: { model: { url: "https://x/v1/embeddings", model: m } }');
+    expect(config.search.model).toMatchObject({ kind: 'endpoint', key: null });
+  });
+});
+
+describe('features.search', () => {
+  const yaml = 'features: { search: { enabled: true, discoveryUrl: "https://x", keyFile: key } }';
+
+  it('names the hosted search with the key of its file', async () => {
+    const cwd = await folderWith({ 'config.yaml': yaml, key: ' svc_dsc_1 \n' });
+    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    expect(config.features.search).toMatchObject({ enabled: true, hosted: { discoveryUrl: 'https://x' } });
+    expect(config.features.search.hosted?.key.reveal()).toBe('svc_dsc_1');
+    expect(watchedFiles).toContain(join(cwd, 'key'));
+  });
+
+  it.each([null, '', 'two words', 'ключ'])('refuses a key file that holds %j', async (content) => {
+    const cwd = await folderWith({ 'config.yaml': yaml, ...(content === null ? {} : { key: content }) });
+    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    expect(faults).toMatchObject([{ key: 'features.search.keyFile', where: 'config.yaml:1:65' }]);
+  });
+
+  it('takes address and key only together', async () => {
+    expect(await briefsOf('features: { search: { discoveryUrl: "https://x" } }')).toEqual([
+      'config_invalid features.search.discoveryUrl config.yaml:1:23',
+    ]);
+    const cwd = await folderWith({ 'config.yaml': 'features: { search: { keyFile: key } }', key: 'k' });
+    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    expect(faults).toMatchObject([{ key: 'features.search.keyFile' }]);
+  });
+});
+
+describe('organizations', () => {
+  it('become sites and keys, hosts and digests in lower case', async () => {
+    const { config } = await load(`
+organizations:
+  - id: Acme
+    domains: { acme: { hosts: [Docs.Acme.dev] }, labs: {} }
+    keys: [{ id: site, type: assistant, sha256: ${HEX} }]
+`);
+    expect(config.organizations).toEqual([
+      {
+        id: 'Acme',
+        plan: 'none',
+        sites: [
+          { domain: 'acme', hosts: ['docs.acme.dev'] },
+          { domain: 'labs', hosts: [] },
+        ],
+        keys: [{ id: 'site', type: 'assistant', sha256: HEX.toLowerCase() }],
+      },
+    ]);
+  });
+
+  it.each([
+    ['a domain', '{ id: a, domains: { x: {} } }, { id: b, domains: { x: {} } }', 'organizations[1].domains.x'],
+    [
+      'a host',
+      '{ id: a, domains: { x: { hosts: [h.dev] } } }, { id: b, domains: { y: { hosts: [H.dev] } } }',
+      'organizations[1].domains.y.hosts[0]',
+    ],
+    [
+      'a host that is a domain',
+      '{ id: a, domains: { x: {} } }, { id: b, domains: { y: { hosts: [X] } } }',
+      'organizations[1].domains.y.hosts[0]',
+    ],
+    [
+      'a host of one site',
+      '{ id: a, domains: { x: { hosts: [h.dev, h.dev] } } }',
+      'organizations[0].domains.x.hosts[1]',
+    ],
+    ['an id', '{ id: a }, { id: A }', 'organizations[1].id'],
+    [
+      'a key',
+      `{ id: a, keys: [{ id: k, type: admin, sha256: ${hex('a')} }] }, { id: b, keys: [{ id: k, type: assistant, sha256: ${hex('A')} }] }`,
+      'organizations[1].keys[0].sha256',
+    ],
+  ])('may not have %s twice', async (_, list, key) => {
+    const [fault, ...others] = await faultsOf(`organizations: [${list}]`);
+    expect(others).toEqual([]);
+    expect(fault).toMatchObject({ code: 'config_invalid', key });
+    expect(fault?.where).toMatch(/^config\.yaml:1:\d+$/);
+    // Both places.
+    expect(fault?.message).toMatch(/organizations\[\d\].* organizations\[0\].* \(config\.yaml:1:\d+\)/);
+  });
+
+  it('leave no use for search.keys', async () => {
+    const keys = `search: { keys: [{ id: k, sha256: ${hex('a')} }] }`;
+    expect((await load(keys)).config.search.keys).toEqual([{ id: 'k', sha256: hex('a') }]);
+    expect(await briefsOf(`${keys}\norganizations: [{ id: a }]`)).toEqual([
+      'config_invalid search.keys config.yaml:1:11',
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Organization,
+  OWN_ORGANIZATION_ID,
+  organizationsOf,
+  SiteDirectory,
+} from '../../src/domain/organization.ts';
+
+const acme: Organization = {
+  id: 'acme-inc',
+  plan: 'enterprise',
+  sites: [{ domain: 'acme', hosts: ['docs.acme.dev'] }],
+  keys: [],
+};
+const other: Organization = { id: 'other', plan: 'none', sites: [{ domain: 'beta', hosts: [] }], keys: [] };
+
+describe('SiteDirectory', () => {
+  const sites = new SiteDirectory([acme, other]);
+
+  it.each(['acme', 'ACME', 'docs.acme.dev', 'Docs.Acme.DEV'])('finds a site by %s', (name) => {
+    expect(sites.find(name)).toEqual({ organization: acme, domain: 'acme' });
+  });
+
+  it.each(['', 'acm', 'acme.dev', 'constructor', '__proto__'])('finds none by %j', (name) => {
+    expect(sites.find(name)).toBeNull();
+  });
+
+  it('tells whose it is', () => {
+    expect(sites.find('beta')?.organization.id).toBe('other');
+  });
+});
+
+describe('organizationsOf()', () => {
+  const own = { domain: 'docs', keys: [{ id: 'k', sha256: 'a'.repeat(64) }] };
+
+  it('makes an organization of its own where none is configured, with assistant keys', () => {
+    expect(organizationsOf([], own)).toEqual([
+      {
+        id: OWN_ORGANIZATION_ID,
+        plan: 'none',
+        sites: [{ domain: 'docs', hosts: [] }],
+        keys: [{ id: 'k', type: 'assistant', sha256: 'a'.repeat(64) }],
+      },
+    ]);
+  });
+
+  it('keeps to those that are configured', () => {
+    expect(organizationsOf([acme], own)).toEqual([acme]);
+  });
+});

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type { DocshelfError } from '../../src/domain/errors.ts';
+import type { KeyType, Organization } from '../../src/domain/organization.ts';
+import { type ApiOptions, createApiApp } from '../../src/http/api.ts';
+import { accessOf } from '../../src/http/keys.ts';
+import { OrganizationRates } from '../../src/http/rate-limit-organizations.ts';
+import { searchResultsExample } from '../../src/http/search-schema.ts';
+import type { Search, SearchRequest } from '../../src/search/index.ts';
+
+export const KEY = 'svc_dsc_acme';
+export const ADMIN_KEY = 'svc_dsc_looks_like_an_assistant_key';
+export const OTHER_KEY = 'svc_other';
+export const RESULTS = searchResultsExample;
+
+const keyOf = (key: string, type: KeyType) => ({
+  id: type,
+  type,
+  sha256: createHash('sha256').update(key).digest('hex'),
+});
+
+const ORGANIZATIONS: readonly Organization[] = [
+  {
+    id: 'acme-inc',
+    plan: 'enterprise',
+    sites: [
+      { domain: 'acme', hosts: ['docs.acme.dev'] },
+      { domain: 'elsewhere', hosts: [] },
+    ],
+    keys: [keyOf(KEY, 'assistant'), keyOf(ADMIN_KEY, 'admin')],
+  },
+  { id: 'other', plan: 'none', sites: [{ domain: 'beta', hosts: [] }], keys: [keyOf(OTHER_KEY, 'assistant')] },
+];
+
+/** A store that forgets. */
+export const noStore = { load: async () => [], append: () => undefined };
+
+/** A search that notes what it was asked. */
+export function searchThatNotes(asked: SearchRequest[]): Search {
+  return {
+    search: async (request) => {
+      asked.push(request);
+      return RESULTS.slice(0, request.pageSize);
+    },
+  };
+}
+
+/** The API in front of a search that notes what it was asked; this daemon has the sites `acme` and `beta`. */
+export function apiWith(changes: Partial<ApiOptions> = {}) {
+  const asked: SearchRequest[] = [];
+  const faults: DocshelfError[] = [];
+  const told: string[] = [];
+  const access = accessOf(ORGANIZATIONS);
+  const app = createApiApp({
+    access: () => access,
+    search: (domain) => (domain === 'elsewhere' ? null : searchThatNotes(asked)),
+    rates: new OrganizationRates(noStore),
+    metrics: { onError: (code) => told.push(code) },
+    programVersion: '1.2.3',
+    publicUrl: () => null,
+    onError: (error) => faults.push(error),
+    ...changes,
+  });
+  return { app, asked, faults, told };
+}
+
+/** A search by POST; `body` goes out as it is where it is text, else as JSON. */
+export function post(body: unknown, headers: Record<string, string> = {}): RequestInit {
+  return {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  };
+}

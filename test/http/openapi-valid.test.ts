@@ -1,0 +1,12 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, it } from 'vitest';
+import { openApiDocument } from '../../src/http/openapi.ts';
+
+it('the OpenAPI document is valid by the schema of OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const result = await validator.validate(
+    JSON.parse(JSON.stringify(openApiDocument({ programVersion: '1.2.3', publicUrl: 'https://api.acme.dev' }))),
+  );
+  expect(result.errors).toBeUndefined();
+  expect([result.valid, validator.version]).toEqual([true, '3.1']);
+});

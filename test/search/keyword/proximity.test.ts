@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { Proximity, sequenceOf } from '../../../src/search/keyword/proximity.ts';
+import { found, indexOf } from './index-folder.ts';
+
+const QUERY = new Proximity([
+  { terms: ['rotate', 'rotates'], rarity: 2 },
+  { terms: ['admin'], rarity: 5 },
+  { terms: ['key'], rarity: 3 },
+]);
+/** What nearness gives a text of one column, an occurrence counting one. */
+const nearness = (text: string) => QUERY.of(sequenceOf([text.split(' ')]), (count) => count);
+
+describe('Proximity', () => {
+  it.each<[string, number]>([
+    ['rotate admin', 2],
+    ['rotates admin', 2],
+    ['rotate x admin', 2 / 2],
+    ['rotate x x x admin', 2 / 4],
+    ['rotate x x x x admin', 0],
+    ['admin rotate', 0],
+    ['rotate admin key', 2 + 3],
+    ['rotate key', 0],
+    ['admin key admin key', 3 + 3 + 3 / 3],
+    ['', 0],
+  ])('of %j is %d: each pair by its rarer half, near and in order', (text, expected) => {
+    expect(nearness(text)).toBeCloseTo(expected);
+  });
+
+  it('finds nothing near across columns', () => {
+    expect(QUERY.of(sequenceOf([['rotate'], ['admin']]), (count) => count)).toBe(0);
+  });
+
+  it('is empty for one word, a repeated one, and words that are not there', () => {
+    const link = { terms: ['key'], rarity: 1 };
+    for (const links of [[], [link], [link, link], [link, { terms: [], rarity: 1 }]])
+      expect(new Proximity(links).isEmpty).toBe(true);
+  });
+});
+
+describe('KeywordIndex.search()', () => {
+  it('ranks words that stand together above the same words apart', () => {
+    const index = indexOf([
+      { text: 'The retry of a client that has no timeout, and what a policy is.' },
+      { text: 'The policy of a client that has no timeout, and what a retry is.' },
+      { text: 'The retry policy of a client, and what it is that has no timeout.' },
+    ]);
+    expect(found(index, 'retry policy')[0]).toBe(2);
+  });
+});
