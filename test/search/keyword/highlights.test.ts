@@ -26,6 +26,8 @@ describe('highlightsOf()', () => {
   it('marks neighbouring pairs of characters as one, and single ones', () => {
     expect(marked('连接数据库的方法', '数据库', 'zh')).toEqual(['数据库']);
     expect(marked('连接数据库的方法', '据', 'zh')).toEqual(['据']);
+    expect(marked('连接数据库的方法', '方 数据', 'zh')).toEqual(['数据', '方']);
+    expect(marked('ﾃﾞｰﾀ入門', '入門', 'ja')).toEqual(['ﾃﾞｰﾀ入門']);
   });
 
   it('marks nothing for nothing', () => {

@@ -59,6 +59,11 @@ describe('wordsOf()', () => {
     ]);
   });
 
+  it('folds half-width and decomposed kana to one run', () => {
+    expect(folded('ﾃﾞｰﾀﾍﾞｰｽ')).toEqual(['データベース']);
+    expect(folded('データベース'.normalize('NFD'))).toEqual(['データベース']);
+  });
+
   it('says where each word stands', () => {
     const text = 'a server.port 数据 ÉTÉ';
     expect(wordsOf(text).map(({ start, end }) => text.slice(start, end))).toEqual([
