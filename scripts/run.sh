@@ -49,6 +49,13 @@ case "$task" in
   test) build && exec "$bin/vitest" run --project unit --project acceptance --project corpus "$@" ;;
   vitest) build && exec "$bin/vitest" run "$@" ;;
   soak) build && exec "$bin/vitest" run --project soak "$@" ;;
+  bench-search)
+    # The peers are installed for the benchmark alone.
+    [ -d bench/search/node_modules ] || npm ci --loglevel=error --prefix bench/search >&2
+    build
+    node bench/search/run.ts
+    exec node bench/search/http.ts
+    ;;
   format) exec "$bin/biome" check --write . ;;
   lint) lint ;;
   check)

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { KEYWORD_FILE } from './build-index.ts';
 import { highlightsOf, type IndexedSection, type KeywordHit, KeywordIndex } from './keyword/index.ts';
 import type { Embedder } from './ports.ts';
-import { fuse, knownPart, votesOf } from './rank/index.ts';
+import { fuse, votesOf } from './rank/index.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
 import { readSectionFacts, type SectionFacts } from './section-facts.ts';
 import type { VectorHit, VectorIndex } from './semantic/index.ts';
@@ -57,13 +57,13 @@ export class ReleaseSearch {
   async search(request: SearchRequest, label: string): Promise<SearchResult[]> {
     const { query, prefixLast, pageSize, scoreThreshold } = request;
     const filter = filterOf(request, label);
-    const hits = this.#keyword.search(query, { limit: CANDIDATES, prefixLast, filter });
+    const { hits, known } = this.#keyword.find(query, { limit: CANDIDATES, prefixLast, filter });
     const nearest = await this.#nearest(query, hits, this.#keyword.allowed(filter, query));
     const ranked = fuse({
       normalised: new Map(hits.map((hit) => [hit.section, hit.normalised])),
       cosines: nearest && new Map([...nearest].map(([section, hit]) => [section, hit.cosine])),
       exact: new Map(hits.flatMap((hit) => (hit.exact === null ? [] : [[hit.section, hit.exact] as const]))),
-      known: knownPart(query, new Set(hits.flatMap((hit) => hit.matched))),
+      known,
     });
     const matched = new Map(hits.map((hit) => [hit.section, hit.matched]));
     return ranked

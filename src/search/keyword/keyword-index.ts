@@ -79,6 +79,11 @@ export class KeywordIndex {
    * @throws DocshelfError `index_damaged` where the file cannot be read any more.
    */
   search(query: string, options: SearchOptions): KeywordHit[] {
+    return this.find(query, options).hits;
+  }
+
+  /** `search`, and how much of the query the site knows at all. */
+  find(query: string, options: SearchOptions): { readonly hits: KeywordHit[]; readonly known: number } {
     return this.#read(() => {
       const parsed = parseQuery(query);
       const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
@@ -86,7 +91,7 @@ export class KeywordIndex {
       const { wishes, links } = planOf(parsed.wanted, goesOn, this.#dictionary(), this.#ranking);
       for (const wish of wishes) this.#score(wish, mask);
       if (parsed.isQuestion) for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase) ?? [], mask);
-      return this.#hits(this.#rank(parsed.wanted, links, options.limit), wishes);
+      return { hits: this.#hits(this.#rank(parsed.wanted, links, options.limit), wishes), known: knownPart(links) };
     });
   }
 
@@ -233,4 +238,9 @@ function holds(list: Uint32Array | undefined, number: number): boolean {
     else high = middle;
   }
   return list[low] === number;
+}
+
+/** The mean of how well the site knows each of a query's words, 0 to 1; 0 for a query without words. */
+function knownPart(links: readonly Link[]): number {
+  return links.length === 0 ? 0 : links.reduce((sum, { share }) => sum + share, 0) / links.length;
 }

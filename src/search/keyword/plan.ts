@@ -17,6 +17,8 @@ export interface Link {
   /** The terms that it is looked for by; none where the index has none. */
   readonly terms: readonly string[];
   readonly rarity: number;
+  /** How well the site knows the word: 1 as it was typed, less where only as what it may stand for, 0 not at all. */
+  readonly share: number;
 }
 
 export interface Plan {
@@ -123,7 +125,7 @@ class Planner {
     const key = [...exact, ...also.keys()].join(' ');
     // A word that a question repeats is what it is about: its weights add up.
     this.#wishes.set(key, { alternatives, weight: rare * weight + (this.#wishes.get(key)?.weight ?? 0) });
-    return { terms: [...alternatives.keys()], rarity: rare };
+    return { terms: [...alternatives.keys()], rarity: rare, share: Math.max(0, ...alternatives.values()) };
   }
 }
 

@@ -1,4 +1,6 @@
-import type { Link } from './plan.ts';
+import type { Link as QueryWord } from './plan.ts';
+
+type Link = Pick<QueryWord, 'terms' | 'rarity'>;
 
 /** Words of a query that follow each other count for more where they stand so near in a section, in the same order. */
 const DISTANCE_MAX = 4;

@@ -32,6 +32,27 @@ describe('KeywordIndex', () => {
     expect(found(index, 'anythin', { prefixLast: true })).toEqual([]);
   });
 
+  it.each([
+    ['how do I rotate the keys', 1],
+    ['rotate bananas', 0.5],
+    ['', 0],
+    ['???', 0],
+    ['設定方法', 2 / 3],
+    ['検索', 0],
+  ])('knows of "%s" the part %d', (query, part) => {
+    const index = indexOf([{ text: 'Rotate all keys.' }, { text: '設定と方法', language: 'ja' }]);
+    expect(index.find(query, { limit: 10 }).known).toBeCloseTo(part, 5);
+  });
+
+  it('knows a misspelled word and the beginning of one, though less than the word itself', () => {
+    const index = indexOf([{ text: 'Kubernetes clusters.' }, { text: 'More of Kubernetes.' }]);
+    const known = (query: string, prefixLast = false) => index.find(query, { limit: 10, prefixLast }).known;
+    for (const part of [known('kubwrnetes'), known('kuberne', true)]) {
+      expect(part).toBeGreaterThan(0.2);
+      expect(part).toBeLessThan(1);
+    }
+  });
+
   it('finds English words by their stems, and words of other languages as they are', () => {
     const index = indexOf([
       { text: 'Connecting two servers.' },

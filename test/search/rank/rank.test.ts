@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fuse, knownPart, votesOf } from '../../../src/search/rank/index.ts';
+import { fuse, votesOf } from '../../../src/search/rank/index.ts';
 import { scoreOf } from '../../../src/search/rank/score.ts';
 
 const legs = (
@@ -100,21 +100,6 @@ describe('scoreOf()', () => {
   it('calls a clear hit likely and a clear miss unlikely, with the model and without', () => {
     for (const bestCosine of [0.6, null]) expect(scoreOf(0.95, { known: 1, bestCosine })).toBeGreaterThan(0.8);
     for (const bestCosine of [0.2, null]) expect(scoreOf(0.4, { known: 0.6, bestCosine })).toBeLessThan(0.2);
-  });
-});
-
-describe('knownPart()', () => {
-  const matched = new Set(['rotat', 'kei', 'max', '設定']);
-
-  it.each([
-    ['how do I rotate the keys', 1],
-    ['rotate bananas', 0.5],
-    ['', 0],
-    ['???', 0],
-    ['設定方法', 1],
-    ['検索', 0],
-  ])('of "%s" is %d', (query, part) => {
-    expect(knownPart(query, matched)).toBeCloseTo(part, 5);
   });
 });
 

@@ -1,0 +1,111 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { type DefaultTreeAdapterTypes as Dom, parse } from 'parse5';
+import type { ReleaseInfo } from '../../src/domain/release.ts';
+import type { EmbedProgress, IndexedRelease, SearchResult } from '../../src/search/index.ts';
+import { EmbeddedIndex } from '../../src/search/index.ts';
+import { bundleFile, importBundle, newHome } from '../helpers/corpus.ts';
+import type { Bench } from '../helpers/daemon.ts';
+
+const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
+const WORKER = new URL('../../src/search/worker.ts', import.meta.url);
+
+/** A page as its own head says it is, read by other means than the engine's. */
+export interface TitledPage {
+  /** Its file in the site. */
+  readonly file: string;
+  readonly language: string;
+  /** The document's title without the site's name after the last ` | `. */
+  readonly title: string;
+}
+
+/** A real bundle, taken in by the program, and the engine over it in this process, with its threads. */
+export class IndexedBundle {
+  /** The home's `data/vectors/`. */
+  readonly cacheDir: string;
+  readonly release: IndexedRelease;
+  readonly #index: EmbeddedIndex;
+
+  constructor(release: IndexedRelease, cacheDir: string) {
+    this.release = release;
+    this.cacheDir = cacheDir;
+    this.#index = new EmbeddedIndex({
+      spawn: (role) => new Worker(WORKER, { workerData: role }),
+      model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
+      modelFolder: MODEL,
+      cacheDir,
+    });
+  }
+
+  /** Ends with the bench. */
+  static async take(bench: Bench, name: string): Promise<IndexedBundle> {
+    const home = await newHome(bench);
+    const { digest } = await importBundle(bench, home, bundleFile(name));
+    const releaseDir = join(home, 'data', 'releases', digest);
+    const { trailingSlash } = JSON.parse(await readFile(join(releaseDir, 'release.json'), 'utf8')) as ReleaseInfo;
+    const bundle = new IndexedBundle({ digest, releaseDir, trailingSlash }, join(home, 'data', 'vectors'));
+    bench.onEnd(() => bundle.stop());
+    return bundle;
+  }
+
+  /** Builds the keyword index and opens it. */
+  async build(): Promise<{ sections: number; seconds: number }> {
+    const startMs = performance.now();
+    const { sections } = await this.#index.build(this.release, new AbortController().signal);
+    const seconds = (performance.now() - startMs) / 1000;
+    await this.#index.open(this.release);
+    return { sections, seconds };
+  }
+
+  /** Embeds what has no vector yet. `found` are passages whose vectors the cache had. */
+  async embed(): Promise<{ passages: number; found: number; seconds: number }> {
+    const told: EmbedProgress[] = [];
+    const startMs = performance.now();
+    await this.#index.embed(this.release, (progress) => told.push(progress), new AbortController().signal);
+    const seconds = (performance.now() - startMs) / 1000;
+    return { passages: told.at(-1)?.passages ?? 0, found: told[0]?.embedded ?? 0, seconds };
+  }
+
+  search(query: string, language: string | null, pageSize: number): Promise<readonly SearchResult[]> {
+    const filter = { version: null, language, tag: null };
+    return this.#index.search(this.release, { query, pageSize, scoreThreshold: null, filter, prefixLast: false }, 'x');
+  }
+
+  stop(): Promise<void> {
+    return this.#index.stop();
+  }
+
+  /** The pages that ask to be found, in the order of their files. */
+  async titledPages(): Promise<TitledPage[]> {
+    const siteDir = join(this.release.releaseDir, 'site');
+    const files = (await readdir(siteDir, { recursive: true })).filter((file) => file.endsWith('.html')).sort();
+    const pages: TitledPage[] = [];
+    for (const file of files) {
+      if (/(?:^|\/)404(?:\/index)?\.html$/.test(file)) continue;
+      const page = readHead(await readFile(join(siteDir, file), 'utf8'));
+      if (page !== null) pages.push({ file, ...page });
+    }
+    return pages;
+  }
+}
+
+/** Null for redirects and for what says that it is not to be found. */
+function readHead(html: string): { language: string; title: string } | null {
+  const root = parse(html).childNodes.find((node) => node.nodeName === 'html') as Dom.Element;
+  const head = root.childNodes.find((node) => node.nodeName === 'head') as Dom.Element;
+  const elements = head.childNodes.filter((node): node is Dom.Element => 'tagName' in node);
+  const metas = elements.filter(({ tagName }) => tagName === 'meta');
+  const isRedirect = metas.some((meta) => attribute(meta, 'http-equiv')?.toLowerCase() === 'refresh');
+  const isHidden = metas.some((meta) => attribute(meta, 'name') === 'robots' && /noindex/.test(contentOf(meta)));
+  const title = elements.find(({ tagName }) => tagName === 'title');
+  if (isRedirect || isHidden || title === undefined) return null;
+  const text = title.childNodes.map((node) => ('value' in node ? node.value : '')).join('');
+  return { language: attribute(root, 'lang') ?? '', title: text.replace(/ \| [^|]*$/, '').trim() };
+}
+
+const contentOf = (meta: Dom.Element): string => attribute(meta, 'content') ?? '';
+
+function attribute({ attrs }: Dom.Element, name: string): string | undefined {
+  return attrs.find((attr) => attr.name === name)?.value;
+}

@@ -1,0 +1,185 @@
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
+import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { readArchive } from '../helpers/read-archive.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
+import { addressOf, SiteClient } from '../helpers/site-client.ts';
+import { IndexedBundle, type TitledPage } from './indexed-bundle.ts';
+
+const FIRST = 3;
+const FOUND_PART_MIN = 0.95;
+
+/** Figures are printed beside their aims; what is asserted has room for a machine that others use, too. */
+const BUILD_10K_S = { aim: 10, max: 100 };
+const VECTORS_A_SECOND = { aim: 25, min: 2 };
+const P99_RATIO = { aim: 3, max: 20 };
+
+/** Page files that are different in a second version: 5 in 100. */
+const CHANGED_PART = 0.05;
+const LOAD_MS = 8_000;
+const CONNECTIONS = 4;
+const PAUSE_MS = 5;
+
+describe.skipIf(corpus === undefined).each([
+  { name: 'starlight.tar.zst', languages: 6 },
+  { name: 'vitepress-docs.zip', languages: 8 },
+])(`search in $name${whyNoCorpus}`, ({ name, languages }) => {
+  const bench = openBench(afterAll);
+
+  it(`finds a page by its title among the first ${FIRST}, in each language`, async () => {
+    const bundle = await IndexedBundle.take(bench, name);
+    printBuild(name, await bundle.build());
+    const byLanguage = Map.groupBy(await bundle.titledPages(), ({ language }) => language);
+    const parts = new Map<string, number>();
+    for (const [language, pages] of byLanguage) {
+      const known = uniquelyTitled(pages);
+      const missed: string[] = [];
+      for (const { file, title } of known) {
+        const results = await bundle.search(title, language, FIRST);
+        const found = results.map(({ path }) => path.replace(/#.*$/, ''));
+        if (!found.some((path) => isPathOf(path, file))) missed.push(`"${title}" ${file} -> ${found.join(' ')}`);
+      }
+      parts.set(language, 1 - missed.length / known.length);
+      console.log(`figure: known-item ${name} ${language} ${known.length - missed.length}/${known.length}`);
+      if (missed.length > 0) console.log(missed.join('\n'));
+    }
+    expect(parts.size).toBe(languages);
+    expect([...parts].filter(([, part]) => !(part >= FOUND_PART_MIN))).toEqual([]);
+  });
+});
+
+describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
+  const bench = openBench(afterAll);
+  let first: IndexedBundle;
+
+  beforeAll(async () => {
+    first = await IndexedBundle.take(bench, 'docusaurus-classic.tar.gz');
+  });
+
+  it.each(['sphinx-manual.tar.gz', 'postgres-15.tar.gz'])('builds the keyword index of %s', async (name) => {
+    const bundle = await IndexedBundle.take(bench, name);
+    const facts = await bundle.build();
+    printBuild(name, facts);
+    expect((facts.seconds / facts.sections) * 10_000).toBeLessThan(BUILD_10K_S.max);
+  });
+
+  it('embeds of a second version only what changed', async () => {
+    printBuild('docusaurus-classic.tar.gz', await first.build());
+    const all = await first.embed();
+    const made = all.passages - all.found;
+    const rate = made / all.seconds;
+    console.log(
+      `figure: embedded ${made} of ${all.passages} passages in ${all.seconds.toFixed(1)} s, ${rate.toFixed(1)} a second (aim ${VECTORS_A_SECOND.aim} a core)`,
+    );
+    expect(rate).toBeGreaterThan(VECTORS_A_SECOND.min);
+
+    const { second, changed } = await changedVersion();
+    await second.build();
+    const again = await second.embed();
+    const anew = again.passages - again.found;
+    console.log(
+      `figure: a second version with ${changed} changed pages embeds ${anew} passages, ${again.found} of ${again.passages} come from the cache, in ${again.seconds.toFixed(1)} s`,
+    );
+    // A sentence more in a page's first paragraph: that passage, and another one where it no longer fits.
+    expect(anew).toBeGreaterThanOrEqual(changed);
+    expect(anew).toBeLessThanOrEqual(2 * changed);
+    expect(again.passages).toBeGreaterThanOrEqual(all.passages);
+  });
+
+  /** The first version's release with a sentence of its own in every twentieth page, and the same cache. */
+  async function changedVersion(): Promise<{ second: IndexedBundle; changed: number }> {
+    const releaseDir = join(await bench.folder(), 'release');
+    await cp(first.release.releaseDir, releaseDir, { recursive: true });
+    await rm(join(releaseDir, 'search'), { recursive: true });
+    const pages = await first.titledPages();
+    let changed = 0;
+    for (let at = 0; at < pages.length; at += 1 / CHANGED_PART) {
+      const file = join(releaseDir, 'site', pages[at]?.file ?? '');
+      const html = await readFile(file, 'utf8');
+      const edited = html.replace(/(<\/h1>.*?<p>)/s, `$1This sentence is new in the second version, number ${at}. `);
+      if (edited === html) continue;
+      await writeFile(file, edited);
+      changed++;
+    }
+    expect(changed).toBeGreaterThan(2);
+    const second = new IndexedBundle({ ...first.release, releaseDir, digest: 'f'.repeat(64) }, first.cacheDir);
+    bench.onEnd(() => second.stop());
+    return { second, changed };
+  }
+});
+
+describe.skipIf(corpus === undefined)(`pages while an index is being built${whyNoCorpus}`, () => {
+  const bench = openBench(afterAll);
+
+  it(`are served nearly as fast, aim p99 under ${P99_RATIO.aim} times idle`, async () => {
+    const folder = await newHome(bench);
+    const { version, digest } = await importBundle(bench, folder, bundleFile('postgres-15.tar.gz'));
+    const files = await readArchive(bundleFile('postgres-15.tar.gz'));
+    const pages = [...files.keys()].filter((file) => file.endsWith('.html')).map((file) => file.replace(/^html\//, ''));
+
+    await bench.writeConfig(folder, { log: { access: false }, search: { model: 'off' } });
+    const idle = await bench.start(null, { folder });
+    await idle.untilServing(version);
+    const before = await load(idle, pages);
+    expect((await idle.status()).search).toMatchObject({ keyword: 'ready', semantic: 'off' });
+    await idle.stop();
+
+    // Without its index, the daemon builds it when it starts, and then the vectors.
+    await rm(join(folder, 'data', 'releases', digest, 'search'), { recursive: true });
+    await bench.writeConfig(folder, { log: { access: false } });
+    const building = await bench.start(null, { folder });
+    await building.untilServing(version);
+    const steps = [(await building.status()).search.keyword];
+    const during = await load(building, pages);
+    const { search } = await building.status();
+    steps.push(search.keyword);
+    console.log(
+      `figure: p99 of served pages ${before.p99.toFixed(1)} ms idle (${before.count} requests), ${during.p99.toFixed(1)} ms (${during.count}) while the index is built (${search.embedded} of ${search.sections} embedded after it): ${(during.p99 / before.p99).toFixed(1)} times (aim ${P99_RATIO.aim}); p50 ${before.p50.toFixed(1)} and ${during.p50.toFixed(1)} ms`,
+    );
+    expect(steps[0]).toBe('building');
+    expect(search.semantic).toBe('building');
+    expect(during.p99 / before.p99).toBeLessThan(P99_RATIO.max);
+  });
+
+  /** Asks for pages over connections that are kept, each with a pause after an answer: what readers do, not all that a core can. */
+  async function load(daemon: DaemonProcess, pages: readonly string[]) {
+    const client = new SiteClient(daemon.site, CONNECTIONS);
+    const endMs = performance.now() + LOAD_MS;
+    const tookMs: number[] = [];
+    await sideBySide(Array.from({ length: CONNECTIONS }).keys(), CONNECTIONS, async (lane) => {
+      for (let at = lane; performance.now() < endMs; at += CONNECTIONS) {
+        const startMs = performance.now();
+        const { status } = await client.get(addressOf(pages[at % pages.length] ?? ''));
+        tookMs.push(performance.now() - startMs);
+        expect(status).toBe(200);
+        await sleep(PAUSE_MS);
+      }
+    });
+    client.close();
+    tookMs.sort((a, b) => a - b);
+    const quantile = (part: number): number => tookMs[Math.floor(tookMs.length * part)] ?? Number.NaN;
+    return { count: tookMs.length, p50: quantile(0.5), p99: quantile(0.99) };
+  }
+});
+
+function printBuild(name: string, { sections, seconds }: { sections: number; seconds: number }): void {
+  const forTenThousand = (seconds / sections) * 10_000;
+  console.log(
+    `figure: keyword index of ${name}: ${sections} sections in ${seconds.toFixed(2)} s, ${Math.round(sections / seconds)} a second, 10,000 in ${forTenThousand.toFixed(1)} s (aim ${BUILD_10K_S.aim})`,
+  );
+}
+
+/** Pages whose title no other page of their language has. */
+function uniquelyTitled(pages: readonly TitledPage[]): TitledPage[] {
+  const byTitle = Map.groupBy(pages, ({ title }) => title);
+  return pages.filter(({ title }) => title !== '' && byTitle.get(title)?.length === 1);
+}
+
+/** Whether readers see a file under this address, whatever form it has. */
+function isPathOf(path: string, file: string): boolean {
+  const plain = (text: string): string => text.replace(/(?:(?:^|\/)index)?\.html$/, '').replace(/^\/|\/$/g, '');
+  return plain(decodeURI(path)) === plain(file);
+}
