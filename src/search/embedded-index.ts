@@ -38,6 +38,8 @@ export class EmbeddedIndex implements SearchIndex {
   readonly #options: EmbeddedIndexOptions;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #opened = new Set<string>();
+  readonly #tasks = new Set<Promise<unknown>>();
+  readonly #stopping = new AbortController();
   #thread: Worker | null = null;
   #asked = 0;
 
@@ -95,14 +97,26 @@ export class EmbeddedIndex implements SearchIndex {
   }
 
   async stop(): Promise<void> {
+    this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+    await Promise.allSettled(this.#tasks);
     const thread = this.#thread;
     this.#thread = null;
     this.#opened.clear();
     if (thread !== null) await endInOrder(thread);
   }
 
-  /** Runs a thread to its end. An abort ends it at once. */
+  /** Runs a thread to its end. An abort ends it at once, and so does `stop`. */
   async #run(role: SearchRole, signal: AbortSignal, onProgress: (progress: EmbedProgress) => void): Promise<unknown> {
+    const task = this.#runThread(role, AbortSignal.any([signal, this.#stopping.signal]), onProgress);
+    this.#tasks.add(task);
+    return task.finally(() => this.#tasks.delete(task));
+  }
+
+  async #runThread(
+    role: SearchRole,
+    signal: AbortSignal,
+    onProgress: (progress: EmbedProgress) => void,
+  ): Promise<unknown> {
     signal.throwIfAborted();
     const thread = this.#options.spawn(role);
     const ended = Promise.withResolvers<unknown>();
@@ -142,6 +156,7 @@ export class EmbeddedIndex implements SearchIndex {
 
   #queryThread(): Worker {
     if (this.#thread !== null) return this.#thread;
+    this.#stopping.signal.throwIfAborted();
     const thread = this.#options.spawn({ role: 'query' });
     this.#thread = thread;
     thread.on('message', (message: FromThread) => {

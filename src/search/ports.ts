@@ -69,5 +69,6 @@ export interface SearchIndex {
   /** Closes a release. Queries under way may fail with `index_damaged`. */
   close(release: IndexedRelease): Promise<void>;
 
+  /** Ends all that is under way with `stopping`, and leaves nothing that keeps the process alive. */
   stop(): Promise<void>;
 }

@@ -30,7 +30,17 @@ export class QueryThread {
       case 'vectors':
         return this.#useVectors(call.searchDir, call.modelDigest, call.model);
       case 'search':
-        return this.#release(call.searchDir).search(call.request, call.label);
+        return this.#search(call);
+    }
+  }
+
+  /** A release may be closed while the model reads the query. */
+  async #search({ searchDir, request, label }: QueryCall & { kind: 'search' }): Promise<unknown> {
+    const release = this.#release(searchDir);
+    try {
+      return await release.search(request, label);
+    } catch (error) {
+      throw this.#open.get(searchDir) === release ? error : notOpen();
     }
   }
 
@@ -67,6 +77,10 @@ export class QueryThread {
   #release(searchDir: string): ReleaseSearch {
     const release = this.#open.get(searchDir);
     if (release !== undefined) return release;
-    throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
+    throw notOpen();
   }
+}
+
+function notOpen(): DocshelfError {
+  return new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
 }
