@@ -44,8 +44,9 @@ printf 'root:x:0:\ndocshelf:x:65532:\n' >"$root/etc/group"
 # The authorities that this machine trusts, a company's own among them where NODE_EXTRA_CA_CERTS names them.
 authorities=/etc/ssl/certs/ca-certificates.crt
 if [ -f "${NODE_EXTRA_CA_CERTS:-$authorities}" ]; then cp -L "${NODE_EXTRA_CA_CERTS:-$authorities}" "$root$authorities"; fi
+# Node has roots of its own and asks for these only when it is told to.
 extra=
-if [ -n "${NODE_EXTRA_CA_CERTS:-}" ]; then extra="ENV NODE_EXTRA_CA_CERTS=$authorities"; fi
+if [ -f "$root$authorities" ]; then extra="ENV NODE_EXTRA_CA_CERTS=$authorities"; fi
 
 buildah --storage-driver vfs "$@" bud --isolation chroot --tag "$name" --file - "$root" <<END
 FROM scratch

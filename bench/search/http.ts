@@ -24,7 +24,8 @@ async function benchQuality(): Promise<void> {
       const ids = async (query: string, limit: number) => (await served.search(query, limit)).map(({ id }) => id);
       const measures = await measure({ search: ids, close: () => undefined }, set.queries);
       row.push((['ndcg10', 'recall10', 'mrr'] as const).map((of) => meanOf(measures, of).toFixed(3)).join(' '));
-      if (model === 'builtin') for (const asked of sets) best.set(`${asked.name} > ${set.name}`, await bestScores(served, asked));
+      if (model === 'builtin')
+        for (const asked of sets) best.set(`${asked.name} > ${set.name}`, await bestScores(served, asked));
       await served.close();
     }
     rows.push(row);

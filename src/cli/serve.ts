@@ -15,7 +15,8 @@ export function serveCommand(builders: Builders): Command {
       reload: () => loadFor(options),
       onProgress: progress.update,
     });
-    daemon.say(`site on ${daemon.siteUrl}, admin on ${daemon.adminUrl}`);
+    const api = daemon.apiUrl === null ? '' : `, api on ${daemon.apiUrl}`;
+    daemon.say(`site on ${daemon.siteUrl}, admin on ${daemon.adminUrl}${api}`);
     process.on('SIGHUP', () => void daemon.reload());
     await stopSignal();
     progress.end();

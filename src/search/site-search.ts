@@ -88,13 +88,15 @@ export class SiteSearch implements Search {
     // Whoever searches is told; here it is only kept from being an unhandled rejection.
     opened.catch(() => undefined);
     this.#served = { release, label, abort, opened };
-    if (former !== null && former.release.digest !== release.digest) void this.#closeLater(former.release, opened);
+    if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, opened);
   }
 
   /** Serving is turned off. */
   forget(): void {
-    this.#served?.abort.abort(new DocshelfError('stopping', 'Cannot go on: serving is turned off'));
+    const former = this.#served;
+    former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: serving is turned off'));
     this.#served = null;
+    if (former !== null) void this.#closeAfter(former, Promise.resolve());
     this.#keyword = 'off';
     this.#semantic = 'off';
     this.#sections = 0;
@@ -103,18 +105,15 @@ export class SiteSearch implements Search {
   async search(request: SearchRequest): Promise<readonly SearchResult[]> {
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
-    if (this.#keyword === 'building' && this.#sections === 0) await Promise.race([served.opened, patience()]);
+    if (this.#keyword === 'building') await Promise.race([served.opened.catch(() => undefined), patience()]);
     try {
-      return await this.#options.index.search(served.release, request, served.label);
+      const results = await this.#options.index.search(served.release, request, served.label);
+      if (this.#served === served) return results;
     } catch (error) {
-      const fault = toDocshelfError(error);
-      if (fault.code === 'index_damaged' && this.#served === served && this.#keyword === 'ready') {
-        this.#options.onEvent({ kind: 'rebuilding', error: fault });
-        this.follow(served.release, served.label);
-        throw building('it was damaged and is being built anew');
-      }
-      throw fault.code === 'index_damaged' ? building('it is being built') : fault;
+      if (this.#served === served) throw this.#faultOf(toDocshelfError(error), served);
     }
+    // Another version took over meanwhile, and only its pages can be opened now. Each turn takes a swap.
+    return this.search(request);
   }
 
   async stop(): Promise<void> {
@@ -123,6 +122,15 @@ export class SiteSearch implements Search {
     await opened?.catch(() => undefined);
     await this.#embedding;
     await this.#options.index.stop();
+  }
+
+  #faultOf(fault: DocshelfError, { release, label }: Served): DocshelfError {
+    if (fault.code !== 'index_damaged') return fault;
+    if (this.#keyword === 'failed') return building('its index could not be built');
+    if (this.#keyword === 'building') return building('it is being built');
+    this.#options.onEvent({ kind: 'rebuilding', error: fault });
+    this.follow(release, label);
+    return building('it was damaged and is being built anew');
   }
 
   /** Opens the index, or builds it where there is none that is sound; then the vectors. */
@@ -171,15 +179,15 @@ export class SiteSearch implements Search {
     }
   }
 
-  /** Queries under way end on the index that they began with. */
-  async #closeLater(release: IndexedRelease, opened: Promise<void>): Promise<void> {
-    await opened.catch(() => undefined);
+  /** Once the next release answers, and the former is not being opened any more. */
+  async #closeAfter({ release, opened }: Served, next: Promise<void>): Promise<void> {
+    await Promise.allSettled([opened, next]);
     if (this.#served?.release.digest !== release.digest)
       await this.#options.index.close(release).catch(() => undefined);
   }
 }
 
-/** A query that comes while an index is being opened, which takes some 10 ms, waits; one that comes while it is built does not. */
+/** Opening an index takes some 10 ms, and a query that comes meanwhile waits; for one that is being built, not to its end. */
 async function patience(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
 }

@@ -17,8 +17,9 @@ const BUILD_10K_S = { aim: 10, max: 100 };
 const VECTORS_A_SECOND = { aim: 25, min: 2 };
 const P99_RATIO = { aim: 3, max: 20 };
 
-/** Page files that are different in a second version: 5 in 100. */
+/** How many of the pages are different in a second version. */
 const CHANGED_PART = 0.05;
+const EMBED_MS = 8_000;
 const LOAD_MS = 8_000;
 const CONNECTIONS = 4;
 const PAUSE_MS = 5;
@@ -59,29 +60,34 @@ describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
     first = await IndexedBundle.take(bench, 'docusaurus-classic.tar.gz');
   });
 
-  it.each(['sphinx-manual.tar.gz', 'postgres-15.tar.gz'])('builds the keyword index of %s', async (name) => {
-    const bundle = await IndexedBundle.take(bench, name);
+  it('builds the keyword index of 1,169 pages', async () => {
+    const bundle = await IndexedBundle.take(bench, 'postgres-15.tar.gz');
     const facts = await bundle.build();
-    printBuild(name, facts);
+    printBuild('postgres-15.tar.gz', facts);
+    expect(facts.sections).toBeGreaterThan(1_169);
     expect((facts.seconds / facts.sections) * 10_000).toBeLessThan(BUILD_10K_S.max);
+  });
+
+  it('embeds the passages of a manual', async () => {
+    const bundle = await IndexedBundle.take(bench, 'sphinx-manual.tar.gz');
+    printBuild('sphinx-manual.tar.gz', await bundle.build());
+    const { embedded, seconds, cpuSeconds } = await bundle.embedFor(EMBED_MS);
+    console.log(
+      `figure: embedded ${embedded} passages in ${seconds.toFixed(1)} s, ${(embedded / seconds).toFixed(1)} a second, ${(embedded / cpuSeconds).toFixed(1)} a second of processor time (aim ${VECTORS_A_SECOND.aim} a core)`,
+    );
+    expect(embedded / seconds).toBeGreaterThan(VECTORS_A_SECOND.min);
   });
 
   it('embeds of a second version only what changed', async () => {
     printBuild('docusaurus-classic.tar.gz', await first.build());
     const all = await first.embed();
-    const made = all.passages - all.found;
-    const rate = made / all.seconds;
-    console.log(
-      `figure: embedded ${made} of ${all.passages} passages in ${all.seconds.toFixed(1)} s, ${rate.toFixed(1)} a second (aim ${VECTORS_A_SECOND.aim} a core)`,
-    );
-    expect(rate).toBeGreaterThan(VECTORS_A_SECOND.min);
-
+    expect(all.found).toBe(0);
     const { second, changed } = await changedVersion();
     await second.build();
     const again = await second.embed();
     const anew = again.passages - again.found;
     console.log(
-      `figure: a second version with ${changed} changed pages embeds ${anew} passages, ${again.found} of ${again.passages} come from the cache, in ${again.seconds.toFixed(1)} s`,
+      `figure: a second version with ${changed} changed pages embeds ${anew} passages, ${again.found} of ${again.passages} come from the cache`,
     );
     // A sentence more in a page's first paragraph: that passage, and another one where it no longer fits.
     expect(anew).toBeGreaterThanOrEqual(changed);
@@ -89,22 +95,23 @@ describe.skipIf(corpus === undefined)(`indexing${whyNoCorpus}`, () => {
     expect(again.passages).toBeGreaterThanOrEqual(all.passages);
   });
 
-  /** The first version's release with a sentence of its own in every twentieth page, and the same cache. */
+  /** The first version's release with a new sentence in 5 of 100 pages, and the same cache. */
   async function changedVersion(): Promise<{ second: IndexedBundle; changed: number }> {
     const releaseDir = join(await bench.folder(), 'release');
     await cp(first.release.releaseDir, releaseDir, { recursive: true });
     await rm(join(releaseDir, 'search'), { recursive: true });
     const pages = await first.titledPages();
-    let changed = 0;
-    for (let at = 0; at < pages.length; at += 1 / CHANGED_PART) {
-      const file = join(releaseDir, 'site', pages[at]?.file ?? '');
+    // What lists other pages (the blog's tags, the categories) is left out of the index, changed or not.
+    const written = pages.filter(({ file }) => /^docs\/(?!category\/)/.test(file));
+    const changed = Math.ceil(pages.length * CHANGED_PART);
+    const stride = Math.floor(written.length / changed);
+    for (let at = 0; at < changed; at++) {
+      const file = join(releaseDir, 'site', written[at * stride]?.file ?? '');
       const html = await readFile(file, 'utf8');
       const edited = html.replace(/(<\/h1>.*?<p>)/s, `$1This sentence is new in the second version, number ${at}. `);
-      if (edited === html) continue;
+      expect(edited).not.toBe(html);
       await writeFile(file, edited);
-      changed++;
     }
-    expect(changed).toBeGreaterThan(2);
     const second = new IndexedBundle({ ...first.release, releaseDir, digest: 'f'.repeat(64) }, first.cacheDir);
     bench.onEnd(() => second.stop());
     return { second, changed };
@@ -132,14 +139,13 @@ describe.skipIf(corpus === undefined)(`pages while an index is being built${whyN
     await bench.writeConfig(folder, { log: { access: false } });
     const building = await bench.start(null, { folder });
     await building.untilServing(version);
-    const steps = [(await building.status()).search.keyword];
+    const { search: atStart } = await building.status();
     const during = await load(building, pages);
     const { search } = await building.status();
-    steps.push(search.keyword);
     console.log(
       `figure: p99 of served pages ${before.p99.toFixed(1)} ms idle (${before.count} requests), ${during.p99.toFixed(1)} ms (${during.count}) while the index is built (${search.embedded} of ${search.sections} embedded after it): ${(during.p99 / before.p99).toFixed(1)} times (aim ${P99_RATIO.aim}); p50 ${before.p50.toFixed(1)} and ${during.p50.toFixed(1)} ms`,
     );
-    expect(steps[0]).toBe('building');
+    expect(atStart.keyword).toBe('building');
     expect(search.semantic).toBe('building');
     expect(during.p99 / before.p99).toBeLessThan(P99_RATIO.max);
   });
@@ -165,10 +171,13 @@ describe.skipIf(corpus === undefined)(`pages while an index is being built${whyN
   }
 });
 
-function printBuild(name: string, { sections, seconds }: { sections: number; seconds: number }): void {
-  const forTenThousand = (seconds / sections) * 10_000;
+function printBuild(
+  name: string,
+  { sections, seconds, cpuSeconds }: { sections: number; seconds: number; cpuSeconds: number },
+): void {
+  const [clock, processor] = [seconds, cpuSeconds].map((spent) => ((spent / sections) * 10_000).toFixed(1));
   console.log(
-    `figure: keyword index of ${name}: ${sections} sections in ${seconds.toFixed(2)} s, ${Math.round(sections / seconds)} a second, 10,000 in ${forTenThousand.toFixed(1)} s (aim ${BUILD_10K_S.aim})`,
+    `figure: keyword index of ${name}: ${sections} sections in ${seconds.toFixed(2)} s, ${Math.round(sections / seconds)} a second, 10,000 in ${clock} s (aim ${BUILD_10K_S.aim}), ${processor} s of processor time`,
   );
 }
 

@@ -1,0 +1,252 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { SearchResult } from '../../src/search/index.ts';
+import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
+import { bundle, folderOf, sha256Of } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const KEY = 'svc_dsc_public';
+const ADMIN_KEY = 'svc_secret';
+const JUNE = '2024-06-01';
+const JULY = '2024-07-01';
+/** A record of the vector cache with the built-in model: key, 384 numbers, checksum; behind a header. */
+const RECORD_BYTES = 32 + 384 + 4;
+const HEADER_BYTES = 16;
+
+const page = (title: string, text: string): string =>
+  `<!doctype html><html lang="en"><title>${title}</title><main><h1>${title}</h1><p>${text}</p></main></html>`;
+
+const LIGHTHOUSE = {
+  'lantern.html': page('Lantern', 'The lantern of the lighthouse burns all night.'),
+  'cars.html': page('Cars', 'Fixing the engine of a vehicle in the garage.'),
+};
+
+/** So many pages, each of its own words. */
+function leaves(count: number, mark: string): Record<string, string> {
+  const text = (n: number) => `Leaf ${n} of the ${mark} lantern: ${createHash('md5').update(`${n}`).digest('hex')}.`;
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, n) => [`${mark}-${n}.html`, page(`Leaf ${n} ${mark}`, text(n))]),
+  );
+}
+
+interface Site {
+  readonly daemon: DaemonProcess;
+  readonly api: string;
+}
+
+/** A daemon with these archives to pre-load, and an API listener whose address is known. */
+async function start(archives: Readonly<Record<string, Uint8Array>>, config: ConfigFile = {}): Promise<Site> {
+  const folder = await bench.folder();
+  await folderOf(join(folder, 'bundles'), archives);
+  const port = await freePort();
+  const search = { keys: [{ id: 'site', sha256: sha256Of(KEY) }] };
+  const merged = { deployment: { domain: 'acme' }, api: { port }, search, log: { access: false }, ...config };
+  return { daemon: await bench.start(merged, { folder }), api: `http://127.0.0.1:${port}` };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const archive = (date: string) => `acme-export-${date}.tar.gz`;
+
+async function ofSite({ site }: DaemonProcess, query: string): Promise<SearchResult[]> {
+  const response = await fetch(`${site}/_docshelf/search?q=${encodeURIComponent(query)}`);
+  if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+  return (await response.json()) as SearchResult[];
+}
+
+function post(api: string, body: unknown, { domain = 'acme', key = KEY, type = 'application/json' } = {}) {
+  const headers = { 'content-type': type, ...(key === '' ? {} : { authorization: `Bearer ${key}` }) };
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return fetch(`${api}/v1/search/${domain}`, { method: 'POST', headers, body: text });
+}
+
+const pathsOf = (results: readonly SearchResult[]) => results.map(({ path }) => path.replace(/#.*$/, ''));
+const untilRead = (daemon: DaemonProcess, version: string) =>
+  daemon.until(({ active, search }) => active?.version === version && search.semantic === 'ready', 40_000);
+
+test('the site and the API answer by words and by meaning, and the API refuses what it must', async () => {
+  const keys = [
+    { id: 'site', type: 'assistant', sha256: sha256Of(KEY) },
+    { id: 'ci', type: 'admin', sha256: sha256Of(ADMIN_KEY) },
+  ];
+  const organizations = [
+    { id: 'acme', plan: 'enterprise', domains: { acme: { hosts: ['docs.acme.dev'] } }, keys },
+    { id: 'other', plan: 'free', domains: { beta: {} }, keys: [] },
+  ];
+  const { daemon, api } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, { organizations, search: {} });
+  const { search } = await untilRead(daemon, JUNE);
+  expect(search).toMatchObject({ keyword: 'ready', embedded: search.sections });
+
+  // The last word may be a beginning on the site, and not on the API.
+  expect(pathsOf(await ofSite(daemon, 'lighthouse lant'))[0]).toMatch(/^\/lantern/);
+  const response = await post(api, { query: 'automobile repair', pageSize: 1 });
+  const results = (await response.json()) as SearchResult[];
+  expect([response.status, results.length]).toEqual([200, 1]);
+  expect(results[0]?.path).toMatch(/^\/cars/);
+  const byHost = await post(api, { query: 'lantern', filter: { version: JUNE } }, { domain: 'docs.acme.dev' });
+  expect(pathsOf((await byHost.json()) as SearchResult[])[0]).toMatch(/^\/lantern/);
+  const elsewhere = await post(api, { query: 'lantern', filter: { version: 'v9' } });
+  expect([elsewhere.status, await elsewhere.json()]).toEqual([200, []]);
+
+  const query = { query: 'lantern' };
+  const refused: [status: number, answer: Response][] = [
+    [401, await post(api, query, { key: '' })],
+    [401, await post(api, query, { key: 'svc_dsc_unknown' })],
+    [403, await post(api, query, { key: ADMIN_KEY })],
+    [404, await post(api, query, { domain: 'nowhere' })],
+    [404, await post(api, query, { domain: 'beta' })],
+    [400, await post(api, '{"query":')],
+    [400, await post(api, { query: ' ' })],
+    [400, await post(api, { ...query, pageSize: 51 })],
+    [400, await post(api, { ...query, more: 1 })],
+    [413, await post(api, { query: 'a'.repeat(70_000) })],
+    [415, await post(api, JSON.stringify(query), { type: 'text/plain' })],
+  ];
+  expect(refused.map(([, { status }]) => status)).toEqual(refused.map(([status]) => status));
+  for (const [, answer] of refused) expect(answer.headers.get('content-type')).toContain('application/problem+json');
+});
+
+test('over swaps, an answer leads only to pages of the version that is served', async () => {
+  const { daemon, api } = await start(
+    { [archive(JUNE)]: bundle('june', leaves(20, 'june')), [archive(JULY)]: bundle('july', leaves(20, 'july')) },
+    { staticExport: { version: JUNE } },
+  );
+  await daemon.untilServing(JUNE);
+  await daemon.until(({ versions, search }) => versions.length === 2 && search.keyword === 'ready');
+  const served = async () => /june|july/.exec(await (await fetch(`${daemon.site}/`)).text())?.[0];
+  const wrong: string[] = [];
+  const seen = new Set<string>();
+  const ask = async (): Promise<void> => {
+    const before = await served();
+    const response = await post(api, { query: 'leaf lantern', pageSize: 20 });
+    const paths = response.status === 200 ? pathsOf((await response.json()) as SearchResult[]) : [];
+    const after = await served();
+    if (response.status !== 200 || paths.length === 0) wrong.push(`${response.status}, ${paths.length} results`);
+    // An answer that left before a swap is for the pages of before it.
+    if (before === undefined || before !== after) return;
+    seen.add(before);
+    wrong.push(...paths.filter((path) => !path.startsWith(`/${before}-`)).map((path) => `${path} in ${before}`));
+  };
+  for (const version of [JULY, JUNE, JULY, JUNE]) {
+    const asked = sideBySide(Array.from({ length: 40 }), 4, ask);
+    await daemon.rewriteConfig({ staticExport: { version } });
+    await Promise.all([asked, daemon.untilServing(version)]);
+    const mark = version === JUNE ? 'june' : 'july';
+    const paths = pathsOf(await ofSite(daemon, 'leaf'));
+    expect(paths.filter((path) => !path.startsWith(`/${mark}-`))).toEqual([]);
+    for (const path of paths) expect((await fetch(`${daemon.site}${path}`)).status).toBe(200);
+  }
+  expect(wrong).toEqual([]);
+  expect([...seen].sort()).toEqual(['july', 'june']);
+});
+
+test('search that is turned off is nowhere: no route, no listener, status off', async () => {
+  const { daemon, api } = await start({ [archive(JUNE)]: bundle('june') }, { search: { enabled: false } });
+  const { search } = await daemon.untilServing(JUNE);
+  expect(search).toEqual({ keyword: 'off', semantic: 'off', sections: 0, embedded: 0 });
+  expect((await fetch(`${daemon.site}/_docshelf/search?q=june`)).status).toBe(404);
+  await expect(post(api, { query: 'june' })).rejects.toThrow();
+});
+
+test('an air-gapped deployment searches by words and by meaning', async () => {
+  const deployment = { type: 'air-gapped', domain: 'acme' };
+  const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, { deployment });
+  await untilRead(daemon, JUNE);
+  expect(pathsOf(await ofSite(daemon, 'automobile repair'))[0]).toMatch(/^\/cars/);
+});
+
+test('kill -9 while the index is being built: the next start is ready, and leaves no trace of it', async () => {
+  const { daemon } = await start({ [archive(JUNE)]: bundle('june', leaves(1_500, 'june')) }, modelOff());
+  await waitFor(
+    async () => (await filesLike(daemon.dataDir, /\.search-[0-9a-f]+$/))[0] ?? null,
+    () => `no index is being built: ${daemon.log()}`,
+  );
+  await daemon.kill();
+  const again = await bench.start(null, { folder: daemon.folder });
+  await again.until(({ active, search }) => active !== null && search.keyword === 'ready', 40_000);
+  expect(pathsOf(await ofSite(again, 'leaf 7'))).toContainEqual(expect.stringMatching(/^\/june-7\b/));
+  expect(await filesLike(again.dataDir, /\.search-[0-9a-f]+$/)).toEqual([]);
+});
+
+test('kill -9 while vectors are made: the next start goes on, and a version of one changed page makes one', async () => {
+  const site = leaves(100, 'june');
+  const { daemon } = await start({ [archive(JUNE)]: bundle('june', site) });
+  await daemon.until(({ search }) => search.embedded > 4 && search.semantic === 'building');
+  await daemon.kill();
+  const before = await vectorsOf(daemon);
+
+  const again = await bench.start(null, { folder: daemon.folder });
+  const { search } = await untilRead(again, JUNE);
+  expect(search.embedded).toBe(search.sections);
+  expect(before).toBeGreaterThan(0);
+  expect(before).toBeLessThan(search.sections);
+  expect(await vectorsOf(again)).toBe(search.sections);
+
+  const changed = join(again.folder, archive(JULY));
+  await writeFile(changed, bundle('june', { ...site, 'june-7.html': page('Leaf 7', 'A leaf that has turned red.') }));
+  const config = ['--config', again.configFile];
+  expect((await runDocshelf(['bundle', 'import', changed, ...config])).code).toBe(0);
+  await untilRead(again, JULY);
+  expect(await vectorsOf(again)).toBe(search.sections + 1);
+  expect(pathsOf(await ofSite(again, 'foliage with a crimson colour'))[0]).toMatch(/^\/june-7\b/);
+});
+
+test('a damaged index file is built anew by the next start, and said', async () => {
+  const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, modelOff());
+  await daemon.until(({ search }) => search.keyword === 'ready');
+  expect(await daemon.stop()).toBe(0);
+  const [file = ''] = await filesLike(daemon.dataDir, /\/keyword\.sqlite$/);
+  const whole = await readFile(file);
+  await truncate(file, Math.floor(whole.length / 2));
+
+  const again = await bench.start(null, { folder: daemon.folder });
+  await again.until(({ search }) => search.keyword === 'ready');
+  expect(again.lines()).toContainEqual(expect.objectContaining({ event: 'rebuilding', code: 'index_damaged' }));
+  expect(pathsOf(await ofSite(again, 'lantern'))[0]).toMatch(/^\/lantern/);
+  expect((await stat(file)).size).toBe(whole.length);
+});
+
+test('docshelf search gives the objects of the API, with a daemon and without', async () => {
+  const { daemon, api } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) });
+  await untilRead(daemon, JUNE);
+  const expected = (await (await post(api, { query: 'automobile repair' })).json()) as SearchResult[];
+  expect(expected[0]?.path).toMatch(/^\/cars/);
+  const command = ['search', 'automobile repair', '--config', daemon.configFile];
+  const withDaemon = await runDocshelf([...command, '--json']);
+  expect([withDaemon.code, withDaemon.json()]).toEqual([0, expected]);
+  expect(await daemon.stop()).toBe(0);
+  const without = await runDocshelf([...command, '--json']);
+  expect([without.code, without.json()]).toEqual([0, expected]);
+  expect((await runDocshelf(command)).stdout).toContain(expected[0]?.path);
+
+  const missing = await runDocshelf([...command, '--release', 'v9', '--json']);
+  expect([missing.code === 0, missing.json<{ code: string }>().code]).toEqual([false, 'version_not_found']);
+});
+
+function modelOff(): ConfigFile {
+  return { search: { model: 'off' } };
+}
+
+async function filesLike(folder: string, pattern: RegExp): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  return names.map((name) => join(folder, name)).filter((path) => pattern.test(path));
+}
+
+/** Whole vectors in the cache of the data folder. */
+async function vectorsOf({ dataDir }: DaemonProcess): Promise<number> {
+  const segments = await filesLike(join(dataDir, 'vectors'), /\.seg$/);
+  const sizes = await Promise.all(segments.map(async (file) => (await stat(file)).size));
+  return sizes.reduce((sum, size) => sum + Math.floor(Math.max(0, size - HEADER_BYTES) / RECORD_BYTES), 0);
+}

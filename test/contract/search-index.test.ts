@@ -1,0 +1,286 @@
+import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DocshelfError } from '../../src/domain/errors.ts';
+import { EmbeddedIndex, type IndexedRelease, type SearchIndex, type SearchRequest } from '../../src/search/index.ts';
+import type { EmbedProgress } from '../../src/search/ports.ts';
+
+/** What every SearchIndex keeps (src/search/ports.ts), wherever its indexes are. */
+interface Subject {
+  readonly index: SearchIndex;
+  /** Makes a release's index unusable, as a bad disk does. */
+  damage(release: IndexedRelease): Promise<void>;
+  /** Threads or connections that would keep the process alive. */
+  alive(): number;
+}
+
+const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
+const WORKER = new URL('../../src/search/worker.ts', import.meta.url);
+
+function embeddedSubject(folder: string): Subject {
+  let alive = 0;
+  const index = new EmbeddedIndex({
+    spawn: (role) => {
+      const thread = new Worker(WORKER, { workerData: role });
+      alive += 1;
+      thread.once('exit', () => {
+        alive -= 1;
+      });
+      return thread;
+    },
+    model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
+    modelFolder: MODEL,
+    cacheDir: join(folder, 'vectors'),
+  });
+  const damage = (release: IndexedRelease) => truncate(join(release.releaseDir, 'search/keyword.sqlite'), 5000);
+  return { index, damage, alive: () => alive };
+}
+
+const NEVER = new AbortController().signal;
+const LABEL = '2024-06-01';
+
+const page = (title: string, text: string, { lang = 'en', meta = '' } = {}): string =>
+  `<!doctype html><html lang="${lang}"><head><title>${title}</title>${meta}</head>
+   <body><main><h1>${title}</h1><p>${text}</p></main></body></html>`;
+
+const SITE: Readonly<Record<string, string>> = {
+  'index.html': page('Welcome', 'The manual of the lighthouse and its lantern.'),
+  'cars.html': page('Cars', 'Fixing the engine of a vehicle in the garage.'),
+  'bread.html': page('Bread', 'Knead the dough, let it rise and bake it in the oven.'),
+  'old.html': page('Lantern 1', 'The lantern of the first lighthouse burns oil.', {
+    meta: '<meta name="docsearch:version" content="1.0">',
+  }),
+  'farol.html': page('Farol', 'A lantern no farol brasileiro.', { lang: 'pt-BR' }),
+  'invoices.html': page('Invoices', 'A lantern is paid by invoice.', {
+    meta: '<meta name="keywords" content="billing">',
+  }),
+};
+const LANTERN_PATHS = ['/', '/farol.html', '/invoices.html', '/old.html'];
+
+function ask(query: string, changes: Partial<SearchRequest> = {}): SearchRequest {
+  const filter = { version: null, language: null, tag: null };
+  return { query, pageSize: 10, scoreThreshold: null, prefixLast: false, filter, ...changes };
+}
+
+function filtered(filter: Partial<SearchRequest['filter']>): SearchRequest {
+  return ask('lantern', { filter: { version: null, language: null, tag: null, ...filter } });
+}
+
+describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30_000 }, (_name, open) => {
+  let folder: string;
+  let subject: Subject;
+  let made = 0;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
+    subject = open(folder);
+  });
+  afterAll(async () => {
+    await subject.index.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  async function write(site: Readonly<Record<string, string>>): Promise<IndexedRelease> {
+    made += 1;
+    const digest = String(made).padStart(64, '0');
+    const releaseDir = join(folder, digest);
+    const files = Object.entries(site).map(([path, html]) => {
+      return { path, size: Buffer.byteLength(html), sha256: digest, type: 'text/html; charset=utf-8' };
+    });
+    for (const [path, html] of Object.entries(site)) {
+      await mkdir(dirname(join(releaseDir, 'site', path)), { recursive: true });
+      await writeFile(join(releaseDir, 'site', path), html);
+    }
+    await writeFile(join(releaseDir, 'files.json'), JSON.stringify({ files }));
+    return { digest, releaseDir, trailingSlash: 'never' };
+  }
+
+  /** A release that is built and open. */
+  async function opened(site: Readonly<Record<string, string>> = SITE): Promise<IndexedRelease> {
+    const release = await write(site);
+    await subject.index.build(release, NEVER);
+    await subject.index.open(release);
+    return release;
+  }
+
+  async function paths(release: IndexedRelease, request: SearchRequest): Promise<string[]> {
+    const results = await subject.index.search(release, request, LABEL);
+    return results.map(({ path }) => path.replace(/#.*$/, ''));
+  }
+
+  const codeOf = (promise: Promise<unknown>): Promise<string> =>
+    promise.then(
+      () => 'none',
+      (error: DocshelfError) => error.code,
+    );
+
+  test('what is built can be opened and searched', async () => {
+    const release = await write(SITE);
+    const built = await subject.index.build(release, NEVER);
+    expect(built.sections).toBe(Object.keys(SITE).length);
+    expect(await subject.index.open(release)).toEqual(built);
+    const [first, ...rest] = await subject.index.search(release, ask('knead dough'), LABEL);
+    expect(rest).toEqual([]);
+    expect(first?.path).toMatch(/^\/bread\.html(?:#|$)/);
+    expect(first?.content).toContain('Knead the dough');
+    expect(first?.metadata).toMatchObject({ title: 'Bread', language: 'en', version: null, tags: [] });
+    const marked = first?.metadata.highlights.map(({ start, end }) => first.content.slice(start, end));
+    expect(marked).toEqual(['Knead', 'dough']);
+  });
+
+  test('an index is built without a trace of the building', async () => {
+    const { releaseDir } = await opened();
+    expect((await readdir(releaseDir)).sort()).toEqual(['files.json', 'search', 'site']);
+  });
+
+  test('filters keep the page’s own version, or the label’s pages that say none', async () => {
+    const release = await opened();
+    expect((await paths(release, ask('lantern'))).sort()).toEqual(LANTERN_PATHS);
+    expect(await paths(release, filtered({ version: '1.0' }))).toEqual(['/old.html']);
+    expect((await paths(release, filtered({ version: LABEL }))).sort()).toEqual(['/', '/farol.html', '/invoices.html']);
+    expect(await paths(release, filtered({ version: '9.9' }))).toEqual([]);
+  });
+
+  test('filters keep a language with its regions, and a tag', async () => {
+    const release = await opened();
+    expect(await paths(release, filtered({ language: 'pt' }))).toEqual(['/farol.html']);
+    expect(await paths(release, filtered({ language: 'PT-br' }))).toEqual(['/farol.html']);
+    expect(await paths(release, filtered({ language: 'pt-PT' }))).toEqual([]);
+    expect(await paths(release, filtered({ tag: 'billing' }))).toEqual(['/invoices.html']);
+    expect(await paths(release, filtered({ tag: 'billing', language: 'pt' }))).toEqual([]);
+  });
+
+  test('scores descend, the page size bounds, and the threshold cuts at its score', async () => {
+    const release = await opened();
+    const results = await subject.index.search(release, ask('lantern'), LABEL);
+    const scores = results.map(({ metadata }) => metadata.score);
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+    expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);
+    expect(await paths(release, ask('lantern', { pageSize: 2 }))).toHaveLength(2);
+    const threshold = scores[1] ?? 1;
+    const kept = scores.filter((score) => score >= threshold).length;
+    expect(await paths(release, ask('lantern', { scoreThreshold: threshold }))).toHaveLength(kept);
+    expect(await paths(release, ask('lantern', { scoreThreshold: 1 }))).toHaveLength(
+      scores.filter((score) => score === 1).length,
+    );
+  });
+
+  test('an index that is missing or damaged is index_damaged, and can be built again', async () => {
+    const release = await write(SITE);
+    expect(await codeOf(subject.index.open(release))).toBe('index_damaged');
+    await subject.index.build(release, NEVER);
+    await subject.damage(release);
+    expect(await codeOf(subject.index.open(release))).toBe('index_damaged');
+    expect(await codeOf(subject.index.search(release, ask('lantern'), LABEL))).toBe('index_damaged');
+    await subject.index.build(release, NEVER);
+    await subject.index.open(release);
+    expect(await paths(release, ask('dough'))).toEqual(['/bread.html']);
+  });
+
+  test('two releases answer separately, also while one is built anew, and close one by one', async () => {
+    const first = await opened();
+    const second = await opened({ 'bread.html': page('Rye bread', 'Sourdough takes a night.') });
+    expect(await paths(first, ask('sourdough night'))).toEqual([]);
+    expect(await paths(second, ask('lantern'))).toEqual([]);
+
+    const changed = page('Rolls', 'Rolls are done in a quarter of an hour.');
+    await writeFile(join(second.releaseDir, 'site/bread.html'), changed);
+    const building = subject.index.build(second, NEVER);
+    expect(await paths(first, ask('dough'))).toEqual(['/bread.html']);
+    await building;
+    await subject.index.open(second);
+    expect(await paths(second, ask('rolls'))).toEqual(['/bread.html']);
+    expect(await paths(second, ask('sourdough'))).toEqual([]);
+
+    await subject.index.close(second);
+    await subject.index.close(second);
+    expect(await codeOf(subject.index.search(second, ask('rolls'), LABEL))).toBe('index_damaged');
+    expect(await paths(first, ask('dough'))).toEqual(['/bread.html']);
+  });
+
+  test('a build that is aborted throws the reason, and leaves the index that was there', async () => {
+    const release = await opened();
+    const abort = new AbortController();
+    const building = subject.index.build(release, abort.signal);
+    setImmediate(() => abort.abort(new Error('enough')));
+    await expect(building).rejects.toThrow('enough');
+    expect((await readdir(release.releaseDir)).sort()).toEqual(['files.json', 'search', 'site']);
+    await subject.index.open(release);
+    expect(await paths(release, ask('dough'))).toEqual(['/bread.html']);
+  });
+
+  test('with its vectors, a release is found by other words than its own', async () => {
+    const release = await opened();
+    const question = ask('automobile repair');
+    expect(await paths(release, question)).toEqual([]);
+    const told: EmbedProgress[] = [];
+    await subject.index.embed(release, (progress) => told.push(progress), NEVER);
+    const passages = told.at(-1)?.passages ?? 0;
+    expect(told.at(-1)).toEqual({ passages, embedded: passages });
+    expect(passages).toBe(Object.keys(SITE).length);
+    expect((await paths(release, question))[0]).toBe('/cars.html');
+    const french = ask(question.query, { filter: { version: null, language: 'fr', tag: null } });
+    expect(await paths(release, french)).toEqual([]);
+  });
+
+  test('a query under way when its release is closed answers, or fails with index_damaged', async () => {
+    const release = await opened();
+    const { index } = open(folder);
+    await index.open(release);
+    await index.embed(release, () => undefined, NEVER);
+    // The first query by meaning waits for the model, and the release is closed meanwhile.
+    const asked = codeOf(index.search(release, ask('vehicle repair'), LABEL));
+    await index.close(release);
+    expect(['none', 'index_damaged']).toContain(await asked);
+    expect(await codeOf(index.search(release, ask('lantern'), LABEL))).toBe('index_damaged');
+    await index.stop();
+  });
+
+  test('embedding that is interrupted throws the reason, and goes on from where it was', async () => {
+    const pages = Array.from({ length: 24 }, (_, n) => [`p${n}.html`, page(`Page ${n}`, `Chapter ${n} of it.`)]);
+    const release = await opened(Object.fromEntries(pages) as Record<string, string>);
+    const abort = new AbortController();
+    let before = 0;
+    const first = subject.index.embed(
+      release,
+      ({ embedded }) => {
+        before = embedded;
+        if (embedded > 0) abort.abort(new Error('enough'));
+      },
+      abort.signal,
+    );
+    await expect(first).rejects.toThrow('enough');
+    expect(before).toBeLessThan(24);
+
+    const told: EmbedProgress[] = [];
+    await subject.index.embed(release, (progress) => told.push(progress), NEVER);
+    expect(told[0]?.embedded).toBeGreaterThanOrEqual(before);
+    expect(told.at(-1)).toEqual({ passages: 24, embedded: 24 });
+  });
+
+  test('stop() in the middle of embedding and building ends both, and leaves nothing alive', async () => {
+    const other = open(folder);
+    const pages = Array.from({ length: 200 }, (_, n) => [`q${n}.html`, page(`Leaf ${n}`, `Leaf ${n} of a tree.`)]);
+    const release = await write(Object.fromEntries(pages) as Record<string, string>);
+    await other.index.build(release, NEVER);
+    await other.index.open(release);
+    const begun = Promise.withResolvers<void>();
+    const embedding = codeOf(other.index.embed(release, ({ embedded }) => embedded > 0 && begun.resolve(), NEVER));
+    await begun.promise;
+    const building = codeOf(other.index.build(await write(SITE), NEVER));
+    expect(other.alive()).toBeGreaterThan(0);
+    await other.index.stop();
+    expect(other.alive()).toBe(0);
+    expect(await Promise.all([embedding, building])).toEqual(['stopping', 'stopping']);
+    expect(await codeOf(other.index.search(release, ask('leaf'), LABEL))).toBe('stopping');
+    expect(other.alive()).toBe(0);
+  });
+
+  test('stop() without anything under way is quiet', async () => {
+    const idle = open(folder);
+    await idle.index.stop();
+    expect(idle.alive()).toBe(0);
+  });
+});

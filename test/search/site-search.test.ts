@@ -1,0 +1,260 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import { type IndexedRelease, type SearchEvent, type SearchRequest, SiteSearch } from '../../src/search/index.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+import { FakeIndex, SECTIONS } from './fake-index.ts';
+
+const JUNE = release('june');
+const JULY = release('july');
+const REQUEST: SearchRequest = {
+  query: 'lantern',
+  pageSize: 10,
+  scoreThreshold: null,
+  prefixLast: false,
+  filter: { version: null, language: null, tag: null },
+};
+
+function release(name: string): IndexedRelease {
+  return { digest: name, releaseDir: `/${name}`, trailingSlash: 'never' };
+}
+
+function siteSearch(index: FakeIndex, { isSemantic = true } = {}) {
+  const events: SearchEvent[] = [];
+  const search = new SiteSearch({ index, isSemantic, onEvent: (event) => events.push(event) });
+  const kinds = () => events.map((event) => (event.kind === 'failed' ? `failed ${event.step}` : event.kind));
+  const path = async () => (await search.search(REQUEST))[0]?.path;
+  const fault = () =>
+    search.search(REQUEST).then(
+      () => null,
+      ({ code, fields }: DocshelfError) => ({ code, fields }),
+    );
+  const until = (holds: (status: SiteSearch['status']) => boolean) =>
+    waitFor(
+      () => (holds(search.status) ? search.status : null),
+      () => JSON.stringify(search.status),
+      2_000,
+    );
+  return { search, events, kinds, path, fault, until };
+}
+
+const BUILDING = { code: 'index_building', fields: { retryAfterS: 5 } };
+
+it('is off, and answers 503 with a time, before there is a version', async () => {
+  const { search, fault } = siteSearch(new FakeIndex());
+  expect(search.status).toEqual({ keyword: 'off', semantic: 'off', sections: 0, embedded: 0 });
+  expect(await fault()).toEqual(BUILDING);
+});
+
+it('goes from building to ready, keywords first, and counts what is embedded', async () => {
+  const index = new FakeIndex(JUNE);
+  const { search, path, until, kinds } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  expect(search.status).toEqual({ keyword: 'building', semantic: 'building', sections: 0, embedded: 0 });
+  expect(await until(({ keyword }) => keyword === 'ready')).toEqual({
+    keyword: 'ready',
+    semantic: 'building',
+    sections: SECTIONS,
+    embedded: 0,
+  });
+  expect(await path()).toBe('/june/v1');
+  index.embeddings[0]?.onProgress({ passages: 20, embedded: 10 });
+  expect(search.status).toMatchObject({ semantic: 'building', embedded: 3 });
+  index.embeddings[0]?.onProgress({ passages: 20, embedded: 20 });
+  index.embeddings[0]?.end.resolve();
+  expect(await until(({ semantic }) => semantic === 'ready')).toMatchObject({ embedded: SECTIONS });
+  expect(kinds()).toEqual(['embedded']);
+});
+
+it('embeds nothing where the model is off', async () => {
+  const index = new FakeIndex(JUNE);
+  const { search, path } = siteSearch(index, { isSemantic: false });
+  search.follow(JUNE, 'v1');
+  expect(await path()).toBe('/june/v1');
+  expect(search.status).toEqual({ keyword: 'ready', semantic: 'off', sections: SECTIONS, embedded: 0 });
+  expect(index.embeddings).toEqual([]);
+});
+
+it('lets a query wait while the index is being opened', async () => {
+  const index = new FakeIndex(JUNE);
+  const opening = Promise.withResolvers<void>();
+  index.gates.open = opening.promise;
+  const { search, path } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  const asked = path();
+  await sleep(20);
+  expect(index.calls).toEqual(['open june']);
+  opening.resolve();
+  expect(await asked).toBe('/june/v1');
+});
+
+it('builds an index that is missing, says so, and answers 503 until it is there', async () => {
+  const index = new FakeIndex();
+  const building = Promise.withResolvers<void>();
+  index.gates.build = building.promise;
+  const { search, path, fault, kinds } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  expect(await fault()).toEqual(BUILDING);
+  expect(kinds()).toEqual(['rebuilding']);
+  building.resolve();
+  expect(await path()).toBe('/june/v1');
+  expect(kinds()).toEqual(['rebuilding', 'indexed']);
+});
+
+it('builds an index anew that turns out to be damaged by a query', async () => {
+  const index = new FakeIndex(JUNE);
+  const { search, path, fault, kinds } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  expect(await path()).toBe('/june/v1');
+  index.sound.delete('june');
+  expect(await fault()).toEqual(BUILDING);
+  expect(await path()).toBe('/june/v1');
+  expect(index.calls.filter((call) => call === 'build june')).toHaveLength(1);
+  expect(kinds()).toContain('rebuilding');
+  expect(index.embeddings[0]?.signal.aborted).toBe(true);
+});
+
+it('is failed where the index cannot be built, and follows the next version all the same', async () => {
+  const index = new FakeIndex(JULY);
+  index.buildFault = new DocshelfError('cannot_write', 'Cannot write the index: the disk is full');
+  const { search, path, fault, until, kinds } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  expect(await until(({ keyword }) => keyword === 'failed')).toMatchObject({ semantic: 'failed', sections: 0 });
+  expect(await fault()).toEqual(BUILDING);
+  expect(kinds()).toEqual(['rebuilding', 'failed index']);
+  search.follow(JULY, 'v2');
+  expect(await path()).toBe('/july/v2');
+  expect(search.status.keyword).toBe('ready');
+});
+
+it('stays searchable by keywords where embedding fails', async () => {
+  const index = new FakeIndex(JUNE);
+  const { search, path, until, kinds } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  await until(({ keyword }) => keyword === 'ready');
+  index.embeddings[0]?.end.reject(new DocshelfError('embedder_failed', 'Cannot embed: no answer'));
+  expect(await until(({ semantic }) => semantic === 'failed')).toMatchObject({ keyword: 'ready', embedded: 0 });
+  expect(kinds()).toEqual(['failed embed']);
+  expect(await path()).toBe('/june/v1');
+});
+
+it('follows another version: the former’s embedding ends, it is closed, and nothing is answered from it', async () => {
+  const index = new FakeIndex(JUNE, JULY);
+  const { search, path, until, kinds } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  await until(({ keyword }) => keyword === 'ready');
+  const former = index.embeddings[0];
+  former?.onProgress({ passages: 10, embedded: 9 });
+
+  const opening = Promise.withResolvers<void>();
+  index.gates.open = opening.promise;
+  search.follow(JULY, 'v2');
+  expect(search.status).toEqual({ keyword: 'building', semantic: 'building', sections: 0, embedded: 0 });
+  expect(former?.signal.aborted).toBe(true);
+  former?.onProgress({ passages: 10, embedded: 10 });
+  const asked = path();
+  opening.resolve();
+  expect(await asked).toBe('/july/v2');
+  expect(search.status).toMatchObject({ semantic: 'building', embedded: 0 });
+  await waitFor(
+    () => (index.calls.includes('close june') ? true : null),
+    () => 'june stays open',
+    2_000,
+  );
+  expect(index.opened).toEqual(new Set(['july']));
+  expect(index.embeddings.map(({ digest }) => digest)).toEqual(['june', 'july']);
+  // That the former gave up is no fault to tell of.
+  expect(kinds()).toEqual([]);
+});
+
+it('asks the next version a query that the former answers too late', async () => {
+  const index = new FakeIndex(JUNE, JULY);
+  const { search, path, until } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  await until(({ keyword }) => keyword === 'ready');
+  const searching = Promise.withResolvers<void>();
+  index.gates.search = searching.promise;
+  const asked = path();
+  search.follow(JULY, 'v2');
+  await until(({ keyword }) => keyword === 'ready');
+  searching.resolve();
+  expect(await asked).toBe('/july/v2');
+});
+
+it('asks the next version a query that waited for the former to open, and closes that once it is open', async () => {
+  const index = new FakeIndex(JUNE, JULY);
+  const opening = Promise.withResolvers<void>();
+  index.gates.open = opening.promise;
+  const { search, path, until } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  const asked = path();
+  delete index.gates.open;
+  search.follow(JULY, 'v2');
+  await until(({ keyword }) => keyword === 'ready');
+  opening.resolve();
+  expect(await asked).toBe('/july/v2');
+  await sleep(20);
+  expect(index.opened).toEqual(new Set(['july']));
+});
+
+it('takes a new label of the same release without closing it', async () => {
+  const index = new FakeIndex(JUNE);
+  const { search, path } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  expect(await path()).toBe('/june/v1');
+  search.follow(JUNE, 'v2');
+  expect(await path()).toBe('/june/v2');
+  expect(index.calls).not.toContain('close june');
+});
+
+it('forgets: off, closed, and 503', async () => {
+  const index = new FakeIndex(JUNE);
+  const { search, path, fault } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  await path();
+  search.forget();
+  expect(search.status).toEqual({ keyword: 'off', semantic: 'off', sections: 0, embedded: 0 });
+  expect(index.embeddings[0]?.signal.aborted).toBe(true);
+  expect(await fault()).toEqual(BUILDING);
+  expect(index.calls).toContain('close june');
+});
+
+it('passes on what is no fault of the index', async () => {
+  const index = new FakeIndex(JUNE);
+  const { search, path, fault, kinds } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  await path();
+  index.gates.search = Promise.reject(new DocshelfError('queue_full', 'Cannot search now', {}));
+  expect((await fault())?.code).toBe('queue_full');
+  expect(search.status.keyword).toBe('ready');
+  expect(kinds()).toEqual([]);
+});
+
+it('index() builds and says so; a failure is said and no reason to refuse the bundle', async () => {
+  const index = new FakeIndex();
+  const { search, events } = siteSearch(index);
+  const never = new AbortController().signal;
+  await search.index(JUNE, never);
+  expect(events[0]).toMatchObject({ kind: 'indexed', sections: SECTIONS });
+  index.buildFault = new DocshelfError('cannot_write', 'Cannot write the index: the disk is full');
+  await search.index(JULY, never);
+  expect(events[1]).toMatchObject({ kind: 'failed', step: 'index', error: { code: 'cannot_write' } });
+});
+
+it('index() rejects with the reason of an abort, and says nothing', async () => {
+  const { search, events } = siteSearch(new FakeIndex());
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(search.index(JUNE, signal)).rejects.toThrow('enough');
+  expect(events).toEqual([]);
+});
+
+it('stop() ends the embedding before the index', async () => {
+  const index = new FakeIndex(JUNE);
+  const { search, path, kinds } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  await path();
+  await search.stop();
+  expect(index.embeddings[0]?.signal.aborted).toBe(true);
+  expect(index.calls.at(-1)).toBe('stop');
+  expect(kinds()).toEqual([]);
+});
