@@ -15,9 +15,8 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # The optional dependencies are Node itself, for machines whose own is older; the base has it.
 RUN npm ci --omit=dev --omit=optional
-# The inference runtime brings its library for five platforms; the image carries its own, 45 of 288 MB.
-RUN cd node_modules/onnxruntime-node/bin/napi-v6 && keep="$(node -p 'process.platform + "/" + process.arch')" && \
-    for library in */*; do [ "$library" = "$keep" ] || rm -rf "$library"; done
+COPY scripts/prune-platforms.mjs ./
+RUN node prune-platforms.mjs
 
 FROM ${BASE}
 WORKDIR /opt/docshelf

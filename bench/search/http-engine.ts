@@ -89,8 +89,8 @@ export async function serveDocuments(
 }
 
 function pageOf(title: string, text: string): string {
-  const escape = (raw: string) => raw.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  return `<!doctype html><html lang="en"><title>${escape(title)}</title><main><h1>${escape(title)}</h1><pre>${escape(text)}</pre></main></html>`;
+  const escaped = (raw: string) => raw.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  return `<!doctype html><html lang="en"><title>${escaped(title)}</title><main><h1>${escaped(title)}</h1><pre>${escaped(text)}</pre></main></html>`;
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
