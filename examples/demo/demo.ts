@@ -208,7 +208,7 @@ function printHints(run: Run): void {
 
   To search it, here and in the browser (words and meaning; no network is asked):
 
-    node dist/main.js search "which version do readers get after a restart" --config ${config}
+    npm run -s docshelf -- search "which version do readers get after a restart" --config ${config}
     ${run.site}_docshelf/search?q=air+gap
 
   Ctrl-C ends the demo.
