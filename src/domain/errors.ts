@@ -58,8 +58,8 @@ export const BUNDLE_CODES = [
   'release_damaged',
 ] as const;
 
-/** Something needed is not there or does not answer. Exit code 69. */
-export const UNAVAILABLE_CODES = [
+/** A download that failed. Exit code 69. */
+export const SOURCE_CODES = [
   'link_expired',
   'link_refused',
   'bundle_not_found',
@@ -72,6 +72,11 @@ export const UNAVAILABLE_CODES = [
   'source_no_length',
   'too_many_redirects',
   'host_not_allowed',
+] as const;
+
+/** Something needed is not there or does not answer. Exit code 69. */
+export const UNAVAILABLE_CODES = [
+  ...SOURCE_CODES,
   'port_taken',
   'cannot_listen',
   'version_not_found',

@@ -1,5 +1,5 @@
 import type { DeployEvent, DeployState } from '../deploy/index.ts';
-import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
+import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../domain/errors.ts';
 import type { BundleSourceKind } from '../domain/release.ts';
 import { defineMetrics } from './metric-set.ts';
 import { addProcessMetrics } from './process-metrics.ts';
@@ -15,21 +15,7 @@ export interface Readings {
 const STATES: readonly DeployState[] = ['ready', 'stale', 'waiting', 'off'];
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
 /** The codes of a download that failed. */
-const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([
-  'link_expired',
-  'link_refused',
-  'bundle_not_found',
-  'source_failed',
-  'source_unreachable',
-  'source_timeout',
-  'source_truncated',
-  'source_encoded',
-  'source_too_large',
-  'source_no_length',
-  'too_many_redirects',
-  'host_not_allowed',
-  'wrong_digest',
-]);
+const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
 /** The metrics of one process, on a registry of their own. */
 export class Metrics {
