@@ -195,7 +195,7 @@ async function checkDomain(
     'domain_mismatch',
     `Cannot take in "${name}": its own manifest says domain "${manifestDomain}", and this deployment serves "${domain}"`,
     {
-      next: `Set deployment.domain to ${manifestDomain} for a data folder of its own, or get the bundle of ${domain}.`,
+      next: `Set deployment.domain to ${manifestDomain} if that site is meant (with a data folder of its own, where this one holds another), or get the bundle of ${domain}.`,
     },
   );
 }
