@@ -1,5 +1,6 @@
+import { readdir } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { KEYWORD_FILE, VECTOR_FILE } from './build-index.ts';
 import { KeywordIndex } from './keyword/index.ts';
 import type { EmbedOrder } from './messages.ts';
@@ -7,6 +8,7 @@ import type { Embedder, EmbedProgress } from './ports.ts';
 import { readSectionFacts, type SectionFacts } from './section-facts.ts';
 import { embedRelease, type PassageText } from './semantic/embed-release.ts';
 import { passageText } from './semantic/passage-text.ts';
+import { sweepVectors } from './semantic/sweep-vectors.ts';
 import { readVectors } from './semantic/vector-file.ts';
 
 /** Texts between two looks at the other threads' needs: some 80 ms of one core with the built-in model. */
@@ -45,6 +47,7 @@ export async function embedInThread(
       signal,
       onProgress,
     });
+    await sweepCache(searchDir, join(cacheDir, digest), embedder.dims);
   } finally {
     keyword.close();
   }
@@ -57,6 +60,13 @@ export async function embedInThread(
  */
 function yieldToReaders(): void {
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
+/** The cache is bounded by the releases that are stored. A sweep that fails is made good after the next release. */
+async function sweepCache(searchDir: string, folder: string, dims: number): Promise<void> {
+  const releasesDir = dirname(dirname(searchDir));
+  const stored = await readdir(releasesDir).catch(() => null);
+  if (stored !== null) await sweepVectors(folder, dims, new Set(stored), Date.now()).catch(() => undefined);
 }
 
 /** What the model cannot read is not embedded: nothing would come of it but work. */
