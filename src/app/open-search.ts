@@ -9,10 +9,16 @@ import { workerEntry } from './worker-entry.ts';
 /** The model that docshelf brings along; from `src/app` as from `dist/app`, it lies two folders up. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 
+/** Versions that are switched through in a hurry do not load the model each. */
+const EMBED_AFTER_MS = 500;
+
 /** The search engine over the site, or null where it is turned off. Nothing runs before the first index or query. */
 export function openSearch(config: Config, network: Network, onEvent: (event: SearchEvent) => void): SiteSearch | null {
   const index = openIndex(config, network);
-  return index && new SiteSearch({ index, isSemantic: config.search.model.kind !== 'off', onEvent });
+  return (
+    index &&
+    new SiteSearch({ index, isSemantic: config.search.model.kind !== 'off', embedAfterMs: EMBED_AFTER_MS, onEvent })
+  );
 }
 
 /** The embedded index alone, or null where search is turned off. */

@@ -37,17 +37,22 @@ export async function embedInThread(
   try {
     const facts = await readSectionFacts(searchDir, keyword.count);
     const embedder = await load();
-    await embedRelease({
-      passages: () => passageTexts(keyword, facts, embedder),
-      embedder,
-      release,
-      cacheDir,
-      file,
-      batchSize: BATCH_SIZE,
-      signal,
-      onProgress,
-    });
-    await sweepCache(searchDir, join(cacheDir, digest), embedder.dims);
+    try {
+      await embedRelease({
+        passages: () => passageTexts(keyword, facts, embedder),
+        embedder,
+        release,
+        cacheDir,
+        file,
+        batchSize: BATCH_SIZE,
+        signal,
+        onProgress,
+      });
+      await sweepCache(searchDir, join(cacheDir, digest), embedder.dims);
+    } finally {
+      // The model's weights are outside the thread's heap: they do not go with the thread.
+      await embedder.close?.();
+    }
   } finally {
     keyword.close();
   }

@@ -21,6 +21,9 @@ export interface Embedder {
 
   /** Vectors in the order of the texts. Throws as `embedQuery`. */
   embedPassages(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
+
+  /** Gives back what it holds outside the heap, where it holds anything there. */
+  close?(): Promise<void>;
 }
 
 /** A release as search needs it. Plain data. */

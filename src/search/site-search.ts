@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
 import type { Search, SearchRequest, SearchResult } from './request.ts';
@@ -23,6 +24,8 @@ export type SearchEvent =
 export interface SiteSearchOptions {
   readonly index: SearchIndex;
   readonly isSemantic: boolean;
+  /** How long a release is served before its passages are embedded. */
+  readonly embedAfterMs: number;
   readonly onEvent: (event: SearchEvent) => void;
 }
 
@@ -161,6 +164,9 @@ export class SiteSearch implements Search {
   async #embed(release: IndexedRelease, signal: AbortSignal): Promise<void> {
     const startedMs = performance.now();
     try {
+      const { embedAfterMs } = this.#options;
+      // Versions that are switched through in a hurry each would load the model for nothing.
+      if (embedAfterMs > 0) await sleep(embedAfterMs, undefined, { signal, ref: false });
       await this.#options.index.embed(
         release,
         (progress) => {
