@@ -93,7 +93,14 @@ export class ReleaseSearch {
     const { embedder, vectors } = semantic;
     const votes = votesOf(query, (language) => embedder.reads(language));
     if (votes === null) return null;
-    const mayJudge = (section: number): boolean => votes(this.#facts[section]?.language ?? null);
+    // Asked for every section, answered once a language: working out a tag's script takes some microseconds.
+    const byLanguage = new Map<string | null, boolean>();
+    const mayJudge = (section: number): boolean => {
+      const language = this.#facts[section]?.language ?? null;
+      const known = byLanguage.get(language) ?? votes(language);
+      byLanguage.set(language, known);
+      return known;
+    };
     const vector = await embedder.embedQuery(query).catch(() => null);
     if (vector === null) return null;
     const found = vectors.search(vector, {
