@@ -9,7 +9,7 @@ import { Intake, type IntakeOptions } from './intake.ts';
 import { Journal } from './journal.ts';
 import type { ReleaseRef } from './plan.ts';
 import type { ReleaseStore } from './release-store.ts';
-import { type DeploySettings, linkDigestOf } from './settings.ts';
+import { type DeploySettings, linkDigestOf, PART_AGE_MS_MAX } from './settings.ts';
 import { Settler, versionNotFound } from './settle.ts';
 import { spoolStream } from './spool-stream.ts';
 import { createStaging, removeStaging, sweepStaging } from './staging.ts';
@@ -31,9 +31,6 @@ export type Delivery = Pick<TakeInRequest, 'file' | 'fileName' | 'version' | 'so
 export interface Delivered extends TakenIn {
   readonly activated: boolean;
 }
-
-/** How old a part in the spool may be (design.md, "On disk"). */
-const PART_AGE_MS_MAX = 24 * 3600_000;
 
 /**
  * The deployment: one data folder, one site, one active version. What a daemon starts, reloads and stops, and what the

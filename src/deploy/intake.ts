@@ -5,7 +5,7 @@ import { fetchBundle } from './fetch.ts';
 import type { Journal } from './journal.ts';
 import type { BundleSource } from './ports.ts';
 import type { ReleaseStore } from './release-store.ts';
-import { type DeploySettings, linkDigestOf } from './settings.ts';
+import { type DeploySettings, linkDigestOf, PART_AGE_MS_MAX } from './settings.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { type BeforeSeal, type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
 import { turns } from './turns.ts';
@@ -16,9 +16,6 @@ export interface IntakeOptions {
   readonly spawnUnpacker: SpawnUnpacker;
   readonly beforeSeal: readonly BeforeSeal[];
 }
-
-/** How long a partial download is worth resuming (design.md, "On disk"). */
-const PART_AGE_MS_MAX = 24 * 3600_000;
 
 /** The way of every bundle onto the shelf, with the log's and the metrics' eyes on it. */
 export class Intake {

@@ -3,6 +3,9 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Wish } from './plan.ts';
 
+/** How old a partial download may be to be resumed, in milliseconds (design: "at most 24 h"). */
+export const PART_AGE_MS_MAX = 24 * 3600_000;
+
 /** The deploy room's slice of the config. */
 export interface DeploySettings {
   readonly enabled: boolean;

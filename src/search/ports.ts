@@ -36,6 +36,7 @@ export interface IndexedRelease {
 
 export interface EmbedProgress {
   readonly passages: number;
+  /** How many of them have their vector, those that were in the cache included. */
   readonly embedded: number;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import type { Embedder } from '../ports.ts';
+import type { Embedder, EmbedProgress } from '../ports.ts';
 import { quantise } from './quantise.ts';
 import { noteUse } from './sweep-vectors.ts';
 import { VectorCache } from './vector-cache.ts';
@@ -29,12 +29,6 @@ export interface EmbedRequest {
   readonly batchSize: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: EmbedProgress) => void;
-}
-
-export interface EmbedProgress {
-  readonly passages: number;
-  /** How many of them have their vector, those that were in the cache included. */
-  readonly embedded: number;
 }
 
 /**

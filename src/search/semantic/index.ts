@@ -4,8 +4,10 @@
  * passage -> text (`passage-text`) -> vector (`model`) -> int8 (`quantise`) -> cache (`vector-cache`) -> file (`vector-file`): `embed-release`
  * query -> vector (`model`) -> nearest sections (`vector-index`)
  */
+
+export type { EmbedProgress } from '../ports.ts';
 export { COMMON_SCALE, type CosineScale, measureScale } from './cosine-scale.ts';
-export { type EmbedProgress, type EmbedRequest, embedRelease, type PassageText } from './embed-release.ts';
+export { type EmbedRequest, embedRelease, type PassageText } from './embed-release.ts';
 export { EmbeddingModel } from './model.ts';
 export { passageText } from './passage-text.ts';
 export { sweepVectors } from './sweep-vectors.ts';
