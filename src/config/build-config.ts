@@ -1,8 +1,10 @@
 import { ARCHIVE_LIMITS } from '../domain/limits.ts';
-import type { Organization } from '../domain/organization.ts';
+import type { Organization, SourceSettings } from '../domain/organization.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { Config, FeatureConfig, SearchModelConfig } from './config.ts';
+import type { BundleStoreConfig, Config, FeatureConfig, SearchModelConfig } from './config.ts';
 import type { Values } from './schema/index.ts';
+
+type SourceValues = NonNullable<Values['organizations'][number]['domains'][string]['source']>;
 
 interface Found {
   /** The link that `bundleUrlFile` holds. */
@@ -12,11 +14,13 @@ interface Found {
   readonly hostedSearchKey: Secret | null;
   /** The key that the `keyFile` of `search.model` holds. */
   readonly searchModelKey: Secret | null;
+  /** The key that `exportApi.signingKeyFile` holds. */
+  readonly signingKey: Secret | null;
 }
 
 /** The values of the keys in the shape that docshelf works with, frozen to the bottom. */
 export function buildConfig(values: Values, found: Found): Config {
-  const { deployment, staticExport, server, admin, api, storage, network, features, search, log } = values;
+  const { deployment, staticExport, server, admin, api, storage, network, features, search, exportApi, log } = values;
   const { limits } = staticExport;
   const { discoveryUrl } = features.search;
   const { hostedSearchKey } = found;
@@ -75,6 +79,18 @@ export function buildConfig(values: Values, found: Found): Config {
       model: modelOf(search.model, found.searchModelKey),
       keys: search.keys.map(({ id, sha256 }) => ({ id, sha256: sha256.toLowerCase() })),
     },
+    exportApi: {
+      enabled: exportApi.enabled,
+      role: exportApi.role,
+      concurrency: exportApi.concurrency,
+      queuedMax: exportApi.queuedMax,
+      deadlineMs: exportApi.deadline,
+      leaseMs: exportApi.queue.lease,
+      linkTtlMs: exportApi.linkTtl,
+      retentionMs: exportApi.retention === 'none' ? null : exportApi.retention,
+      signingKey: found.signingKey,
+      store: storeOf(exportApi.store),
+    },
     organizations: values.organizations.map(organizationOf),
     log: { level: log.level, format: log.format, access: log.access },
   });
@@ -89,14 +105,37 @@ function modelOf(model: Values['search']['model'], key: Secret | null): SearchMo
   return model === 'builtin' || model === 'off' ? { kind: model } : { kind: 'folder', folder: model };
 }
 
+function storeOf(store: Values['exportApi']['store']): BundleStoreConfig {
+  const { bucket, accessKeyId, secretAccessKey } = store;
+  // A bucket is demanded by a rule.
+  if (store.kind === 'disk' || bucket === undefined) return { kind: 'disk' };
+  return {
+    kind: 's3',
+    bucket,
+    region: store.region ?? null,
+    endpoint: store.endpoint ?? null,
+    pathStyle: store.pathStyle,
+    prefix: store.prefix ?? '',
+    credentials: accessKeyId === undefined || secretAccessKey === undefined ? null : { accessKeyId, secretAccessKey },
+    caFile: store.caFile ?? null,
+  };
+}
+
+/** What a source needs is demanded by a rule; where there is none, the site is only searched. */
+function sourceOf(source: SourceValues | undefined): SourceSettings | null {
+  if (source?.path === undefined || source.kind === 'crawl') return null;
+  return { kind: source.kind, path: source.path };
+}
+
 /** Names are compared without case: hosts and digests in lower case from here on; domains are by their rule. */
 function organizationOf({ id, plan, domains, keys }: Values['organizations'][number]): Organization {
   return {
     id,
     plan,
-    sites: Object.entries(domains).map(([domain, { hosts }]) => ({
+    sites: Object.entries(domains).map(([domain, { hosts, source }]) => ({
       domain,
       hosts: hosts.map((host) => host.toLowerCase()),
+      source: sourceOf(source),
     })),
     keys: keys.map((key) => ({ ...key, sha256: key.sha256.toLowerCase() })),
   };

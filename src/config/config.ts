@@ -28,6 +28,21 @@ export type SearchModelConfig =
   /** An embeddings endpoint; the key from `keyFile`, null where there is none. */
   | { readonly kind: 'endpoint'; readonly url: string; readonly model: string; readonly key: Secret | null };
 
+/** Where exported bundles are kept. */
+export type BundleStoreConfig =
+  | { readonly kind: 'disk' }
+  | {
+      readonly kind: 's3';
+      readonly bucket: string;
+      readonly region: string | null;
+      readonly endpoint: string | null;
+      readonly pathStyle: boolean;
+      readonly prefix: string;
+      /** Null: those of the environment. */
+      readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
+      readonly caFile: string | null;
+    };
+
 /**
  * The config as docshelf works with it: checked, whole and deeply frozen. Sizes are bytes, durations milliseconds,
  * paths absolute, credentials `Secret`. A key that this version cannot honour is not in it: see `not-built.ts`.
@@ -93,7 +108,22 @@ export interface Config {
     /** Assistant keys of docshelf's own organization; empty where `organizations` is not. */
     readonly keys: readonly Omit<OrganizationKey, 'type'>[];
   };
-  /** Empty: docshelf's own organization owns the deployment's domain, see `organizationsOf`. */
+  readonly exportApi: {
+    readonly enabled: boolean;
+    readonly role: Values['exportApi']['role'];
+    readonly concurrency: number;
+    /** Jobs of one organization that may wait. */
+    readonly queuedMax: number;
+    readonly deadlineMs: number;
+    readonly leaseMs: number;
+    readonly linkTtlMs: number;
+    /** Null: ended jobs are kept for good. */
+    readonly retentionMs: number | null;
+    /** The minisign secret key that `signingKeyFile` holds. */
+    readonly signingKey: Secret | null;
+    readonly store: BundleStoreConfig;
+  };
+  /** From `organizations` or from `organizationsFile`. Empty: docshelf's own organization owns the deployment's domain, see `organizationsOf`. */
   readonly organizations: readonly Organization[];
   readonly log: {
     readonly level: Values['log']['level'];

@@ -4,6 +4,7 @@ import type { LoadedConfig } from './config.ts';
 import { ConfigError, type ConfigFault } from './faults.ts';
 import { readNamedFiles } from './named-files.ts';
 import { findNotBuilt } from './not-built.ts';
+import { readOrganizationsFile } from './organizations-file.ts';
 import { readConfigFile } from './read-config-file.ts';
 import { readEnvironment } from './read-environment.ts';
 import { readFlags } from './read-flags.ts';
@@ -11,6 +12,7 @@ import { findRepeatedNames } from './repeated-names.ts';
 import { findBrokenRules } from './rules.ts';
 import { configSchema, listKeys } from './schema-node.ts';
 import { Settings } from './setting.ts';
+import { findUselessSources } from './useless-sources.ts';
 import { validate } from './validate.ts';
 import { loadValues, treeOf } from './values.ts';
 
@@ -46,7 +48,9 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const baseDir = file.path === null ? cwd : dirname(file.path);
 
   const environment = await readEnvironment(env, baseDir);
-  const all = new Settings([...file.settings, ...environment.settings, ...(await readFlags(flags))]);
+  const written = [...file.settings, ...environment.settings, ...(await readFlags(flags))];
+  const organizations = await readOrganizationsFile(new Settings(written), baseDir);
+  const all = new Settings([...organizations.settings, ...written]);
   const validation = validate(all);
 
   // What has a fault of its own is left out of all further checks, so that no fault is told twice.
@@ -57,14 +61,21 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const faults: ConfigFault[] = [
     ...file.faults,
     ...environment.faults,
+    ...organizations.faults,
     ...validation.faults,
     ...findBrokenRules(sound, values, validation.faulty),
     ...findRepeatedNames(sound, values),
+    ...findUselessSources(sound, values),
     ...findNotBuilt(sound, values, loadValues(new Settings([]), baseDir)),
     ...namedFiles.faults,
   ];
   const watchedFiles = [
-    ...new Set([...(file.path === null ? [] : [file.path]), ...environment.files, ...namedFiles.files]),
+    ...new Set([
+      ...(file.path === null ? [] : [file.path]),
+      ...environment.files,
+      ...organizations.files,
+      ...namedFiles.files,
+    ]),
   ];
   if (faults.length > 0) throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles);
 

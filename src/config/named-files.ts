@@ -20,6 +20,8 @@ export interface NamedFiles {
   readonly hostedSearchKey: Secret | null;
   /** The key that the `keyFile` of `search.model` holds, or null. */
   readonly searchModelKey: Secret | null;
+  /** The minisign secret key that `exportApi.signingKeyFile` holds, or null. */
+  readonly signingKey: Secret | null;
   readonly faults: readonly ConfigFault[];
   /** Absolute paths of the files, whether they are there or not: a watcher sees the missing one arrive. */
   readonly files: readonly string[];
@@ -40,10 +42,13 @@ export async function readNamedFiles(settings: Settings, values: KeyValues): Pro
     if (state !== null) tell('staticExport.preload', `Cannot use "${preload}" as staticExport.preload: ${state}`);
   }
 
-  const caFile = pathAt('network.caFile');
-  if (caFile !== null) {
+  const caFiles: (string | null)[] = [];
+  for (const key of ['network.caFile', 'exportApi.store.caFile']) {
+    const caFile = pathAt(key);
+    caFiles.push(caFile);
+    if (caFile === null) continue;
     const state = await access(caFile, constants.R_OK).then(() => null, stateOf);
-    if (state !== null) tell('network.caFile', `Cannot read "${caFile}" for network.caFile: ${state}`);
+    if (state !== null) tell(key, `Cannot read "${caFile}" for ${key}: ${state}`);
   }
 
   const model = valueAt(values, 'search.model') as Values['search']['model'];
@@ -64,8 +69,16 @@ export async function readNamedFiles(settings: Settings, values: KeyValues): Pro
   const searchModelKey = await readSecret(modelKeyFile, keyState, (state) => {
     tell('search.model', `Cannot use "${modelKeyFile}" as the keyFile of search.model: ${state}`);
   });
-  const files = [caFile, linkFile, hostedKeyFile, modelKeyFile].filter((file) => file !== null);
-  return { bundleUrl, hostedSearchKey, searchModelKey, faults, files };
+  const signingKeyFile = pathAt('exportApi.signingKeyFile');
+  const signingKey = await readSecret(
+    signingKeyFile,
+    () => null,
+    (state) => {
+      tell('exportApi.signingKeyFile', `Cannot use "${signingKeyFile}" as exportApi.signingKeyFile: ${state}`);
+    },
+  );
+  const files = [...caFiles, linkFile, signingKeyFile, hostedKeyFile, modelKeyFile].filter((file) => file !== null);
+  return { bundleUrl, hostedSearchKey, searchModelKey, signingKey, faults, files };
 }
 
 function linkState(text: string): string | null {

@@ -31,8 +31,12 @@ const NOT_BUILT: readonly NotBuilt[] = [
   { key: 'features.apiPlayground.origins' },
   { key: 'search.widget' },
   { key: 'search.mcp' },
-  { key: 'exportApi' },
-  { key: 'organizations', part: { name: 'source', find: (value) => sourcesIn(value as Values['organizations']) } },
+  { key: 'exportApi.queue.url' },
+  { key: 'exportApi.queue.kind' },
+  {
+    key: 'organizations',
+    part: { name: 'source of kind crawl', find: (value) => sourcesIn(value as Values['organizations']) },
+  },
 ];
 
 const rowOf = (key: string): NotBuilt | undefined =>
@@ -45,12 +49,12 @@ export function notBuiltNote(key: string): string | null {
   return row.part === undefined ? 'Not built yet in this version.' : `Not built yet in this version: ${row.part.name}.`;
 }
 
-/** Where the pages of an export come from: exports come later. */
+/** Exports of a live site come later. */
 function sourcesIn(organizations: Values['organizations']): (string | number)[][] {
   return organizations.flatMap(({ domains }, index) =>
     Object.entries(domains)
-      .filter(([, site]) => site.source !== undefined)
-      .map(([domain]) => [index, 'domains', domain, 'source']),
+      .filter(([, site]) => site.source?.kind === 'crawl')
+      .map(([domain]) => [index, 'domains', domain, 'source', 'kind']),
   );
 }
 

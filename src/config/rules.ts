@@ -9,6 +9,7 @@ interface Rule {
   readonly broken: (values: KeyValues) => string | null;
 }
 
+const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 const ANY_HOST: ReadonlySet<unknown> = new Set(['0.0.0.0', '::']);
 
 const RULES: readonly Rule[] = [
@@ -39,6 +40,36 @@ const RULES: readonly Rule[] = [
       (valueAt(values, 'search.keys') as unknown[]).length > 0 &&
       (valueAt(values, 'organizations') as unknown[]).length > 0
         ? 'search.keys are the keys of a daemon without organizations; give them to an organization, as keys of type assistant'
+        : null,
+  },
+  {
+    keys: ['exportApi.store.bucket', 'exportApi.store.kind'],
+    broken: (values) =>
+      valueAt(values, 'exportApi.store.kind') === 's3' && valueAt(values, 'exportApi.store.bucket') === null
+        ? 'exportApi.store.kind is s3, which needs a bucket: set exportApi.store.bucket'
+        : null,
+  },
+  {
+    keys: ['exportApi.store.accessKeyId', 'exportApi.store.secretAccessKey'],
+    broken: (values) => {
+      const [id, key] = [
+        valueAt(values, 'exportApi.store.accessKeyId'),
+        valueAt(values, 'exportApi.store.secretAccessKey'),
+      ];
+      if ((id === null) === (key === null)) return null;
+      return 'exportApi.store.accessKeyId and exportApi.store.secretAccessKey go together: set both, or neither';
+    },
+  },
+  {
+    keys: ['api.publicUrl', 'api.host', 'exportApi.enabled'],
+    // Links must lead back here, and what a request's Host says is nothing to trust (contract, section 6).
+    broken: (values) =>
+      valueAt(values, 'exportApi.enabled') === true &&
+      valueAt(values, 'exportApi.role') !== 'worker' &&
+      valueAt(values, 'exportApi.store.kind') === 'disk' &&
+      valueAt(values, 'api.publicUrl') === null &&
+      !LOOPBACK.test(String(valueAt(values, 'api.host')))
+        ? 'api.publicUrl is not set and api.host is no loopback address: links to bundles need to know how clients reach the API'
         : null,
   },
 ];

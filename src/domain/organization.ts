@@ -12,10 +12,19 @@ export interface OrganizationKey {
   readonly sha256: string;
 }
 
+/** Where a site comes from when it is exported. Plain data: it crosses a thread. */
+export type SourceSettings =
+  /** A folder of built static files, or an archive of one. */
+  | { readonly kind: 'folder'; readonly path: string }
+  /** A folder of Markdown. */
+  | { readonly kind: 'markdown'; readonly path: string };
+
 /** One site, by its domain and by its full host names, all in lower case. */
 export interface OrganizationSite {
   readonly domain: string;
   readonly hosts: readonly string[];
+  /** Null where it is only searched. */
+  readonly source: SourceSettings | null;
 }
 
 export interface Organization {
@@ -39,12 +48,11 @@ export function organizationsOf(
 ): readonly Organization[] {
   if (configured.length > 0) return configured;
   const keys = own.keys.map((key) => ({ ...key, type: 'assistant' as const }));
-  return [{ id: OWN_ORGANIZATION_ID, plan: 'none', sites: [{ domain: own.domain, hosts: [] }], keys }];
+  return [{ id: OWN_ORGANIZATION_ID, plan: 'none', sites: [{ domain: own.domain, hosts: [], source: null }], keys }];
 }
 
-export interface OwnedSite {
+export interface OwnedSite extends OrganizationSite {
   readonly organization: Organization;
-  readonly domain: string;
 }
 
 /** Finds a site by its domain or by one of its hosts, in any case. That no name is given twice is a rule of the config. */
@@ -54,8 +62,8 @@ export class SiteDirectory {
   constructor(organizations: readonly Organization[]) {
     this.#byName = new Map(
       organizations.flatMap((organization) =>
-        organization.sites.flatMap(({ domain, hosts }) =>
-          [domain, ...hosts].map((name) => [name, { organization, domain }] as const),
+        organization.sites.flatMap((site) =>
+          [site.domain, ...site.hosts].map((name) => [name, { ...site, organization }] as const),
         ),
       ),
     );

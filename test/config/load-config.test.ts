@@ -57,6 +57,18 @@ describe('loadConfig() without a config file', () => {
         apiPlayground: { enabled: null },
       },
       search: { enabled: true, model: { kind: 'builtin' }, keys: [] },
+      exportApi: {
+        enabled: false,
+        role: 'both',
+        concurrency: 1,
+        queuedMax: 100,
+        deadlineMs: 3_600_000,
+        leaseMs: 15_000,
+        linkTtlMs: 3_600_000,
+        retentionMs: null,
+        signingKey: null,
+        store: { kind: 'disk' },
+      },
       organizations: [],
       log: { level: 'info', format: 'auto', access: true },
     });

@@ -16,12 +16,10 @@ describe('what is not built yet', () => {
     ['features: { analytics: { origins: ["https://x"] } }', 'features.analytics.origins'],
     ['search: { widget: replace }', 'search.widget'],
     ['search: { mcp: true }', 'search.mcp'],
-    ['exportApi: { enabled: true }', 'exportApi.enabled'],
-    ['exportApi: { linkTtl: 2h }', 'exportApi.linkTtl'],
-    ['exportApi: { store: { kind: s3 } }', 'exportApi.store.kind'],
+    ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
     [
-      'organizations: [{ id: a, domains: { docs: { source: { kind: crawl } } } }]',
-      'organizations[0].domains.docs.source',
+      'organizations: [{ id: a, domains: { docs: { source: { kind: crawl, url: "https://x" } } } }]',
+      'organizations[0].domains.docs.source.kind',
     ],
   ])('%s is refused by name', async (yaml, key) => {
     const [fault, ...others] = await faultsOf(yaml);

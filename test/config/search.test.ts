@@ -83,8 +83,8 @@ organizations:
         id: 'Acme',
         plan: 'none',
         sites: [
-          { domain: 'acme', hosts: ['docs.acme.dev'] },
-          { domain: 'labs', hosts: [] },
+          { domain: 'acme', hosts: ['docs.acme.dev'], source: null },
+          { domain: 'labs', hosts: [], source: null },
         ],
         keys: [{ id: 'site', type: 'assistant', sha256: HEX.toLowerCase() }],
       },

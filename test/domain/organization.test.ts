@@ -9,16 +9,21 @@ import {
 const acme: Organization = {
   id: 'acme-inc',
   plan: 'enterprise',
-  sites: [{ domain: 'acme', hosts: ['docs.acme.dev'] }],
+  sites: [{ domain: 'acme', hosts: ['docs.acme.dev'], source: null }],
   keys: [],
 };
-const other: Organization = { id: 'other', plan: 'none', sites: [{ domain: 'beta', hosts: [] }], keys: [] };
+const other: Organization = {
+  id: 'other',
+  plan: 'none',
+  sites: [{ domain: 'beta', hosts: [], source: null }],
+  keys: [],
+};
 
 describe('SiteDirectory', () => {
   const sites = new SiteDirectory([acme, other]);
 
   it.each(['acme', 'ACME', 'docs.acme.dev', 'Docs.Acme.DEV'])('finds a site by %s', (name) => {
-    expect(sites.find(name)).toEqual({ organization: acme, domain: 'acme' });
+    expect(sites.find(name)).toEqual({ organization: acme, ...acme.sites[0], domain: 'acme' });
   });
 
   it.each(['', 'acm', 'acme.dev', 'constructor', '__proto__'])('finds none by %j', (name) => {
@@ -38,7 +43,7 @@ describe('organizationsOf()', () => {
       {
         id: OWN_ORGANIZATION_ID,
         plan: 'none',
-        sites: [{ domain: 'docs', hosts: [] }],
+        sites: [{ domain: 'docs', hosts: [], source: null }],
         keys: [{ id: 'k', type: 'assistant', sha256: 'a'.repeat(64) }],
       },
     ]);

@@ -8,6 +8,7 @@ import {
   durationOrNone,
   host,
   httpUrl,
+  integer,
   list,
   oneOf,
   optional,
@@ -80,15 +81,32 @@ export const search = section(
 export const exportApi = section(
   {
     enabled: boolean({ description: 'Whether the static export API is offered.', default: false }),
-    role: oneOf(['both', 'api', 'worker'], { description: 'What this daemon does of it.', default: 'both' }),
+    role: oneOf(['both', 'api', 'worker'], {
+      description: 'What this daemon does of it: answer calls, run jobs, or both.',
+      default: 'both',
+    }),
+    concurrency: integer(1, 64, { description: 'Jobs that run at once in this daemon.', default: 1 }),
+    queuedMax: integer(1, 10_000, {
+      description: 'Jobs of one organization that may wait; the next one is refused.',
+      default: 100,
+    }),
+    deadline: duration('1s', '7d', { description: 'How long one job may run.', default: '1h' }),
     linkTtl: duration('1s', '7d', { description: 'How long a link to a bundle works.', default: '1h' }),
     retention: durationOrNone('1h', '3650d', { description: 'How long finished jobs are kept.', default: 'none' }),
+    signingKeyFile: optional(
+      path({ description: 'File that holds a minisign secret key without password: it signs every bundle.' }),
+    ),
     store: section(
       {
         kind: oneOf(['disk', 's3'], { description: 'Where bundles are kept.', default: 'disk' }),
         bucket: optional(text('the name of a bucket', {}, { description: 'Bucket (s3).' })),
         region: optional(text('a region', {}, { description: 'Region (s3).' })),
         endpoint: optional(httpUrl({ description: 'Endpoint of another S3 service (s3).' })),
+        pathStyle: boolean({
+          description: 'Whether the bucket stands in the path and not in the host name (s3).',
+          default: false,
+        }),
+        caFile: optional(path({ description: 'File with further certificate authorities (s3).' })),
         prefix: optional(text('a prefix', {}, { description: 'Prefix of object names (s3).' })),
         accessKeyId: optional(secret('an access key id', {}, { description: 'Access key id (s3).' })),
         secretAccessKey: optional(secret('a secret access key', {}, { description: 'Secret access key (s3).' })),
@@ -98,6 +116,11 @@ export const exportApi = section(
     queue: section(
       {
         kind: oneOf(['sqlite', 'postgres'], { description: 'Where jobs wait.', default: 'sqlite' }),
+        lease: duration('1s', '10m', {
+          description:
+            'How long a job waits for a worker that says nothing any more, until another one goes on with it.',
+          default: '15s',
+        }),
         url: optional(secret('a connection URL', {}, { description: 'Connection URL (postgres).' })),
       },
       'The queue of export jobs.',
@@ -154,3 +177,7 @@ const organization = record(
 export const organizations = list(organization, {
   description: "Who owns which domains. Without any, an organization of docshelf's own owns deployment.domain.",
 });
+
+export const organizationsFile = optional(
+  path({ description: 'A YAML file with the key organizations, in place of the key here.' }),
+);

@@ -1,0 +1,174 @@
+import type { ExportedBundle, ExportReport, ExportRequest, Finding, Job, JobStatus } from '../domain/job.ts';
+
+/** A job with what the service knows of it besides. */
+export interface StoredJob extends Job {
+  readonly organizationId: string;
+  readonly paths: readonly string[] | null;
+  /** How often it was claimed. */
+  readonly attempt: number;
+  readonly isCanceled: boolean;
+  /** What the last attempt wrote down to go on from; null where there is nothing yet. */
+  readonly checkpoint: string | null;
+  /** Set where the job is completed. */
+  readonly bundle: ExportedBundle | null;
+}
+
+export interface NewJob extends ExportRequest {
+  readonly jobId: string;
+  readonly organizationId: string;
+}
+
+/** Right to run a job. It holds until its lease expires or another attempt begins; whatever is written carries it. */
+export interface Claim {
+  readonly job: StoredJob;
+  readonly attempt: number;
+}
+
+export interface JobFilter {
+  readonly organizationId: string;
+  readonly domain?: string;
+  readonly status?: JobStatus;
+  /** 1 to 100. */
+  readonly limit: number;
+  /** Where the page before ended, as `nextCursor` gave it. */
+  readonly cursor?: string;
+}
+
+export interface JobCounts {
+  readonly queued: number;
+  readonly running: number;
+}
+
+/**
+ * Keeps jobs and says who runs which. Every call resolves once what it changed is durable. Several processes may share one
+ * queue; times of day are for people only, so that a clock that jumps neither ends a lease nor keeps one alive.
+ */
+export interface JobQueue {
+  /**
+   * Adds a job as `queued`.
+   *
+   * @param queuedMax queued jobs that the organization may have
+   * @throws DocshelfError `queue_full`
+   */
+  add(job: NewJob, queuedMax: number): Promise<StoredJob>;
+
+  get(jobId: string): Promise<StoredJob | null>;
+
+  /** Newest first. @throws DocshelfError `bad_request` where the cursor is none that it gave. */
+  list(filter: JobFilter): Promise<{ readonly jobs: readonly StoredJob[]; readonly nextCursor: string | null }>;
+
+  /**
+   * The next job to run, now `running`, or null where there is none. One running job a domain; organizations take turns, and
+   * within one the oldest goes first. A running job whose holder has not renewed for `leaseMs`, as measured here, is claimed
+   * anew, before any queued one.
+   */
+  claim(leaseMs: number): Promise<Claim | null>;
+
+  /** Holds the lease on. `lost`: another attempt has begun, or the job has ended; `canceled`: it is to stop. */
+  renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'>;
+
+  /** Writes down how far it is. `progress` and `pageCount` never fall. False, and nothing is written, where the claim is lost. */
+  advance(
+    claim: Claim,
+    step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
+  ): Promise<boolean>;
+
+  /** Ends the job as `completed`. False, and nothing is written, where the claim is lost or the job is canceled. */
+  complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean>;
+
+  /** Ends the job as `failed`. False, and nothing is written, where the claim is lost. */
+  fail(claim: Claim, error: string, report: ExportReport | null): Promise<boolean>;
+
+  /** Gives the job back, `queued` before all others of its organization: the process ends and another one goes on. */
+  release(claim: Claim): Promise<void>;
+
+  /**
+   * Asks a job to stop. A queued one ends at once, a running one when its holder hears of it; both as `failed` with error
+   * `canceled`. One that has ended stays as it is. Null where there is no such job.
+   */
+  cancel(jobId: string): Promise<StoredJob | null>;
+
+  report(jobId: string): Promise<ExportReport | null>;
+
+  /** The newest completed job with this domain and version, whatever its bundle: what a new export is compared with. */
+  lastCompleted(organizationId: string, domain: string, version: string | null): Promise<StoredJob | null>;
+
+  counts(organizationId?: string): Promise<JobCounts>;
+
+  /**
+   * Removes ended jobs that were last changed before `beforeMs` (Unix time), never a domain's newest completed one.
+   *
+   * @returns how many
+   */
+  prune(beforeMs: number): Promise<number>;
+
+  /** Digests that jobs still name: what the content-addressed folders must keep. */
+  references(): Promise<{ readonly bundles: ReadonlySet<string>; readonly manifests: ReadonlySet<string> }>;
+
+  close(): Promise<void>;
+}
+
+/** Where packed archives are kept, by digest, and how clients get them. */
+export interface BundleStore {
+  /** Takes in a packed archive; the file may be moved away. Nothing happens where it is kept already. */
+  put(bundle: { readonly sha256: string; readonly sizeBytes: number; readonly file: string }, signal: AbortSignal): Promise<void>;
+
+  has(sha256: string): Promise<boolean>;
+
+  /**
+   * A presigned link for GET, which covers HEAD, that answers with `fileName` as the name to save under. Only the link
+   * expires.
+   *
+   * @param ttlMs 1 s to 7 days
+   */
+  link(
+    bundle: { readonly sha256: string; readonly fileName: string },
+    ttlMs: number,
+  ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
+
+  remove(sha256: string): Promise<void>;
+
+  close(): Promise<void>;
+}
+
+/** A file of the site that was collected, its bytes in the file store. */
+export interface CollectedFile {
+  /** Canonical: `/` between segments, no leading slash. */
+  readonly path: string;
+  readonly size: number;
+  readonly sha256: string;
+  readonly type: string;
+}
+
+/** Takes what a source gives, in any order. A path that is given twice is a fault of the source. */
+export interface SiteSink {
+  /** Bytes in memory, or a file on disk that is copied. @throws DocshelfError `bad_source` for a path that no archive may have. */
+  add(path: string, content: Uint8Array | { readonly file: string }): Promise<void>;
+  find(finding: Finding): void;
+  /** Work done and work known, in the source's own units. */
+  progress(done: number, total: number): void;
+}
+
+/** Makes the site of an export: one for each kind of source. */
+export interface SiteSource {
+  /**
+   * Gives every file of the site to the sink.
+   *
+   * @throws DocshelfError `bad_source` where there is nothing to export or it cannot be read; the signal's reason when it is aborted
+   */
+  collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void>;
+}
+
+/** Makes the search data that a bundle carries. */
+export interface SearchData {
+  /**
+   * @param siteDir folder with the site's files
+   * @param into an empty folder: receives the files of `_docshelf/search/`
+   */
+  make(
+    site: { readonly siteDir: string; readonly files: readonly CollectedFile[] },
+    into: string,
+    onProgress: (done: number, total: number) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+}

@@ -1,0 +1,96 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { briefsOf, errorOf, folderWith, load } from './folder.ts';
+
+const HEX = 'ab'.repeat(32);
+
+describe('exportApi', () => {
+  it('takes an S3 store whole, its credentials hidden', async () => {
+    const { config } = await load(`exportApi:
+  store: { kind: s3, bucket: b, region: r, endpoint: "https://s3.corp", pathStyle: true, prefix: p/, accessKeyId: AK1, secretAccessKey: SK1 }`);
+    const { store } = config.exportApi;
+    expect(store).toMatchObject({ kind: 's3', bucket: 'b', region: 'r', endpoint: 'https://s3.corp', pathStyle: true });
+    expect(store.kind === 's3' && store.credentials?.secretAccessKey.reveal()).toBe('SK1');
+    expect(JSON.stringify(store)).not.toMatch(/AK1|SK1/);
+  });
+
+  it.each([
+    ['exportApi: { store: { kind: s3 } }', 'config_invalid exportApi.store.kind config.yaml:1:23'],
+    [
+      'exportApi: { store: { kind: s3, bucket: b, accessKeyId: a } }',
+      'config_invalid exportApi.store.accessKeyId config.yaml:1:44',
+    ],
+    ['{ api: { host: 0.0.0.0 }, exportApi: { enabled: true } }', 'config_invalid api.host config.yaml:1:10'],
+    ['exportApi: { concurrency: 0 }', 'config_invalid exportApi.concurrency config.yaml:1:14'],
+    ['exportApi: { signingKeyFile: ./none }', 'config_invalid exportApi.signingKeyFile config.yaml:1:14'],
+  ])('%s is a fault', async (yaml, brief) => {
+    expect(await briefsOf(yaml)).toEqual([brief]);
+  });
+
+  it('needs api.publicUrl only where links lead elsewhere than to this machine', async () => {
+    await load('{ api: { host: "::1" }, exportApi: { enabled: true } }');
+    await load('{ api: { host: 0.0.0.0, publicUrl: "https://x" }, exportApi: { enabled: true } }');
+    await load('{ api: { host: 0.0.0.0 }, exportApi: { enabled: true, role: worker } }');
+    await load('{ api: { host: 0.0.0.0 } }');
+  });
+});
+
+describe('the source of a site', () => {
+  it('is a folder or Markdown, its path from the config file', async () => {
+    const { config, file } = await load(`organizations:
+  - { id: a, domains: { one: { source: { kind: folder, path: ./site } }, two: { source: { kind: markdown, path: /docs } }, three: {} } }`);
+    expect(config.organizations[0]?.sites).toEqual([
+      { domain: 'one', hosts: [], source: { kind: 'folder', path: join(String(file), '../site') } },
+      { domain: 'two', hosts: [], source: { kind: 'markdown', path: '/docs' } },
+      { domain: 'three', hosts: [], source: null },
+    ]);
+  });
+
+  it.each(['folder', 'markdown'])('of kind %s needs a path', async (kind) => {
+    expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { kind: ${kind} } } } }]`)).toEqual([
+      'config_invalid organizations[0].domains.d.source config.yaml:1:42',
+    ]);
+  });
+});
+
+describe('organizationsFile', () => {
+  const yaml = 'organizationsFile: ./orgs.yaml';
+  const organizations = `organizations: [{ id: a, plan: enterprise, keys: [{ id: k, type: admin, sha256: ${HEX} }] }]`;
+
+  it('holds the organizations, and is watched', async () => {
+    const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': organizations });
+    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    expect(config.organizations).toMatchObject([{ id: 'a', plan: 'enterprise', keys: [{ id: 'k', type: 'admin' }] }]);
+    expect(watchedFiles).toContain(join(cwd, 'orgs.yaml'));
+  });
+
+  it('names the file and the line of a fault in it', async () => {
+    const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': 'organizations:\n  - { id: a, plam: x }\n' });
+    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    expect(faults).toMatchObject([{ key: 'organizations[0].plam', where: './orgs.yaml:2:14' }]);
+  });
+
+  it('holds nothing else', async () => {
+    const cwd = await folderWith({ 'config.yaml': yaml, 'orgs.yaml': `admin: { token: t }\n${organizations}` });
+    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    expect(faults).toMatchObject([{ key: 'admin.token', where: './orgs.yaml:1:10' }]);
+  });
+
+  it('is a fault where it cannot be read, and is waited for', async () => {
+    const cwd = await folderWith({ 'config.yaml': yaml });
+    const error = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    expect(error.faults).toMatchObject([{ key: 'organizationsFile', where: 'config.yaml:1:1' }]);
+    expect(error.watchedFiles).toContain(join(cwd, 'orgs.yaml'));
+    await writeFile(join(cwd, 'orgs.yaml'), organizations);
+    await chmod(join(cwd, 'orgs.yaml'), 0o644);
+    await loadConfig({ file: null, env: {}, cwd });
+  });
+
+  it('goes not together with organizations', async () => {
+    const cwd = await folderWith({ 'config.yaml': `${yaml}\norganizations: [{ id: b }]`, 'orgs.yaml': organizations });
+    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    expect(faults).toMatchObject([{ key: 'organizationsFile' }]);
+  });
+});
