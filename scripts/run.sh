@@ -35,6 +35,7 @@ build() {
   [ -z "${DOCSHELF_BUILT:-}" ] || return 0
   rm -rf dist
   "$bin/tsc" -p tsconfig.build.json
+  node scripts/copy-assets.mjs
   chmod +x dist/main.js
 }
 
@@ -56,6 +57,7 @@ case "$task" in
     node bench/search/run.ts
     exec node bench/search/http.ts
     ;;
+  bench-export) exec node bench/export/run.ts "$@" ;;
   format) exec "$bin/biome" check --write . ;;
   lint) lint ;;
   check)

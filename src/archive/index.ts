@@ -17,9 +17,14 @@ import { FileWriter, makeFolders } from './write-files.ts';
 import { extractZip } from './zip-extract.ts';
 import { walkZip } from './zip-walk.ts';
 
+export type { PackThreads } from './deflate-threads.ts';
 export type { ArchiveEntry, ArchiveFormat, ArchiveListing, ExtractedFile } from './listing.ts';
-export { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';
+export { type BundleManifest, checkManifest, encodeManifest, type ManifestWords, parseManifest } from './manifest.ts';
+export { signFile, verifyFile } from './minisign.ts';
+export { parsePublicKey, parseSecretKey } from './minisign-keys.ts';
 export { packTarGz } from './pack.ts';
+export { archiveOrder, type PackBundleOptions, type PackedBundle, packBundle } from './pack-bundle.ts';
+export type { PackEntry } from './packed-entries.ts';
 export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 
 export interface InspectOptions {

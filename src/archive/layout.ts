@@ -1,4 +1,4 @@
-import { isPage, OWN_FOLDER } from '../domain/release.ts';
+import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 
 /** Where the site sits in its archive (contract section 3). Pure: it reads names and kinds only. */
 
@@ -68,6 +68,8 @@ function isBelow(entry: NamedEntry, folder: string): boolean {
 }
 
 function rootOf(entries: readonly NamedEntry[]): string {
+  // The manifest names every file by its path from here: what it describes is wrapped in nothing.
+  if (entries.some(({ name }) => name === MANIFEST_PATH)) return '';
   const tops = new Set<string>();
   for (const entry of entries) {
     if (entry.name === '' || isBelow(entry, OWN_FOLDER)) continue;

@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import { type Static, Type } from 'typebox';
 import { DOMAIN_PATTERN } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
 import type { ExtractedFile } from './listing.ts';
 import { showName } from './refuse.ts';
@@ -38,6 +38,25 @@ const ManifestSchema = Type.Object({
 });
 
 export type BundleManifest = Static<typeof ManifestSchema>;
+/** What a manifest says besides the files. */
+export type ManifestWords = Pick<BundleManifest, 'domain' | 'version' | 'createdAt' | 'generator'>;
+
+/**
+ * The bytes of `_docshelf/manifest.json`, the same for the same words and files in whatever order.
+ *
+ * @param files every file of the bundle but the manifest itself: the site's, and `_docshelf/…`
+ */
+export function encodeManifest(words: ManifestWords, files: readonly FileEntry[]): Buffer {
+  const { domain, version, createdAt, generator } = words;
+  const listed = files.map(({ path, size, sha256, type }) => ({ path, size, sha256, type })).sort(byPath);
+  const pageCount = listed.filter(isSitePage).length;
+  const formatVersion = MANIFEST_FORMAT_VERSION;
+  const manifest: BundleManifest = { formatVersion, domain, version, createdAt, generator, pageCount, files: listed };
+  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : Number(a.path > b.path));
+const isSitePage = ({ path }: { path: string }): boolean => !path.startsWith(OWN_FOLDER) && isPage(path);
 
 /**
  * The manifest that a bundle carries.
@@ -91,7 +110,7 @@ export function checkManifest(manifest: BundleManifest, extracted: readonly Extr
     } else if (expected.sha256 !== file.sha256) differences.push(`"${path}" has other content`);
   }
   for (const path of listed.keys()) differences.push(`"${showName(path)}" is missing`);
-  const pages = extracted.filter((file) => !file.path.startsWith(OWN_FOLDER) && isPage(file.path)).length;
+  const pages = extracted.filter(isSitePage).length;
   if (pages !== manifest.pageCount) differences.push(`it has ${pages} pages, not ${manifest.pageCount}`);
   if (differences.length === 0) return;
 

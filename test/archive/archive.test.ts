@@ -133,10 +133,11 @@ describe('inspectArchive()', () => {
   it('refuses two folders of docshelf itself, and takes one inside the wrapping folder', async () => {
     const page = { name: 'html/index.html', body: 'x' };
     const inner = { name: 'html/_docshelf/manifest.json', body: '{}' };
-    const outer = { name: '_docshelf/manifest.json', body: '{}' };
+    const outer = { name: '_docshelf/search/header.json', body: '{}' };
+    const outerToo = { name: 'html/_docshelf/search/header.json', body: '{}' };
     expect((await bench.attempt(rawTar([page, inner]))).extracted[0]?.path).toBe('_docshelf/manifest.json');
     expect((await bench.attempt(rawTar([page, outer]))).listing?.root).toBe('html/');
-    expect(await bench.codeOf(rawTar([page, inner, outer]))).toBe('name_duplicate');
+    expect(await bench.codeOf(rawTar([page, outerToo, outer]))).toBe('name_duplicate');
   });
 });
 

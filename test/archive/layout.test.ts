@@ -16,7 +16,9 @@ describe('layoutOf()', () => {
     ['one folder without index.html', ['guides/start.html'], ''],
     ['one folder and a file beside it', ['html/index.html', 'robots.txt'], ''],
     ['two folders', ['html/index.html', 'img/a.png'], ''],
-    ["one folder and docshelf's own", ['_docshelf/manifest.json', 'html/index.html'], 'html/'],
+    ["one folder and docshelf's own", ['_docshelf/search/header.json', 'html/index.html'], 'html/'],
+    ['one folder and a manifest, which names it', ['_docshelf/manifest.json', 'en/index.html'], ''],
+    ['one folder with a manifest in it', ['html/_docshelf/manifest.json', 'html/index.html'], 'html/'],
     ["only docshelf's own", ['_docshelf/', '_docshelf/index.html'], ''],
   ])('finds the root of %s', (_case, names, root) => {
     expect(layoutOf(entriesOf(...names)).root).toBe(root);

@@ -1,0 +1,117 @@
+import { createHash, sign, verify } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { DocshelfError } from '../domain/errors.ts';
+import { parsePublicKey, parseSecretKey } from './minisign-keys.ts';
+import { globalMessage, type MinisignSignature, parseSignature, signatureText } from './minisign-signature.ts';
+import { showName } from './refuse.ts';
+
+/**
+ * A legacy signature is of the file itself, and Ed25519 wants all of it in memory. Only minisign before 0.10 makes
+ * them unasked, so a small bound harms nobody.
+ */
+const LEGACY_BYTES_MAX = 256 * 1024 ** 2;
+/** BLAKE2b-512, as minisign's prehash. */
+const PREHASH = 'blake2b512';
+
+export interface VerifyOptions {
+  /** What errors call the file; its own name unless told. */
+  readonly name?: string;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Signs a file as minisign does, prehashed and streamed: `minisign -V` verifies it.
+ *
+ * @param secretKey the text of a secret key without password, as `minisign -G -W` writes it
+ * @param trustedComment one line, which the signature covers; the same line gives the same signature
+ * @returns the text of the `.minisig` file
+ * @throws DocshelfError `config_invalid` for the key; the system's own errors where reading fails; the signal's reason when it is aborted
+ */
+export async function signFile(
+  file: string,
+  secretKey: string,
+  { trustedComment, signal }: { readonly trustedComment: string; readonly signal?: AbortSignal },
+): Promise<string> {
+  if (/[\r\n]/.test(trustedComment)) throw new Error('A trusted comment is one line');
+  const { key, keyIdBytes } = parseSecretKey(secretKey);
+  const signature = sign(null, await prehashOf(file, signal), key);
+  const parts = { isPrehashed: true, keyIdBytes, signature, trustedComment };
+  return signatureText({ ...parts, globalSignature: sign(null, globalMessage(parts), key) });
+}
+
+/**
+ * Verifies a file's signature: that one of these keys made it, of this file, and the trusted comment with it.
+ *
+ * @param text the content of the `.minisig` file
+ * @param publicKeys texts of public keys, with or without their comment line
+ * @throws DocshelfError `bad_signature`, with the key ids that were expected in `fields.expected`, `config_invalid` for
+ *   a key; the system's own errors where reading fails; the signal's reason when it is aborted
+ */
+export async function verifyFile(
+  file: string,
+  text: string,
+  publicKeys: readonly string[],
+  { name = basename(file), signal }: VerifyOptions = {},
+): Promise<{ readonly keyId: string; readonly trustedComment: string }> {
+  const known = publicKeys.map(parsePublicKey);
+  const expected = known.map(({ keyId }) => keyId);
+  const bad = (state: string, next: string) =>
+    new DocshelfError('bad_signature', `Cannot trust "${showName(name)}": ${state}`, { next, fields: { expected } });
+
+  const signature = parseSignature(text);
+  if (signature === null) {
+    throw bad('its signature is none of minisign', 'Get the .minisig file that belongs to the bundle, whole.');
+  }
+  const { keyId, trustedComment } = signature;
+  const keys = known.filter((candidate) => candidate.keyId === keyId);
+  if (keys.length === 0) {
+    throw bad(
+      `it is signed with key ${keyId}, expected ${expected.join(' or ') || 'none'}`,
+      'Get the bundle from who holds an expected key; if this key is to be trusted as well, add its public key.',
+    );
+  }
+  const message = await messageOf(file, signature, bad, signal);
+  const signer = keys.find(({ key }) => verify(null, message, key, signature.signature));
+  if (signer === undefined) {
+    throw bad(
+      `its signature with key ${keyId} is of other content`,
+      'Fetch the bundle and its signature again: they do not belong together, or one of them was changed.',
+    );
+  }
+  if (!verify(null, globalMessage(signature), signer.key, signature.globalSignature)) {
+    throw bad('the comment of its signature was changed', 'Get the .minisig file again from where it was made.');
+  }
+  return { keyId, trustedComment };
+}
+
+/** What a signature signs. */
+async function messageOf(
+  file: string,
+  { isPrehashed }: MinisignSignature,
+  bad: (state: string, next: string) => DocshelfError,
+  signal: AbortSignal | undefined,
+): Promise<Buffer> {
+  if (isPrehashed) return prehashOf(file, signal);
+  if ((await stat(file)).size > LEGACY_BYTES_MAX) {
+    throw bad(
+      `its signature is of the legacy kind, which is taken for files of up to ${LEGACY_BYTES_MAX} bytes`,
+      'Sign it without -l, with minisign 0.10 or later.',
+    );
+  }
+  return readFile(file, signal === undefined ? {} : { signal });
+}
+
+async function prehashOf(file: string, signal: AbortSignal | undefined): Promise<Buffer> {
+  const hash = createHash(PREHASH);
+  const chunks = createReadStream(file, { highWaterMark: 1024 ** 2 });
+  try {
+    await pipeline(chunks, hash, signal === undefined ? {} : { signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+  return hash.digest();
+}

@@ -1,0 +1,103 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { DeflateThreads, type PackThreads } from './deflate-threads.ts';
+import { gzipBlocks } from './gzip-blocks.ts';
+import { openEntries, type PackEntry } from './packed-entries.ts';
+import { packTar } from './tar-pack.ts';
+
+/**
+ * Of zlib. Measured on two built sites: 6 packs to 19.90 % at 72 MB/s a thread, 9 to 19.79 % at 22, 4 to 20.90 % at 126.
+ * What is packed once is downloaded many times, and half a per cent of that is not worth three times the work.
+ */
+const LEVEL = 6;
+
+export interface PackBundleOptions {
+  /** In their final order, each path once; `archiveOrder` is the recommended one. */
+  readonly entries: Iterable<PackEntry> | AsyncIterable<PackEntry>;
+  /** The archive's file; one that is there is replaced. Beside it lies `<to>.<random>.part` until the archive is whole. */
+  readonly to: string;
+  /** Of zlib, 1 to 9. */
+  readonly level?: number;
+  /** Without threads the caller's own compresses, 4 ms at a time: not one that answers readers. */
+  readonly threads?: PackThreads | null;
+  readonly signal?: AbortSignal;
+  /** Called after each file with the bytes of the files so far, before compression. */
+  readonly onProgress?: (doneBytes: number) => void;
+}
+
+export interface PackedBundle {
+  /** Of the archive, 64 lower-case hex digits. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+/**
+ * Packs files into a `.tar.gz`. The same entries, level and version of zlib give the same bytes, whatever the threads.
+ *
+ *     entries -> open (read ahead, size and digest verified) -> tar -> gzip in blocks -> file, flushed -> its name
+ *
+ * Memory does not grow with the files: measured with one of 570 MB, 45 MiB without threads and 125 MiB with two.
+ *
+ * @throws DocshelfError `cannot_read` where a file is not what its entry says; the system's own errors where writing
+ *   fails; the signal's reason when it is aborted. Nothing is left then.
+ */
+export async function packBundle(options: PackBundleOptions): Promise<PackedBundle> {
+  const { entries, to, level = LEVEL, signal, onProgress } = options;
+  const part = `${to}.${randomBytes(6).toString('hex')}.part`;
+  const threads = new DeflateThreads(options.threads ?? null);
+  let packedBytes = 0;
+  try {
+    const tar = packTar(openEntries(entries, signal), (bytes) => {
+      packedBytes += bytes;
+      onProgress?.(packedBytes);
+    });
+    const packed = await writeFlushed(part, gzipBlocks(tar, level, threads), signal);
+    await rename(part, to);
+    await flushFolder(dirname(to));
+    return packed;
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  } finally {
+    await threads.close();
+  }
+}
+
+/**
+ * Orders paths so that who reads the archive as it comes knows early what comes: the manifest, docshelf's own data,
+ * then the site, each by path (code units).
+ */
+export function archiveOrder(a: { readonly path: string }, b: { readonly path: string }): number {
+  return rankOf(a.path) - rankOf(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path));
+}
+
+function rankOf(path: string): number {
+  if (path === MANIFEST_PATH) return 0;
+  return path.startsWith(OWN_FOLDER) ? 1 : 2;
+}
+
+async function writeFlushed(
+  file: string,
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<PackedBundle> {
+  const digest = createHash('sha256');
+  let sizeBytes = 0;
+  await using handle = await open(file, 'wx', 0o644);
+  for await (const chunk of chunks) {
+    signal?.throwIfAborted();
+    digest.update(chunk);
+    sizeBytes += chunk.length;
+    await handle.writeFile(chunk);
+  }
+  await handle.sync();
+  return { sha256: digest.digest('hex'), sizeBytes };
+}
+
+/** The name is whole as well: rename(2) alone says nothing of what a power cut leaves. */
+async function flushFolder(folder: string): Promise<void> {
+  await using handle = await open(folder, 'r');
+  await handle.sync();
+}

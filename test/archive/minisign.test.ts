@@ -1,0 +1,186 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parsePublicKey, parseSecretKey, signFile, verifyFile } from '../../src/archive/index.ts';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import { Workbench } from './workbench.ts';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
+const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8');
+const BUNDLE = join(FIXTURES, 'bundle.txt');
+const PUBLIC = fixture('throwaway.pub');
+const SECRET = fixture('throwaway.key');
+const OTHER = fixture('other.pub');
+const SIGNATURE = fixture('bundle.txt.minisig');
+const LEGACY = fixture('bundle.txt.legacy.minisig');
+const KEY_ID = 'E240A99B1488FA7D';
+
+let bench: Workbench;
+beforeEach(async () => {
+  bench = await Workbench.open();
+});
+afterEach(() => bench.close());
+
+const faultOf = async (work: Promise<unknown>): Promise<DocshelfError | null> =>
+  work.then(
+    () => null,
+    (error: unknown) => {
+      if (error instanceof DocshelfError) return error;
+      throw error;
+    },
+  );
+const codeOf = async (work: Promise<unknown>) => (await faultOf(work))?.code ?? null;
+
+/** The text with one of its lines as it is given back. */
+function withLine(text: string, number: number, change: (line: string) => string): string {
+  return text
+    .split('\n')
+    .map((line, at) => (at === number ? change(line) : line))
+    .join('\n');
+}
+
+/** The base64 of other bytes: those of the line, one bit changed. */
+function withBit(line: string, at: number): string {
+  const bytes = Buffer.from(line, 'base64');
+  bytes[at] = (bytes[at] as number) ^ 1;
+  return bytes.toString('base64');
+}
+
+describe('verifyFile()', () => {
+  it('takes what minisign signed, and gives the key and the trusted comment', async () => {
+    const told = { keyId: KEY_ID, trustedComment: 'version v1.2.3, größer' };
+    expect(await verifyFile(BUNDLE, SIGNATURE, [OTHER, PUBLIC])).toEqual(told);
+    expect(await verifyFile(BUNDLE, SIGNATURE.replaceAll('\n', '\r\n'), [PUBLIC])).toEqual(told);
+  });
+
+  it('takes a legacy signature of minisign', async () => {
+    expect(await verifyFile(BUNDLE, LEGACY, [PUBLIC])).toEqual({ keyId: KEY_ID, trustedComment: 'legacy' });
+  });
+
+  it('takes a public key with and without its comment', async () => {
+    const bare = PUBLIC.split('\n')[1] as string;
+    expect(await verifyFile(BUNDLE, SIGNATURE, [bare])).toMatchObject({ keyId: KEY_ID });
+    expect(parsePublicKey(bare).keyId).toBe(KEY_ID);
+  });
+
+  it('refuses a key that is not expected, and names those that are', async () => {
+    const fault = await faultOf(verifyFile(BUNDLE, SIGNATURE, [OTHER]));
+    expect(fault?.code).toBe('bad_signature');
+    expect(fault?.fields).toEqual({ expected: [parsePublicKey(OTHER).keyId] });
+    expect(fault?.message).toContain(KEY_ID);
+    expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, []))).toBe('bad_signature');
+  });
+
+  it('refuses another key under the same key id', async () => {
+    const point = Buffer.from(OTHER.split('\n')[1] as string, 'base64').subarray(10);
+    const id = Buffer.from(PUBLIC.split('\n')[1] as string, 'base64').subarray(0, 10);
+    const forged = Buffer.concat([id, point]).toString('base64');
+    expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, [forged]))).toBe('bad_signature');
+    expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, [forged, PUBLIC]))).toBeNull();
+  });
+
+  it.each<[string, (text: string) => string]>([
+    ['its signature', (text) => withLine(text, 1, (line) => withBit(line, 30))],
+    ['its key id', (text) => withLine(text, 1, (line) => withBit(line, 4))],
+    ['its trusted comment', (text) => withLine(text, 2, (line) => `${line}!`)],
+    ['its global signature', (text) => withLine(text, 3, (line) => withBit(line, 30))],
+    ['its algorithm', (text) => withLine(text, 1, (line) => line.replace(/^RUR/, 'RWR'))],
+    ['an unknown algorithm', (text) => withLine(text, 1, (line) => `AAAA${line.slice(4)}`)],
+    ['base64 that is cut', (text) => withLine(text, 1, (line) => line.slice(0, -4))],
+    ['base64 that is none', (text) => withLine(text, 1, (line) => line.replace(/.$/, '!'))],
+    ['a line too many', (text) => `${text}more\n`],
+    ['no trusted comment', (text) => text.split('\n').slice(0, 2).join('\n')],
+    ['nothing', () => ''],
+    ['a length without bound', (text) => withLine(text, 0, (line) => line + 'x'.repeat(30_000))],
+  ])('refuses a signature with %s changed', async (_, change) => {
+    expect(await codeOf(verifyFile(BUNDLE, change(SIGNATURE), [PUBLIC]))).toBe('bad_signature');
+  });
+
+  it.each([SIGNATURE, LEGACY])('refuses other content', async (signature) => {
+    const file = join(bench.dir, 'bundle.txt');
+    await writeFile(file, 'A bundle, or so it says!\n');
+    expect(await codeOf(verifyFile(file, signature, [PUBLIC]))).toBe('bad_signature');
+  });
+
+  it('refuses a legacy signature of a file that is too large for memory', async () => {
+    const file = join(bench.dir, 'large');
+    await writeFile(file, '');
+    await truncate(file, 256 * 1024 ** 2 + 1);
+    expect((await faultOf(verifyFile(file, LEGACY, [PUBLIC])))?.message).toContain('legacy');
+  });
+
+  it.each([
+    ['a secret key', SECRET],
+    ['a PEM', '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n'],
+    ['nothing', ''],
+  ])('refuses %s as a public key', async (_, text) => {
+    expect(await codeOf(verifyFile(BUNDLE, SIGNATURE, [text]))).toBe('config_invalid');
+  });
+
+  it('stops with the reason of the signal', async () => {
+    const reason = new Error('enough');
+    await expect(verifyFile(BUNDLE, SIGNATURE, [PUBLIC], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+});
+
+describe('signFile()', () => {
+  it('signs what verifyFile() takes, comment and all, the same text each time', async () => {
+    const file = join(bench.dir, 'bundle');
+    await writeFile(file, Buffer.alloc(3_000_000, 'bundle '));
+    const text = await signFile(file, SECRET, { trustedComment: 'sha256:…' });
+    expect(await verifyFile(file, text, [PUBLIC])).toEqual({ keyId: KEY_ID, trustedComment: 'sha256:…' });
+    expect(await signFile(file, SECRET, { trustedComment: 'sha256:…' })).toBe(text);
+    await writeFile(file, Buffer.alloc(3_000_001, 'bundle '));
+    expect(await codeOf(verifyFile(file, text, [PUBLIC]))).toBe('bad_signature');
+  });
+
+  it('makes the very signature that minisign makes', async () => {
+    const text = await signFile(BUNDLE, SECRET, { trustedComment: 'version v1.2.3, größer' });
+    expect(text.split('\n').slice(1)).toEqual(SIGNATURE.split('\n').slice(1));
+  });
+
+  it('refuses a comment of two lines', async () => {
+    await expect(signFile(BUNDLE, SECRET, { trustedComment: 'a\nb' })).rejects.toThrow('one line');
+  });
+
+  it('refuses an encrypted key and says how to go on', async () => {
+    const fault = await faultOf(signFile(BUNDLE, fixture('encrypted.key'), { trustedComment: '' }));
+    expect(fault?.code).toBe('config_invalid');
+    expect(fault?.next).toContain('minisign -C -W');
+  });
+
+  it.each([
+    ['a public key', PUBLIC],
+    ['a damaged key', withLine(SECRET, 1, (line) => withBit(line, 70))],
+    ['a key that is cut', withLine(SECRET, 1, (line) => line.slice(0, 100))],
+  ])('refuses %s, without printing it', (_, text) => {
+    const parse = () => parseSecretKey(text);
+    expect(parse).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    expect(parse).not.toThrow(text.split('\n')[1] as string);
+  });
+});
+
+describe.skipIf(spawnSync('minisign', ['-v']).error !== undefined)('the minisign program', () => {
+  const minisign = (...args: string[]) => execFileSync('minisign', args, { cwd: bench.dir, stdio: 'pipe' }).toString();
+
+  it('verifies what signFile() signs', async () => {
+    const file = join(bench.dir, 'bundle');
+    await writeFile(file, Buffer.alloc(3_000_000, 'bundle '));
+    await writeFile(`${file}.minisig`, await signFile(file, SECRET, { trustedComment: 'from docshelf' }));
+    expect(minisign('-V', '-H', '-Q', '-m', 'bundle', '-p', join(FIXTURES, 'throwaway.pub')).trim()).toBe(
+      'from docshelf',
+    );
+  });
+
+  it.each([[], ['-l']])('signs what verifyFile() takes, with a key of its own: %s', async (...flags: string[]) => {
+    minisign('-G', '-W', '-p', 'own.pub', '-s', 'own.key');
+    await writeFile(join(bench.dir, 'bundle'), 'bytes');
+    minisign('-S', ...flags, '-s', 'own.key', '-m', 'bundle', '-t', 'told');
+    const text = await readFile(join(bench.dir, 'bundle.minisig'), 'utf8');
+    const key = await readFile(join(bench.dir, 'own.pub'), 'utf8');
+    expect(await verifyFile(join(bench.dir, 'bundle'), text, [key])).toMatchObject({ trustedComment: 'told' });
+    expect(await codeOf(verifyFile(join(bench.dir, 'bundle'), text, [PUBLIC]))).toBe('bad_signature');
+  });
+});

@@ -1,0 +1,248 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash, hash } from 'node:crypto';
+import { mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  archiveOrder,
+  type PackBundleOptions,
+  type PackEntry,
+  type PackedBundle,
+  packBundle,
+} from '../../src/archive/index.ts';
+import { toDocshelfError } from '../../src/domain/errors.ts';
+import { Workbench } from './workbench.ts';
+
+const spawn = () => new Worker(new URL('../../src/archive/worker.ts', import.meta.url));
+
+/** Bytes that deflate can and cannot make smaller, in turns, the same in every run. */
+function mixed(sizeBytes: number): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0, bytes = 0; bytes < sizeBytes; at += 1) {
+    const digest = createHash('sha512').update(String(at)).digest();
+    const part = at % 3 === 0 ? Buffer.from(`<p class="line">${at}</p>\n`.repeat(40)) : digest;
+    parts.push(part);
+    bytes += part.length;
+  }
+  return Buffer.concat(parts).subarray(0, sizeBytes);
+}
+
+/** Sizes around the borders of tar's and our blocks, and one that is read in chunks. */
+const contents: Readonly<Record<string, Buffer>> = {
+  'index.html': Buffer.from('<p>Home</p>'),
+  'empty.txt': Buffer.alloc(0),
+  'block.bin': mixed(512),
+  'window.bin': mixed(32 * 1024 + 1),
+  'large.bin': mixed(1_500_001),
+  [`${'long/'.repeat(40)}page.html`]: Buffer.from('<p>Deep</p>'),
+  'ünïcode/日本.html': Buffer.from('<p>名</p>'),
+  ...Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`many/${at}.html`, mixed(20_000 + at)])),
+};
+
+let bench: Workbench;
+let entries: PackEntry[];
+
+beforeEach(async () => {
+  bench = await Workbench.open();
+  const source = join(bench.dir, 'source');
+  entries = await Promise.all(
+    Object.entries(contents).map(async ([path, bytes]) => {
+      const file = join(source, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, bytes);
+      return { path, file, size: bytes.length, sha256: hash('sha256', bytes) };
+    }),
+  );
+});
+afterEach(() => bench.close());
+
+const out = () => join(bench.dir, 'out', 'site.tar.gz');
+const pack = async (options: Partial<PackBundleOptions> = {}): Promise<PackedBundle> => {
+  await mkdir(dirname(out()), { recursive: true });
+  return packBundle({ entries, to: out(), ...options });
+};
+const codeOf = async (packing: Promise<unknown>) =>
+  packing.then(
+    () => null,
+    (error: unknown) => toDocshelfError(error).code,
+  );
+const left = () => readdir(dirname(out()));
+
+describe('packBundle()', () => {
+  it('packs what our own importer unpacks to the same bytes, in the order given', async () => {
+    await pack({ threads: { count: 2, spawn } });
+    const { listing, extracted, error } = await bench.attempt(await readFile(out()));
+    expect(error).toBeNull();
+    expect(listing?.entries.map(({ name }) => name)).toEqual(Object.keys(contents));
+    const digests = Object.fromEntries(extracted.map(({ path, sha256 }) => [path, sha256]));
+    expect(digests).toEqual(
+      Object.fromEntries(entries.map((entry) => [entry.path, 'sha256' in entry && entry.sha256])),
+    );
+  });
+
+  it('answers the digest and the size of what lies on disk', async () => {
+    const packed = await pack();
+    const bytes = await readFile(out());
+    expect(packed).toEqual({ sha256: hash('sha256', bytes), sizeBytes: bytes.length });
+    expect(await left()).toEqual(['site.tar.gz']);
+  });
+
+  it('gives the same bytes with 0, 1 and 3 threads, from files and from memory', async () => {
+    const { sha256 } = await pack();
+    expect((await pack({ threads: { count: 1, spawn } })).sha256).toBe(sha256);
+    expect((await pack({ threads: { count: 3, spawn } })).sha256).toBe(sha256);
+    async function* inMemory() {
+      for (const [path, bytes] of Object.entries(contents)) yield { path, bytes };
+    }
+    expect((await pack({ entries: inMemory() })).sha256).toBe(sha256);
+  });
+
+  it.each([1, 6, 9])('is one gzip member at level %i, without time and system', async (level) => {
+    await pack({ level });
+    const bytes = await readFile(out());
+    expect([...bytes.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
+    const tar = gunzipSync(bytes);
+    expect(bytes.readUInt32LE(bytes.length - 4)).toBe(tar.length);
+    expect(tar.length % 512).toBe(0);
+  });
+
+  it('packs smaller at a higher level, and about as small as one stream would', async () => {
+    const fast = await pack({ level: 1 });
+    const best = await pack({ level: 9 });
+    expect(best.sizeBytes).toBeLessThan(fast.sizeBytes);
+    const whole = spawnSync('gzip', ['-9'], { input: gunzipSync(await readFile(out())), maxBuffer: 2 ** 26 });
+    expect(best.sizeBytes).toBeLessThan(whole.stdout.length * 1.01);
+  });
+
+  it('writes plain files that GNU tar lists and unpacks', async () => {
+    await pack();
+    const lines = execFileSync('tar', ['--list', '--verbose', '--numeric-owner', '--utc', '-f', out()]).toString();
+    for (const line of lines.trim().split('\n')) expect(line).toMatch(/^-rw-r--r-- 0\/0 +\d+ 1970-01-01 00:00 /);
+    const to = join(bench.dir, 'gnu');
+    await mkdir(to);
+    execFileSync('tar', ['-C', to, '-xf', out()]);
+    for (const [path, bytes] of Object.entries(contents)) expect(await readFile(join(to, path))).toEqual(bytes);
+  });
+
+  it.skipIf(spawnSync('python3', ['--version']).status !== 0)("is what Python's tarfile reads", async () => {
+    await pack();
+    const script =
+      'import hashlib, json, sys, tarfile\n' +
+      'tar = tarfile.open(sys.argv[1])\n' +
+      'print(json.dumps({m.name: hashlib.sha256(tar.extractfile(m).read()).hexdigest() for m in tar if m.isreg()}))';
+    const found = JSON.parse(execFileSync('python3', ['-c', script, out()]).toString());
+    expect(found).toEqual(Object.fromEntries(Object.entries(contents).map(([path, b]) => [path, hash('sha256', b)])));
+  });
+
+  it('replaces an archive that is there only when the new one is whole', async () => {
+    const first = await pack();
+    await expect(pack({ entries: [{ path: 'gone', file: join(bench.dir, 'gone'), size: 1 }] })).rejects.toThrow();
+    expect(hash('sha256', await readFile(out()))).toBe(first.sha256);
+    const second = await pack({ entries: [{ path: 'a', bytes: Buffer.from('a') }] });
+    expect(hash('sha256', await readFile(out()))).toBe(second.sha256);
+    expect(await left()).toEqual(['site.tar.gz']);
+  });
+
+  it.each(['many/30.html', 'large.bin'])('refuses %s where it has shrunk, grown, changed or gone', async (path) => {
+    const file = join(bench.dir, 'source', path);
+    const bytes = contents[path] as Buffer;
+    const faults = {
+      shrunk: () => truncate(file, bytes.length - 1),
+      grown: () => writeFile(file, Buffer.concat([bytes, Buffer.from('.')])),
+      changed: () => writeFile(file, Buffer.from(bytes).fill('x', bytes.length - 1)),
+      gone: () => execFileSync('rm', [file]),
+    };
+    for (const [name, damage] of Object.entries(faults)) {
+      await damage();
+      expect([name, await codeOf(pack({ threads: { count: 1, spawn } }))]).toEqual([name, 'cannot_read']);
+      await writeFile(file, bytes);
+    }
+    expect(await left()).toEqual([]);
+  });
+
+  it('refuses a path that comes twice', async () => {
+    const entry = { path: 'a', bytes: Buffer.from('a') };
+    expect(await codeOf(pack({ entries: [entry, entry] }))).toBe('internal');
+    expect(await left()).toEqual([]);
+  });
+
+  it.each([0, 2])('stops with the reason of the signal and leaves nothing, %i threads', async (count) => {
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    const packing = pack({
+      threads: { count, spawn },
+      signal: abort.signal,
+      onProgress: (doneBytes) => {
+        if (doneBytes > 100_000) abort.abort(reason);
+      },
+    });
+    await expect(packing).rejects.toBe(reason);
+    expect(await left()).toEqual([]);
+  });
+
+  it('fails with the entries that fail', async () => {
+    const fault = new Error('the list broke');
+    async function* broken() {
+      yield* entries.slice(0, 30);
+      throw fault;
+    }
+    await expect(pack({ entries: broken(), threads: { count: 1, spawn } })).rejects.toBe(fault);
+    expect(await left()).toEqual([]);
+  });
+
+  it('fails where a thread ends, and waits for no answer of it', async () => {
+    const dying = () => new Worker('process.exit(3)', { eval: true });
+    expect(await codeOf(pack({ threads: { count: 2, spawn: dying } }))).toBe('internal');
+    expect(await left()).toEqual([]);
+  });
+
+  it('fails where the folder is not there', async () => {
+    await expect(packBundle({ entries, to: join(bench.dir, 'none', 'a.tar.gz') })).rejects.toMatchObject({
+      code: 'ENOENT',
+    });
+  });
+
+  it('says how many bytes of the files are packed, rising to all of them', async () => {
+    const seen: number[] = [];
+    await pack({ onProgress: (doneBytes) => seen.push(doneBytes) });
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(seen.at(-1)).toBe(Object.values(contents).reduce((sum, bytes) => sum + bytes.length, 0));
+  });
+
+  it('reads no further ahead than its bound', async () => {
+    let given = 0;
+    let packed = 0;
+    let aheadMax = 0;
+    async function* counted() {
+      for (let at = 0; at < 300; at += 1) {
+        given += 1;
+        aheadMax = Math.max(aheadMax, given - packed);
+        yield { path: `${at}`, bytes: mixed(100_000) };
+      }
+    }
+    await pack({
+      entries: counted(),
+      onProgress: () => {
+        packed += 1;
+      },
+    });
+    expect(packed).toBe(300);
+    expect(aheadMax).toBeLessThanOrEqual(20);
+  });
+
+  it('packs a bundle of nothing as an empty tar', async () => {
+    const { sizeBytes } = await pack({ entries: [] });
+    expect(gunzipSync(await readFile(out()))).toEqual(Buffer.alloc(1024));
+    expect((await stat(out())).size).toBe(sizeBytes);
+  });
+});
+
+describe('archiveOrder()', () => {
+  it("puts the manifest first, then docshelf's own data, then the site by path", () => {
+    const order = ['_docshelf/manifest.json', '_docshelf/search/a', '_docshelf/search/b', 'Z.html', '_a', 'a.html'];
+    const entriesOf = (paths: string[]) => paths.map((path) => ({ path }));
+    expect(entriesOf(order.toReversed()).sort(archiveOrder)).toEqual(entriesOf(order));
+  });
+});
