@@ -1,7 +1,7 @@
 import { ARCHIVE_LIMITS } from '../domain/limits.ts';
 import type { Organization, SourceSettings } from '../domain/organization.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { BundleStoreConfig, Config, FeatureConfig, SearchModelConfig } from './config.ts';
+import type { BundleStoreConfig, Config, FeatureConfig, RenewConfig, SearchModelConfig } from './config.ts';
 import type { Values } from './schema/index.ts';
 
 type SourceValues = NonNullable<Values['organizations'][number]['domains'][string]['source']>;
@@ -9,6 +9,10 @@ type SourceValues = NonNullable<Values['organizations'][number]['domains'][strin
 interface Found {
   /** The link that `bundleUrlFile` holds. */
   readonly bundleUrl: Secret | null;
+  /** The texts of the keys that `staticExport.signature.publicKeys` names. */
+  readonly publicKeys: readonly string[];
+  /** The signature that `staticExport.signature.file` holds. */
+  readonly signature: string | null;
   readonly preloadIsDefault: boolean;
   /** The key that `features.search.keyFile` holds. */
   readonly hostedSearchKey: Secret | null;
@@ -16,6 +20,8 @@ interface Found {
   readonly searchModelKey: Secret | null;
   /** The key that `exportApi.signingKeyFile` holds. */
   readonly signingKey: Secret | null;
+  /** The key that `staticExport.renew.keyFile` holds. */
+  readonly renewKey: Secret | null;
 }
 
 /** The values of the keys in the shape that docshelf works with, frozen to the bottom. */
@@ -32,6 +38,12 @@ export function buildConfig(values: Values, found: Found): Config {
       bundleUrl: staticExport.bundleUrl ?? found.bundleUrl,
       version: staticExport.version ?? null,
       sha256: staticExport.sha256?.toLowerCase() ?? null,
+      signature: {
+        required: staticExport.signature.required,
+        publicKeys: found.publicKeys,
+        text: found.signature,
+        url: staticExport.signature.url ?? null,
+      },
       preload: staticExport.preload,
       preloadIsDefault: found.preloadIsDefault,
       keep: staticExport.keep,
@@ -43,6 +55,7 @@ export function buildConfig(values: Values, found: Found): Config {
         ratioMax: limits.ratio,
       },
       bundleBytesMax: limits.bundleBytes,
+      renew: renewOf(staticExport.renew, deployment.domain ?? null, found.renewKey),
     },
     server: {
       host: server.host,
@@ -94,6 +107,16 @@ export function buildConfig(values: Values, found: Found): Config {
     organizations: values.organizations.map(organizationOf),
     log: { level: log.level, format: log.format, access: log.access },
   });
+}
+
+/** That an address has its key is demanded by a rule. */
+function renewOf(
+  { apiUrl, domain, jobId, every }: Values['staticExport']['renew'],
+  ownDomain: string | null,
+  key: Secret | null,
+): RenewConfig | null {
+  if (apiUrl === undefined || key === null) return null;
+  return { apiUrl, key, domain: domain ?? ownDomain, jobId: jobId ?? null, everyMs: every ?? null };
 }
 
 function wishOf(feature: { enabled?: boolean }): FeatureConfig {

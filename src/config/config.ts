@@ -18,6 +18,19 @@ export interface HostedSearchConfig {
   readonly key: Secret;
 }
 
+/** The service that is asked for fresh links, and for exports. */
+export interface RenewConfig {
+  /** Base URL; `/v1/static-export` is put behind it. */
+  readonly apiUrl: string;
+  /** The admin key that `keyFile` holds. */
+  readonly key: Secret;
+  /** Else `deployment.domain`; null only where a job is named. */
+  readonly domain: string | null;
+  readonly jobId: string | null;
+  /** Null: never by itself. */
+  readonly everyMs: number | null;
+}
+
 /** What computes meanings. */
 export type SearchModelConfig =
   /** The one in `models/`. */
@@ -60,6 +73,15 @@ export interface Config {
     readonly version: string | null;
     /** 64 lower-case hex digits. */
     readonly sha256: string | null;
+    readonly signature: {
+      /** A bundle without a signature is refused. */
+      readonly required: boolean;
+      /** Texts of minisign public keys; empty: no signature is looked at. */
+      readonly publicKeys: readonly string[];
+      /** What `signature.file` holds. */
+      readonly text: string | null;
+      readonly url: Secret | null;
+    };
     readonly preload: string;
     /** Nobody named the folder: it may be missing. */
     readonly preloadIsDefault: boolean;
@@ -67,6 +89,7 @@ export interface Config {
     readonly limits: ArchiveLimits;
     /** Bytes of an archive as it is fetched or taken in. */
     readonly bundleBytesMax: number;
+    readonly renew: RenewConfig | null;
   };
   readonly server: {
     readonly host: string;

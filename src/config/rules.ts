@@ -12,6 +12,9 @@ interface Rule {
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 const ANY_HOST: ReadonlySet<unknown> = new Set(['0.0.0.0', '::']);
 
+/** What is asked of the export service. */
+const RENEW_WISHES = ['domain', 'jobId', 'every'].map((name) => `staticExport.renew.${name}`);
+
 const RULES: readonly Rule[] = [
   {
     keys: ['staticExport.bundleUrlFile', 'staticExport.bundleUrl'],
@@ -20,6 +23,53 @@ const RULES: readonly Rule[] = [
         ? 'staticExport.bundleUrl and staticExport.bundleUrlFile are both set; keep one of them'
         : null,
   },
+  {
+    keys: ['staticExport.signature.file', 'staticExport.signature.url'],
+    broken: (values) =>
+      valueAt(values, 'staticExport.signature.file') !== null && valueAt(values, 'staticExport.signature.url') !== null
+        ? 'staticExport.signature.file and staticExport.signature.url are both set; keep one of them'
+        : null,
+  },
+  {
+    keys: ['staticExport.signature.required', 'staticExport.signature.file', 'staticExport.signature.url'],
+    broken: (values) => {
+      const [required, file, url] = ['required', 'file', 'url'].map((key) =>
+        valueAt(values, `staticExport.signature.${key}`),
+      );
+      const isAskedFor = required === true || file !== null || url !== null;
+      if (!isAskedFor || (valueAt(values, 'staticExport.signature.publicKeys') as unknown[]).length > 0) return null;
+      return 'staticExport.signature has no key to verify with: set staticExport.signature.publicKeys';
+    },
+  },
+  {
+    keys: ['staticExport.renew.apiUrl', 'staticExport.renew.keyFile', ...RENEW_WISHES],
+    broken: (values) => {
+      const isSet = (key: string): boolean => valueAt(values, key) !== null;
+      const [url, keyFile] = [isSet('staticExport.renew.apiUrl'), isSet('staticExport.renew.keyFile')];
+      if (url === keyFile && (url || !RENEW_WISHES.some(isSet))) return null;
+      return 'staticExport.renew needs both apiUrl and keyFile: the address of the export service, and the file with its admin key';
+    },
+  },
+  {
+    keys: ['staticExport.renew.apiUrl', 'deployment.type'],
+    broken: (values) =>
+      valueAt(values, 'staticExport.renew.apiUrl') !== null && valueAt(values, 'deployment.type') === 'air-gapped'
+        ? 'staticExport.renew asks a service, and an air-gapped deployment has no outbound network; remove it'
+        : null,
+  },
+  {
+    keys: ['staticExport.renew.apiUrl', 'staticExport.renew.domain', 'staticExport.renew.jobId', 'deployment.domain'],
+    broken: (values) => {
+      const names = ['staticExport.renew.domain', 'staticExport.renew.jobId', 'deployment.domain'];
+      if (valueAt(values, 'staticExport.renew.apiUrl') === null) return null;
+      if (names.some((key) => valueAt(values, key) !== null)) return null;
+      return 'staticExport.renew does not say whose bundle it renews: set staticExport.renew.domain, or staticExport.renew.jobId';
+    },
+  },
+  // Every export is a new bundle: what asks for one bundle, and no other, cannot be met by it.
+  againstEvery('staticExport.version', 'pins one version'),
+  againstEvery('staticExport.sha256', 'asks for one bundle'),
+  againstEvery('staticExport.renew.jobId', 'names one export'),
   portsApart('admin', 'server', () => true),
   portsApart('api', 'server', apiListens),
   portsApart('api', 'admin', apiListens),
@@ -77,6 +127,16 @@ const RULES: readonly Rule[] = [
 /** Contract, section 2: the API listener is open where search or the export API is on. */
 function apiListens(values: KeyValues): boolean {
   return valueAt(values, 'search.enabled') === true || valueAt(values, 'exportApi.enabled') === true;
+}
+
+function againstEvery(key: string, does: string): Rule {
+  return {
+    keys: ['staticExport.renew.every', key],
+    broken: (values) =>
+      valueAt(values, 'staticExport.renew.every') !== null && valueAt(values, key) !== null
+        ? `staticExport.renew.every has the site exported anew each time, and ${key} ${does}; keep one of them`
+        : null,
+  };
 }
 
 /** Two listeners that are open at once need two ports. */

@@ -2,7 +2,7 @@ import document from './config.schema.json' with { type: 'json' };
 
 /**
  * How the written value becomes the loaded one: bytes and milliseconds are numbers, a path absolute, a secret a Secret. A
- * word or path is a path unless it is one of the words of the first alternative.
+ * word or path is a path unless it is one of the words of an alternative, or of their form.
  */
 export type Unit = 'bytes' | 'ms' | 'path' | 'secret' | 'word-or-path';
 
@@ -17,6 +17,7 @@ export interface SchemaNode {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly format?: string;
+  readonly pattern?: string;
   readonly default?: unknown;
   readonly description?: string;
   /** What a person is told to write, where the rest of the schema does not say it. */

@@ -39,7 +39,11 @@ function convert(given: unknown, schema: SchemaNode, baseDir: string): unknown {
     case 'path':
       return resolve(baseDir, String(written));
     case 'word-or-path': {
-      const isWord = schema.anyOf?.some(({ enum: words }) => words?.includes(String(written))) ?? false;
+      const word = String(written);
+      const isWord = schema.anyOf?.some(
+        ({ enum: words, pattern }) =>
+          words?.includes(word) || (pattern !== undefined && new RegExp(pattern).test(word)),
+      );
       return isWord ? written : resolve(baseDir, String(written));
     }
     case 'secret':

@@ -9,16 +9,21 @@ import { Intake, type IntakeOptions } from './intake.ts';
 import { Journal } from './journal.ts';
 import type { ReleaseRef } from './plan.ts';
 import type { ReleaseStore } from './release-store.ts';
+import { type OpenLinks, Renewal } from './renew.ts';
+import { RenewLoop } from './renew-loop.ts';
 import { type DeploySettings, linkDigestOf, PART_AGE_MS_MAX } from './settings.ts';
-import { Settler, versionNotFound } from './settle.ts';
+import { Settler } from './settle.ts';
 import { spoolStream } from './spool-stream.ts';
 import { createStaging, removeStaging, sweepStaging } from './staging.ts';
 import { type DeployEvent, type DeployStatus, storedVersions } from './status.ts';
 import type { TakeInRequest, TakenIn } from './take-in.ts';
+import { versionNotFound } from './version-not-found.ts';
 
 export interface DeploymentOptions extends IntakeOptions {
   readonly store: ReleaseStore;
   readonly settings: DeploySettings;
+  /** Opens the service that the settings name for fresh links. */
+  readonly openLinks: OpenLinks;
   readonly prepareSwap: PrepareSwap;
   /** Serving is turned off: nothing is active any more. */
   readonly onOff: () => void;
@@ -43,6 +48,7 @@ export class Deployment {
   readonly #activation: Activation;
   readonly #intake: Intake;
   readonly #settler: Settler;
+  readonly #renewLoop: RenewLoop;
   readonly #stopping = new AbortController();
   #settings: DeploySettings;
   #domain = '';
@@ -60,10 +66,12 @@ export class Deployment {
       settings,
       this.#activation,
       this.#intake,
+      new Renewal(this.#store, settings, this.#intake, this.#journal, options.openLinks),
       this.#journal,
       options.onOff,
       this.#stopping.signal,
     );
+    this.#renewLoop = new RenewLoop(() => this.#settler.exportAnew());
   }
 
   /**
@@ -86,8 +94,12 @@ export class Deployment {
     await this.#registration.announce(adminUrl);
   }
 
-  /** Serves what the settings ask for. Resolves when that is settled, well or not; never rejects. */
+  /**
+   * Serves what the settings ask for, and from then on has the site exported as often as they say. Resolves when that is
+   * settled, well or not; never rejects.
+   */
   async settle(): Promise<void> {
+    this.#renewLoop.use(this.#settings.enabled ? (this.#settings.renew?.everyMs ?? null) : null);
     await this.#settler.settle();
   }
 
@@ -225,6 +237,7 @@ export class Deployment {
 
   async stop(): Promise<void> {
     this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+    this.#renewLoop.stop();
     await this.#settler.stop();
     await this.#activation.stop();
     await this.#registration.withdraw();

@@ -58,13 +58,7 @@ export async function fetchBundle(
   tools: FetchTools = FETCH_TOOLS,
 ): Promise<FetchedBundle> {
   const { link, signal, onRetry } = request;
-  const source = sources.find((candidate) => candidate.handles(link));
-  if (source === undefined) {
-    throw new DocshelfError('source_failed', `Cannot fetch ${thingOf(link)}: no source reads such links`, {
-      next: 'A bundleUrl begins with https://, http:// or file:.',
-      fields: { retryable: false },
-    });
-  }
+  const source = sourceFor(sources, link);
   try {
     const part = await Part.open(settings.spoolDir, link, tools.now() - settings.partMaxAgeMs);
     try {
@@ -80,6 +74,16 @@ export async function fetchBundle(
     signal.throwIfAborted();
     throw toDocshelfError(error);
   }
+}
+
+/** The source that reads such links. @throws DocshelfError `source_failed` */
+export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
+  const source = sources.find((candidate) => candidate.handles(link));
+  if (source !== undefined) return source;
+  throw new DocshelfError('source_failed', `Cannot fetch ${thingOf(link)}: no source reads such links`, {
+    next: 'A link begins with https://, http:// or file:.',
+    fields: { retryable: false },
+  });
 }
 
 /** One attempt: open, spool, compare. Gives the file name that the source knows. */

@@ -1,10 +1,18 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ARCHIVE_CODES, BUNDLE_CODES, type DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
+import {
+  ARCHIVE_CODES,
+  BUNDLE_CODES,
+  type DocshelfError,
+  type ErrorCode,
+  errnoOf,
+  toDocshelfError,
+} from '../domain/errors.ts';
 import type { DataPaths } from './data-folder.ts';
 import type { Deployment } from './deployment.ts';
 import { answerRequests } from './requests.ts';
+import { isArchiveName, SIGNATURE_EXTENSION } from './signature.ts';
 import { stampOf } from './stamp.ts';
 
 /** How often the folder is looked at: watching alone misses changes on network volumes. */
@@ -72,9 +80,7 @@ export class Inbox {
   async #lookOnce(): Promise<void> {
     const { paths, deployment } = this.#options;
     await answerRequests(paths, deployment);
-    const names = new Set(
-      (await readdir(paths.inbox)).filter((name) => !name.startsWith('.') && !name.endsWith('.part')),
-    );
+    const names = new Set((await readdir(paths.inbox)).filter(isArchiveName));
     for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
     for (const name of names) {
       if (this.#isStopped) return;
@@ -97,6 +103,7 @@ export class Inbox {
     try {
       await this.#options.deployment.deliver({ file, fileName: name, version: null, source: 'inbox', activate: true });
       await rm(file, { force: true });
+      await rm(file + SIGNATURE_EXTENSION, { force: true });
       this.#seen.delete(name);
     } catch (cause) {
       const error = toDocshelfError(cause);
@@ -115,6 +122,9 @@ export class Inbox {
     await writeFile(join(rejected, `${name}.reason.txt`), `${reason}\n`);
     // One that was refused before under the same name is replaced: the newest reason is the one that counts.
     await rename(join(inbox, name), join(rejected, name));
+    await rename(join(inbox, name + SIGNATURE_EXTENSION), join(rejected, name + SIGNATURE_EXTENSION)).catch(
+      ignoreMissing,
+    );
     this.#seen.delete(name);
   }
 
@@ -122,4 +132,8 @@ export class Inbox {
     const before = this.#seen.get(name);
     if (before !== undefined) this.#seen.set(name, { ...before, notBeforeMs: Date.now() + TRY_AGAIN_MS });
   }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (errnoOf(error) !== 'ENOENT') throw error;
 }

@@ -9,11 +9,13 @@ export { type DaemonMark, runningDaemons } from './daemons.ts';
 export { type DataPaths, dataPaths, openDataFolder } from './data-folder.ts';
 export { type Delivered, type Delivery, Deployment, type DeploymentOptions } from './deployment.ts';
 export { expectedDomain } from './domain-of-folder.ts';
+export { fetchBundle } from './fetch.ts';
 export { Inbox } from './inbox.ts';
 export type { ReleaseRef } from './plan.ts';
 export { ReleaseStore } from './release-store.ts';
 export { type DaemonRequest, draftRequest } from './requests.ts';
-export type { DeploySettings } from './settings.ts';
+export type { DeploySettings, RenewSettings } from './settings.ts';
+export { SIGNATURE_EXTENSION } from './signature.ts';
 export { spoolStream } from './spool-stream.ts';
 export {
   type DeployEvent,

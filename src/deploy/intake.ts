@@ -1,15 +1,26 @@
 import { join } from 'node:path';
-import { DocshelfError } from '../domain/errors.ts';
-import { linkWithoutSecrets } from '../domain/secret.ts';
+import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 import { fetchBundle } from './fetch.ts';
 import type { Journal } from './journal.ts';
 import type { BundleSource } from './ports.ts';
 import type { ReleaseStore } from './release-store.ts';
-import { type DeploySettings, linkDigestOf, PART_AGE_MS_MAX } from './settings.ts';
+import { type DeploySettings, PART_AGE_MS_MAX } from './settings.ts';
+import { checkSignature, type SignedArchive } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { type BeforeSeal, type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
 import { turns } from './turns.ts';
 import type { SpawnUnpacker } from './unpack-in-worker.ts';
+
+/** What is to be fetched. */
+export interface FetchOrder {
+  readonly link: Secret;
+  /** The digest that the archive must have; null: any. */
+  readonly sha256: string | null;
+  /** Digest of the configured link that it is fetched for; null where none is. */
+  readonly linkDigest: string | null;
+  /** The minisign signature that came with the link. */
+  readonly signature?: string | null;
+}
 
 export interface IntakeOptions {
   readonly sources: () => Promise<readonly BundleSource[]>;
@@ -46,6 +57,7 @@ export class Intake {
   async takeIn(request: Omit<TakeInRequest, 'onProgress'>): Promise<TakenIn> {
     return this.#inTurn(async () => {
       const { domain, limits, version, sha256 } = this.#settings();
+      const checkSignature = (archive: SignedArchive, signal: AbortSignal) => this.#checkSignature(archive, signal);
       const name = request.fileName ?? 'the archive';
       const startedMs = performance.now();
       this.#journal.activity = `unpacking ${name}`;
@@ -57,7 +69,7 @@ export class Intake {
             onProgress: (phase, doneBytes, totalBytes) =>
               this.#journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes }),
           },
-          { domain, limits, pin: version === null ? null : { version, sha256 } },
+          { domain, limits, pin: version === null ? null : { version, sha256 }, checkSignature },
           this.#options.spawnUnpacker,
           this.#options.beforeSeal,
         );
@@ -73,10 +85,10 @@ export class Intake {
     });
   }
 
-  /** Fetches the configured link and takes in what it gives, as that version where one is pinned. */
-  async fetch(version: string | null, signal: AbortSignal): Promise<TakenIn> {
-    const { link, sha256, bundleBytesMax, fetchRetriesMax } = this.#settings();
-    if (link === null) throw new DocshelfError('no_bundle', 'Cannot fetch a bundle: no staticExport.bundleUrl is set');
+  /** Fetches a link and takes in what it gives, as that version where one is pinned. */
+  async fetch(order: FetchOrder, version: string | null, signal: AbortSignal): Promise<TakenIn> {
+    const { link, sha256, linkDigest, signature } = order;
+    const { bundleBytesMax, fetchRetriesMax } = this.#settings();
     const shownLink = linkWithoutSecrets(link.reveal());
     const startedMs = performance.now();
     this.#journal.event({ kind: 'fetch-started', link: shownLink });
@@ -110,12 +122,19 @@ export class Intake {
         version,
         source: 'url',
         digest,
-        linkDigest: linkDigestOf(link),
+        signature: signature ?? null,
+        linkDigest,
         signal,
       });
     } finally {
       this.#journal.activity = null;
       await removeStaging(staging);
     }
+  }
+
+  async #checkSignature(archive: SignedArchive, signal: AbortSignal): Promise<void> {
+    const { signature, fetchRetriesMax } = this.#settings();
+    const signer = await checkSignature(archive, signature, this.#options.sources, fetchRetriesMax, signal);
+    if (signer !== null) this.#journal.event({ kind: 'verified', name: archive.name, ...signer });
   }
 }

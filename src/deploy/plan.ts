@@ -5,6 +5,7 @@ export interface Wish {
   readonly enabled: boolean;
   /** The pinned version. */
   readonly pin: string | null;
+  /** Something says where to fetch from: a link, or a service that gives one. */
   readonly hasLink: boolean;
   readonly sha256: string | null;
   /** Changes whenever a `staticExport` setting does: an operator's choice holds against one fingerprint. */

@@ -43,3 +43,31 @@ export interface OpenedBundle {
   /** Ends the transfer and frees what it holds; needed where the stream is not read to its end, harmless elsewhere. */
   close(): void;
 }
+
+/**
+ * A service that exports the site and gives links to what it exported. Every method throws DocshelfError
+ * `unauthorized`, `forbidden`, `not_found`, `export_service_failed`, `source_unreachable`, `source_timeout`, `host_not_allowed` and others,
+ * with `fields.retryable` as a source does, or the signal's reason where that aborts.
+ */
+export interface LinkSource {
+  /**
+   * A fresh link to a bundle that is there: that of the job that the settings name, else of the newest export, with that
+   * label where one is given. Null: there is none, or the service cannot say.
+   */
+  freshLink(version: string | null, signal: AbortSignal): Promise<FreshLink | null>;
+
+  /** Starts an export with that label. @returns the job's id */
+  startExport(version: string | null, signal: AbortSignal): Promise<string>;
+
+  /** Waits until the job is over. @throws DocshelfError `job_failed`, `job_timeout` besides. */
+  linkWhenDone(jobId: string, signal: AbortSignal): Promise<FreshLink>;
+}
+
+export interface FreshLink {
+  readonly jobId: string;
+  readonly link: Secret;
+  /** Of the bundle, 64 lower-case hex digits; null where the service does not say. */
+  readonly sha256: string | null;
+  /** Of the bundle, by minisign; null where the service does not say. */
+  readonly signature: string | null;
+}

@@ -4,6 +4,7 @@ import { DocshelfError, errnoOf, toDocshelfError } from '../domain/errors.ts';
 import { readIfThere } from './data-folder.ts';
 import { replaceFile } from './durable.ts';
 import type { ReleaseStore } from './release-store.ts';
+import { isArchiveName } from './signature.ts';
 import { stampOf } from './stamp.ts';
 import { digestOf, readable, type TakenIn } from './take-in.ts';
 
@@ -78,16 +79,13 @@ export async function takeInPreload(
   return { releases, failures };
 }
 
-/** Plain files, without dot files and unfinished copies. What is no archive is refused by its content, and said so. */
+/** Plain files. What is no archive is refused by its content, and said so. */
 async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     // A mounted ConfigMap or image volume shows its files as links into a dot folder.
     return entries
-      .filter(
-        (entry) =>
-          (entry.isFile() || entry.isSymbolicLink()) && !entry.name.startsWith('.') && !entry.name.endsWith('.part'),
-      )
+      .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isArchiveName(entry.name))
       .map((entry) => entry.name)
       .sort();
   } catch (error) {

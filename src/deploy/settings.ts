@@ -2,9 +2,22 @@ import { createHash } from 'node:crypto';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Wish } from './plan.ts';
+import type { SignatureSettings } from './signature.ts';
 
 /** How old a partial download may be to be resumed, in milliseconds (design: "at most 24 h"). */
 export const PART_AGE_MS_MAX = 24 * 3600_000;
+
+/** A service that is asked for fresh links, and for exports. */
+export interface RenewSettings {
+  readonly apiUrl: string;
+  readonly key: Secret;
+  /** The site at the service; null only where a job is named. */
+  readonly domain: string | null;
+  /** The job whose bundle is meant; null: the domain's newest. */
+  readonly jobId: string | null;
+  /** How often the site is exported anew; null: never by itself. */
+  readonly everyMs: number | null;
+}
 
 /** The deploy room's slice of the config. */
 export interface DeploySettings {
@@ -12,28 +25,41 @@ export interface DeploySettings {
   readonly link: Secret | null;
   readonly version: string | null;
   readonly sha256: string | null;
+  readonly signature: SignatureSettings;
   readonly preload: { readonly dir: string; readonly mayBeMissing: boolean };
   readonly keep: number;
   readonly domain: string | null;
   readonly limits: ArchiveLimits;
   readonly bundleBytesMax: number;
   readonly fetchRetriesMax: number;
+  readonly renew: RenewSettings | null;
 }
 
 export function wishOf(settings: DeploySettings): Wish {
-  const { enabled, link, version, sha256 } = settings;
-  return { enabled, pin: version, hasLink: link !== null, sha256, fingerprint: fingerprintOf(settings) };
+  const { enabled, link, version, sha256, renew } = settings;
+  return {
+    enabled,
+    pin: version,
+    hasLink: link !== null || renew !== null,
+    sha256,
+    fingerprint: fingerprintOf(settings),
+  };
 }
 
 /** Of the `staticExport` settings: what an operator's choice of a version holds against. One-way, since the link is a credential. */
-function fingerprintOf({ enabled, link, version, sha256, preload, keep }: DeploySettings): string {
-  const words = [enabled, link?.reveal() ?? null, version, sha256, preload.dir, keep];
+function fingerprintOf({ enabled, link, version, sha256, preload, keep, renew }: DeploySettings): string {
+  const words = [enabled, link?.reveal() ?? null, version, sha256, preload.dir, keep, ...serviceOf(renew)];
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 
+/** Which exports are meant: not the key, which may be replaced at any time, nor the interval. Nothing where there is no service. */
+export function serviceOf(renew: RenewSettings | null): (string | null)[] {
+  return renew === null ? [] : [renew.apiUrl, renew.domain, renew.jobId];
+}
+
 /** One-way name of what a fetch is for: the link, and the pin and the digest that it is asked to meet. */
-export function fetchKeyOf({ link, version, sha256 }: DeploySettings): string {
-  const words = [link?.reveal() ?? null, version, sha256];
+export function fetchKeyOf({ link, version, sha256, renew }: DeploySettings): string {
+  const words = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 

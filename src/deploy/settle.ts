@@ -5,8 +5,10 @@ import type { Journal } from './journal.ts';
 import { plan, type ReleaseRef, type Shelf, type Step } from './plan.ts';
 import { takeInPreload } from './preload.ts';
 import type { ReleaseStore } from './release-store.ts';
+import type { Renewal } from './renew.ts';
 import { type DeploySettings, fetchKeyOf, wishOf } from './settings.ts';
-import { storedVersions } from './status.ts';
+import type { TakenIn } from './take-in.ts';
+import { versionNotFound } from './version-not-found.ts';
 
 /** An unpinned start looks at its link and its preload folder first; readers wait no longer than this for the last active version. */
 const FALLBACK_AFTER_MS = 3_000;
@@ -26,6 +28,7 @@ export class Settler {
   readonly #settings: () => DeploySettings;
   readonly #activation: Activation;
   readonly #intake: Intake;
+  readonly #renewal: Renewal;
   readonly #journal: Journal;
   readonly #onOff: () => void;
   readonly #stopping: AbortSignal;
@@ -41,6 +44,7 @@ export class Settler {
     settings: () => DeploySettings,
     activation: Activation,
     intake: Intake,
+    renewal: Renewal,
     journal: Journal,
     onOff: () => void,
     stopping: AbortSignal,
@@ -49,6 +53,7 @@ export class Settler {
     this.#settings = settings;
     this.#activation = activation;
     this.#intake = intake;
+    this.#renewal = renewal;
     this.#journal = journal;
     this.#onOff = onOff;
     this.#stopping = stopping;
@@ -76,6 +81,21 @@ export class Settler {
     const done = (former?.done ?? Promise.resolve()).then(() => this.#settleOnce(signal));
     this.#running = { abort, done };
     await done;
+  }
+
+  /**
+   * Has the site exported anew, and serves that, after a run under way; a later `settle` ends it. A failure is said, and
+   * what is served goes on being served.
+   */
+  async exportAnew(): Promise<'done' | 'failed for now'> {
+    const former = this.#running;
+    const abort = new AbortController();
+    // Whoever ends this run ends the one that it waits for.
+    abort.signal.addEventListener('abort', () => former?.abort.abort(abort.signal.reason));
+    const signal = AbortSignal.any([abort.signal, this.#stopping]);
+    const outcome = (former?.done ?? Promise.resolve()).then(() => this.#exportOnce(signal));
+    this.#running = { abort, done: outcome.then(() => undefined) };
+    return outcome;
   }
 
   async stop(): Promise<void> {
@@ -121,6 +141,21 @@ export class Settler {
     }
   }
 
+  async #exportOnce(signal: AbortSignal): Promise<'done' | 'failed for now'> {
+    if (signal.aborted) return 'done';
+    const fetchKey = fetchKeyOf(this.#settings());
+    try {
+      await this.#serveFetched(await this.#renewal.exportAnew(signal), null);
+      this.#fetchedFor = fetchKey;
+      this.met();
+      return 'done';
+    } catch (error) {
+      if (signal.aborted) return 'done';
+      this.#journal.failed('renew', error);
+      return mayPass(error) ? 'failed for now' : 'done';
+    }
+  }
+
   async #carryOut(step: Step, signal: AbortSignal): Promise<void> {
     switch (step.do) {
       case 'off':
@@ -146,7 +181,11 @@ export class Settler {
   async #fetchAndServe(version: string | null, signal: AbortSignal): Promise<void> {
     const fetchKey = fetchKeyOf(this.#settings());
     this.#fetchedFor = null;
-    const taken = await this.#intake.fetch(version, signal);
+    await this.#serveFetched(await this.#renewal.fetch(version, signal), version);
+    this.#fetchedFor = fetchKey;
+  }
+
+  async #serveFetched(taken: TakenIn, version: string | null): Promise<void> {
     const active = await this.#store.active();
     // An operator's choice holds until the link gives another digest than it gave before.
     const isHeld =
@@ -157,7 +196,6 @@ export class Settler {
       by: isHeld ? 'settings' : 'delivery',
       fetched: taken.digest,
     });
-    this.#fetchedFor = fetchKey;
   }
 
   /** A pinned label moves to the digest that the settings ask for, where its release is here and says nothing else. */
@@ -227,36 +265,12 @@ export class Settler {
   }
 
   #retryLater(error: unknown): void {
-    if (!(error instanceof DocshelfError) || error.fields.retryable !== true) return;
+    if (!mayPass(error)) return;
     this.#retryTimer = setTimeout(() => void this.settle(), this.#retryAfterMs).unref();
     this.#retryAfterMs = Math.min(this.#retryAfterMs * 2, RETRY_AFTER_MS_MAX);
   }
 }
 
-/** The fault of a version that is not stored, naming those that are. */
-export async function versionNotFound(
-  store: ReleaseStore,
-  version: string | null,
-  sha256: string | null,
-): Promise<DocshelfError> {
-  const stored = (await storedVersions(store)).map((known) => known.version);
-  const listed = stored.length === 0 ? 'none is stored' : `stored are ${stored.join(', ')}`;
-  if (version === null) {
-    return new DocshelfError('no_version', `Cannot serve: no version is active; ${listed}`, {
-      next:
-        stored.length === 0
-          ? 'Set staticExport.bundleUrl, put an archive into the preload folder or the inbox, or run "docshelf bundle import FILE".'
-          : 'Pin one with staticExport.version, or run "docshelf bundle activate VERSION".',
-      fields: { stored },
-    });
-  }
-  const withDigest = sha256 === null ? '' : ` with digest ${sha256.slice(0, 12)}`;
-  return new DocshelfError(
-    'version_not_found',
-    `Cannot serve version "${version}"${withDigest}: it is not stored; ${listed}`,
-    {
-      next: 'Take its bundle in ("docshelf bundle import FILE --version …"), set staticExport.bundleUrl, or pin a version that is stored.',
-      fields: { version, stored },
-    },
-  );
+function mayPass(error: unknown): boolean {
+  return error instanceof DocshelfError && error.fields.retryable === true;
 }

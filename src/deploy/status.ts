@@ -54,6 +54,8 @@ export type DeployEvent =
       readonly bytes: number;
       readonly seconds: number;
     }
+  /** The archive's signature holds. */
+  | { readonly kind: 'verified'; readonly name: string; readonly keyId: string; readonly trustedComment: string }
   | {
       readonly kind: 'taken-in';
       readonly version: string;
@@ -64,6 +66,10 @@ export type DeployEvent =
     }
   | { readonly kind: 'activated'; readonly version: string; readonly digest: string; readonly previous: string | null }
   | { readonly kind: 'turned-off' }
+  /** The export service was asked to export the site. */
+  | { readonly kind: 'export-started'; readonly jobId: string }
+  /** The export service gave a link to the bundle of that job. */
+  | { readonly kind: 'link-renewed'; readonly jobId: string }
   | { readonly kind: 'pruned'; readonly digests: readonly string[] }
   | { readonly kind: 'removed'; readonly version: string }
   | { readonly kind: 'failed'; readonly step: string; readonly error: Error }

@@ -11,6 +11,7 @@ import { foldsCase } from './data-folder.ts';
 import { expectedDomain, settleFolderDomain } from './domain-of-folder.ts';
 import { RELEASE_FORMAT_VERSION, type ReleaseStore } from './release-store.ts';
 import { seal } from './seal.ts';
+import type { SignedArchive } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { stampOf } from './stamp.ts';
 import type { UnpackProgress } from './unpack.ts';
@@ -26,6 +27,8 @@ export interface TakeInRequest {
   readonly source: BundleSourceKind;
   /** Its digest where it is known already. */
   readonly digest: string | null;
+  /** The minisign signature that came with it; without one, that of the file beside it or the configured one counts. */
+  readonly signature?: string | null;
   /** Digest of the link that it came from, for the label; null where it came from no link. */
   readonly linkDigest: string | null;
   readonly signal: AbortSignal;
@@ -37,6 +40,8 @@ export interface TakeInSettings {
   readonly limits: ArchiveLimits;
   /** The pin, and the digest that the config asks of it: that label moves to no other digest than this. */
   readonly pin: { readonly version: string; readonly sha256: string | null } | null;
+  /** Looks at the archive's signature. @throws DocshelfError `bad_signature`, `no_signature` and others */
+  readonly checkSignature: (archive: SignedArchive, signal: AbortSignal) => Promise<void>;
 }
 
 export interface TakenIn {
@@ -51,7 +56,7 @@ export interface TakenIn {
 export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSignal) => Promise<void>;
 
 /**
- * Takes an archive in: digest, unpack in a worker, judge its manifest, seal, put it in its place, label it. Until the last
+ * Takes an archive in: digest, signature, unpack in a worker, judge its manifest, seal, put it in its place, label it. Until the last
  * two steps nothing but a staging folder has changed, and that one goes whatever happens.
  *
  * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`.
@@ -66,6 +71,7 @@ export async function takeIn(
   const name = request.fileName ?? 'the archive';
   const stamp = await stampOf(request.file);
   const digest = request.digest ?? (await digestOf(request.file, name, request.signal));
+  await settings.checkSignature({ file: request.file, name, signature: request.signature ?? null }, request.signal);
 
   const isStored = await store.has(digest);
   const known = isStored ? await readable(store, digest) : null;

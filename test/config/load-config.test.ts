@@ -23,6 +23,8 @@ describe('loadConfig() without a config file', () => {
         bundleUrl: null,
         version: null,
         sha256: null,
+        signature: { required: false, publicKeys: [], text: null, url: null },
+        renew: null,
         preload: join(cwd, 'bundles'),
         preloadIsDefault: true,
         keep: 3,

@@ -124,9 +124,9 @@ describe('…__FILE variables', () => {
   });
 
   it('mean the key where a key is named file', async () => {
-    expect(await briefsOf('', { env: { DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE: 'bundle.sig' } })).toEqual([
-      'config_not_built staticExport.signature.file environment DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE',
-    ]);
+    expect(await briefsOf('', { env: { DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE: 'bundle.sig' } })).toContain(
+      'config_invalid staticExport.signature.file environment DOCSHELF__STATIC_EXPORT__SIGNATURE__FILE',
+    );
   });
 });
 

@@ -51,7 +51,10 @@ const deployment = new Deployment({
     limits: ARCHIVE_LIMITS,
     bundleBytesMax: 1e9,
     fetchRetriesMax: 0,
+    renew: null,
+    signature: { required: false, publicKeys: [], text: null, link: null },
   },
+  openLinks: () => Promise.reject(new Error('nothing is renewed here')),
   sources: async () => [],
   // A thread takes its time to start, and matters only for what ends while it runs.
   spawnUnpacker: crashAt === 'while it is unpacked' ? spawnUnpacker : unpackHere,

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
 import { takeIn } from '../../src/deploy/take-in.ts';
-import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { spawnUnpacker, unpackHere } from './unpackers.ts';
 import {
   type Bundle,
@@ -17,6 +16,7 @@ import {
   type Seed,
   seedShelf,
   stagingOf,
+  TAKE_IN,
   takeInBundle,
 } from './workbench.ts';
 
@@ -208,8 +208,7 @@ describe('takeIn()', () => {
       unpackings += 1;
       return unpackHere(order);
     };
-    const settings = { domain: null, limits: ARCHIVE_LIMITS, pin: null };
-    const taken = await takeIn(store, request, settings, counting, []);
+    const taken = await takeIn(store, request, TAKE_IN, counting, []);
     expect(taken).toMatchObject({ digest: seed.january.digest, unpacked: false });
     expect(unpackings).toBe(0);
   });
@@ -242,7 +241,7 @@ describe('takeIn()', () => {
         signal: new AbortController().signal,
         onProgress: () => undefined,
       },
-      { domain: null, limits: ARCHIVE_LIMITS, pin: null },
+      TAKE_IN,
       unpackHere,
       [failing],
     );

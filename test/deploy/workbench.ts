@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { packTarGz } from '../../src/archive/index.ts';
-import { Deployment } from '../../src/deploy/deployment.ts';
+import { Deployment, type DeploymentOptions } from '../../src/deploy/deployment.ts';
 import { type DeployEvent, type DeploySettings, openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/take-in.ts';
@@ -61,6 +61,14 @@ export async function packBundle(fileName: string, page: string, manifest?: Mani
   return { file, fileName: basename(file), digest: sha256 };
 }
 
+/** Of no domain, with nothing pinned and no signature looked at. */
+export const TAKE_IN: TakeInSettings = {
+  domain: null,
+  limits: ARCHIVE_LIMITS,
+  pin: null,
+  checkSignature: async () => undefined,
+};
+
 /** Takes a bundle in as `bundle import` does. */
 export async function takeInBundle(
   store: ReleaseStore,
@@ -82,7 +90,7 @@ export async function takeInBundle(
       onProgress: () => undefined,
       ...request,
     },
-    { domain: null, limits: ARCHIVE_LIMITS, pin: null, ...settings },
+    { ...TAKE_IN, ...settings },
     spawn,
     [],
   );
@@ -174,12 +182,15 @@ export function settingsOf(store: ReleaseStore, { link = null, ...rest }: Settin
     limits: ARCHIVE_LIMITS,
     bundleBytesMax: 100_000_000,
     fetchRetriesMax: 0,
+    renew: null,
+    signature: { required: false, publicKeys: [], text: null, link: null },
     ...rest,
   };
 }
 
 /** A daemon without its listeners: the deployment, what readers get of it, and what it said. */
 export interface TestDaemon {
+  readonly store: ReleaseStore;
   readonly deployment: Deployment;
   readonly source: FakeSource;
   readonly events: DeployEvent[];
@@ -196,6 +207,7 @@ export async function openDaemon(
   store: ReleaseStore,
   settings: SettingsOf = {},
   source = new FakeSource(),
+  openLinks: DeploymentOptions['openLinks'] = () => Promise.reject(new Error('no service is asked here')),
 ): Promise<TestDaemon> {
   const events: DeployEvent[] = [];
   const site: TestDaemon['site'] = { active: null, older: [] };
@@ -203,6 +215,7 @@ export async function openDaemon(
     store,
     settings: settingsOf(store, settings),
     sources: async () => [source],
+    openLinks,
     spawnUnpacker: unpackHere,
     beforeSeal: [],
     prepareSwap: (active, older) => () => Object.assign(site, { active, older }),
@@ -213,6 +226,7 @@ export async function openDaemon(
   await deployment.open();
   await deployment.announce(null);
   return {
+    store,
     deployment,
     source,
     events,

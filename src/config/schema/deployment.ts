@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { DEFAULT_DOMAIN, DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
 import {
   boolean,
@@ -113,27 +114,64 @@ const limits = section(
   'Bounds on an archive; one that exceeds them is refused.',
 );
 
+const publicKey = Type.Unsafe<string>({
+  anyOf: [
+    { type: 'string', pattern: '^RW[A-Za-z0-9+/]{54}$' },
+    { type: 'string', minLength: 1, maxLength: 4096 },
+  ],
+  description: 'A minisign public key, or a file that holds one.',
+  'x-unit': 'word-or-path',
+  'x-expects': 'a minisign public key, or a path',
+});
+
 const signature = section(
   {
     required: boolean({ description: 'Refuse a bundle without a valid signature.', default: false }),
-    publicKeys: list(path({ description: 'A public key in PEM.' }), { description: 'Files of keys that may sign.' }),
-    file: optional(path({ description: 'File that holds the signature.' })),
-    url: optional(secret('an http, https or file URL', { format: 'link' }, { description: 'Link to the signature.' })),
+    publicKeys: list(publicKey, {
+      description:
+        'minisign public keys that may sign: files (minisign.pub, watched for changes), or the keys themselves.',
+      examples: [['./minisign.pub'], ['RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK']],
+    }),
+    file: optional(
+      path({
+        description:
+          'File that holds the signature, for an archive that has none beside it (<archive>.minisig); watched for changes.',
+      }),
+    ),
+    url: optional(
+      secret(
+        'an http, https or file URL',
+        { format: 'link' },
+        { description: 'Link to the signature, in place of file. A credential: it is never printed.' },
+      ),
+    ),
   },
-  'Signatures of bundles.',
+  'minisign signatures of bundles. Where publicKeys are set, a signature that is there must hold.',
 );
 
 const renew = section(
   {
-    apiUrl: optional(httpUrl({ description: 'Base URL of the static export API.' })),
-    keyFile: optional(path({ description: 'File that holds the admin key.' })),
-    domain: optional(domain({ description: 'Domain whose newest export is fetched.' })),
-    jobId: optional(
-      text('a job id: se_ and 16 hex digits', { pattern: '^se_[0-9a-f]{16}$' }, { description: 'Job to fetch.' }),
+    apiUrl: optional(
+      httpUrl({ description: 'Base URL of a static export service; the API is below its /v1/static-export.' }),
     ),
-    every: optional(duration('1m', '30d', { description: 'How often to look.' })),
+    keyFile: optional(path({ description: 'File that holds the admin key; watched for changes.' })),
+    domain: optional(
+      domain({ description: 'Domain whose newest completed export is fetched. Without it, deployment.domain.' }),
+    ),
+    jobId: optional(
+      text(
+        'a job id: se_ and 16 hex digits',
+        { pattern: '^se_[0-9a-f]{16}$' },
+        { description: 'The job whose bundle is fetched, in place of the newest.' },
+      ),
+    ),
+    every: optional(
+      duration('1m', '30d', {
+        description: 'How often the site is exported anew and swapped in. Not together with a pinned version.',
+      }),
+    ),
   },
-  'Fetches a fresh link by itself.',
+  'The export service that is asked for a fresh link when bundleUrl has expired, or is not set.',
 );
 
 export const staticExport = section(

@@ -1,0 +1,166 @@
+import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
+import type { Secret } from '../domain/secret.ts';
+import type { Intake } from './intake.ts';
+import type { Journal } from './journal.ts';
+import type { FreshLink, LinkSource } from './ports.ts';
+import type { ReleaseStore } from './release-store.ts';
+import { type DeploySettings, linkDigestOf, type RenewSettings, serviceOf } from './settings.ts';
+import { readable, type TakenIn } from './take-in.ts';
+
+/** Opens the service that gives fresh links. */
+export type OpenLinks = (renew: RenewSettings) => Promise<LinkSource>;
+
+/** What is wrong with a link where a fresh one may be right. */
+const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
+
+/**
+ * Fetches by the configured link, and where that is dead or there is none, by a fresh one of the export service.
+ *
+ * The service is asked to export only where nothing else helps: a pinned version that it has not exported, an empty shelf, or
+ * `every`. A daemon that serves something starts no job for a link that died.
+ */
+export class Renewal {
+  readonly #store: ReleaseStore;
+  readonly #settings: () => DeploySettings;
+  readonly #intake: Intake;
+  readonly #journal: Journal;
+  readonly #open: OpenLinks;
+  /** A job that was started and not seen to its end: it is waited for, and no second one is started. */
+  #started: { readonly for: string; readonly jobId: string } | null = null;
+
+  constructor(
+    store: ReleaseStore,
+    settings: () => DeploySettings,
+    intake: Intake,
+    journal: Journal,
+    openLinks: OpenLinks,
+  ) {
+    this.#store = store;
+    this.#settings = settings;
+    this.#intake = intake;
+    this.#journal = journal;
+    this.#open = openLinks;
+  }
+
+  /** @param version the pinned one, which is asked for and which the bundle is labelled with. */
+  async fetch(version: string | null, signal: AbortSignal): Promise<TakenIn> {
+    const { link, renew } = this.#settings();
+    if (renew === null) return this.#fetchLink(link, version, signal);
+    const isDaily = renew.everyMs !== null;
+    let dead: unknown = null;
+    // With `every` the link is from before the first export of that kind: what the service has is newer.
+    if (link !== null && !isDaily) {
+      try {
+        return await this.#fetchLink(link, version, signal);
+      } catch (error) {
+        if (!isDead(error)) throw error;
+        dead = error;
+      }
+    }
+    const links = await this.#open(renew);
+    const fresh = await this.#asking('asking for a fresh link', () => links.freshLink(version, signal));
+    if (fresh !== null) return this.#fetchFresh(fresh, version, signal);
+    const isBare = version !== null || (await this.#store.active()) === null;
+    if (link !== null && isDaily && isBare) {
+      try {
+        return await this.#fetchLink(link, version, signal);
+      } catch (error) {
+        if (!isDead(error)) throw error;
+      }
+    }
+    if (!isDaily && !isBare) throw dead ?? nothingExported();
+    return this.#fetchFresh(await this.#export(links, renew, version, signal), version, signal);
+  }
+
+  /** Has the site exported anew, and fetches that. */
+  async exportAnew(signal: AbortSignal): Promise<TakenIn> {
+    const { renew } = this.#settings();
+    if (renew === null) throw nothingExported();
+    // Without a label: the config lets nobody pin a version and have it exported anew.
+    const fresh = await this.#export(await this.#open(renew), renew, null, signal);
+    return this.#fetchFresh(fresh, null, signal);
+  }
+
+  async #export(
+    links: LinkSource,
+    renew: RenewSettings,
+    version: string | null,
+    signal: AbortSignal,
+  ): Promise<FreshLink> {
+    const purpose = JSON.stringify([serviceOf(renew), version]);
+    if (this.#started?.for !== purpose) {
+      const jobId = await this.#asking('starting an export', () => links.startExport(version, signal));
+      this.#started = { for: purpose, jobId };
+      this.#journal.event({ kind: 'export-started', jobId });
+    }
+    const { jobId } = this.#started;
+    try {
+      const fresh = await this.#asking(`waiting for the export ${jobId}`, () => links.linkWhenDone(jobId, signal));
+      this.#started = null;
+      return fresh;
+    } catch (error) {
+      const goesOn = signal.aborted || (error instanceof DocshelfError && error.fields.retryable === true);
+      if (!goesOn) this.#started = null;
+      throw error;
+    }
+  }
+
+  async #fetchFresh(fresh: FreshLink, version: string | null, signal: AbortSignal): Promise<TakenIn> {
+    const { link, sha256 } = this.#settings();
+    this.#journal.event({ kind: 'link-renewed', jobId: fresh.jobId });
+    if (sha256 !== null && fresh.sha256 !== null && fresh.sha256 !== sha256) throw otherDigest(fresh, sha256);
+    const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
+    if (stored !== null) return stored;
+    // The fresh link stands in for the configured one: that this was fetched is what the status goes by.
+    const linkDigest = link === null ? null : linkDigestOf(link);
+    const { signature } = fresh;
+    const order = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };
+    return this.#intake.fetch(order, version, signal);
+  }
+
+  async #fetchLink(link: Secret | null, version: string | null, signal: AbortSignal): Promise<TakenIn> {
+    if (link === null) throw new DocshelfError('no_bundle', 'Cannot fetch a bundle: no staticExport.bundleUrl is set');
+    const { sha256 } = this.#settings();
+    return this.#intake.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
+  }
+
+  /** A release that is here already under some label: an unchanged site exports the same bundle, which nobody has to fetch. */
+  async #stored(digest: string): Promise<TakenIn | null> {
+    const [version] = [...(await this.#store.labels())].find(([, pointer]) => pointer.digest === digest) ?? [];
+    const info = version === undefined ? null : await readable(this.#store, digest);
+    return version === undefined || info === null
+      ? null
+      : { digest, version, createdAt: info.createdAt, unpacked: false };
+  }
+
+  async #asking<T>(activity: string, act: () => Promise<T>): Promise<T> {
+    this.#journal.activity = activity;
+    try {
+      return await act();
+    } finally {
+      this.#journal.activity = null;
+    }
+  }
+}
+
+function isDead(error: unknown): boolean {
+  return error instanceof DocshelfError && DEAD_LINK.has(error.code);
+}
+
+function nothingExported(): DocshelfError {
+  return new DocshelfError('no_bundle', 'Cannot renew the bundle: the export service has no completed export of it', {
+    next: 'Start one with "docshelf export start", or set staticExport.renew.every.',
+    fields: { retryable: false },
+  });
+}
+
+function otherDigest({ jobId, sha256: found }: FreshLink, expected: string): DocshelfError {
+  return new DocshelfError(
+    'wrong_digest',
+    `Cannot use the bundle of job "${jobId}": its SHA-256 is ${found}, expected ${expected}`,
+    {
+      next: 'Set staticExport.sha256 to the digest of the bundle that is meant, or remove it.',
+      fields: { expected, found, retryable: false },
+    },
+  );
+}

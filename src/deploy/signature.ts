@@ -1,0 +1,131 @@
+import { constants, open } from 'node:fs/promises';
+import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
+import { sourceFor } from './fetch.ts';
+import type { BundleSource } from './ports.ts';
+import { RETRY_TOOLS, retry } from './retry.ts';
+
+/** What the config says of signatures. */
+export interface SignatureSettings {
+  /** A bundle without a signature is refused. */
+  readonly required: boolean;
+  /** Texts of minisign public keys; empty: no signature is looked at. */
+  readonly publicKeys: readonly string[];
+  /** The configured signature itself, and the link to it: at most one of them. */
+  readonly text: string | null;
+  readonly link: Secret | null;
+}
+
+/** How the file beside an archive is called that holds its signature. */
+export const SIGNATURE_EXTENSION = '.minisig';
+
+/** Whether a file of that name in a folder of archives is one: neither hidden, nor a copy that goes on, nor a signature. */
+export function isArchiveName(name: string): boolean {
+  return !name.startsWith('.') && !name.endsWith('.part') && !name.endsWith(SIGNATURE_EXTENSION);
+}
+
+/** Twice what minisign writes at most. */
+const SIGNATURE_BYTES_MAX = 20_000;
+
+export interface SignedArchive {
+  readonly file: string;
+  /** What errors call it. */
+  readonly name: string;
+  /** The signature that came with it, or null. */
+  readonly signature: string | null;
+}
+
+export interface Signer {
+  readonly keyId: string;
+  readonly trustedComment: string;
+}
+
+/**
+ * Verifies an archive by its signature: the one that came with it, else the one beside it, else the configured one. A
+ * signature that is there must hold, whether signatures are required or not.
+ *
+ * @returns who signed it; null where it has no signature and needs none
+ * @throws DocshelfError `bad_signature`, `no_signature`, `cannot_read`, and what the sources throw for the link; the
+ *   signal's reason where that aborts.
+ */
+export async function checkSignature(
+  { file, name, signature }: SignedArchive,
+  settings: SignatureSettings,
+  sources: () => Promise<readonly BundleSource[]>,
+  retriesMax: number,
+  signal: AbortSignal,
+): Promise<Signer | null> {
+  if (settings.publicKeys.length === 0) return null;
+  const text =
+    signature ??
+    (await readBeside(file, name)) ??
+    settings.text ??
+    (settings.link === null ? null : await fetchText(await sources(), settings.link, retriesMax, signal));
+  if (text === null) {
+    if (settings.required) throw noSignature(name);
+    return null;
+  }
+  // Loaded where it is needed: most daemons verify nothing, and a start is to be quick.
+  const { verifyFile } = await import('../archive/minisign.ts');
+  return verifyFile(file, text, settings.publicKeys, { name, signal });
+}
+
+async function readBeside(file: string, name: string): Promise<string | null> {
+  try {
+    // Without O_NONBLOCK a FIFO would hold the thread until somebody writes to it.
+    await using handle = await open(file + SIGNATURE_EXTENSION, constants.O_RDONLY | constants.O_NONBLOCK);
+    const buffer = Buffer.alloc(SIGNATURE_BYTES_MAX + 1);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } catch (cause) {
+    const errno = errnoOf(cause);
+    if (errno === 'ENOENT') return null;
+    throw new DocshelfError('cannot_read', `Cannot read "${name}${SIGNATURE_EXTENSION}": ${errno ?? 'failed'}`, {
+      next: 'Make the signature a file that docshelf may read.',
+      cause,
+    });
+  }
+}
+
+async function fetchText(
+  sources: readonly BundleSource[],
+  link: Secret,
+  retriesMax: number,
+  signal: AbortSignal,
+): Promise<string> {
+  const source = sourceFor(sources, link);
+  const attempt = async (): Promise<string> => {
+    const opened = await source.open(link, { resume: null, signal });
+    try {
+      const chunks: Uint8Array[] = [];
+      let bytes = 0;
+      for await (const chunk of opened.stream) {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes > SIGNATURE_BYTES_MAX) throw tooLarge(link);
+      }
+      return Buffer.concat(chunks).toString();
+    } finally {
+      opened.close();
+    }
+  };
+  return retry(attempt, { retriesMax, signal }, RETRY_TOOLS);
+}
+
+function tooLarge(link: Secret): DocshelfError {
+  const shown = linkWithoutSecrets(link.reveal());
+  return new DocshelfError(
+    'source_too_large',
+    `Cannot fetch the signature "${shown}": it is larger than ${SIGNATURE_BYTES_MAX} bytes`,
+    {
+      next: 'Check that staticExport.signature.url leads to the .minisig file and not to the bundle.',
+      fields: { bytesMax: SIGNATURE_BYTES_MAX, retryable: false },
+    },
+  );
+}
+
+function noSignature(name: string): DocshelfError {
+  return new DocshelfError('no_signature', `Cannot trust "${name}": it has no signature`, {
+    next: `Put "${name}${SIGNATURE_EXTENSION}" beside it, or set staticExport.signature.file or .url; without staticExport.signature.required it would be taken in as it is.`,
+  });
+}

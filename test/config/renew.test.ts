@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { faultsOf, folderWith } from './folder.ts';
+
+const BASE = 'apiUrl: "https://api.test", keyFile: key';
+
+describe('staticExport.renew', () => {
+  it('takes its key from the file, which is watched, and its domain from the deployment', async () => {
+    const yaml = `deployment: { domain: acme }\nstaticExport: { renew: { ${BASE}, every: 30d } }\n`;
+    const cwd = await folderWith({ 'config.yaml': yaml, key: 'svc_canary\n' });
+    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    const { renew } = config.staticExport;
+    expect(renew).toMatchObject({ apiUrl: 'https://api.test', domain: 'acme', jobId: null, everyMs: 30 * 86_400_000 });
+    expect(renew?.key.reveal()).toBe('svc_canary');
+    expect(JSON.stringify(config)).not.toContain('canary');
+    expect(watchedFiles).toContain(join(cwd, 'key'));
+  });
+
+  it('is null where nothing asks for it', async () => {
+    const cwd = await folderWith({ 'config.yaml': 'staticExport: { renew: {} }\n' });
+    expect((await loadConfig({ file: null, env: {}, cwd })).config.staticExport.renew).toBeNull();
+  });
+
+  it.each([
+    ['an address without a key', 'staticExport: { renew: { apiUrl: "https://api.test", domain: acme } }', ['apiUrl']],
+    ['an interval without a service', 'staticExport: { renew: { every: 1h } }', ['every']],
+    ['nothing that says whose bundle', `staticExport: { renew: { ${BASE} } }`, ['apiUrl']],
+    ['an air gap', `deployment: { type: air-gapped, domain: acme }\nstaticExport: { renew: { ${BASE} } }`, ['apiUrl']],
+    ['every with a version', `staticExport: { version: v1, renew: { ${BASE}, domain: a, every: 1h } }`, ['every']],
+    [
+      'every with a digest',
+      `staticExport: { sha256: ${'a'.repeat(64)}, renew: { ${BASE}, domain: a, every: 1h } }`,
+      ['every'],
+    ],
+    ['every with a job', `staticExport: { renew: { ${BASE}, jobId: se_0123456789abcdef, every: 1h } }`, ['every']],
+  ])('refuses %s', async (_, yaml, keys) => {
+    const cwd = await folderWith({ 'config.yaml': yaml, key: 'svc_x' });
+    const error = await loadConfig({ file: null, env: {}, cwd }).then(
+      () => null,
+      (thrown: { faults: { code: string; key: string }[] }) => thrown,
+    );
+    expect(error?.faults.map(({ code, key }) => [code, key])).toEqual(
+      keys.map((key) => ['config_invalid', `staticExport.renew.${key}`]),
+    );
+  });
+
+  it('refuses a key file that is not there', async () => {
+    const [fault, ...others] = await faultsOf(`staticExport: { renew: { ${BASE}, domain: acme } }`);
+    expect(others).toEqual([]);
+    expect(fault).toMatchObject({ code: 'config_invalid', key: 'staticExport.renew.keyFile' });
+  });
+});

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { briefsOf, errorOf, folderWith, load } from './folder.ts';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
+const PUBLIC = readFileSync(join(FIXTURES, 'throwaway.pub'), 'utf8');
+const BARE = PUBLIC.split('\n')[1] as string;
+const SIGNATURE = readFileSync(join(FIXTURES, 'bundle.txt.minisig'), 'utf8');
+
+describe('staticExport.signature', () => {
+  it('asks for nothing by default', async () => {
+    const { config } = await load('');
+    expect(config.staticExport.signature).toEqual({ required: false, publicKeys: [], text: null, url: null });
+  });
+
+  it('takes keys as files and as they are, and reads the signature', async () => {
+    const yaml = `staticExport: { signature: { required: true, publicKeys: [keys/a.pub, "${BARE}"], file: a.minisig } }`;
+    const cwd = await folderWith({ 'config.yaml': yaml, 'keys/a.pub': PUBLIC, 'a.minisig': SIGNATURE });
+    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    expect(config.staticExport.signature).toEqual({
+      required: true,
+      publicKeys: [PUBLIC.trim(), BARE],
+      text: SIGNATURE.trim(),
+      url: null,
+    });
+    expect(watchedFiles).toEqual(expect.arrayContaining([join(cwd, 'keys/a.pub'), join(cwd, 'a.minisig')]));
+  });
+
+  it('keeps the link to the signature a secret', async () => {
+    const url = 'https://bundles.example.com/a.minisig?signature=canary';
+    const { config } = await load(`staticExport: { signature: { publicKeys: ["${BARE}"], url: "${url}" } }`);
+    expect(config.staticExport.signature.url?.reveal()).toBe(url);
+    expect(JSON.stringify(config)).not.toContain('canary');
+  });
+
+  it.each([
+    ['{ required: true }', 'required'],
+    ['{ url: "https://x/y" }', 'url'],
+    [`{ publicKeys: [none.pub] }`, 'publicKeys'],
+    [`{ publicKeys: [config.yaml] }`, 'publicKeys'],
+    [`{ publicKeys: ["${BARE}"], file: none.minisig }`, 'file'],
+  ])('%s is a fault', async (signature, key) => {
+    const [brief, ...others] = await briefsOf(`staticExport: { signature: ${signature} }`);
+    expect(brief).toMatch(new RegExp(`^config_invalid staticExport\\.signature\\.${key} config\\.yaml:1:\\d+$`));
+    expect(others).toEqual([]);
+  });
+
+  it('takes a file or a link, not both', async () => {
+    const yaml = `staticExport: { signature: { publicKeys: ["${BARE}"], file: a, url: "https://x/y" } }`;
+    const cwd = await folderWith({ 'config.yaml': yaml, a: SIGNATURE });
+    const { faults } = await errorOf(loadConfig({ file: null, env: {}, cwd }));
+    expect(faults).toMatchObject([{ code: 'config_invalid', key: 'staticExport.signature.file' }]);
+  });
+});

@@ -1,0 +1,308 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { FreshLink, LinkSource } from '../../src/deploy/ports.ts';
+import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import type { RenewSettings } from '../../src/deploy/settings.ts';
+import type { DocshelfError } from '../../src/domain/errors.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import {
+  type Bundle,
+  copyOf,
+  FakeSource,
+  fault,
+  LINK,
+  newStore,
+  openDaemon,
+  packBundle,
+  type Seed,
+  type SettingsOf,
+  seedShelf,
+  type TestDaemon,
+  until,
+} from './workbench.ts';
+
+/** A service with a list of exports, each of which has a link that works. */
+class FakeLinks implements LinkSource {
+  readonly asked: string[] = [];
+  readonly renewals: RenewSettings[] = [];
+  /** The newest completed export. */
+  newest: Bundle | null = null;
+  /** What the next export makes, or how it fails. */
+  next: Bundle | DocshelfError | null = null;
+  saysDigests = true;
+  readonly #source: FakeSource;
+
+  constructor(source: FakeSource) {
+    this.#source = source;
+  }
+
+  readonly open = async (renew: RenewSettings): Promise<LinkSource> => {
+    this.renewals.push(renew);
+    return this;
+  };
+
+  async freshLink(version: string | null): Promise<FreshLink | null> {
+    this.asked.push(`link ${version}`);
+    return this.newest === null ? null : this.#linkTo(this.newest);
+  }
+
+  async startExport(version: string | null): Promise<string> {
+    this.asked.push(`start ${version}`);
+    return `job-${this.asked.length}`;
+  }
+
+  async linkWhenDone(jobId: string, signal: AbortSignal): Promise<FreshLink> {
+    this.asked.push(`wait ${jobId}`);
+    if (this.next === null) {
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+    }
+    if (!('file' in this.next)) throw this.next;
+    this.newest = this.next;
+    return this.#linkTo(this.next);
+  }
+
+  async #linkTo(bundle: Bundle): Promise<FreshLink> {
+    const link = `https://fresh.test/${bundle.fileName}?signature=canary-${this.asked.length}`;
+    await this.#source.givesBundle(link, bundle);
+    return { jobId: 'se_1', link: new Secret(link), sha256: this.saysDigests ? bundle.digest : null, signature: null };
+  }
+}
+
+const DAY_MS = 86_400_000;
+const RENEW: RenewSettings = {
+  apiUrl: 'https://api.test',
+  key: new Secret('svc_canary'),
+  domain: 'acme',
+  jobId: null,
+  everyMs: null,
+};
+
+let seed: Seed;
+let april: Bundle;
+beforeAll(async () => {
+  seed = await seedShelf();
+  april = await packBundle('acme-export-2024-04-01.tar.gz', 'april');
+});
+
+let store: ReleaseStore;
+let source: FakeSource;
+let links: FakeLinks;
+beforeEach(async () => {
+  store = await newStore();
+  source = new FakeSource();
+  links = new FakeLinks(source);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function start(settings: SettingsOf): Promise<TestDaemon> {
+  const daemon = await openDaemon(store, { renew: RENEW, ...settings }, source, links.open);
+  await daemon.deployment.settle();
+  return daemon;
+}
+
+const stateOf = ({ deployment }: TestDaemon) => ({
+  state: deployment.state,
+  version: deployment.active?.version ?? null,
+  error: deployment.lastError?.code ?? null,
+});
+const kindsOf = ({ events }: TestDaemon) => events.map(({ kind }) => kind).filter((kind) => kind !== 'progress');
+
+describe('a dead link', () => {
+  test.each(['link_expired', 'link_refused', 'bundle_not_found'] as const)('(%s) is renewed', async (code) => {
+    source.gives(LINK, fault(code));
+    links.newest = seed.march;
+    const daemon = await start({ link: LINK });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
+    expect(links.asked).toEqual(['link null']);
+    expect(kindsOf(daemon)).toEqual([
+      'fetch-started',
+      'link-renewed',
+      'fetch-started',
+      'fetched',
+      'taken-in',
+      'activated',
+    ]);
+    expect(JSON.stringify(daemon.events)).not.toContain('canary');
+  });
+
+  test('is no other fault: those are told as they are', async () => {
+    source.gives(LINK, fault('host_not_allowed'));
+    const daemon = await start({ link: LINK });
+    expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'host_not_allowed' });
+    expect(links.asked).toEqual([]);
+  });
+
+  test('of a pinned version is renewed for that version, which is exported where it is not there', async () => {
+    source.gives(LINK, fault('link_expired'));
+    links.next = april;
+    const daemon = await start({ link: LINK, version: 'v4' });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: 'v4', error: null });
+    expect(links.asked).toEqual(['link v4', 'start v4', 'wait job-2']);
+    // The fresh link stood in for the configured one: nothing is left to be said about that.
+    expect((await daemon.deployment.status()).notices).toEqual([]);
+  });
+
+  test('is not needed where the pinned version is on the disk', async () => {
+    store = await copyOf(seed);
+    const daemon = await start({ link: LINK, version: '2024-02-01' });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-02-01', error: null });
+    expect([links.asked, source.opened]).toEqual([[], []]);
+  });
+
+  test('starts no export while something is served', async () => {
+    source.gives(LINK, fault('link_expired'));
+    links.newest = seed.march;
+    await (await start({ link: LINK })).stop();
+    links.newest = null;
+    const second = await start({ link: LINK });
+    expect(stateOf(second)).toEqual({ state: 'stale', version: '2024-03-01', error: 'link_expired' });
+    expect(links.asked).toEqual(['link null', 'link null']);
+  });
+
+  test('to a bundle that is on the disk is downloaded no more', async () => {
+    store = await copyOf(seed);
+    source.gives(LINK, fault('link_expired'));
+    links.newest = seed.february;
+    const daemon = await start({ link: LINK });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-02-01', error: null });
+    expect(source.opened).toEqual([LINK]);
+  });
+
+  test('whose renewal gives another digest than sha256 asks for is refused before the download', async () => {
+    source.gives(LINK, fault('link_expired'));
+    links.newest = april;
+    const daemon = await start({ link: LINK, sha256: seed.march.digest });
+    expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'wrong_digest' });
+    expect(source.opened).toEqual([LINK]);
+    links.saysDigests = false;
+    await daemon.deployment.settle();
+    expect(stateOf(daemon).error).toBe('wrong_digest');
+    expect(source.opened).toHaveLength(3);
+  });
+});
+
+test('without a link the service is asked, and exports where it has nothing', async () => {
+  links.next = april;
+  const daemon = await start({});
+  expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
+  expect(links.asked).toEqual(['link null', 'start null', 'wait job-2']);
+  await daemon.stop();
+  // A restart takes what is there.
+  expect(stateOf(await start({}))).toEqual({ state: 'ready', version: '2024-04-01', error: null });
+  expect(links.asked.slice(3)).toEqual(['link null']);
+});
+
+test('an export that was not seen to its end is waited for, and not started again', async () => {
+  links.next = fault('source_unreachable', true);
+  const daemon = await start({});
+  expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });
+  links.next = april;
+  await daemon.deployment.settle();
+  expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
+  expect(links.asked).toEqual(['link null', 'start null', 'wait job-2', 'link null', 'wait job-2']);
+});
+
+test('an export that failed is started anew', async () => {
+  links.next = fault('job_failed');
+  const daemon = await start({});
+  links.next = april;
+  await daemon.deployment.settle();
+  expect(links.asked.filter((word) => word.startsWith('start'))).toHaveLength(2);
+  expect(stateOf(daemon).state).toBe('ready');
+});
+
+describe('every', () => {
+  const every: SettingsOf = { renew: { ...RENEW, everyMs: DAY_MS } };
+
+  async function startServingMarch(): Promise<TestDaemon> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    links.newest = seed.march;
+    const daemon = await start(every);
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
+    links.asked.length = 0;
+    return daemon;
+  }
+
+  test('has the site exported anew and swapped in, once an interval', async () => {
+    const daemon = await startServingMarch();
+    links.next = april;
+    await vi.advanceTimersByTimeAsync(DAY_MS - 1);
+    expect(links.asked).toEqual([]);
+    await vi.advanceTimersByTimeAsync(DAY_MS / 10 + 1);
+    await until(() => expect(daemon.deployment.active?.version).toBe('2024-04-01'));
+    expect(links.asked).toEqual(['start null', 'wait job-1']);
+    expect(daemon.deployment.lastError).toBeNull();
+  });
+
+  test('leaves an unchanged site as it is', async () => {
+    const daemon = await startServingMarch();
+    const before = { active: daemon.deployment.active, opened: source.opened.length };
+    links.next = seed.march;
+    await vi.advanceTimersByTimeAsync(1.1 * DAY_MS);
+    await until(() => expect(links.asked).toHaveLength(2));
+    await until(() => expect(kindsOf(daemon).filter((kind) => kind === 'link-renewed')).toHaveLength(2));
+    expect({ active: daemon.deployment.active, opened: source.opened.length }).toEqual(before);
+  });
+
+  test('keeps what is served when a round fails, says so, and tries again', async () => {
+    const daemon = await startServingMarch();
+    links.next = fault('job_failed');
+    await vi.advanceTimersByTimeAsync(1.1 * DAY_MS);
+    await until(() => expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: 'job_failed' }));
+    links.next = april;
+    await vi.advanceTimersByTimeAsync(1.1 * DAY_MS);
+    await until(() => expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null }));
+  });
+
+  test('lets an operator’s choice hold until an export gives another bundle', async () => {
+    store = await copyOf(seed);
+    const daemon = await startServingMarch();
+    await daemon.deployment.activate('2024-01-01');
+    links.next = seed.march;
+    await vi.advanceTimersByTimeAsync(1.1 * DAY_MS);
+    await until(() => expect(kindsOf(daemon).filter((kind) => kind === 'link-renewed')).toHaveLength(2));
+    expect(daemon.deployment.active?.version).toBe('2024-01-01');
+    links.next = april;
+    await vi.advanceTimersByTimeAsync(1.1 * DAY_MS);
+    await until(() => expect(daemon.deployment.active?.version).toBe('2024-04-01'));
+  });
+
+  test('asks the service before the link, which is from before the first export', async () => {
+    links.newest = april;
+    await source.givesBundle(LINK, seed.march);
+    const daemon = await start({ ...every, link: LINK });
+    expect(daemon.deployment.active?.version).toBe('2024-04-01');
+    expect(source.opened).not.toContain(LINK);
+  });
+
+  test('begins with the link where the service has nothing yet', async () => {
+    await source.givesBundle(LINK, seed.march);
+    const daemon = await start({ ...every, link: LINK });
+    expect(daemon.deployment.active?.version).toBe('2024-03-01');
+    expect(links.asked).toEqual(['link null']);
+  });
+
+  test('ends a round under way, and all further ones, when the settings no longer ask for it', async () => {
+    const daemon = await startServingMarch();
+    links.next = null;
+    await vi.advanceTimersByTimeAsync(1.1 * DAY_MS);
+    await until(() => expect(daemon.deployment.activity).toContain('waiting for the export'));
+    await daemon.reload({ version: '2024-03-01' });
+    expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });
+    links.asked.length = 0;
+    await vi.advanceTimersByTimeAsync(5 * DAY_MS);
+    expect(links.asked).toEqual([]);
+  });
+
+  test('ends with the daemon', async () => {
+    const daemon = await startServingMarch();
+    links.next = null;
+    await vi.advanceTimersByTimeAsync(1.1 * DAY_MS);
+    await until(() => expect(links.asked).toEqual(['start null', 'wait job-1']));
+    await daemon.stop();
+    await vi.advanceTimersByTimeAsync(5 * DAY_MS);
+    expect(links.asked).toHaveLength(2);
+    expect(daemon.deployment.lastError).toBeNull();
+  });
+});

@@ -1,0 +1,241 @@
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { signFile } from '../../src/archive/index.ts';
+import { Inbox } from '../../src/deploy/index.ts';
+import type { SignatureSettings } from '../../src/deploy/signature.ts';
+import type { DocshelfError } from '../../src/domain/errors.ts';
+import { Secret } from '../../src/domain/secret.ts';
+import {
+  type Bundle,
+  codeOf,
+  FakeSource,
+  fault,
+  newStore,
+  packBundle,
+  putInto,
+  stagingOf,
+  startDaemon,
+  type TestDaemon,
+  until,
+} from './workbench.ts';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
+const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8');
+const SECRET = fixture('throwaway.key');
+const KEY_ID = 'E240A99B1488FA7D';
+const LINK = 'https://bundles.test/acme-export-2024-06-01.tar.gz?signature=canary';
+const SIGNATURE_LINK = 'https://bundles.test/june.minisig?signature=canary';
+
+const REQUIRED: SignatureSettings = { required: true, publicKeys: [fixture('throwaway.pub')], text: null, link: null };
+const WELCOME: SignatureSettings = { ...REQUIRED, required: false };
+const STRANGER: SignatureSettings = { ...REQUIRED, publicKeys: [fixture('other.pub')] };
+
+let june: Bundle;
+let july: Bundle;
+/** june's signature. */
+let signature: string;
+beforeAll(async () => {
+  june = await packBundle('acme-export-2024-06-01.tar.gz', 'june');
+  july = await packBundle('acme-export-2024-07-01.tar.gz', 'july');
+  signature = await signFile(june.file, SECRET, { trustedComment: 'june' });
+});
+
+const stored = async (daemon: TestDaemon) => (await daemon.deployment.status()).versions.map(({ version }) => version);
+const lastCode = (daemon: TestDaemon) => daemon.deployment.lastError?.code ?? null;
+const verified = (daemon: TestDaemon) => daemon.events.filter(({ kind }) => kind === 'verified');
+
+/** A copy of an archive in a folder of its own, with that signature beside it. */
+async function beside(bundle: Bundle, text: string | null): Promise<Bundle> {
+  const copy = await packBundle(bundle.fileName, 'replaced');
+  await cp(bundle.file, copy.file);
+  if (text !== null) await writeFile(`${copy.file}.minisig`, text);
+  return { ...bundle, file: copy.file };
+}
+
+const importOf = ({ file, fileName }: Bundle) =>
+  ({ file, fileName, version: null, source: 'import', activate: true }) as const;
+
+/** Every way in: hands a bundle to a daemon with these settings, and gives the code of its refusal, or null. */
+const WAYS: Readonly<
+  Record<string, (signature: SignatureSettings, bundle: Bundle) => Promise<{ daemon: TestDaemon; code: string | null }>>
+> = {
+  async fetch(settings, bundle) {
+    const source = await new FakeSource().givesBundle(LINK, bundle);
+    const daemon = await startDaemon(await newStore(), { link: LINK, signature: settings }, source);
+    return { daemon, code: lastCode(daemon) };
+  },
+  async preload(settings, bundle) {
+    const store = await newStore();
+    await putInto(join(store.paths.dir, 'bundles'), bundle);
+    const daemon = await startDaemon(store, { signature: settings });
+    return { daemon, code: lastCode(daemon) };
+  },
+  async inbox(settings, bundle) {
+    const daemon = await startDaemon(await newStore(), { signature: settings });
+    const { paths, inbox } = inboxOf(daemon);
+    await putInto(paths.inbox, bundle);
+    inbox.start();
+    await until(async () => expect(await readdir(paths.inbox)).not.toContain(bundle.fileName));
+    await inbox.stop();
+    const isRejected = (await readdir(paths.rejected)).includes(bundle.fileName);
+    return { daemon, code: isRejected ? lastCode(daemon) : null };
+  },
+  async upload(settings, { file, fileName }) {
+    const daemon = await startDaemon(await newStore(), { signature: settings });
+    const stream = (async function* () {
+      yield await readFile(file);
+    })();
+    const delivery = { fileName, version: null, source: 'upload', activate: true } as const;
+    return { daemon, code: await failureOf(daemon.deployment.deliverStream(stream, delivery)) };
+  },
+  async import(settings, bundle) {
+    const daemon = await startDaemon(await newStore(), { signature: settings });
+    return { daemon, code: await failureOf(daemon.deployment.deliver(importOf(bundle))) };
+  },
+};
+
+function inboxOf(daemon: TestDaemon) {
+  const { paths } = daemon.store;
+  return { paths, inbox: new Inbox({ paths, deployment: daemon.deployment }) };
+}
+
+async function failureOf(promise: Promise<unknown>): Promise<string | null> {
+  const code = await codeOf(promise);
+  return code === 'it resolved' ? null : code;
+}
+
+describe.each(Object.entries(WAYS))('the way in by %s', (_, hand) => {
+  test('refuses a bundle without a signature where one is required, before it is looked at', async () => {
+    const { daemon, code } = await hand(REQUIRED, june);
+    expect(code).toBe('no_signature');
+    expect(await stored(daemon)).toEqual([]);
+    expect(await stagingOf(daemon.store)).toEqual([]);
+    const garbage = await packBundle('garbage-2024-01-01.tar.gz', '');
+    await writeFile(garbage.file, 'no archive');
+    expect((await hand(REQUIRED, garbage)).code).toBe('no_signature');
+  });
+
+  test('takes in what the configured signature is of, and says who signed it', async () => {
+    const { daemon, code } = await hand({ ...REQUIRED, text: signature }, june);
+    expect(code).toBeNull();
+    expect(await stored(daemon)).toEqual(['2024-06-01']);
+    expect(verified(daemon)).toMatchObject([{ keyId: KEY_ID, trustedComment: 'june' }]);
+  });
+
+  test('refuses what the configured signature is not of, required or not', async () => {
+    expect((await hand({ ...REQUIRED, text: signature }, july)).code).toBe('bad_signature');
+    const { daemon, code } = await hand({ ...WELCOME, text: signature }, july);
+    expect(code).toBe('bad_signature');
+    expect(await stored(daemon)).toEqual([]);
+  });
+
+  test('refuses a key that is not expected', async () => {
+    expect((await hand({ ...STRANGER, text: signature }, june)).code).toBe('bad_signature');
+  });
+
+  test('takes in a bundle without a signature where none is required', async () => {
+    const { daemon, code } = await hand(WELCOME, june);
+    expect(code).toBeNull();
+    expect(await stored(daemon)).toEqual(['2024-06-01']);
+    expect(verified(daemon)).toEqual([]);
+  });
+});
+
+describe('the signature beside an archive', () => {
+  test('counts for an import, before the configured one', async () => {
+    const daemon = await startDaemon(await newStore(), { signature: { ...REQUIRED, text: 'of another bundle' } });
+    await daemon.deployment.deliver(importOf(await beside(june, signature)));
+    expect(await codeOf(daemon.deployment.deliver(importOf(await beside(july, signature))))).toBe('bad_signature');
+    expect(await stored(daemon)).toEqual(['2024-06-01']);
+  });
+
+  test('is looked at again where the same bundle is stored already', async () => {
+    const daemon = await startDaemon(await newStore(), { signature: REQUIRED });
+    await daemon.deployment.deliver(importOf(await beside(june, signature)));
+    expect(await codeOf(daemon.deployment.deliver(importOf(await beside(june, 'none'))))).toBe('bad_signature');
+    expect(await codeOf(daemon.deployment.deliver(importOf(june)))).toBe('no_signature');
+  });
+
+  test('counts for each archive of the preload folder, and is no archive itself', async () => {
+    const store = await newStore();
+    const folder = join(store.paths.dir, 'bundles');
+    await putInto(folder, june, july);
+    await writeFile(join(folder, `${june.fileName}.minisig`), signature);
+    const daemon = await startDaemon(store, { signature: REQUIRED });
+    expect(daemon.deployment.active?.version).toBe('2024-06-01');
+    expect(daemon.events.flatMap((event) => (event.kind === 'failed' ? [event.error] : []))).toMatchObject([
+      { code: 'no_signature' },
+    ]);
+  });
+
+  test('goes with its archive from the inbox', async () => {
+    const daemon = await startDaemon(await newStore(), { signature: REQUIRED });
+    const { paths, inbox } = inboxOf(daemon);
+    await writeFile(join(paths.inbox, `${june.fileName}.minisig`), signature);
+    await writeFile(join(paths.inbox, `${july.fileName}.minisig`), signature);
+    await putInto(paths.inbox, june, july);
+    inbox.start();
+    await until(async () => expect((await readdir(paths.inbox)).filter((name) => !name.startsWith('.'))).toEqual([]));
+    await inbox.stop();
+    expect(await stored(daemon)).toEqual(['2024-06-01']);
+    const rejected = [july.fileName, `${july.fileName}.minisig`, `${july.fileName}.reason.txt`];
+    expect((await readdir(paths.rejected)).sort()).toEqual(rejected);
+  });
+
+  test('that cannot be read is a fault, and not a bundle without one', async () => {
+    const daemon = await startDaemon(await newStore(), { signature: WELCOME });
+    const bundle = await beside(june, null);
+    await mkdir(`${bundle.file}.minisig`);
+    expect(await codeOf(daemon.deployment.deliver(importOf(bundle)))).toBe('cannot_read');
+  });
+
+  test('is not looked at without a key', async () => {
+    const daemon = await startDaemon(await newStore(), { signature: { ...WELCOME, publicKeys: [] } });
+    await daemon.deployment.deliver(importOf(await beside(june, 'none')));
+    expect(await stored(daemon)).toEqual(['2024-06-01']);
+  });
+});
+
+describe('the link to a signature', () => {
+  const linked: SignatureSettings = { ...REQUIRED, link: new Secret(SIGNATURE_LINK) };
+  const fetchJune = async (answer: Buffer | DocshelfError) => {
+    const source = (await new FakeSource().givesBundle(LINK, june)).gives(SIGNATURE_LINK, answer);
+    return startDaemon(await newStore(), { link: LINK, signature: linked }, source);
+  };
+
+  test('is asked after the bundle, and its answer verified', async () => {
+    const daemon = await fetchJune(Buffer.from(signature));
+    expect(daemon.source.opened).toEqual([LINK, SIGNATURE_LINK]);
+    expect(daemon.deployment.active?.version).toBe('2024-06-01');
+  });
+
+  test.each<[string, Buffer | DocshelfError, string]>([
+    ['gives what is no signature', Buffer.from('<html>'), 'bad_signature'],
+    ['gives a bundle', Buffer.alloc(100_000, 'x'), 'source_too_large'],
+    ['has expired', fault('link_expired'), 'link_expired'],
+    ['leads nowhere', fault('bundle_not_found'), 'bundle_not_found'],
+  ])('that %s lets no bundle in, and is never told', async (_, answer, code) => {
+    const daemon = await fetchJune(answer);
+    expect(lastCode(daemon)).toBe(code);
+    expect(await stored(daemon)).toEqual([]);
+    expect(JSON.stringify([await daemon.deployment.status(), daemon.events])).not.toContain('canary');
+  });
+
+  test('is tried again with the next settings', async () => {
+    const daemon = await fetchJune(Buffer.from('none'));
+    await daemon.reload({ link: LINK, signature: { ...REQUIRED, text: signature } });
+    expect(daemon.deployment.active?.version).toBe('2024-06-01');
+    expect(lastCode(daemon)).toBeNull();
+  });
+});
+
+test('a refused bundle leaves the served one', async () => {
+  const source = await new FakeSource().givesBundle(LINK, july);
+  const daemon = await startDaemon(await newStore(), { signature: REQUIRED }, source);
+  await daemon.deployment.deliver(importOf(await beside(june, signature)));
+  await daemon.reload({ link: LINK, signature: REQUIRED });
+  expect(lastCode(daemon)).toBe('no_signature');
+  expect(daemon.deployment.active?.version).toBe('2024-06-01');
+});
