@@ -1,29 +1,12 @@
 import { performance } from 'node:perf_hooks';
-import type { Searcher } from './engine.ts';
 import { buildIndex, openSearcher } from './keyword-engine.ts';
 import { indexFts5 } from './peers.ts';
-import { Random } from './random.ts';
+import { synthetic } from './synthetic.ts';
 import { tableOf } from './table.ts';
-import type { Document, TestSet } from './test-set.ts';
+import type { TestSet } from './test-set.ts';
 
-const SEED = 9;
 const SIZES = [10_000, 100_000];
 const HITS = 10;
-/** About 170 words, what a section of a documentation site has. */
-const SECTION_CHARACTERS = 1_000;
-
-/** Sections made of the sets' own sentences in another order, one at a time: 100,000 need no memory. */
-export function* synthetic(sets: readonly TestSet[], count: number): Generator<Document> {
-  const random = new Random(SEED);
-  const documents = sets.flatMap((set) => set.documents);
-  const titles = documents.map(({ title }) => title).filter((title) => title !== '');
-  const sentences = documents.flatMap(({ text }) => text.split(/\n+|(?<=[.!?]) /)).filter((text) => text.length > 20);
-  for (let at = 0; at < count; at += 1) {
-    let text = '';
-    while (text.length < SECTION_CHARACTERS) text += `${random.oneOf(sentences)}\n`;
-    yield { id: `/page-${at}`, title: random.oneOf(titles), text };
-  }
-}
 
 /** The natural-language questions of all sets against synthetic sections, beside plain FTS5 in the same run. */
 export async function benchLatency(sets: readonly TestSet[]): Promise<void> {
@@ -34,10 +17,10 @@ export async function benchLatency(sets: readonly TestSet[]): Promise<void> {
     const { path, bytes, remove } = buildIndex(synthetic(sets, size));
     const builtMs = performance.now() - from;
     const searcher = openSearcher(path, remove);
-    const ours = await timesOf(searcher, queries);
+    const ours = await timesOf(searcher, queries, HITS);
     await searcher.close();
     const plain = indexFts5(synthetic(sets, size));
-    const theirs = await timesOf(plain, queries);
+    const theirs = await timesOf(plain, queries, HITS);
     await plain.close();
     rows.push([
       size.toLocaleString('en'),
@@ -52,18 +35,23 @@ export async function benchLatency(sets: readonly TestSet[]): Promise<void> {
   console.log(tableOf(['sections', 'built', 'p50', 'FTS5', 'ratio', 'p99', 'FTS5', 'ratio'], rows));
 }
 
-/** How long each query took, in milliseconds, rising. One round before warms both up. */
-async function timesOf(searcher: Searcher, queries: readonly string[]): Promise<number[]> {
-  for (const query of queries) await searcher.search(query, HITS);
+/** What can be asked, in this process or behind HTTP. */
+interface Asked {
+  search(query: string, limit: number): unknown;
+}
+
+/** How long each query took, in milliseconds, rising. One round before warms it up. */
+export async function timesOf(asked: Asked, queries: readonly string[], hits: number): Promise<number[]> {
+  for (const query of queries) await asked.search(query, hits);
   const times: number[] = [];
   for (const query of queries) {
     const from = performance.now();
-    await searcher.search(query, HITS);
+    await asked.search(query, hits);
     times.push(performance.now() - from);
   }
   return times.sort((left, right) => left - right);
 }
 
-function quantile(rising: readonly number[], part: number): number {
+export function quantile(rising: readonly number[], part: number): number {
   return rising[Math.min(rising.length - 1, Math.floor(rising.length * part))] ?? 0;
 }

@@ -53,6 +53,7 @@ const LineSchema = Type.Object({
   /** A path on the site, never another host's (`//host`), on one line. */
   path: Type.String({ pattern: '^/(?!/)[^\\u0000-\\u0020\\u007f\\\\]*$', maxLength: 16_384 }),
   title: Type.String({ maxLength: 1000 }),
+  documentTitle: Type.Optional(Type.String({ maxLength: 1000 })),
   headings: Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 64 }),
   text: Type.String(),
   language: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
@@ -89,11 +90,12 @@ export function encodeBundleSearch({ sections, vectors }: BundleSearch): Map<str
   if (vectors !== null && !isSame(owners, vectors)) throw new RangeError('vectors and passages do not agree');
 
   const lines = sections.map(({ section, passages }, index) => {
-    const { path, title, headings, text, language, version, tags } = section;
+    const { path, title, documentTitle, headings, text, language, version, tags } = section;
     const cuts = passages.map(({ start, end }) => [start, end]);
     const line = {
       path,
       title,
+      ...(documentTitle === undefined ? {} : { documentTitle }),
       headings,
       text,
       language,
@@ -202,8 +204,9 @@ function* parseLines(bytes: Uint8Array): Generator<Line> {
       throw bad(SECTIONS_PATH, `${where}: ${fault?.instancePath || 'it'} ${fault?.message}`);
     }
     if (!arePassages(value)) throw bad(SECTIONS_PATH, `${where}: its passages are not stretches of its text, in order`);
-    const { path, title, headings, text, language, version, tags, passages, embedded } = value;
-    yield { path, title, headings, text, language, version, tags, passages, embedded };
+    const { path, title, documentTitle, headings, text, language, version, tags, passages, embedded } = value;
+    const other = documentTitle === undefined ? {} : { documentTitle };
+    yield { path, title, ...other, headings, text, language, version, tags, passages, embedded };
     start = end + 1;
   }
 }

@@ -75,15 +75,12 @@ async function sweepCache(searchDir: string, folder: string, dims: number): Prom
 }
 
 /** What the model cannot read is not embedded: nothing would come of it but work. */
-function* passageTexts(
-  keyword: KeywordIndex,
-  facts: readonly SectionFacts[],
-  embedder: Embedder,
-): Generator<PassageText> {
-  for (const [number, { language, passages }] of facts.entries()) {
+function* passageTexts(keyword: KeywordIndex, facts: SectionFacts, embedder: Embedder): Generator<PassageText> {
+  for (let number = 0; number < facts.count; number += 1) {
+    const language = facts.language(number);
     if (language !== null && !embedder.reads(language)) continue;
     const section = keyword.section(number);
     if (section === null) continue;
-    for (const passage of passages) yield { section: number, text: passageText(section, passage) };
+    for (const passage of facts.passages(number)) yield { section: number, text: passageText(section, passage) };
   }
 }

@@ -4,7 +4,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
-import type { FromThread, ModelChoice, QueryCall, SearchRole, ToThread } from './messages.ts';
+import type { FromThread, ModelChoice, QueryCall, SearchAnswer, SearchRole, ToThread } from './messages.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
 
@@ -88,7 +88,8 @@ export class EmbeddedIndex implements SearchIndex {
       });
     }
     const searchDir = dirOf(release);
-    return (await this.#call({ kind: 'search', searchDir, request, label })) as SearchResult[];
+    const answer = (await this.#call({ kind: 'search', searchDir, request, label })) as SearchAnswer;
+    return JSON.parse(answer) as SearchResult[];
   }
 
   async close(release: IndexedRelease): Promise<void> {

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { VECTOR_FILE } from './build-index.ts';
-import type { ModelChoice, QueryCall } from './messages.ts';
+import type { ModelChoice, QueryCall, SearchAnswer } from './messages.ts';
 import type { Embedder } from './ports.ts';
 import { ReleaseSearch } from './release-search.ts';
 import { type CosineScale, measureScale } from './semantic/cosine-scale.ts';
+import { rememberQueries } from './semantic/remember-queries.ts';
 import { readVectors } from './semantic/vector-file.ts';
 import { VectorIndex } from './semantic/vector-index.ts';
 
@@ -28,17 +29,18 @@ export class QueryThread {
         this.#open.delete(call.searchDir);
         return null;
       case 'vectors':
-        return this.#useVectors(call.searchDir, call.modelDigest, call.model);
+        this.#useVectors(call.searchDir, call.modelDigest, call.model);
+        return null;
       case 'search':
         return this.#search(call);
     }
   }
 
   /** A release may be closed while the model reads the query. */
-  async #search({ searchDir, request, label }: QueryCall & { kind: 'search' }): Promise<unknown> {
+  async #search({ searchDir, request, label }: QueryCall & { kind: 'search' }): Promise<SearchAnswer> {
     const release = this.#release(searchDir);
     try {
-      return await release.search(request, label);
+      return JSON.stringify(await release.search(request, label));
     } catch (error) {
       throw this.#open.get(searchDir) === release ? error : notOpen();
     }
@@ -52,22 +54,26 @@ export class QueryThread {
     return { sections: release.sections };
   }
 
-  async #useVectors(searchDir: string, modelDigest: string, model: ModelChoice): Promise<null> {
-    const release = this.#release(searchDir);
-    const vectors = await readVectors(join(searchDir, VECTOR_FILE), modelDigest);
-    if (vectors === null) return null;
-    release.useSemantic(async () => {
+  /** Vectors and model are read when the first query needs them: that one pays 0.2 s, and a daemon that nobody searches nothing. */
+  #useVectors(searchDir: string, modelDigest: string, model: ModelChoice): void {
+    let reading: ReturnType<typeof readVectors> | null = null;
+    this.#release(searchDir).useSemantic(async () => {
+      // Once: a damaged file is not read anew by each query.
+      reading ??= readVectors(join(searchDir, VECTOR_FILE), modelDigest);
+      const vectors = await reading;
+      if (vectors === null)
+        throw new DocshelfError('release_damaged', 'Cannot search by meaning: the vectors are gone');
       const { embedder, scale } = await this.#model(modelDigest, model);
       return { embedder, vectors: new VectorIndex(vectors, scale) };
     });
-    return null;
   }
 
-  /** Loads the model when the first query needs it: that one pays 0.1 s, and a daemon that nobody searches nothing. */
   #model(digest: string, choice: ModelChoice): Promise<{ embedder: Embedder; scale: CosineScale }> {
     const known = this.#models.get(digest);
     if (known !== undefined) return known;
-    const loading = this.#load(choice).then(async (embedder) => ({ embedder, scale: await measureScale(embedder) }));
+    const loading = this.#load(choice).then(async (embedder) => {
+      return { embedder: rememberQueries(embedder), scale: await measureScale(embedder) };
+    });
     this.#models.set(digest, loading);
     // An endpoint that did not answer is asked again by the next query.
     loading.catch(() => this.#models.delete(digest));

@@ -1,17 +1,18 @@
 import { join } from 'node:path';
 import { KEYWORD_FILE } from './build-index.ts';
-import { highlightsOf, type IndexedSection, type KeywordHit, KeywordIndex } from './keyword/index.ts';
+import { type Highlight, highlightsOf, type IndexedSection, KeywordIndex } from './keyword/index.ts';
 import type { Embedder } from './ports.ts';
-import { fuse, votesOf } from './rank/index.ts';
+import { fuse } from './rank/index.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
 import { readSectionFacts, type SectionFacts } from './section-facts.ts';
 import type { VectorHit, VectorIndex } from './semantic/index.ts';
+import { SemanticLeg } from './semantic-leg.ts';
 
 /** Sections that each leg brings to the ranking. Measured with 100 and 400: the order of the first ten stays. */
 const CANDIDATES = 200;
 
-/** The semantic leg of a release, once its passages are embedded. */
-export interface SemanticLeg {
+/** What a release is searched by meaning with. */
+export interface SemanticParts {
   readonly embedder: Embedder;
   readonly vectors: VectorIndex;
 }
@@ -19,11 +20,11 @@ export interface SemanticLeg {
 /** A release's index, open for search. Its keyword leg is synchronous: to be used in a worker. */
 export class ReleaseSearch {
   readonly #keyword: KeywordIndex;
-  readonly #facts: readonly SectionFacts[];
-  #loadSemantic: (() => Promise<SemanticLeg>) | null = null;
+  readonly #facts: SectionFacts;
+  #loadSemantic: (() => Promise<SemanticParts>) | null = null;
   #semantic: Promise<SemanticLeg> | null = null;
 
-  private constructor(keyword: KeywordIndex, facts: readonly SectionFacts[]) {
+  private constructor(keyword: KeywordIndex, facts: SectionFacts) {
     this.#keyword = keyword;
     this.#facts = facts;
   }
@@ -43,8 +44,8 @@ export class ReleaseSearch {
     return this.#keyword.count;
   }
 
-  /** @param load called with the first query that the model may vote on. */
-  useSemantic(load: () => Promise<SemanticLeg>): void {
+  /** @param load called with the first query. */
+  useSemantic(load: () => Promise<SemanticParts>): void {
     this.#loadSemantic = load;
     this.#semantic = null;
   }
@@ -57,65 +58,36 @@ export class ReleaseSearch {
   async search(request: SearchRequest, label: string): Promise<SearchResult[]> {
     const { query, prefixLast, pageSize, scoreThreshold } = request;
     const filter = filterOf(request, label);
-    const { hits, known } = this.#keyword.find(query, { limit: CANDIDATES, prefixLast, filter });
-    const nearest = await this.#nearest(query, hits, this.#keyword.allowed(filter, query));
-    const ranked = fuse({
-      normalised: new Map(hits.map((hit) => [hit.section, hit.normalised])),
-      cosines: nearest && new Map([...nearest].map(([section, hit]) => [section, hit.cosine])),
-      exact: new Map(hits.flatMap((hit) => (hit.exact === null ? [] : [[hit.section, hit.exact] as const]))),
-      known,
+    const { hits, known, allowed, matchedIn } = this.#keyword.find(query, { limit: CANDIDATES, prefixLast, filter });
+    const leg = await this.#semanticLeg();
+    const found = hits.map(({ section }) => section);
+    const nearest = (await leg?.nearest(query, found, { allowed, limit: CANDIDATES })) ?? null;
+    const ranked = fuse(
+      {
+        normalised: new Map(hits.map((hit) => [hit.section, hit.normalised])),
+        cosines: nearest && new Map(Array.from(nearest, ([section, hit]) => [section, hit.cosine])),
+        exact: new Map(hits.flatMap((hit) => (hit.exact === null ? [] : [[hit.section, hit.exact] as const]))),
+        known,
+      },
+      pageSize,
+    ).filter(({ score }) => scoreThreshold === null || score >= scoreThreshold);
+    const sections = this.#keyword.sections(ranked.map(({ section }) => section));
+    return ranked.flatMap(({ section, score }) => {
+      const read = sections.get(section);
+      if (read === undefined) return [];
+      return [resultOf(read, score, this.#shown(section, read, matchedIn(section), nearest?.get(section)))];
     });
-    const matched = new Map(hits.map((hit) => [hit.section, hit.matched]));
-    return ranked
-      .slice(0, pageSize)
-      .filter(({ score }) => scoreThreshold === null || score >= scoreThreshold)
-      .flatMap(({ section, score }) => {
-        const found = this.#keyword.section(section);
-        if (found === null) return [];
-        return [
-          this.#result(found, score, matched.get(section) ?? [], this.#passageOf(section, found, matched, nearest)),
-        ];
-      });
   }
 
   close(): void {
     this.#keyword.close();
   }
 
-  /** The best passage of each section that the model finds or may judge; null where it has no vote. */
-  async #nearest(
-    query: string,
-    hits: readonly KeywordHit[],
-    allowed: Uint8Array | null,
-  ): Promise<Map<number, VectorHit> | null> {
-    const semantic = await this.#semanticLeg();
-    if (semantic === null) return null;
-    const { embedder, vectors } = semantic;
-    const votes = votesOf(query, (language) => embedder.reads(language));
-    if (votes === null) return null;
-    // Asked for every section, answered once a language: working out a tag's script takes some microseconds.
-    const byLanguage = new Map<string | null, boolean>();
-    const mayJudge = (section: number): boolean => {
-      const language = this.#facts[section]?.language ?? null;
-      const known = byLanguage.get(language) ?? votes(language);
-      byLanguage.set(language, known);
-      return known;
-    };
-    const vector = await embedder.embedQuery(query).catch(() => null);
-    if (vector === null) return null;
-    const found = vectors.search(vector, {
-      limit: CANDIDATES,
-      allows: (section) => (allowed === null || allowed[section] === 1) && mayJudge(section),
-    });
-    const nearest = vectors.cosines(vector, hits.map((hit) => hit.section).filter(mayJudge));
-    for (const hit of found) nearest.set(hit.section, hit);
-    return nearest;
-  }
-
   /** Where the model cannot be had (an endpoint that does not answer), keywords answer alone, and the next query asks again. */
   async #semanticLeg(): Promise<SemanticLeg | null> {
-    if (this.#loadSemantic === null) return null;
-    this.#semantic ??= this.#loadSemantic();
+    const load = this.#loadSemantic;
+    if (load === null) return null;
+    this.#semantic ??= load().then(({ embedder, vectors }) => new SemanticLeg(embedder, vectors, this.#facts));
     return this.#semantic.catch(() => {
       this.#semantic = null;
       return null;
@@ -123,32 +95,35 @@ export class ReleaseSearch {
   }
 
   /** The passage to show: the one nearest in meaning, else the one with the most of the query's words. */
-  #passageOf(
-    section: number,
-    { text }: IndexedSection,
-    matched: ReadonlyMap<number, readonly string[]>,
-    nearest: ReadonlyMap<number, VectorHit> | null,
-  ): string {
-    const passages = this.#facts[section]?.passages ?? [];
-    if (passages.length < 2) return text;
-    const near = nearest?.get(section);
-    const texts = passages.map(({ start, end }) => text.slice(start, end));
-    if (near !== undefined) return texts[near.passage] ?? text;
-    const terms = matched.get(section) ?? [];
-    const counts = texts.map((passage) => highlightsOf(passage, terms).length);
-    return texts[counts.indexOf(Math.max(...counts))] ?? text;
+  #shown(section: number, read: IndexedSection, matched: readonly string[], near: VectorHit | undefined): Shown {
+    const passages = this.#facts.passages(section);
+    const nearest = near === undefined ? undefined : passages[near.passage];
+    if (passages.length < 2 || nearest !== undefined) {
+      const text =
+        nearest !== undefined && passages.length > 1 ? read.text.slice(nearest.start, nearest.end) : read.text;
+      // A heading with nothing under it is found by its own words, and they are what there is to show.
+      const content = text === '' ? (read.headings.at(-1) ?? read.title) : text;
+      return { content, highlights: highlightsOf(content, matched) };
+    }
+    const all = highlightsOf(read.text, matched);
+    const within = passages.map(({ start, end }) => all.filter((place) => place.start >= start && place.end <= end));
+    const most = Math.max(...within.map(({ length }) => length));
+    const at = within.findIndex(({ length }) => length === most);
+    const { start, end } = passages[at] ?? { start: 0, end: read.text.length };
+    const highlights = (within[at] ?? []).map((place) => ({ start: place.start - start, end: place.end - start }));
+    return { content: read.text.slice(start, end), highlights };
   }
+}
 
-  #result(found: IndexedSection, score: number, matched: readonly string[], passage: string): SearchResult {
-    const { path, title, headings, version, language, tags } = found;
-    // A heading with nothing under it is found by its own words, and they are what there is to show.
-    const content = passage === '' ? (headings.at(-1) ?? title) : passage;
-    return {
-      content,
-      path,
-      metadata: { score, title, headings, version, language, tags, highlights: highlightsOf(content, matched) },
-    };
-  }
+/** What a result shows of its section. */
+interface Shown {
+  readonly content: string;
+  readonly highlights: readonly Highlight[];
+}
+
+function resultOf(read: IndexedSection, score: number, { content, highlights }: Shown): SearchResult {
+  const { path, title, headings, version, language, tags } = read;
+  return { content, path, metadata: { score, title, headings, version, language, tags, highlights } };
 }
 
 function filterOf({ filter }: SearchRequest, label: string) {

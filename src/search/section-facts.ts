@@ -4,10 +4,45 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { Passage } from './section.ts';
 
 /** What both legs need of every section without asking the index for each: its language, and where its passages are. */
-export interface SectionFacts {
+export interface SectionFact {
   readonly language: string | null;
   /** What is embedded, and what a result shows. */
   readonly passages: readonly Passage[];
+}
+
+/** The facts of all sections, by their number: 20 bytes a section, where an object for each took 300. */
+export class SectionFacts {
+  /** How many sections there are. */
+  readonly count: number;
+  readonly #languages: readonly (string | null)[];
+  readonly #languageOf: Uint16Array;
+  /** First passage of each section, and the count of passages at the end. */
+  readonly #firsts: Uint32Array;
+  /** Start and end of each passage. */
+  readonly #borders: Uint32Array;
+
+  constructor({ languages, rows }: Stored) {
+    this.count = rows.length;
+    this.#languages = languages;
+    this.#languageOf = Uint16Array.from(rows, ([language = 0]) => language);
+    this.#firsts = new Uint32Array(rows.length + 1);
+    for (const [section, row] of rows.entries())
+      this.#firsts[section + 1] = (this.#firsts[section] ?? 0) + Math.floor((row.length - 1) / 2);
+    this.#borders = new Uint32Array(2 * (this.#firsts[rows.length] ?? 0));
+    for (const [section, [, ...borders]] of rows.entries())
+      this.#borders.set(borders, 2 * (this.#firsts[section] ?? 0));
+  }
+
+  language(section: number): string | null {
+    return this.#languages[this.#languageOf[section] ?? 0] ?? null;
+  }
+
+  passages(section: number): Passage[] {
+    const passages: Passage[] = [];
+    for (let at = this.#firsts[section] ?? 0; at < (this.#firsts[section + 1] ?? 0); at += 1)
+      passages.push({ start: this.#borders[2 * at] ?? 0, end: this.#borders[2 * at + 1] ?? 0 });
+    return passages;
+  }
 }
 
 const FILE = 'sections.json';
@@ -18,7 +53,7 @@ interface Stored {
   readonly rows: readonly (readonly number[])[];
 }
 
-export async function writeSectionFacts(searchDir: string, facts: readonly SectionFacts[]): Promise<void> {
+export async function writeSectionFacts(searchDir: string, facts: readonly SectionFact[]): Promise<void> {
   const languages = [...new Set(facts.map(({ language }) => language))];
   const numberOf = new Map(languages.map((language, at) => [language, at]));
   const rows = facts.map(({ language, passages }) => [
@@ -29,26 +64,15 @@ export async function writeSectionFacts(searchDir: string, facts: readonly Secti
 }
 
 /** @throws DocshelfError `index_damaged` where the file cannot be read, or is of another number of sections. */
-export async function readSectionFacts(searchDir: string, sections: number): Promise<SectionFacts[]> {
+export async function readSectionFacts(searchDir: string, sections: number): Promise<SectionFacts> {
   try {
     const { languages, rows } = JSON.parse(await readFile(join(searchDir, FILE), 'utf8')) as Stored;
     if (rows.length !== sections) throw new Error(`it is of ${rows.length} sections and not of ${sections}`);
-    return rows.map(([language = 0, ...borders]) => ({
-      language: languages[language] ?? null,
-      passages: passagesOf(borders),
-    }));
+    return new SectionFacts({ languages, rows });
   } catch (error) {
     throw new DocshelfError('index_damaged', `Cannot read the search index's "${FILE}": ${(error as Error).message}`, {
       next: 'Nothing to do: the index is built anew.',
       cause: error,
     });
   }
-}
-
-function passagesOf(borders: readonly number[]): Passage[] {
-  const passages: Passage[] = [];
-  for (let at = 0; at + 1 < borders.length; at += 2) {
-    passages.push({ start: borders[at] ?? 0, end: borders[at + 1] ?? 0 });
-  }
-  return passages;
 }

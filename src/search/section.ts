@@ -7,6 +7,8 @@ export interface Section {
   readonly path: string;
   /** The page's title, without the site's name. */
   readonly title: string;
+  /** Of a page's first section: what its `<title>` says without the site's name, where that is another title. */
+  readonly documentTitle?: string;
   /** Headings from the page's first down to the section's own; empty for what stands before any heading. */
   readonly headings: readonly string[];
   /** The text under the heading, code included, blocks parted by a blank line. Never empty: else it says what is below. */

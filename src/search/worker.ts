@@ -1,13 +1,21 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
-import { buildIndex } from './build-index.ts';
+import { buildIndex, type IndexFacts } from './build-index.ts';
 import { embedInThread } from './embed-thread.ts';
-import type { FromThread, ModelChoice, SearchRole, ToThread } from './messages.ts';
+import type {
+  BundleSearchFacts,
+  BundleSearchOrder,
+  EmbedOrder,
+  FromThread,
+  ModelChoice,
+  SearchRole,
+  ToThread,
+} from './messages.ts';
 import { ParentEmbedder } from './parent-embedder.ts';
-import type { Embedder } from './ports.ts';
+import type { Embedder, EmbedProgress } from './ports.ts';
 import { QueryThread } from './query-thread.ts';
 
-/** The entry of search's threads: one builds an index, one makes vectors, one answers queries. */
+/** The entry of search's threads: one builds an index, one makes vectors, one makes a bundle's search data, one answers queries. */
 
 const post = (message: FromThread): void => parentPort?.postMessage(message);
 
@@ -17,21 +25,45 @@ else await doOnce(work);
 
 async function doOnce(role: Exclude<SearchRole, { role: 'query' }>): Promise<void> {
   try {
-    post({ kind: 'done', result: role.role === 'build' ? await buildIndex(role.order) : await embed(role.order) });
+    post({ kind: 'done', result: await resultOf(role) });
   } catch (error) {
     post({ kind: 'failed', error: toDocshelfError(error).toPlain() });
   }
   parentPort?.close();
 }
 
-async function embed(order: Extract<SearchRole, { role: 'embed' }>['order']): Promise<{ modelDigest: string }> {
+function resultOf(
+  role: Exclude<SearchRole, { role: 'query' }>,
+): Promise<IndexFacts | BundleSearchFacts | { modelDigest: string }> {
+  if (role.role === 'build') return buildIndex(role.order);
+  return role.role === 'embed' ? embed(role.order) : makeForBundle(role.order);
+}
+
+async function embed(order: EmbedOrder): Promise<{ modelDigest: string }> {
   const { digest, load } = await modelOf(order.model);
+  return embedInThread(order, digest, load, tell, stopSignal());
+}
+
+async function makeForBundle(order: BundleSearchOrder): Promise<BundleSearchFacts> {
+  const signal = stopSignal();
+  // Loaded here: only exports need it, and its schemas take 0.1 s to load.
+  const { makeBundleSearch } = await import('./bundle-search.ts');
+  const model = order.model === null ? null : await modelOf(order.model);
+  return makeBundleSearch(order, model, tell, signal);
+}
+
+function tell(progress: EmbedProgress): void {
+  post({ kind: 'progress', progress });
+}
+
+/** Aborted when the thread is told to stop. */
+function stopSignal(): AbortSignal {
   const stopping = new AbortController();
   parentPort?.on('message', (message: ToThread) => {
     if (message.kind === 'stop')
       stopping.abort(new DocshelfError('stopping', 'Cannot go on: embedding was interrupted'));
   });
-  return embedInThread(order, digest, load, (progress) => post({ kind: 'progress', progress }), stopping.signal);
+  return stopping.signal;
 }
 
 function answerQueries(): void {

@@ -2,7 +2,7 @@ import type { Section } from '../section.ts';
 import type { Part } from './content-reader.ts';
 import type { PageFacts } from './page-facts.ts';
 import { withFragment } from './site-address.ts';
-import { pageTitle, TITLE_LENGTH_MAX } from './title.ts';
+import { otherTitle, pageTitle, TITLE_LENGTH_MAX } from './title.ts';
 
 export interface TitledSections {
   readonly title: string;
@@ -32,6 +32,7 @@ export function toSections(url: string, parts: readonly Part[], facts: PageFacts
   const firstHeading = parts.find(({ level }) => level > 0)?.heading ?? '';
   // A page that says no title is called by its address.
   const title = pageTitle(facts, mainHeading, firstHeading) || url.slice(0, TITLE_LENGTH_MAX);
+  const documentTitle = otherTitle(facts, title, firstHeading);
   const placed = placeParts(parts, title);
   const first = placed.find(({ part }) => part.level > 0);
   const preamble = first?.part.level === 1 ? (placed[0]?.part.text.toString() ?? '') : '';
@@ -45,7 +46,9 @@ export function toSections(url: string, parts: readonly Part[], facts: PageFacts
     const { language, version, tags } = facts;
     return [{ path: withFragment(url, fragment), title, headings, text, language, version, tags }];
   });
-  return { title, sections };
+  const [own, ...others] = sections;
+  if (own === undefined || documentTitle === null) return { title, sections };
+  return { title, sections: [{ ...own, documentTitle }, ...others] };
 }
 
 function placeParts(parts: readonly Part[], title: string): Placed[] {

@@ -20,6 +20,13 @@ export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: s
   return title.slice(0, TITLE_LENGTH_MAX).toWellFormed();
 }
 
+/** What the page's `<title>` says, less the site's name, where that is neither its title nor the site's name alone. */
+export function otherTitle(facts: PageFacts, title: string, firstHeading: string): string | null {
+  const other = withoutSiteName(facts.documentTitle, facts.siteName, firstHeading);
+  const isOther = other !== '' && other !== title && other !== facts.siteName;
+  return isOther ? other.slice(0, TITLE_LENGTH_MAX).toWellFormed() : null;
+}
+
 function withoutSiteName(written: string, siteName: string, firstHeading: string): string {
   if (written.split(SEPARATOR_OR_HYPHEN).includes(firstHeading)) return firstHeading;
   const separators = [...written.matchAll(siteName === '' ? SEPARATOR : SEPARATOR_OR_HYPHEN)];

@@ -3,14 +3,14 @@ import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 
 /** Rises with every change to what is in the file or to the analysis of text: an index of another version is built anew. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 /**
  * - `sections`: what was added, n from 0.
  * - `words`: FTS5, the four columns as terms parted by spaces; it answers what must stand side by side. Its own ranking is
  *   not used: bm25() knows no lengths of columns, and an OR of common words over 100,000 sections cost it 30 times as much.
  * - `postings`: the sections of each term, which ranking reads; a run is what was added between two flushes.
- * - `lists`: sections by title (a page's first section), language, version and tag.
+ * - `lists`: sections by title and document title (a page's first section), language, version and tag.
  * - `sequences`: the terms of each section in their order, in short, for proximity.
  * - `arrays`: lengths of the columns, priors, and the vocabulary that misspellings and prefixes are looked up in.
  */
@@ -32,6 +32,23 @@ export const SCHEMA = `
 const CHECKSUM_OFFSET = 68;
 const CHECKSUM_BYTES = 4;
 const CHUNK_BYTES = 1024 * 1024;
+
+/** SQLite's header: the magic string that a database begins with, and where PRAGMA user_version is kept (sqlite.org/fileformat2.html). */
+const MAGIC = 'SQLite format 3\0';
+const VERSION_OFFSET = 60;
+
+/** The format version that a file says it has; null where it is no database. */
+export function versionOf(path: string): number | null {
+  const file = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(VERSION_OFFSET + 4);
+    const read = readSync(file, header, 0, header.length, 0);
+    const isDatabase = read === header.length && header.toString('latin1', 0, MAGIC.length) === MAGIC;
+    return isDatabase ? header.readUInt32BE(VERSION_OFFSET) : null;
+  } finally {
+    closeSync(file);
+  }
+}
 
 function checksumOf(file: number): number {
   const chunk = Buffer.alloc(CHUNK_BYTES);

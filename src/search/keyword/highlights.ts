@@ -1,4 +1,5 @@
-import { pairsOf, spellingsOf } from './terms.ts';
+import { stem } from './stem.ts';
+import { pairsOf } from './terms.ts';
 import { type Word, wordsOf } from './words.ts';
 
 /** Where a word of the query stands in a text, in UTF-16 code units. */
@@ -10,9 +11,13 @@ export interface Highlight {
 /** The places in a text that the matched terms of a hit are found at, in its order, touching ones as one. Pure. */
 export function highlightsOf(text: string, matched: readonly string[]): Highlight[] {
   const terms = new Set(matched);
-  const places = wordsOf(text).flatMap((word) =>
-    word.kind === 'run' ? placesInRun(word, terms) : placeOf(word, terms),
-  );
+  const initials = new Set(matched.map((term) => term.charCodeAt(0)));
+  const places: Highlight[] = [];
+  for (const word of wordsOf(text)) {
+    if (word.kind === 'run') places.push(...placesInRun(word, terms));
+    else if (isMatched(word.folded, terms, initials) || word.parts.some((part) => isMatched(part, terms, initials)))
+      places.push({ start: word.start, end: word.end });
+  }
   const merged: Highlight[] = [];
   for (const place of places.sort((left, right) => left.start - right.start)) {
     const last = merged.at(-1);
@@ -22,9 +27,9 @@ export function highlightsOf(text: string, matched: readonly string[]): Highligh
   return merged;
 }
 
-function placeOf({ folded, parts, start, end }: Word, terms: ReadonlySet<string>): Highlight[] {
-  const isMatched = [folded, ...parts].some((each) => spellingsOf(each).some((term) => terms.has(term)));
-  return isMatched ? [{ start, end }] : [];
+/** A word by itself or by its stem. A stem begins as its word does: most words need not be stemmed to be told apart. */
+function isMatched(word: string, terms: ReadonlySet<string>, initials: ReadonlySet<number>): boolean {
+  return terms.has(word) || (initials.has(word.charCodeAt(0)) && terms.has(stem(word)));
 }
 
 /** The pairs and the single characters of a run that are matched. */

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { LRUCache } from 'lru-cache';
-import { asDamaged, damaged, FORMAT_VERSION, isSealed } from './format.ts';
+import { asDamaged, damaged, FORMAT_VERSION, isSealed, versionOf } from './format.ts';
 import { type Postings, readPostings } from './postings.ts';
 import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
 import type { COLUMNS } from './terms.ts';
@@ -14,7 +14,7 @@ const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
 
 /** `unsaid` has one key, `version`: the sections that say none. */
-export type ListKind = 'title' | 'version' | 'unsaid' | 'tag';
+export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag';
 
 interface Run {
   readonly sections: number;
@@ -35,10 +35,9 @@ export class IndexFile {
   readonly #cache: LRUCache<string, Postings>;
   #vocabulary: Vocabulary | undefined;
 
-  /** @throws DocshelfError `index_damaged` where the file is missing, unfinished, changed or of another version. */
-  constructor(path: string, ranking: Ranking) {
-    this.#database = openSound(path);
-    this.#statements = prepareStatements(this.#database);
+  private constructor(database: DatabaseSync, ranking: Ranking) {
+    this.#database = database;
+    this.#statements = prepareStatements(database);
     const lengthsOf = (name: (typeof COLUMNS)[number]) => new Uint16Array(this.#array(`${name} lengths`).buffer);
     const lengths = {
       title: lengthsOf('title'),
@@ -56,6 +55,18 @@ export class IndexFile {
       maxSize: POSTINGS_CACHE_BYTES,
       sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
     });
+  }
+
+  /** @throws DocshelfError `index_damaged` where the file is missing, of another version, unfinished or changed. */
+  static open(path: string, ranking: Ranking): IndexFile {
+    let database: DatabaseSync | undefined;
+    try {
+      database = openSound(path);
+      return new IndexFile(database, ranking);
+    } catch (error) {
+      database?.close();
+      throw asDamaged(path, error);
+    }
   }
 
   /** In how many sections a term stands. */
@@ -91,19 +102,26 @@ export class IndexFile {
     return JSON.parse(row.sections);
   }
 
-  section(n: number): IndexedSection | null {
-    const row = this.#statements.section.get(n) as unknown as SectionRow | undefined;
-    if (row === undefined) return null;
-    const { page, path, title, text, language, version } = row;
-    const prior = this.#priors[n] ?? 0;
-    const [headings, tags] = [JSON.parse(row.headings), JSON.parse(row.tags)];
-    return { page, path, title, headings, text, language, version, tags, prior };
+  /** Sections by their number; those that are not there are left out. */
+  readSections(numbers: readonly number[]): Map<number, IndexedSection> {
+    const rows = this.#statements.sections.all(JSON.stringify(numbers)) as unknown as SectionRow[];
+    return new Map(
+      rows.map(({ n, page, path, title, headings, text, language, version, tags }) => [
+        n,
+        {
+          ...{ page, path, title, text, language, version },
+          headings: JSON.parse(headings),
+          tags: JSON.parse(tags),
+          prior: this.#priors[n] ?? 0,
+        },
+      ]),
+    );
   }
 
-  /** A section's terms in their order, as `sequenceOf` wrote them. */
-  sequence(n: number): Uint16Array {
-    const row = this.#statements.sequence.get(n) as unknown as { terms: Uint8Array };
-    return new Uint16Array(new Uint8Array(row.terms).buffer);
+  /** The terms of sections in their order, as `sequenceOf` wrote them. */
+  readSequences(numbers: readonly number[]): Map<number, Uint16Array> {
+    const rows = this.#statements.sequences.all(JSON.stringify(numbers)) as unknown as SequenceRow[];
+    return new Map(rows.map(({ n, terms }) => [n, new Uint16Array(terms.buffer, terms.byteOffset, terms.length / 2)]));
   }
 
   /** What so many occurrences of a word in its text give a section. */
@@ -131,12 +149,19 @@ export class IndexFile {
 
   /** A copy with a buffer of its own, as typed arrays of wider numbers need it. */
   #array(name: string): Uint8Array<ArrayBuffer> {
-    const row = this.#statements.array.get(name) as unknown as { bytes: Uint8Array };
+    const row = this.#statements.array.get(name) as unknown as { bytes: Uint8Array } | undefined;
+    if (row === undefined) throw damaged(this.#database.location() ?? '', `it has no ${name}`);
     return new Uint8Array(row.bytes);
   }
 }
 
+interface SequenceRow {
+  readonly n: number;
+  readonly terms: Uint8Array;
+}
+
 interface SectionRow {
+  readonly n: number;
   readonly page: string;
   readonly path: string;
   readonly title: string;
@@ -151,8 +176,8 @@ function prepareStatements(database: DatabaseSync) {
   return {
     meta: database.prepare('SELECT key, value FROM meta'),
     array: database.prepare('SELECT bytes FROM arrays WHERE name = ?'),
-    sequence: database.prepare('SELECT terms FROM sequences WHERE n = ?'),
-    section: database.prepare('SELECT * FROM sections WHERE n = ?'),
+    sequences: database.prepare('SELECT n, terms FROM sequences WHERE n IN (SELECT value FROM json_each(?))'),
+    sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),
     frequency: database.prepare('SELECT coalesce(sum(sections), 0) AS sections FROM postings WHERE term = ?'),
     postings: database.prepare('SELECT sections, list FROM postings WHERE term = ? ORDER BY run'),
     list: database.prepare('SELECT sections, list FROM lists WHERE kind = ? AND key = ?'),
@@ -166,18 +191,11 @@ function prepareStatements(database: DatabaseSync) {
 }
 
 function openSound(path: string): DatabaseSync {
-  let database: DatabaseSync | undefined;
-  try {
-    if (!isSealed(path)) throw damaged(path, 'it was not finished, or has changed since');
-    const url = pathToFileURL(path);
-    // Nobody writes a sealed file: no locks, no look at the disk for changes.
-    url.searchParams.set('immutable', '1');
-    database = new DatabaseSync(url, { readOnly: true });
-    const { version } = database.prepare('SELECT user_version AS version FROM pragma_user_version').get() ?? {};
-    if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
-    return database;
-  } catch (error) {
-    database?.close();
-    throw asDamaged(path, error);
-  }
+  const version = versionOf(path);
+  if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
+  if (!isSealed(path)) throw damaged(path, 'it was not finished, or has changed since');
+  const url = pathToFileURL(path);
+  // Nobody writes a sealed file: no locks, no look at the disk for changes.
+  url.searchParams.set('immutable', '1');
+  return new DatabaseSync(url, { readOnly: true });
 }

@@ -13,6 +13,7 @@ import type { IndexedSection } from './writer.ts';
 
 /** So many of the best by their words are looked at for the nearness of these: 0.2 ms. With 100 the measures are the same. */
 const NEAR_CANDIDATES = 50;
+const NO_SEQUENCE = new Uint16Array();
 
 export interface KeywordHit {
   readonly section: number;
@@ -22,8 +23,17 @@ export interface KeywordHit {
   readonly normalised: number;
   /** `title`: the query is the title of the section's page. `identifier`: the query is one name, and the section has it. */
   readonly exact: Exact | null;
-  /** The index terms that the section was found by, for `highlightsOf`. */
-  readonly matched: readonly string[];
+}
+
+export interface Findings {
+  /** Best first. */
+  readonly hits: readonly KeywordHit[];
+  /** How much of the query the site knows at all, 0 to 1. */
+  readonly known: number;
+  /** One byte a section, 1 where it may be found by the filter and the query's operators; null where all may. */
+  readonly allowed: Mask;
+  /** The index terms that a section has of what was looked for, for `highlightsOf`. Worked out when asked: few hits are shown. */
+  readonly matchedIn: (section: number) => string[];
 }
 
 export type Exact = 'title' | 'identifier';
@@ -47,7 +57,7 @@ export class KeywordIndex {
   private constructor(path: string, ranking: Ranking) {
     this.#path = path;
     this.#ranking = ranking;
-    this.#file = new IndexFile(path, ranking);
+    this.#file = IndexFile.open(path, ranking);
     this.#scores = new Accumulator(this.#file.sections);
     this.#alternatives = new Accumulator(this.#file.sections);
   }
@@ -78,12 +88,12 @@ export class KeywordIndex {
    * The best sections, best first. Any text is a query; one without words finds nothing.
    * @throws DocshelfError `index_damaged` where the file cannot be read any more.
    */
-  search(query: string, options: SearchOptions): KeywordHit[] {
+  search(query: string, options: SearchOptions): readonly KeywordHit[] {
     return this.find(query, options).hits;
   }
 
-  /** `search`, and how much of the query the site knows at all. */
-  find(query: string, options: SearchOptions): { readonly hits: KeywordHit[]; readonly known: number } {
+  /** `search`, and what another leg and whoever shows the hits need to know. */
+  find(query: string, options: SearchOptions): Findings {
     return this.#read(() => {
       const parsed = parseQuery(query);
       const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
@@ -91,21 +101,21 @@ export class KeywordIndex {
       const { wishes, links } = planOf(parsed.wanted, goesOn, this.#dictionary(), this.#ranking);
       for (const wish of wishes) this.#score(wish, mask);
       if (parsed.isQuestion) for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase) ?? [], mask);
-      return { hits: this.#hits(this.#rank(parsed.wanted, links, options.limit), wishes), known: knownPart(links) };
+      const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
+      const hits = this.#rank(parsed.wanted, links, options.limit).map(({ section, score, lift, exact }) => {
+        return { section, score: score + lift, normalised: score / total, exact };
+      });
+      return { hits, known: knownPart(links), allowed: mask, matchedIn: this.#matcher(wishes) };
     });
   }
 
-  /**
-   * One byte a section, 1 where it may be found; null where all may. For legs that rank by other means.
-   * @param query whose phrases and unwanted words count too.
-   */
-  allowed(filter: Filter, query = ''): Mask {
-    return this.#read(() => this.#restrict(parseQuery(query), maskOf(filter, this.#file)));
+  /** The sections that `add` returned these numbers for, by number; those that are not there are left out. */
+  sections(numbers: readonly number[]): ReadonlyMap<number, IndexedSection> {
+    return this.#read(() => this.#file.readSections(numbers));
   }
 
-  /** The section that `add` returned this number for; null where there is none. */
   section(n: number): IndexedSection | null {
-    return this.#read(() => this.#file.section(n));
+    return this.sections([n]).get(n) ?? null;
   }
 
   close(): void {
@@ -171,7 +181,8 @@ export class KeywordIndex {
   /** Takes the best sections out of the scores, those of exact hits before the others. */
   #rank(wanted: string, links: readonly Link[], limit: number): Found[] {
     const identifier = onlyIdentifier(wanted);
-    const titled = this.#takeScores(this.#file.list('title', titleKey(wanted)));
+    const title = titleKey(wanted);
+    const titled = this.#takeScores([...this.#file.list('title', title), ...this.#file.list('documentTitle', title)]);
     const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);
@@ -189,15 +200,18 @@ export class KeywordIndex {
   #byProximity(ranked: readonly Ranked[], links: readonly Link[]): readonly Ranked[] {
     const proximity = new Proximity(links);
     if (proximity.isEmpty) return ranked;
-    const nearer = ranked.slice(0, NEAR_CANDIDATES).map(({ section, score }) => {
-      const near = proximity.of(this.#file.sequence(section), (count) => this.#file.impactInText(section, count));
+    const candidates = ranked.slice(0, NEAR_CANDIDATES);
+    const sequences = this.#file.readSequences(candidates.map(({ section }) => section));
+    const nearer = candidates.map(({ section, score }) => {
+      const sequence = sequences.get(section) ?? NO_SEQUENCE;
+      const near = proximity.of(sequence, (count) => this.#file.impactInText(section, count));
       return { section, score: score + this.#ranking.proximity * near };
     });
     return [...nearer, ...ranked.slice(NEAR_CANDIDATES)].sort(byScore);
   }
 
   /** The scores of these sections, best first; they have none any more. */
-  #takeScores(sections: Uint32Array): Ranked[] {
+  #takeScores(sections: Iterable<number>): Ranked[] {
     const taken: Ranked[] = [];
     for (const section of sections) {
       // What the mask forbids has no score, nor what was taken before.
@@ -207,17 +221,10 @@ export class KeywordIndex {
     return taken.sort(byScore);
   }
 
-  #hits(found: readonly Found[], wishes: readonly Wish[]): KeywordHit[] {
-    const total = wishes.reduce((sum, wish) => sum + wish.weight, 0);
-    const terms = [...new Set(wishes.flatMap((wish) => [...wish.alternatives.keys()]))];
-    const postings = terms.map((term) => this.#file.postings(term).sections);
-    return found.map(({ section, score, lift, exact }) => ({
-      section,
-      score: score + lift,
-      normalised: score / total,
-      exact,
-      matched: terms.filter((_, at) => holds(postings[at], section)),
-    }));
+  #matcher(wishes: readonly Wish[]): (section: number) => string[] {
+    const terms = new Set(wishes.flatMap(({ alternatives }) => [...alternatives.keys()]));
+    const postings = Array.from(terms, (term) => ({ term, sections: this.#file.postings(term).sections }));
+    return (section) => postings.filter(({ sections }) => holds(sections, section)).map(({ term }) => term);
   }
 }
 
@@ -228,8 +235,7 @@ interface Found extends Ranked {
 }
 
 /** Whether a number is in a rising list. */
-function holds(list: Uint32Array | undefined, number: number): boolean {
-  if (list === undefined) return false;
+function holds(list: Uint32Array, number: number): boolean {
   let low = 0;
   let high = list.length;
   while (low < high) {

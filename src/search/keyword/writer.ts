@@ -37,6 +37,8 @@ export class KeywordIndexWriter {
   readonly #priors: number[] = [];
   readonly #pages = new Set<string>();
   readonly #lists = new Map<string, PostingsBuilder>();
+  /** By document title, the title that its pages have all in common, and their first sections; null once they have not. */
+  readonly #documentTitles = new Map<string, { readonly title: string; readonly sections: number[] } | null>();
   readonly #words = new Map<string, KnownWord>();
   #postings = new Map<string, PostingsBuilder>();
   #occurrences = 0;
@@ -75,8 +77,10 @@ export class KeywordIndexWriter {
 
     const english = isEnglish(language);
     const termOf = (surface: string) => this.#note(surface, english);
+    const isOfPage = !this.#pages.has(page);
+    const otherTitle = isOfPage ? (section.documentTitle ?? '') : '';
     // The page's first heading is its title on most sites; a title counts once.
-    const below = headings[0] === title ? headings.slice(1) : headings;
+    const below = [...(headings[0] === title ? headings.slice(1) : headings), otherTitle];
     const columns = [title, below.join('\n'), text].map((each) => termsOf(each, termOf));
     const identifiers = columns.flatMap((column) => column.identifiers);
     const sequences = [...columns.map((column) => column.sequence), identifiers];
@@ -86,7 +90,8 @@ export class KeywordIndexWriter {
     this.#insertSequence.run(n, bytesOf(sequenceOf(columns.map((column) => column.sequence))));
     this.#addPostings(n, columns, identifiers);
 
-    if (!this.#pages.has(page)) this.#addToList('title', titleKey(title), n);
+    if (isOfPage) this.#addToList('title', titleKey(title), n);
+    if (otherTitle !== '') this.#noteDocumentTitle(titleKey(otherTitle), titleKey(title), n);
     this.#pages.add(page);
     if (language !== null) this.#addToList('language', languageKey(language), n);
     if (version === null) this.#addToList('unsaid', 'version', n);
@@ -133,6 +138,14 @@ export class KeywordIndexWriter {
     this.#occurrences += 1;
   }
 
+  /** Where pages of different titles share a document title, it says the site's name or nothing: it is no page's. */
+  #noteDocumentTitle(key: string, title: string, n: number): void {
+    const known = this.#documentTitles.get(key);
+    if (known === undefined) this.#documentTitles.set(key, { title, sections: [n] });
+    else if (known?.title === title) known.sections.push(n);
+    else this.#documentTitles.set(key, null);
+  }
+
   #addToList(kind: string, key: string, n: number): void {
     if (key !== '') builderOf(this.#lists, `${kind} ${key}`).count(n, TEXT);
   }
@@ -147,6 +160,8 @@ export class KeywordIndexWriter {
   }
 
   #writeLists(): void {
+    for (const [key, known] of this.#documentTitles)
+      for (const n of known?.sections ?? []) this.#addToList('documentTitle', key, n);
     const insert = this.#database.prepare('INSERT INTO lists VALUES (?, ?, ?, ?)');
     for (const [name, builder] of sorted(this.#lists)) {
       const space = name.indexOf(' ');

@@ -34,11 +34,12 @@ const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 3, identifier: 1.5 
 
 /**
  * Both legs in one order, best first; of equals, the section that stands first in the site.
+ * At most `limit` of them.
  *
  * Convex, of absolute scores: neither leg is divided by its best result, so that one number is both the order and, by a
  * monotone curve, the score.
  */
-export function fuse(legs: Legs): Ranked[] {
+export function fuse(legs: Legs, limit: number): Ranked[] {
   const { normalised, cosines, known, exact } = legs;
   // A model that may judge none of the sections has no vote either.
   const bestCosine = cosines === null || cosines.size === 0 ? null : Math.max(0, ...cosines.values());
@@ -53,7 +54,7 @@ export function fuse(legs: Legs): Ranked[] {
     return { section, relevance };
   });
   ranked.sort((one, other) => other.relevance - one.relevance || one.section - other.section);
-  return ranked.map(({ section, relevance }) => ({ section, score: scoreOf(relevance, facts) }));
+  return ranked.slice(0, limit).map(({ section, relevance }) => ({ section, score: scoreOf(relevance, facts) }));
 }
 
 /**

@@ -4,4 +4,4 @@
  * query -> which sections the model votes on (`votes`) -> both legs' scores as one (`fuse`) -> 0 to 1 (`score`)
  */
 export { fuse, type Legs, type Ranked } from './fuse.ts';
-export { votesOf } from './votes.ts';
+export { votesIn, votesOn } from './votes.ts';

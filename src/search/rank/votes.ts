@@ -6,21 +6,21 @@ import { lettersByScript } from '../semantic/scripts.ts';
  */
 const UNREADABLE_PART_MAX = 0.25;
 
-/**
- * On which sections a model votes, by their language; null where it cannot read the query, and so votes on none.
- *
- * A section that says no language is taken to be in one that the query's writer reads.
- */
-export function votesOf(
-  query: string,
-  reads: (language: string) => boolean,
-): ((language: string | null) => boolean) | null {
+/** Whether a model votes on a query at all: one that cannot read it does not. */
+export function votesOn(query: string, reads: (language: string) => boolean): boolean {
   let letters = 0;
   let unreadable = 0;
   for (const [script, count] of lettersByScript(query)) {
     letters += count;
     if (!reads(`und-${script}`)) unreadable += count;
   }
-  if (unreadable > letters * UNREADABLE_PART_MAX) return null;
-  return (language) => language === null || reads(language);
+  return unreadable <= letters * UNREADABLE_PART_MAX;
+}
+
+/**
+ * Whether it votes on the sections of a language. A section that says none is taken to be in one that the query's writer
+ * reads.
+ */
+export function votesIn(language: string | null, reads: (language: string) => boolean): boolean {
+  return language === null || reads(language);
 }

@@ -31,6 +31,17 @@ describe('extractPage() reads a page’s title', () => {
     expect(factsOf(head, `<main>${heading}<p>1</p></main>`)?.title).toBe(title);
   });
 
+  it.each([
+    ['another than its heading', '<title>Installation guide | Site</title>', 'Installation guide'],
+    ['what its heading says', '<title>T | Site</title>', undefined],
+    ['what its heading says, among more', '<title>T | Guides | Site</title>', undefined],
+    ['the site’s name alone', `<title>Site</title>${'<meta property="og:site_name" content="Site">'}`, undefined],
+    ['nothing', '', undefined],
+  ])('tells the document’s title of its first section alone, where that is %s', (_, head, documentTitle) => {
+    const page = factsOf(head, '<main><h1>T</h1><p>1</p><h2>U</h2><p>2</p></main>');
+    expect(page?.sections.map((section) => section.documentTitle)).toEqual([documentTitle, undefined]);
+  });
+
   it('sets apart what a heading’s style sets apart', () => {
     expect(
       factsOf('', '<main><h1><span class="name">Name</span><span class="claim">Claim</span></h1></main>')?.title,

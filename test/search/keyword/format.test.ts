@@ -1,6 +1,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
+import { FORMAT_VERSION, SCHEMA, seal } from '../../../src/search/keyword/format.ts';
 import { KeywordIndex, KeywordIndexWriter } from '../../../src/search/keyword/index.ts';
 import { indexPath, writeIndex } from './index-folder.ts';
 
@@ -67,6 +68,39 @@ describe('KeywordIndex.open()', () => {
     const database = new DatabaseSync(path, { readOnly: true });
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
     database.close();
+  });
+});
+
+describe('KeywordIndex.open() of another layout', () => {
+  /** A sealed database with these tables. */
+  function sealedDatabase(schema: string): string {
+    const path = indexPath();
+    const database = new DatabaseSync(path);
+    database.exec(schema);
+    database.close();
+    seal(path);
+    return path;
+  }
+
+  it('refuses an index of another format version, whole as it is', () => {
+    const path = indexPath();
+    writeIndex(path, SECTIONS);
+    for (const version of [FORMAT_VERSION - 1, FORMAT_VERSION + 1]) {
+      const database = new DatabaseSync(path);
+      database.exec(`PRAGMA user_version = ${version}`);
+      database.close();
+      seal(path);
+      expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
+    }
+  });
+
+  it.each([
+    ['has none of its tables', ''],
+    ['lacks a table', SCHEMA.replace(/CREATE TABLE lists.*/, '')],
+    ['has empty tables', SCHEMA],
+  ])('refuses one that says to be of this version and %s', (_what, schema) => {
+    const path = sealedDatabase(`${schema}; PRAGMA user_version = ${FORMAT_VERSION}`);
+    expect(() => KeywordIndex.open(path)).toThrow(DAMAGED);
   });
 });
 

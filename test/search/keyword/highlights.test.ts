@@ -4,8 +4,8 @@ import { indexOf } from './index-folder.ts';
 
 /** The marked pieces of a section's text for a query. */
 function marked(text: string, query: string, language = 'en'): string[] {
-  const [hit] = indexOf([{ text, language }]).search(query, { limit: 1 });
-  return highlightsOf(text, hit?.matched ?? []).map(({ start, end }) => text.slice(start, end));
+  const { matchedIn } = indexOf([{ text, language }]).find(query, { limit: 1 });
+  return highlightsOf(text, matchedIn(0)).map(({ start, end }) => text.slice(start, end));
 }
 
 describe('highlightsOf()', () => {

@@ -144,6 +144,25 @@ describe('KeywordIndex', () => {
     expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).sort((a, b) => b - a));
   });
 
+  it('puts the page first whose document title is the query', () => {
+    const index = indexOf([
+      { text: 'installation guide installation guide' },
+      { page: '/start', title: 'Getting going', documentTitle: 'Installation Guide', text: FILLER },
+      { page: '/start', title: 'Getting going', headings: ['Getting going', 'More'], text: FILLER },
+    ]);
+    expect(found(index, 'installation guide')).toEqual([1, 0]);
+    expect(index.find('installation guide', { limit: 1 }).hits[0]?.exact).toBe('title');
+    expect(found(index, 'getting going')[0]).toBe(1);
+  });
+
+  it('takes a document title for no page’s where pages of different titles share it', () => {
+    const titled = (documentTitle: string, titles: readonly string[]) =>
+      indexOf(titles.map((title) => ({ title, documentTitle, text: FILLER }))).search('acme docs', { limit: 9 });
+    expect(titled('Acme Docs', ['One', 'Two', 'One']).map(({ exact }) => exact)).toEqual([null, null, null]);
+    // Two versions of one page.
+    expect(titled('Acme Docs', ['One', 'One']).map(({ exact }) => exact)).toEqual(['title', 'title']);
+  });
+
   it('puts a title of stop words first too', () => {
     const index = indexOf([{ text: 'about about about it' }, { title: 'About', text: FILLER }]);
     expect(found(index, 'about')).toEqual([1, 0]);
@@ -176,9 +195,10 @@ describe('KeywordIndex', () => {
 
   it('says what a hit was found by, and how much of the query that is', () => {
     const index = indexOf([{ text: 'rotating keys' }, { text: 'rotating things' }, { text: FILLER }]);
-    const [both, one] = index.search('rotate keys', { limit: 10 });
-    expect(both?.matched.toSorted()).toEqual(['kei', 'rotat']);
-    expect(one?.matched).toEqual(['rotat']);
+    const { hits, matchedIn } = index.find('rotate keys', { limit: 10 });
+    const [both, one] = hits;
+    expect(matchedIn(both?.section ?? 9).toSorted()).toEqual(['kei', 'rotat']);
+    expect(matchedIn(one?.section ?? 9)).toEqual(['rotat']);
     const [diluted] = index.search('rotate keys zyxwvu', { limit: 1 });
     expect(diluted?.normalised).toBeLessThan(both?.normalised ?? 0);
     expect(diluted?.score).toBeCloseTo(both?.score ?? 0);
@@ -225,10 +245,10 @@ describe('KeywordIndex.search() with operators', () => {
   });
 
   it('tells other legs what may be found', () => {
-    const allowed = (query: string) => [...(index().allowed({}, query) ?? [])];
+    const allowed = (query: string) => [...(index().find(query, { limit: 1 }).allowed ?? [])];
     expect(allowed('client -retry')).toEqual([0, 0, 0, 0, 1]);
     expect(allowed('"retry count" -beta')).toEqual([1, 0, 1, 0, 0]);
-    expect(index().allowed({}, 'client retry')).toBeNull();
+    expect(index().find('client retry', { limit: 1 }).allowed).toBeNull();
   });
 
   it('prefers, in a long question, what it quotes, and finds the rest too', () => {
@@ -322,7 +342,7 @@ describe('KeywordIndex.search() with a filter', () => {
     [{}, [0, 1, 2, 3, 4]],
   ])('%j finds %j', (filter, sections) => {
     expect(found(index(), 'word', { filter }).sort()).toEqual(sections);
-    const allowed = index().allowed(filter);
+    const { allowed } = index().find('word', { limit: 1, filter });
     expect([0, 1, 2, 3, 4].filter((section) => allowed === null || allowed[section] === 1)).toEqual(sections);
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fuse, votesOf } from '../../../src/search/rank/index.ts';
+import { fuse, votesIn, votesOn } from '../../../src/search/rank/index.ts';
 import { scoreOf } from '../../../src/search/rank/score.ts';
 
 const legs = (
@@ -16,7 +16,7 @@ const legs = (
   known: 1,
   exact: new Map(Object.entries(exact).map(([section, value]) => [Number(section), value] as const)),
 });
-const order = (...given: Parameters<typeof legs>) => fuse(legs(...given)).map(({ section }) => section);
+const order = (...given: Parameters<typeof legs>) => fuse(legs(...given), 100).map(({ section }) => section);
 
 describe('fuse()', () => {
   it('puts what both legs find before what one finds', () => {
@@ -46,13 +46,19 @@ describe('fuse()', () => {
   });
 
   it('scores as by keywords alone where the model may judge no section', () => {
-    expect(fuse(legs({ 1: 0.9 }, {}))).toEqual(fuse(legs({ 1: 0.9 }, null)));
+    expect(fuse(legs({ 1: 0.9 }, {}), 9)).toEqual(fuse(legs({ 1: 0.9 }, null), 9));
   });
 
   it('trusts the keywords less where the site knows little of the query', () => {
     const both = legs({ 1: 0.4 }, { 1: 0.1, 2: 0.6 });
-    expect(fuse({ ...both, known: 1 })[0]?.section).toBe(1);
-    expect(fuse({ ...both, known: 0.2 })[0]?.section).toBe(2);
+    expect(fuse({ ...both, known: 1 }, 9)[0]?.section).toBe(1);
+    expect(fuse({ ...both, known: 0.2 }, 9)[0]?.section).toBe(2);
+  });
+
+  it('gives the best so many', () => {
+    const all = fuse(legs({ 1: 0.3, 2: 1.4, 3: 0.7 }, { 3: 0.2 }), 9);
+    expect(all.map(({ section }) => section)).toEqual([2, 3, 1]);
+    expect(fuse(legs({ 1: 0.3, 2: 1.4, 3: 0.7 }, { 3: 0.2 }), 2)).toEqual(all.slice(0, 2));
   });
 
   it('finds nothing in nothing', () => {
@@ -71,7 +77,7 @@ describe('fuse()', () => {
         fc.option(scores(number(-1.5, 1.5)), { nil: null }),
         number(0, 1),
         (normalised, cosines, known) => {
-          const ranked = fuse({ normalised, cosines, known, exact: new Map([[7, 'title']]) });
+          const ranked = fuse({ normalised, cosines, known, exact: new Map([[7, 'title']]) }, 100);
           expect(new Set(ranked.map((each) => each.section)).size).toBe(
             new Set([...normalised.keys(), ...(cosines?.keys() ?? [])]).size,
           );
@@ -103,25 +109,27 @@ describe('scoreOf()', () => {
   });
 });
 
-describe('votesOf()', () => {
+describe('votesOn() and votesIn()', () => {
   const latin = (language: string) => ['en', 'de', 'und-Latn'].includes(language);
 
-  it('lets a model vote on sections in languages that it reads', () => {
-    const votes = votesOf('rotate keys', latin);
-    expect(votes?.('en')).toBe(true);
-    expect(votes?.(null)).toBe(true);
-    expect(votes?.('ja')).toBe(false);
+  it('let a model vote on sections in languages that it reads', () => {
+    expect(votesIn('en', latin)).toBe(true);
+    expect(votesIn(null, latin)).toBe(true);
+    expect(votesIn('ja', latin)).toBe(false);
   });
 
-  it.each(['鍵の交換', 'ключи', 'Astro の設定', '設定'])('gives no vote to a model that cannot read "%s"', (query) => {
-    expect(votesOf(query, latin)).toBeNull();
+  it.each(['鍵の交換', 'ключи', 'Astro の設定', '設定'])('give no vote to a model that cannot read "%s"', (query) => {
+    expect(votesOn(query, latin)).toBe(false);
   });
 
-  it.each(['naïve Bayes', 'the Ω operator in detail', '404', '', '😀'])('lets it vote on "%s"', (query) => {
-    expect(votesOf(query, latin)).not.toBeNull();
-  });
+  it.each(['rotate keys', 'naïve Bayes', 'the Ω operator in detail', '404', '', '😀'])(
+    'let it vote on "%s"',
+    (query) => {
+      expect(votesOn(query, latin)).toBe(true);
+    },
+  );
 
-  it('lets a multilingual model vote on all', () => {
-    expect(votesOf('鍵の交換', () => true)?.('ja')).toBe(true);
+  it('let a multilingual model vote on all', () => {
+    expect(votesOn('鍵の交換', () => true)).toBe(true);
   });
 });

@@ -31,7 +31,7 @@ describe('search()', () => {
   it('gives what comparing with every vector gives, where it rescores all', () => {
     const exact = vectors.map((vector, section) => ({ section, cosine: cosine(query, vector) }));
     exact.sort((one, other) => other.cosine - one.cosine);
-    const hits = indexOf(vectors).search(query, { limit: 500 });
+    const hits = indexOf(vectors).search(query, { limit: 500, allowed: null });
     expect(hits).toHaveLength(500);
     expect(hits[0]?.section).toBe(exact[0]?.section);
     for (const [at, hit] of hits.entries()) expect(Math.abs(hit.cosine - (exact[at]?.cosine ?? 9))).toBeLessThan(0.02);
@@ -40,7 +40,7 @@ describe('search()', () => {
   it('finds a vector by itself, whatever the limit', () => {
     const index = indexOf(vectors);
     for (const section of [0, 250, 499]) {
-      const [hit, ...others] = index.search(vectors[section] as Float32Array, { limit: 1 });
+      const [hit, ...others] = index.search(vectors[section] as Float32Array, { limit: 1, allowed: null });
       expect(hit?.section).toBe(section);
       expect(hit?.cosine).toBeGreaterThan(0.99);
       expect(others).toEqual([]);
@@ -49,20 +49,23 @@ describe('search()', () => {
 
   it('takes exactly as many passages as it may, also where distances are equal', () => {
     const same = Array.from({ length: 50 }, () => vectors[0] as Float32Array);
-    const hits = indexOf(same).search(vectors[0] as Float32Array, { limit: 7 });
+    const hits = indexOf(same).search(vectors[0] as Float32Array, { limit: 7, allowed: null });
     expect(hits.map(({ section }) => section)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
   it('finds only what the filter allows, to the last one', () => {
-    const hits = indexOf(vectors).search(query, { limit: 10, allows: (section) => section >= 497 });
+    const hits = indexOf(vectors).search(query, {
+      limit: 10,
+      allowed: Uint8Array.from(vectors, (_, at) => Number(at >= 497)),
+    });
     expect(hits.map(({ section }) => section).sort()).toEqual([497, 498, 499]);
-    expect(indexOf(vectors).search(query, { limit: 10, allows: () => false })).toEqual([]);
+    expect(indexOf(vectors).search(query, { limit: 10, allowed: new Uint8Array(500) })).toEqual([]);
   });
 
   it('represents a section by its best passage', () => {
     const [a, b, c] = vectors as [Float32Array, Float32Array, Float32Array];
     const index = indexOf([a, b, c], [4, 4, 7]);
-    const hits = index.search(b, { limit: 3 });
+    const hits = index.search(b, { limit: 3, allowed: null });
     expect(hits.map(({ section }) => section).sort()).toEqual([4, 7]);
     expect(hits[0]).toMatchObject({ section: 4, passage: 1 });
     expect(index.cosines(b, [4, 5, 7, 99]).get(4)).toMatchObject({ passage: 1 });
@@ -70,7 +73,7 @@ describe('search()', () => {
   });
 
   it('finds nothing in nothing', () => {
-    expect(indexOf([]).search(query, { limit: 5 })).toEqual([]);
+    expect(indexOf([]).search(query, { limit: 5, allowed: null })).toEqual([]);
   });
 });
 
@@ -80,7 +83,7 @@ describe('the scale of cosines', () => {
     const own = cosine(one, two);
     const values = quantise(two);
     const vectors = { modelDigest: '', dims: DIMS, sections: Uint32Array.of(0), values };
-    const [hit] = new VectorIndex(vectors, { related: 0.9, unrelated: own }).search(one, { limit: 1 });
+    const [hit] = new VectorIndex(vectors, { related: 0.9, unrelated: own }).search(one, { limit: 1, allowed: null });
     expect(Math.abs((hit?.cosine ?? 9) - COMMON_SCALE.unrelated)).toBeLessThan(0.02);
   });
 });

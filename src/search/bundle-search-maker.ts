@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import type { FileEntry } from '../domain/release.ts';
+import type { Model } from './embedded-index.ts';
+import type { FromThread, SearchRole, ToThread } from './messages.ts';
+import type { Embedder } from './ports.ts';
+
+export interface BundleSearchMakerOptions {
+  /** Starts a search thread. */
+  readonly spawn: (role: SearchRole) => Worker;
+  /** The model, when it is first needed; null where bundles carry no vectors. */
+  readonly model: (() => Promise<Model>) | null;
+  /** Where vectors are kept between exports. */
+  readonly cacheDir: string;
+}
+
+/** How long a thread that has said its last word may take to end. One that has a model ends at once. */
+const ENDING_MS = 1_000;
+
+/**
+ * Makes the search data of bundles that are being exported, each in a thread of its own, which ends with it. Its shape is
+ * what export asks for (`SearchData`).
+ */
+export class BundleSearchMaker {
+  readonly #options: BundleSearchMakerOptions;
+
+  constructor(options: BundleSearchMakerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Writes the files of `_docshelf/search/` into an empty folder. Progress is in passages that have their vector.
+   *
+   * @param siteDir holds the site's files, at their paths
+   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason when it is aborted, once the thread has ended
+   */
+  async make(
+    { siteDir, files }: { readonly siteDir: string; readonly files: readonly FileEntry[] },
+    into: string,
+    onProgress: (done: number, total: number) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    signal.throwIfAborted();
+    const { spawn, cacheDir } = this.#options;
+    const model = (await this.#options.model?.()) ?? null;
+    signal.throwIfAborted();
+    const order = { siteDir, files, into, cacheDir, model: model?.choice ?? null };
+    const thread = spawn({ role: 'bundle', order });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    // It is told, and answers: ended from outside in the middle of the model's native code, it takes the process with it.
+    const stop = (): void => thread.postMessage({ kind: 'stop' } satisfies ToThread);
+    signal.addEventListener('abort', stop, { once: true });
+    const exited = once(thread, 'exit').catch(() => undefined);
+    thread.on('message', (message: FromThread) => {
+      if (message.kind === 'progress') onProgress(message.progress.embedded, message.progress.passages);
+      else if (message.kind === 'embed') void answer(thread, message, model?.embedder ?? null);
+      else if (message.kind === 'done') resolve();
+      else if (message.kind === 'failed') reject(DocshelfError.fromPlain(message.error));
+    });
+    thread.on('error', reject);
+    thread.on('exit', (code) => {
+      reject(new DocshelfError('internal', `Cannot make the search data: its thread ended with ${code}`));
+    });
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      // What has been told to stop while it was reading pages reads on; there is no native code in that.
+      await Promise.race([exited, sleep(ENDING_MS, undefined, { ref: false })]);
+      await thread.terminate();
+      signal.throwIfAborted();
+    }
+  }
+}
+
+/** Embeds for a thread whose model is an endpoint: the way to it is here. */
+async function answer(
+  thread: Worker,
+  { id, texts }: FromThread & { kind: 'embed' },
+  embedder: Embedder | null,
+): Promise<void> {
+  try {
+    if (embedder === null) throw new DocshelfError('internal', 'Cannot embed: there is no embedder');
+    thread.postMessage({ kind: 'vectors', id, vectors: await embedder.embedPassages(texts) } satisfies ToThread);
+  } catch (error) {
+    thread.postMessage({ kind: 'vectors-failed', id, error: toDocshelfError(error).toPlain() } satisfies ToThread);
+  }
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
+import { join } from 'node:path';
+import { type FileEntry, isPage, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
+import { TrailingSlashVotes } from '../web/index.ts';
+import { type CutSection, encodeBundleSearch } from './bundle-format.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { cutPassages } from './extract/index.ts';
+import type { BundleSearchFacts, BundleSearchOrder } from './messages.ts';
+import type { Embedder, EmbedProgress } from './ports.ts';
+import { readSections } from './read-pages.ts';
+import { embedRelease, type PassageText } from './semantic/embed-release.ts';
+import { passageText } from './semantic/passage-text.ts';
+import { sweepVectors } from './semantic/sweep-vectors.ts';
+import type { Vectors } from './semantic/vector-file.ts';
+
+/** A model that is loaded when there is something to embed. */
+export interface LoadableModel {
+  readonly digest: string;
+  readonly load: () => Promise<Embedder>;
+}
+
+/** Texts between two looks at the signal: some 80 ms of one core with the built-in model. */
+const BATCH_SIZE = 4;
+
+/**
+ * How the lists of vectors in use are called that exports write, beside those of the deployment's releases. The newest are
+ * kept: each is of one state of one site, and 20,000 passages take 8 MB.
+ */
+const USE_PREFIX = 'export-';
+const USES_KEPT_MAX = 50;
+
+/**
+ * Makes the search data that a bundle carries: the sections, passages and vectors that the deployment side would make of the
+ * same pages, in the format of `bundle-format.ts`. The same site gives the same bytes. What is not embedded yet is embedded,
+ * and kept in the cache as it comes: an interrupted export goes on from there, and the next one embeds what has changed.
+ *
+ * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason when it is aborted
+ */
+export async function makeBundleSearch(
+  order: BundleSearchOrder,
+  model: LoadableModel | null,
+  onProgress: (progress: EmbedProgress) => void,
+  signal: AbortSignal,
+): Promise<BundleSearchFacts> {
+  yieldToOthers();
+  const sections = await unlessAborted(cutSections(order), signal);
+  const vectors = model === null ? null : await embed(order, sections, model, onProgress, signal);
+  for (const [path, bytes] of encodeBundleSearch({ sections, vectors })) {
+    await writeFile(join(order.into, path.slice(`${OWN_FOLDER}search/`.length)), bytes, { flag: 'wx' });
+  }
+  return { sections: sections.length, vectors: vectors?.sections.length ?? 0 };
+}
+
+/** As `buildIndex` cuts them. */
+async function cutSections({ siteDir, files }: BundleSearchOrder): Promise<CutSection[]> {
+  const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const trailingSlash = await trailingSlashOf(siteDir, inOrder);
+  const sections = await readSections({ siteDir, files: inOrder, trailingSlash });
+  return sections.map((section) => ({ section, passages: cutPassages(section.text, estimateTokens) }));
+}
+
+/** How folders want to be asked for, decided as it is when the bundle is unpacked: the paths of sections depend on it. */
+async function trailingSlashOf(siteDir: string, files: readonly FileEntry[]): Promise<TrailingSlash> {
+  const votes = new TrailingSlashVotes(new Set(files.map(({ path }) => path)));
+  for (const { path } of files) {
+    if (isPage(path)) votes.addPage(path, await readFile(join(siteDir, path), 'latin1'));
+  }
+  return votes.decide();
+}
+
+async function embed(
+  { files, into, cacheDir }: BundleSearchOrder,
+  sections: readonly CutSection[],
+  model: LoadableModel,
+  onProgress: (progress: EmbedProgress) => void,
+  signal: AbortSignal,
+): Promise<Vectors> {
+  const embedder = await model.load();
+  // A file that is of no use here: the bundle has its own format.
+  const file = join(into, '.vectors.bin');
+  try {
+    const vectors = await embedRelease({
+      passages: () => passageTexts(sections, embedder),
+      embedder,
+      release: USE_PREFIX + digestOf(files),
+      cacheDir,
+      file,
+      batchSize: BATCH_SIZE,
+      signal,
+      onProgress,
+    });
+    // A sweep that fails is made good by the next one.
+    await sweepCache(join(cacheDir, model.digest), embedder.dims).catch(() => undefined);
+    return vectors;
+  } finally {
+    await rm(file, { force: true });
+    // The model's weights are outside the thread's heap: they do not go with the thread.
+    await embedder.close?.();
+  }
+}
+
+/** What the model cannot read is not embedded: nothing would come of it but work. */
+function* passageTexts(sections: readonly CutSection[], embedder: Embedder): Generator<PassageText> {
+  for (const [number, { section, passages }] of sections.entries()) {
+    if (section.language !== null && !embedder.reads(section.language)) continue;
+    for (const passage of passages) yield { section: number, text: passageText(section, passage) };
+  }
+}
+
+async function sweepCache(folder: string, dims: number): Promise<void> {
+  const uses = join(folder, 'uses');
+  const names = await readdir(uses);
+  const times = await Promise.all(
+    names.map(async (name) => ({ name, mtimeMs: (await stat(join(uses, name))).mtimeMs })),
+  );
+  const exports = times.filter(({ name }) => name.startsWith(USE_PREFIX)).sort((a, b) => b.mtimeMs - a.mtimeMs);
+  const gone = new Set(exports.slice(USES_KEPT_MAX).map(({ name }) => name));
+  // Lists of releases are not ours to judge.
+  await sweepVectors(folder, dims, new Set(names.filter((name) => !gone.has(name))), Date.now());
+}
+
+function digestOf(files: readonly FileEntry[]): string {
+  const hash = createHash('sha256');
+  for (const { path, sha256 } of files) if (isPage(path)) hash.update(`${sha256} ${path}\n`);
+  return hash.digest('hex');
+}
+
+/** On Linux a thread has a niceness of its own (setpriority(2)): whoever answers requests comes first. */
+function yieldToOthers(): void {
+  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
+/** Rejects as soon as the signal is aborted; the work itself, which has no end to be called to, goes on in vain. */
+async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

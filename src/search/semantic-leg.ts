@@ -1,0 +1,60 @@
+import type { Mask } from './keyword/index.ts';
+import type { Embedder } from './ports.ts';
+import { votesIn, votesOn } from './rank/index.ts';
+import type { SectionFacts } from './section-facts.ts';
+import type { VectorHit, VectorIndex } from './semantic/index.ts';
+
+/** What a release is searched by meaning with, once its passages are embedded. */
+export class SemanticLeg {
+  readonly #embedder: Embedder;
+  readonly #vectors: VectorIndex;
+  /** One byte a section, 1 where the model votes; null where it votes on all. */
+  readonly #readable: Mask;
+
+  constructor(embedder: Embedder, vectors: VectorIndex, facts: SectionFacts) {
+    this.#embedder = embedder;
+    this.#vectors = vectors;
+    this.#readable = readableSections(embedder, facts);
+  }
+
+  /**
+   * The best passages of the sections nearest to the query, and of those that the keywords found, as far as the model
+   * may judge them; null where it has no vote.
+   *
+   * @param limit sections to find at most, besides those given
+   */
+  async nearest(
+    query: string,
+    given: Iterable<number>,
+    { allowed, limit }: { readonly allowed: Mask; readonly limit: number },
+  ): Promise<Map<number, VectorHit> | null> {
+    if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
+    const vector = await this.#embedder.embedQuery(query).catch(() => null);
+    if (vector === null) return null;
+    const found = this.#vectors.search(vector, { limit, allowed: both(allowed, this.#readable) });
+    const nearest = new Map(found.map((hit) => [hit.section, hit]));
+    const others: number[] = [];
+    for (const section of given)
+      if (!nearest.has(section) && (this.#readable === null || this.#readable[section] === 1)) others.push(section);
+    for (const [section, hit] of this.#vectors.cosines(vector, others)) nearest.set(section, hit);
+    return nearest;
+  }
+}
+
+function readableSections(embedder: Embedder, facts: SectionFacts): Mask {
+  // A language is judged once: working out a tag's script takes some microseconds.
+  const votes = new Map<string | null, boolean>();
+  const readable = new Uint8Array(facts.count);
+  for (let section = 0; section < facts.count; section += 1) {
+    const language = facts.language(section);
+    const mayVote = votes.get(language) ?? votesIn(language, (tag) => embedder.reads(tag));
+    votes.set(language, mayVote);
+    readable[section] = mayVote ? 1 : 0;
+  }
+  return readable.includes(0) ? readable : null;
+}
+
+function both(one: Mask, other: Mask): Mask {
+  if (one === null || other === null) return one ?? other;
+  return one.map((may, section) => may & (other[section] ?? 0));
+}

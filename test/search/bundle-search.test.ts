@@ -1,0 +1,288 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { FileEntry } from '../../src/domain/release.ts';
+import { buildIndex } from '../../src/search/build-index.ts';
+import { BundleSearchMaker, type BundleSearchMakerOptions } from '../../src/search/bundle-search-maker.ts';
+import { EmbeddedIndex, type SearchRole } from '../../src/search/index.ts';
+import { KeywordIndex } from '../../src/search/keyword/index.ts';
+import type { Embedder } from '../../src/search/ports.ts';
+import { readVectors } from '../../src/search/semantic/index.ts';
+import { mediaTypeOf } from '../../src/web/index.ts';
+
+const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
+const WORKER = new URL('../../src/search/worker.ts', import.meta.url);
+const NEVER = new AbortController().signal;
+
+const page = (title: string, body: string, lang = 'en') =>
+  `<!doctype html><html lang="${lang}"><head><title>${title}</title></head><body><main><h1 id="top">${title}</h1>${body}</main></body></html>`;
+
+/** Folder pages that are linked to without their slash, two languages, a page too long for one passage. */
+const SITE: Readonly<Record<string, string>> = {
+  'index.html': page('Welcome', '<p>The manual.</p><a href="/lantern">Lantern</a><a href="/bread">Bread</a>'),
+  'lantern/index.html': page(
+    'Lantern',
+    '<p>It burns oil.</p><h2 id="wick">Wick</h2><p>Trim it.</p><a href="/bread">b</a>',
+  ),
+  'bread/index.html': page(
+    'Bread',
+    `<p>${Array.from({ length: 60 }, (_, at) => `Knead dough number ${at}, let it rise and bake it.`).join(' ')}</p>`,
+  ),
+  'ja/index.html': page('灯台', '<p>灯台の手引きです。</p>', 'ja'),
+  'app.js': 'console.log(1)',
+};
+
+let dir: string;
+let siteDir: string;
+let threads: Set<Worker>;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-bundle-search-'));
+  siteDir = join(dir, 'release/site');
+  threads = new Set();
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+/** Writes the site as unpacking leaves it. */
+async function writeSite(site = SITE): Promise<FileEntry[]> {
+  const files: FileEntry[] = [];
+  for (const [path, text] of Object.entries(site).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    await mkdir(dirname(join(siteDir, path)), { recursive: true });
+    await writeFile(join(siteDir, path), text);
+    files.push({
+      path,
+      size: Buffer.byteLength(text),
+      sha256: Buffer.from(path).toString('hex').slice(0, 64),
+      type: mediaTypeOf(path),
+    });
+  }
+  await writeFile(join(dir, 'release/files.json'), JSON.stringify({ files }));
+  return files;
+}
+
+const spawn = (role: SearchRole) => {
+  const thread = new Worker(WORKER, { workerData: role });
+  threads.add(thread);
+  thread.once('exit', () => threads.delete(thread));
+  return thread;
+};
+const builtin = async () => ({ choice: { kind: 'folder' as const, folder: MODEL }, embedder: null });
+
+function makerOf(model: BundleSearchMakerOptions['model']): BundleSearchMaker {
+  return new BundleSearchMaker({ spawn, model, cacheDir: join(dir, 'vectors') });
+}
+
+/** An endpoint's model, in this thread; counts what it is asked. */
+function countingModel(onAsked: (texts: number) => void = () => undefined) {
+  const embedder: Embedder = {
+    digest: 'ab'.repeat(32),
+    dims: 32,
+    reads: () => true,
+    embedQuery: async () => new Float32Array(32),
+    embedPassages: async (texts) => {
+      onAsked(texts.length);
+      return texts.map((text) =>
+        Float32Array.from({ length: 32 }, (_, at) => (text.charCodeAt(at % text.length) % 7) / 20),
+      );
+    },
+  };
+  return async () => ({ choice: { kind: 'parent' as const, digest: embedder.digest, dims: 32 }, embedder });
+}
+
+async function make(maker: BundleSearchMaker, files: readonly FileEntry[], name: string, signal = NEVER) {
+  const into = join(dir, name);
+  await mkdir(into);
+  const told: [number, number][] = [];
+  await maker.make({ siteDir, files }, into, (done, total) => told.push([done, total]), signal);
+  const names = (await readdir(into)).sort();
+  return {
+    told,
+    files: Object.fromEntries(
+      await Promise.all(names.map(async (each) => [each, await readFile(join(into, each))] as const)),
+    ),
+  };
+}
+
+/** The sections of the index of the release, as it is built now. */
+async function indexed(searchDir: string) {
+  const { sections } = await buildIndex({
+    releaseDir: join(dir, 'release'),
+    trailingSlash: 'never',
+    searchDir,
+    modelFolder: MODEL,
+  });
+  const keyword = KeywordIndex.open(join(searchDir, 'keyword.sqlite'));
+  try {
+    // How much a page matters is worked out from its links, and the bundle's format has no place for it.
+    return Array.from({ length: sections }, (_, number) => ({ ...keyword.section(number), prior: null }));
+  } finally {
+    keyword.close();
+  }
+}
+
+describe('BundleSearchMaker', { timeout: 60_000 }, () => {
+  it('makes what the deployment side makes of the same pages: sections, passages and vectors', async () => {
+    const files = await writeSite();
+    const made = await make(makerOf(builtin), files, 'made');
+    expect(Object.keys(made.files)).toEqual(['header.json', 'sections.jsonl', 'vectors.i8']);
+
+    // From the pages, embedded there.
+    const fromPages = await indexed(join(dir, 'release/search'));
+    const index = new EmbeddedIndex({
+      spawn,
+      model: builtin,
+      modelFolder: MODEL,
+      cacheDir: join(dir, 'other-vectors'),
+    });
+    const release = { digest: 'cd'.repeat(32), releaseDir: join(dir, 'release'), trailingSlash: 'never' as const };
+    await index.open(release);
+    await index.embed(release, () => undefined, NEVER);
+    await index.stop();
+
+    // From the bundle.
+    await mkdir(join(dir, 'release/_docshelf/search'), { recursive: true });
+    for (const [name, bytes] of Object.entries(made.files))
+      await writeFile(join(dir, 'release/_docshelf/search', name), bytes);
+    const fromBundle = await indexed(join(dir, 'imported'));
+
+    expect(fromBundle).toEqual(fromPages);
+    expect(fromBundle.map(({ path }) => path)).toContain('/lantern#wick');
+    const { vectors: about } = JSON.parse(made.files['header.json']?.toString() ?? '');
+    const ours = await readVectors(join(dir, 'imported/vectors.bin'), about.modelDigest);
+    expect(ours).toEqual(await readVectors(join(dir, 'release/search/vectors.bin'), about.modelDigest));
+    expect(ours?.sections.length).toBeGreaterThan(fromPages.length - 1);
+    expect(await readFile(join(dir, 'imported/sections.json'))).toEqual(
+      await readFile(join(dir, 'release/search/sections.json')),
+    );
+    expect(threads.size).toBe(0);
+  });
+
+  it('gives the same bytes again, and embeds nothing twice', async () => {
+    const files = await writeSite();
+    let asked = 0;
+    const maker = makerOf(
+      countingModel((texts) => {
+        asked += texts;
+      }),
+    );
+    const first = await make(maker, files, 'first');
+    const total = first.told.at(-1)?.[1] ?? 0;
+    expect([first.told.at(0), first.told.at(-1)]).toEqual([
+      [0, total],
+      [total, total],
+    ]);
+    expect(asked).toBe(total);
+    const second = await make(maker, files.toReversed(), 'second');
+    expect(second.files).toEqual(first.files);
+    expect(asked).toBe(total);
+  });
+
+  it('embeds of a changed site only what has changed', async () => {
+    let asked = 0;
+    const maker = makerOf(
+      countingModel((texts) => {
+        asked += texts;
+      }),
+    );
+    await make(maker, await writeSite(), 'first');
+    asked = 0;
+    await make(maker, await writeSite({ ...SITE, 'new.html': page('New', '<p>Something new.</p>') }), 'second');
+    expect(asked).toBe(1);
+  });
+
+  it('carries no vectors where there is no model', async () => {
+    const made = await make(makerOf(null), await writeSite(), 'made');
+    expect(Object.keys(made.files)).toEqual(['header.json', 'sections.jsonl']);
+    expect(JSON.parse(made.files['header.json']?.toString() ?? '').vectors).toBeNull();
+    expect(made.told).toEqual([]);
+  });
+
+  it('stops when it is aborted, its thread ended, and goes on from there the next time', async () => {
+    const files = await writeSite(
+      Object.fromEntries(
+        Array.from({ length: 30 }, (_, at) => [`${at}.html`, page(`P ${at}`, `<p>Text number ${at}.</p>`)]),
+      ),
+    );
+    const stop = new AbortController();
+    const reason = new Error('canceled');
+    let before = 0;
+    const interrupted = makerOf(
+      countingModel((texts) => {
+        before += texts;
+        if (before >= 12) stop.abort(reason);
+      }),
+    );
+    await expect(make(interrupted, files, 'interrupted', stop.signal)).rejects.toBe(reason);
+    expect(threads.size).toBe(0);
+    expect(await readdir(join(dir, 'interrupted'))).toEqual([]);
+    expect(before).toBeLessThan(30);
+
+    let after = 0;
+    await make(
+      makerOf(
+        countingModel((texts) => {
+          after += texts;
+        }),
+      ),
+      files,
+      'again',
+    );
+    expect(before + after).toBeGreaterThanOrEqual(30);
+    expect(after).toBeLessThan(30);
+  });
+
+  it('ends in order when it is aborted while the built-in model runs', async () => {
+    const files = await writeSite();
+    const stop = new AbortController();
+    const into = join(dir, 'into');
+    await mkdir(into);
+    const making = makerOf(builtin).make(
+      { siteDir, files },
+      into,
+      () => stop.abort(new Error('canceled')),
+      stop.signal,
+    );
+    await expect(making).rejects.toThrow('canceled');
+    expect(threads.size).toBe(0);
+  });
+
+  it('ends when it is aborted before the model is there', async () => {
+    const files = await writeSite();
+    const stop = new AbortController();
+    const into = join(dir, 'into');
+    await mkdir(into);
+    const abortOnStart = (role: SearchRole) => {
+      const thread = spawn(role);
+      thread.once('online', () => stop.abort(new Error('canceled')));
+      return thread;
+    };
+    const maker = new BundleSearchMaker({ spawn: abortOnStart, model: builtin, cacheDir: join(dir, 'vectors') });
+    await expect(maker.make({ siteDir, files }, into, () => undefined, stop.signal)).rejects.toThrow('canceled');
+    expect(threads.size).toBe(0);
+    expect(await readdir(into)).toEqual([]);
+  });
+
+  it('says what is wrong with the model', async () => {
+    const noModel = async () => ({ choice: { kind: 'folder' as const, folder: dir }, embedder: null });
+    await expect(make(makerOf(noModel), await writeSite(), 'made')).rejects.toMatchObject({ code: 'model_invalid' });
+    const endpoint = countingModel(() => {
+      throw new Error('the endpoint is gone');
+    });
+    await expect(make(makerOf(endpoint), await writeSite(), 'made-2')).rejects.toThrow('the endpoint is gone');
+    expect(threads.size).toBe(0);
+  });
+
+  it('keeps in the cache the lists of the newest exports and those of releases', async () => {
+    const maker = makerOf(countingModel());
+    const uses = join(dir, 'vectors', 'ab'.repeat(32), 'uses');
+    await mkdir(uses, { recursive: true });
+    await writeFile(join(uses, 'ef'.repeat(32)), '');
+    for (let at = 0; at < 60; at++) await writeFile(join(uses, `export-${at}`), '');
+    await make(maker, await writeSite(), 'made');
+    const names = await readdir(uses);
+    expect(names).toContain('ef'.repeat(32));
+    expect(names.filter((name) => name.startsWith('export-')).length).toBe(50);
+  });
+});

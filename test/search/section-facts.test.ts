@@ -1,0 +1,43 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readSectionFacts, type SectionFact, writeSectionFacts } from '../../src/search/section-facts.ts';
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'docshelf-facts-'));
+  onTestFinished(() => rm(path, { recursive: true }));
+  return path;
+}
+
+const FACTS: readonly SectionFact[] = [
+  {
+    language: 'en',
+    passages: [
+      { start: 0, end: 800 },
+      { start: 740, end: 1_490 },
+    ],
+  },
+  { language: null, passages: [] },
+  { language: 'pt-BR', passages: [{ start: 3, end: 70_000 }] },
+];
+
+describe('readSectionFacts()', () => {
+  it('gives back what was written', async () => {
+    const dir = await folder();
+    await writeSectionFacts(dir, FACTS);
+    const read = await readSectionFacts(dir, FACTS.length);
+    expect(read.count).toBe(3);
+    expect(FACTS.map((_, at) => ({ language: read.language(at), passages: read.passages(at) }))).toEqual(FACTS);
+    expect(read.passages(3)).toEqual([]);
+  });
+
+  it('refuses facts of another number of sections, and what is none', async () => {
+    const dir = await folder();
+    await expect(readSectionFacts(dir, 0)).rejects.toMatchObject({ code: 'index_damaged' });
+    await writeSectionFacts(dir, FACTS);
+    await expect(readSectionFacts(dir, 2)).rejects.toMatchObject({ code: 'index_damaged' });
+    await writeFile(join(dir, 'sections.json'), '{"languages":[]}');
+    await expect(readSectionFacts(dir, 0)).rejects.toMatchObject({ code: 'index_damaged' });
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import type { Embedder } from '../../../src/search/ports.ts';
+import { rememberQueries } from '../../../src/search/semantic/remember-queries.ts';
+
+/** Says which texts it was asked; a vector of a kibibyte each. */
+function embedder(): Embedder & { readonly asked: string[]; fails: boolean } {
+  const asked: string[] = [];
+  return {
+    asked,
+    fails: false,
+    digest: 'd',
+    dims: 256,
+    reads: (language) => language === 'en',
+    async embedQuery(text) {
+      asked.push(text);
+      if (this.fails) throw new Error('no');
+      return new Float32Array(256).fill(text.length);
+    },
+    embedPassages: async (texts) => texts.map(() => new Float32Array(256)),
+  };
+}
+
+describe('rememberQueries()', () => {
+  it('asks for a query once, and for each query', async () => {
+    const inner = embedder();
+    const outer = rememberQueries(inner);
+    expect([await outer.embedQuery('a'), await outer.embedQuery('bb'), await outer.embedQuery('a')]).toEqual(
+      [1, 2, 1].map((length) => new Float32Array(256).fill(length)),
+    );
+    expect(inner.asked).toEqual(['a', 'bb']);
+    expect([outer.digest, outer.dims, outer.reads('en'), outer.reads('ja')]).toEqual(['d', 256, true, false]);
+  });
+
+  it('remembers no failure', async () => {
+    const inner = embedder();
+    const outer = rememberQueries(inner);
+    inner.fails = true;
+    await expect(outer.embedQuery('a')).rejects.toThrow('no');
+    inner.fails = false;
+    await outer.embedQuery('a');
+    expect(inner.asked).toEqual(['a', 'a']);
+  });
+
+  it('forgets what was asked longest ago', async () => {
+    const inner = embedder();
+    const outer = rememberQueries(inner);
+    for (let at = 0; at < 5_000; at += 1) await outer.embedQuery(`query ${at}`);
+    await outer.embedQuery('query 4999');
+    expect(inner.asked).toHaveLength(5_000);
+    await outer.embedQuery('query 0');
+    expect(inner.asked).toHaveLength(5_001);
+  });
+});
