@@ -8,7 +8,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
-RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
+COPY scripts/copy-assets.mjs scripts/
+RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json && node scripts/copy-assets.mjs
 
 FROM ${BASE} AS dependencies
 WORKDIR /build

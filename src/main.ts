@@ -28,6 +28,7 @@ const builders: Builders = {
   openShelf: async (config, onProgress) => (await import('./app/index.ts')).openCommandShelf(config, onProgress),
   search: async (config, release, request) => (await import('./app/index.ts')).searchOnce(config, release, request),
   featureReport: async (config, domain) => (await import('./app/index.ts')).featureReport(config, domain),
+  openExportService: async (config, at) => (await import('./app/export-client.ts')).openExportService(config, at),
 };
 
 // A reader that goes away (`docshelf bundle list | head`) is no failure.

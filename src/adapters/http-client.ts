@@ -20,6 +20,8 @@ export interface GetOptions {
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
+  /** `answer`: a redirect is an answer like any other. `get` follows unless told; `post` never does. */
+  readonly redirects?: 'follow' | 'answer';
 }
 
 /** What is sent besides the headers. */
@@ -44,7 +46,7 @@ export class HttpClient {
   }
 
   /**
-   * GETs a link and follows its redirects. Every status that is no redirect resolves.
+   * GETs a link and, unless told otherwise, follows its redirects. Every status that is not followed resolves.
    *
    * A user part of the link is sent as Basic credentials to that link alone; no credential follows a redirect.
    *
@@ -55,7 +57,7 @@ export class HttpClient {
     const first = typeof link === 'string' ? link : link.reveal();
     const exchange = this.#beginExchange(first, options.signal);
     try {
-      return await this.#follow(first, options.headers ?? {}, exchange);
+      return await this.#follow(first, options, exchange);
     } catch (error) {
       exchange.end();
       throw error;
@@ -87,15 +89,15 @@ export class HttpClient {
     await this.#dispatcher.destroy();
   }
 
-  async #follow(first: string, headers: Readonly<Record<string, string>>, exchange: Exchange): Promise<HttpResponse> {
+  async #follow(first: string, options: GetOptions, exchange: Exchange): Promise<HttpResponse> {
     let url = this.#checkTarget(first, null);
-    const { authorization, ...others } = { ...credentialsOf(url), ...headers };
+    const { authorization, ...others } = { ...credentialsOf(url), ...options.headers };
     for (let redirects = 0; ; redirects += 1) {
       const facts = this.#factsOf(first, url);
       const sent = redirects === 0 && authorization !== undefined ? { ...others, authorization } : others;
       const answer = await this.#send(url, GET, sent, facts, exchange.signal);
       const response = new HttpResponse(answer, new Secret(url.href), facts, exchange);
-      if (!REDIRECTS.has(response.status)) return response;
+      if (!REDIRECTS.has(response.status) || options.redirects === 'answer') return response;
       const location = response.header('location');
       answer.body.destroy();
       if (redirects === this.#settings.redirectsMax) {

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { getCACertificates } from 'node:tls';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
 import { DocshelfError } from '../domain/errors.ts';
+import { readCertificates } from './certificates.ts';
 
 export interface DispatcherSettings {
   readonly connectTimeoutMs: number;
@@ -20,8 +20,9 @@ export interface DispatcherSettings {
  * @throws DocshelfError `config_invalid`, `cannot_read`.
  */
 export function createDispatcher(settings: DispatcherSettings): Dispatcher {
+  const { caFile } = settings;
   const tls =
-    settings.caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(settings.caFile)] };
+    caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, 'network.caFile')] };
   const timeouts = { headersTimeout: settings.idleTimeoutMs, bodyTimeout: settings.idleTimeoutMs };
   const options = {
     ...timeouts,
@@ -46,21 +47,4 @@ export function createDispatcher(settings: DispatcherSettings): Dispatcher {
       next: 'Write network.proxy (or HTTP_PROXY, HTTPS_PROXY) as http://host:port.',
     });
   }
-}
-
-function readCertificates(file: string): string {
-  let pem: string;
-  try {
-    pem = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${(error as Error).message}`, {
-      next: 'Correct network.caFile, or make the file readable for the user that docshelf runs as.',
-      cause: error,
-    });
-  }
-  // Node passes over text without certificates in silence; every connection would then fail later, without this reason.
-  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-  throw new DocshelfError('config_invalid', `Cannot use "${file}" as network.caFile: it holds no PEM certificate`, {
-    next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
-  });
 }

@@ -16,7 +16,8 @@ interface Fault {
   readonly next?: string;
 }
 
-const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
+/** Codes of Node and OpenSSL that speak of a certificate. */
+export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
 const NETWORK_NEXT =
   'Check the host name, the network and network.proxy; docshelf goes on with the version that it has.';
 const CERTIFICATE_NEXT =

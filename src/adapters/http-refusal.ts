@@ -2,6 +2,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
 import type { HttpResponse } from './http-response.ts';
 import { expiryOfLink, saysExpired } from './link-expiry.ts';
+import { retryAfterOf } from './retry-after.ts';
 
 /** Where stores put their error code in the answer's first bytes; a page of many megabytes is none of our business. */
 const BODY_BYTES_MAX = 4096;
@@ -53,12 +54,4 @@ function serverCodeOf(response: HttpResponse, body: string): string | null {
 
 function isPast(links: readonly Secret[], nowMs: number): boolean {
   return links.some((link) => (expiryOfLink(link.reveal()) ?? Number.POSITIVE_INFINITY) < nowMs);
-}
-
-/** Retry-After in milliseconds: seconds or a date (RFC 9110 section 10.2.3). The caller bounds it. */
-function retryAfterOf(text: string | null, nowMs: number): number | null {
-  if (text === null) return null;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
-  return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
 }

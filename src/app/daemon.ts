@@ -5,10 +5,12 @@ import { type DeployEvent, type Deployment, Inbox } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { FeatureReport } from '../domain/feature.ts';
 import type { AdminOptions } from '../http/admin.ts';
+import type { ExportJobs } from '../http/metrics.ts';
 import type { LastReload, StatusReport } from '../http/status-report.ts';
 import type { SearchStatus } from '../search/index.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import { logFailure } from './log-events.ts';
+import type { Exports } from './open-exports.ts';
 import { ReaderSearch } from './reader-search.ts';
 import { openSiteParts, type SiteParts } from './site-parts.ts';
 import { deploySlice, featureReport, pendingRestart } from './slices.ts';
@@ -26,7 +28,7 @@ export interface DaemonOptions {
 export interface Daemon {
   readonly siteUrl: string;
   readonly adminUrl: string;
-  /** Null where search is off: nothing else is asked there yet. */
+  /** Null where neither search nor the export API is on. */
   readonly apiUrl: string | null;
   reload(): Promise<LastReload>;
   /** Unready, then no new connections, then the requests in flight, then the rest. */
@@ -49,6 +51,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 /** The admin listener ends last, so that probes see the daemon unready while it drains; who asks then gets a moment. */
 const ADMIN_STOP_MS = 1_000;
 
+const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
 class RunningDaemon implements Daemon {
@@ -61,6 +64,8 @@ class RunningDaemon implements Daemon {
   /** What the listeners and the data folder were opened with; what differs from it waits for a restart. */
   readonly #opened: Config;
   #config: Config;
+  /** Settled once the service side is open; null where it is turned off. */
+  readonly #exports: PromiseWithResolvers<Exports> | null;
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
@@ -71,6 +76,9 @@ class RunningDaemon implements Daemon {
     this.#parts = parts;
     this.#opened = options.loaded.config;
     this.#config = options.loaded.config;
+    this.#exports = this.#config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
+    // Where opening fails, the start says so; who has asked meanwhile hears of it too.
+    this.#exports?.promise.catch(() => undefined);
     this.#watch = new FileWatch(() => void this.reload());
     this.#deployment = parts.shelf.deployment;
     this.#inbox = new Inbox({ paths: parts.shelf.store.paths, deployment: this.#deployment });
@@ -92,6 +100,7 @@ class RunningDaemon implements Daemon {
     const { deployment } = this.#parts.shelf;
     try {
       this.#listeners = await this.#listen();
+      await this.#openExports();
       await deployment.announce(this.adminUrl);
       await this.#watch.start(this.#options.loaded.watchedFiles);
     } catch (error) {
@@ -101,6 +110,27 @@ class RunningDaemon implements Daemon {
     this.#inbox.start();
     // Not awaited: a daemon that fetches for minutes answers from its first moment.
     void deployment.settle();
+  }
+
+  async #openExports(): Promise<void> {
+    if (this.#exports === null) return;
+    const { log, programVersion } = this.#options;
+    try {
+      const { openExports } = await import('./open-exports.ts');
+      const exports = await openExports({
+        config: this.#opened,
+        current: () => this.#config,
+        publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
+        network: this.#parts.network,
+        metrics: this.#parts.metrics,
+        log,
+        programVersion,
+      });
+      this.#exports.resolve(exports);
+    } catch (error) {
+      this.#exports.reject(error);
+      throw error;
+    }
   }
 
   async reload(): Promise<LastReload> {
@@ -123,6 +153,10 @@ class RunningDaemon implements Daemon {
       this.#listeners?.api?.stop(deadlineMs),
       shelf.deployment.stop(),
       this.#inbox.stop(),
+      this.#exports?.promise.then(
+        (exports) => exports.stop(),
+        () => undefined,
+      ),
     ]);
     await Promise.all([search?.stop(), network.close(), this.#listeners?.flush()]);
     await this.#listeners?.admin.stop(ADMIN_STOP_MS);
@@ -149,8 +183,10 @@ class RunningDaemon implements Daemon {
         state: () => this.#deployment.state,
         status: () => this.#status(),
         features,
+        jobs: () => this.#jobs(),
         actions: this.#actions(),
       },
+      exports: this.#exports?.promise ?? null,
       search: search && new ReaderSearch({ local: search, config: current, features, network, onFault }),
       metrics,
       log,
@@ -210,6 +246,11 @@ class RunningDaemon implements Daemon {
     return activity === null ? (lastError?.message ?? null) : `docshelf is ${activity}.`;
   }
 
+  async #jobs(): Promise<ExportJobs> {
+    const exports = await this.#exports?.promise;
+    return exports === undefined ? NO_JOBS : exports.counts();
+  }
+
   #features(): FeatureReport {
     return featureReport(this.#config, this.#deployment.domain);
   }
@@ -226,8 +267,7 @@ class RunningDaemon implements Daemon {
       lastError,
       pending: pendingRestart(this.#opened, this.#config),
       search: this.#parts.search?.status ?? SEARCH_OFF,
-      // Export jobs are not part of this version of docshelf.
-      jobs: { queued: 0, running: 0 },
+      jobs: await this.#jobs().catch(() => NO_JOBS),
       notices,
       activity,
       startedAt: this.#startedAt,

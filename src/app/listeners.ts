@@ -14,6 +14,7 @@ import type { ServedRequest } from '../http/served-request.ts';
 import { createSiteApp, type SiteAppOptions } from '../http/site.ts';
 import type { Search } from '../search/index.ts';
 import { logFailure } from './log-events.ts';
+import type { Exports } from './open-exports.ts';
 
 export interface ListenerParts {
   /** What the listeners open with. */
@@ -24,6 +25,8 @@ export interface ListenerParts {
   readonly site: Pick<SiteAppOptions, 'server' | 'status' | 'features'>;
   readonly admin: Omit<AdminOptions, 'metrics' | 'onError'>;
   readonly search: Search | null;
+  /** The service side, once it is open; null where it is turned off. */
+  readonly exports: Promise<Exports> | null;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly programVersion: string;
@@ -68,7 +71,8 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   try {
     const site = await open('site', config.server, siteAnswer(parts));
     const admin = await open('admin', config.admin, adminAnswer(parts));
-    const api = parts.search === null ? null : await open('api', config.api, apiAnswer(parts, parts.search, rateLog));
+    const hasApi = parts.search !== null || parts.exports !== null;
+    const api = hasApi ? await open('api', config.api, apiAnswer(parts, rateLog)) : null;
     return { site, admin, api, flush: () => rateLog.flush() };
   } catch (error) {
     for (const listener of opened) await listener.stop(0);
@@ -102,8 +106,8 @@ function adminAnswer(parts: ListenerParts): Answer {
   return (request, env) => admin.fetch(request, env);
 }
 
-function apiAnswer(parts: ListenerParts, search: Search, rateLog: RateLogFile): Answer {
-  const { metrics, programVersion, domain, current } = parts;
+function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): Answer {
+  const { metrics, programVersion, domain, current, search } = parts;
   const access = accessReader(parts);
   const app = once(async () => {
     const [{ createApiApp }, { OrganizationRates }] = await Promise.all([
@@ -111,9 +115,12 @@ function apiAnswer(parts: ListenerParts, search: Search, rateLog: RateLogFile): 
       import('../http/rate-limit-organizations.ts'),
     ]);
     const { accessOf } = await import('../http/keys.ts');
+    const exports = await parts.exports;
     return createApiApp({
       access: () => access(accessOf),
-      search: (name) => (name === domain() ? search : null),
+      ...(search === null ? {} : { search: (name) => (name === domain() ? search : null) }),
+      ...(exports?.service ? { exports: exports.service } : {}),
+      ...(exports?.download ? { download: exports.download } : {}),
       rates: new OrganizationRates(rateLog),
       programVersion,
       publicUrl: () => current().api.publicUrl,

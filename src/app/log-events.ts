@@ -1,6 +1,7 @@
 import type { Logger } from '../adapters/log.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
+import type { JobEvent } from '../export/index.ts';
 import type { SearchEvent } from '../search/index.ts';
 
 /** One line for every change of state, at info; progress is for the terminal and not for the log. */
@@ -16,6 +17,11 @@ export function logDeployEvent(log: Logger, event: DeployEvent): void {
       log.info({ event: kind, ...facts }, `fetched ${toMiB(event.bytes)} MiB in ${event.seconds.toFixed(1)} s`);
       return;
     }
+    case 'verified': {
+      const { kind, ...facts } = event;
+      log.info({ event: kind, ...facts }, `${event.name} is signed with key ${event.keyId}`);
+      return;
+    }
     case 'taken-in': {
       const { kind, ...facts } = event;
       log.info({ event: kind, ...facts }, `took in version ${event.version} in ${event.seconds.toFixed(1)} s`);
@@ -27,6 +33,12 @@ export function logDeployEvent(log: Logger, event: DeployEvent): void {
       log.info({ event: kind, ...facts }, `serving version ${event.version}${from}`);
       return;
     }
+    case 'export-started':
+      log.info({ event: event.kind, jobId: event.jobId }, `started the export ${event.jobId}`);
+      return;
+    case 'link-renewed':
+      log.info({ event: event.kind, jobId: event.jobId }, `got a fresh link to the bundle of ${event.jobId}`);
+      return;
     case 'turned-off':
       log.info({ event: event.kind }, 'serving is turned off');
       return;
@@ -60,6 +72,31 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
       return;
     case 'failed':
       logFailure(log, event.step, event.error);
+  }
+}
+
+export function logJobEvent(log: Logger, event: JobEvent): void {
+  if (event.kind === 'fault') {
+    logFailure(log, 'export', event.error);
+    return;
+  }
+  const { jobId, domain } = event.job;
+  const facts = { event: `job-${event.kind}`, jobId, domain };
+  switch (event.kind) {
+    case 'started':
+      log.info({ ...facts, attempt: event.attempt }, `exporting ${domain} (${jobId}, attempt ${event.attempt})`);
+      return;
+    case 'completed': {
+      const seconds = Math.round(event.tookMs / 100) / 10;
+      log.info({ ...facts, seconds }, `exported ${domain} in ${seconds} s (${jobId})`);
+      return;
+    }
+    case 'left':
+      log.info(facts, `left the export of ${domain} to its next attempt (${jobId})`);
+      return;
+    case 'failed':
+      if (event.error.code === 'canceled') log.info(facts, `canceled the export of ${domain} (${jobId})`);
+      else logFailure(log, `export ${jobId}`, event.error);
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/index.ts';
+import type { BundleSearchMaker } from '../search/bundle-search-maker.ts';
 import { EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
 import type { Network } from './network.ts';
 import { workerEntry } from './worker-entry.ts';
@@ -23,15 +24,34 @@ export function openSearch(config: Config, network: Network, onEvent: (event: Se
 
 /** The embedded index alone, or null where search is turned off. */
 export function openIndex(config: Config, network: Network): EmbeddedIndex | null {
-  const { enabled, model } = config.search;
-  if (!enabled) return null;
-  const modelFolder = model.kind === 'builtin' ? BUILTIN_MODEL : model.kind === 'folder' ? model.folder : null;
+  if (!config.search.enabled) return null;
+  const modelFolder = modelFolderOf(config);
   return new EmbeddedIndex({
     spawn: (role) => new Worker(workerEntry('../search/worker'), { workerData: role }),
     model: modelOf(config, network, modelFolder),
     modelFolder,
     cacheDir: join(config.storage.dir, 'vectors'),
   });
+}
+
+/**
+ * What makes the search data of exported bundles, with the model that searches here: a deployment with another one uses the
+ * sections and makes its own vectors. Null where search is turned off.
+ */
+export async function openBundleSearch(config: Config, network: Network): Promise<BundleSearchMaker | null> {
+  const { enabled, model } = config.search;
+  if (!enabled) return null;
+  const { BundleSearchMaker } = await import('../search/bundle-search-maker.ts');
+  return new BundleSearchMaker({
+    spawn: (role) => new Worker(workerEntry('../search/worker'), { workerData: role }),
+    model: model.kind === 'off' ? null : modelOf(config, network, modelFolderOf(config)),
+    cacheDir: join(config.storage.dir, 'vectors'),
+  });
+}
+
+function modelFolderOf({ search: { model } }: Config): string | null {
+  if (model.kind === 'builtin') return BUILTIN_MODEL;
+  return model.kind === 'folder' ? model.folder : null;
 }
 
 /** The model when it is first needed. An endpoint is asked what it is; one that does not answer is asked again. */

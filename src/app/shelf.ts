@@ -7,8 +7,9 @@ import {
   openDataFolder,
   type PrepareSwap,
   ReleaseStore,
+  type RenewSettings,
 } from '../deploy/index.ts';
-import type { BundleSource } from '../deploy/ports.ts';
+import type { BundleSource, LinkSource } from '../deploy/ports.ts';
 import type { SiteSearch } from '../search/index.ts';
 import type { Network } from './network.ts';
 import { deploySlice } from './slices.ts';
@@ -36,6 +37,7 @@ export async function openShelf(config: Config, network: Network, { search, ...h
     store,
     settings: deploySlice(config),
     sources: () => openSources(network),
+    openLinks: (renew) => openLinks(network, renew),
     spawnUnpacker: (order) => new Worker(workerEntry('../deploy/worker'), { workerData: order }),
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
     ...hooks,
@@ -50,6 +52,14 @@ async function openSources(network: Network): Promise<readonly BundleSource[]> {
     import('../adapters/file-bundle-source.ts'),
   ]);
   return [new FileBundleSource(), new HttpBundleSource(await network.client())];
+}
+
+async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {
+  const [{ ExportLinks }, { ExportService }] = await Promise.all([
+    import('../adapters/export-links.ts'),
+    import('../adapters/export-service.ts'),
+  ]);
+  return new ExportLinks(new ExportService(await network.client(), renew), renew);
 }
 
 /** The index is there with the swap: a version is searchable from its first moment. */

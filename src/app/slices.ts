@@ -2,6 +2,7 @@ import type { HttpClientSettings } from '../adapters/http-client.ts';
 import type { Config } from '../config/index.ts';
 import type { DeploySettings } from '../deploy/index.ts';
 import { type FeatureReport, reportFeatures } from '../domain/feature.ts';
+import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
 
 /** The config, cut into the slice that each room takes. */
 
@@ -11,13 +12,19 @@ export function deploySlice({ deployment, staticExport, network }: Config): Depl
     link: staticExport.bundleUrl,
     version: staticExport.version,
     sha256: staticExport.sha256,
+    signature: signatureSlice(staticExport.signature),
     preload: { dir: staticExport.preload, mayBeMissing: staticExport.preloadIsDefault },
     keep: staticExport.keep,
     domain: deployment.domain,
     limits: staticExport.limits,
     bundleBytesMax: staticExport.bundleBytesMax,
     fetchRetriesMax: network.retries,
+    renew: staticExport.renew,
   };
+}
+
+function signatureSlice({ url, ...others }: Config['staticExport']['signature']): DeploySettings['signature'] {
+  return { ...others, link: url };
 }
 
 export function httpClientSlice({ deployment, network }: Config): HttpClientSettings {
@@ -32,6 +39,11 @@ export function httpClientSlice({ deployment, network }: Config): HttpClientSett
     // Behind an air gap only what is named may be asked; elsewhere naming nothing means any host.
     allowNone: deployment.type === 'air-gapped' && network.allowedHosts.length === 0,
   };
+}
+
+export function exportSlice({ exportApi }: Config): JobRunnerSettings & ExportSettings {
+  const { concurrency, deadlineMs, leaseMs, linkTtlMs, queuedMax } = exportApi;
+  return { concurrency, deadlineMs, leaseMs, linkTtlMs, queuedMax };
 }
 
 export function featureReport(config: Config, domain: string): FeatureReport {
@@ -59,6 +71,9 @@ const NEEDS_RESTART: readonly [key: string, read: (config: Config) => unknown][]
   ['storage.dir', (config) => config.storage.dir],
   ['search.enabled', (config) => config.search.enabled],
   ['search.model', (config) => JSON.stringify(config.search.model)],
+  ['exportApi.enabled', (config) => config.exportApi.enabled],
+  ['exportApi.role', (config) => config.exportApi.role],
+  ['exportApi.store', (config) => JSON.stringify(config.exportApi.store)],
   ['log.format', (config) => config.log.format],
 ];
 

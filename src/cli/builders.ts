@@ -1,6 +1,10 @@
 import type { Config, LoadedConfig } from '../config/index.ts';
 import type { DeployEvent, Deployment } from '../deploy/index.ts';
+import type { BundleSource } from '../deploy/ports.ts';
 import type { FeatureReport } from '../domain/feature.ts';
+import type { ExportRequest } from '../domain/job.ts';
+import type { Secret } from '../domain/secret.ts';
+import type { BundleAnswer, JobAnswer } from '../domain/service-answer.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
 
 /**
@@ -23,6 +27,36 @@ export interface Builders {
     request: SearchRequest,
   ): Promise<readonly SearchResult[]>;
   featureReport(config: Config, domain: string): Promise<FeatureReport>;
+  /** The client of a static export service, which keeps to the `network` rules of the config. */
+  openExportService(config: Config, at: ServiceAddress): Promise<OpenExportService>;
+}
+
+export interface ServiceAddress {
+  readonly apiUrl: string;
+  readonly key: Secret;
+}
+
+/** A static export service, ours or another's. Every call throws the service's refusal as a DocshelfError. */
+export interface ExportService {
+  start(request: ExportRequest, signal: AbortSignal): Promise<JobAnswer>;
+  status(jobId: string, signal: AbortSignal): Promise<JobAnswer>;
+  /** The job once it is completed. @throws DocshelfError `job_failed`, `job_timeout`. */
+  wait(
+    jobId: string,
+    options: {
+      readonly timeoutMs: number;
+      readonly signal: AbortSignal;
+      readonly onJob?: (job: JobAnswer) => void;
+    },
+  ): Promise<JobAnswer>;
+  bundle(jobId: string, signal: AbortSignal): Promise<BundleAnswer>;
+}
+
+export interface OpenExportService {
+  readonly service: ExportService;
+  /** Where the service's links are fetched from: http(s) alone. */
+  readonly sources: readonly BundleSource[];
+  close(): Promise<void>;
 }
 
 export type OnProgress = (event: DeployEvent & { readonly kind: 'progress' }) => void;

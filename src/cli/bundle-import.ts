@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import type { Config } from '../config/index.ts';
 import type { Delivered } from '../deploy/index.ts';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import { parseVersion } from '../domain/version.ts';
@@ -11,6 +12,12 @@ import { ProgressBar } from './progress-bar.ts';
 
 interface ImportOptions extends CommonOptions {
   readonly version?: string;
+  readonly activate: boolean;
+}
+
+interface ImportRequest {
+  readonly fileName: string | null;
+  readonly version: string | null;
   readonly activate: boolean;
 }
 
@@ -26,27 +33,33 @@ export function bundleImportCommand(builders: Builders): Command {
     .action(async (file: string, options: ImportOptions) => {
       const { config } = await loadFor(options);
       const request = {
-        action: 'import',
         fileName: file === '-' ? null : basename(file),
         version: options.version === undefined ? null : parseVersion(options.version),
         activate: options.activate,
-      } as const;
-      const archive = await inputOf(file);
-      const daemon = await findDaemon(config);
-      const delivered =
-        daemon === null
-          ? await importHere(builders, config, archive, request)
-          : ((await askDaemon(config, daemon, request, archive)) as Delivered);
+      };
+      const delivered = await importArchive(builders, config, await inputOf(file), request);
       if (options.json === true) printJson(delivered);
       else print(sentenceOf(delivered));
     });
 }
 
+/** Hands an archive to the daemon that runs on the config's data folder; where none does, works on the folder. */
+export async function importArchive(
+  builders: Builders,
+  config: Config,
+  archive: ArchiveInput,
+  request: ImportRequest,
+): Promise<Delivered> {
+  const daemon = await findDaemon(config);
+  if (daemon === null) return importHere(builders, config, archive, request);
+  return (await askDaemon(config, daemon, { action: 'import', ...request }, archive)) as Delivered;
+}
+
 async function importHere(
   builders: Builders,
-  config: Parameters<Builders['openShelf']>[0],
+  config: Config,
   archive: ArchiveInput,
-  request: { readonly fileName: string | null; readonly version: string | null; readonly activate: boolean },
+  request: ImportRequest,
 ): Promise<Delivered> {
   const progress = new ProgressBar();
   const { fileName, version, activate } = request;
@@ -74,7 +87,7 @@ async function inputOf(file: string): Promise<ArchiveInput> {
   throw new DocshelfError('cannot_read', `Cannot read "${file}": it is no file`, { next: 'Name an archive.' });
 }
 
-function sentenceOf({ version, digest, unpacked, activated }: Delivered): string {
+export function sentenceOf({ version, digest, unpacked, activated }: Delivered): string {
   const taken = unpacked ? 'Took in' : 'Already stored:';
   const state = activated ? 'it is the active version now' : 'it is stored and not active';
   return `${taken} version ${version} (${digest.slice(0, 12)}); ${state}.`;

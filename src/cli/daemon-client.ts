@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { copyFile, constants as fsConstants, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { Config } from '../config/index.ts';
@@ -8,6 +8,7 @@ import {
   dataPaths,
   draftRequest,
   runningDaemons,
+  SIGNATURE_EXTENSION,
   spoolStream,
 } from '../deploy/index.ts';
 import { DocshelfError, type ErrorCode, errnoOf } from '../domain/errors.ts';
@@ -37,7 +38,9 @@ export async function askDaemon(
   archive: ArchiveInput | null,
 ): Promise<unknown> {
   const { token } = config.admin;
-  if (token !== null && daemon.adminUrl !== null) {
+  // A signature beside the archive goes with it, which an upload has no place for.
+  const isSigned = archive !== null && 'file' in archive && existsSync(archive.file + SIGNATURE_EXTENSION);
+  if (token !== null && daemon.adminUrl !== null && !isSigned) {
     const response = await callAdmin(daemon.adminUrl, token.reveal(), request, archive);
     return response.status === 204 ? null : response.json();
   }
@@ -45,6 +48,7 @@ export async function askDaemon(
   const draft = await draftRequest(paths);
   try {
     if (archive !== null) await place(archive, draft.archive, config.staticExport.bundleBytesMax);
+    if (isSigned) await copyFile(archive.file + SIGNATURE_EXTENSION, draft.archive + SIGNATURE_EXTENSION);
   } catch (error) {
     await draft.discard();
     throw error;

@@ -4,8 +4,10 @@ import type { Builders } from './builders.ts';
 import { bundleCommand } from './bundle.ts';
 import { reportFailure } from './command.ts';
 import { configCommand } from './config.ts';
+import { exportCommand } from './export.ts';
 import { featuresCommand } from './features.ts';
 import { healthcheckCommand } from './healthcheck.ts';
+import { keysCommand } from './keys.ts';
 import { searchCommand } from './search.ts';
 import { serveCommand } from './serve.ts';
 
@@ -42,6 +44,8 @@ export async function run(args: readonly string[], version: string, builders: Bu
     bundleCommand(builders),
     featuresCommand(builders),
     searchCommand(builders),
+    exportCommand(builders),
+    keysCommand(),
     healthcheckCommand(),
   ]) {
     program.addCommand(command);

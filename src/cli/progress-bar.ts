@@ -6,7 +6,7 @@ const BAR_CELLS = 24;
 const REDRAW_MS = 80;
 
 /**
- * A progress bar on standard error for downloads and unpacking. Where that is no terminal it draws nothing: a log file gains
+ * A progress bar on standard error for downloads, unpacking and exports. Where that is no terminal it draws nothing: a log file gains
  * nothing from it.
  */
 export class ProgressBar {
@@ -15,22 +15,29 @@ export class ProgressBar {
   #isShown = false;
 
   readonly update: OnProgress = ({ phase, name, doneBytes, totalBytes }) => {
+    const share = totalBytes === null || totalBytes === 0 ? null : doneBytes / totalBytes;
+    this.draw(phase, share, `${toMiB(doneBytes)}  ${name}`);
+  };
+
+  /** @param share done, 0 to 1; null: nobody knows. */
+  draw(phase: string, share: number | null, rest: string): void {
     if (this.#stream.isTTY !== true) return;
     const now = performance.now();
-    if (now - this.#drawnAt < REDRAW_MS && doneBytes !== totalBytes) return;
+    if (now - this.#drawnAt < REDRAW_MS && share !== 1) return;
     this.#drawnAt = now;
     this.#isShown = true;
-    const share = totalBytes === null || totalBytes === 0 ? null : Math.min(1, doneBytes / totalBytes);
-    const filled = Math.round((share ?? 0) * BAR_CELLS);
-    const bar =
-      share === null ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)} % `;
-    const line = `${phase} ${bar}${toMiB(doneBytes)}  ${name}`;
+    const line = `${phase} ${share === null ? '' : barOf(Math.min(1, share))}${rest}`;
     this.#stream.write(`\r\x1b[2K${line.slice(0, Math.max(20, (this.#stream.columns ?? 80) - 1))}`);
-  };
+  }
 
   /** Clears the line, so that what follows begins on an empty one. */
   end(): void {
     if (this.#isShown) this.#stream.write('\r\x1b[2K');
     this.#isShown = false;
   }
+}
+
+function barOf(share: number): string {
+  const filled = Math.round(share * BAR_CELLS);
+  return `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} ${Math.floor(share * 100)} % `;
 }

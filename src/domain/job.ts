@@ -42,8 +42,8 @@ export interface ExportRequest {
 export interface ExportedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Digest of its manifest, under which the manifest is kept: it packs the same archive again. */
-  readonly manifestSha256: string;
+  /** Digest of what it holds, under which its manifest is kept: it packs the same archive again. */
+  readonly contentSha256: string;
 }
 
 /** `{subdomain}-export-{YYYY-MM-DD}.tar.gz`, the date that of the job. */

@@ -67,7 +67,10 @@ export interface JobQueue {
   /** Holds the lease on. `lost`: another attempt has begun, or the job has ended; `canceled`: it is to stop. */
   renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'>;
 
-  /** Writes down how far it is. `progress` and `pageCount` never fall. False, and nothing is written, where the claim is lost. */
+  /**
+   * Writes down how far it is. `progress` and `pageCount` never fall; a `checkpoint` has at most 64 Ki characters. False, and
+   * nothing is written, where the claim is lost.
+   */
   advance(
     claim: Claim,
     step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
@@ -102,8 +105,8 @@ export interface JobQueue {
    */
   prune(beforeMs: number): Promise<number>;
 
-  /** Digests that jobs still name: what the content-addressed folders must keep. */
-  references(): Promise<{ readonly bundles: ReadonlySet<string>; readonly manifests: ReadonlySet<string> }>;
+  /** Digests that jobs still name, of archives and of what they hold: what the folders named by digests must keep. */
+  references(): Promise<{ readonly bundles: ReadonlySet<string>; readonly contents: ReadonlySet<string> }>;
 
   close(): Promise<void>;
 }
@@ -111,7 +114,10 @@ export interface JobQueue {
 /** Where packed archives are kept, by digest, and how clients get them. */
 export interface BundleStore {
   /** Takes in a packed archive; the file may be moved away. Nothing happens where it is kept already. */
-  put(bundle: { readonly sha256: string; readonly sizeBytes: number; readonly file: string }, signal: AbortSignal): Promise<void>;
+  put(
+    bundle: { readonly sha256: string; readonly sizeBytes: number; readonly file: string },
+    signal: AbortSignal,
+  ): Promise<void>;
 
   has(sha256: string): Promise<boolean>;
 

@@ -7,7 +7,7 @@ import type { Secret } from '../domain/secret.ts';
 import { type AdminActions, type AdminEnv, addActions } from './admin-actions.ts';
 import { adminPage } from './admin-page.ts';
 import { PAGE_STYLE } from './admin-page-style.ts';
-import type { Metrics } from './metrics.ts';
+import type { ExportJobs, Metrics } from './metrics.ts';
 import { problemResponse, statusOf } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import type { StatusReport } from './status-report.ts';
@@ -26,6 +26,8 @@ export interface AdminOptions {
   readonly state: () => DeployState;
   readonly status: () => Promise<StatusReport>;
   readonly features: () => FeatureReport;
+  /** Absent: there are no exports here. */
+  readonly jobs?: () => Promise<ExportJobs>;
   readonly metrics: Metrics;
   readonly actions: AdminActions;
   /** A fault of ours (status 500 and above) was answered; its message may not have been. */
@@ -74,7 +76,9 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     return c.json({ ready, reason }, ready ? 200 : 503);
   });
   app.get('/metrics', async (c) => {
-    const text = await metrics.expose({ state: state(), isReady: readiness().ready });
+    // All other metrics answer also where the queue does not.
+    const jobs = (await options.jobs?.().catch(() => null)) ?? null;
+    const text = await metrics.expose({ state: state(), isReady: readiness().ready, jobs });
     return c.body(text, 200, { 'Content-Type': metrics.contentType });
   });
   app.get('/v1/status', async (c) => c.json(await status()));

@@ -13,21 +13,54 @@ const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i;
  * @throws DocshelfError `unsupported_media_type`, `payload_too_large`, `bad_request` (malformed JSON).
  */
 export async function readJson(request: Request, env: Partial<HttpBindings> | undefined): Promise<unknown> {
+  requireJsonType(request);
+  return parseJson(await readBody(request, env));
+}
+
+/**
+ * Reads the body of a call that takes none. An empty one is fine whatever its type, and so is an empty JSON object: some
+ * clients cannot send less.
+ *
+ * @throws DocshelfError as `readJson`, and `bad_request` for what has a field
+ */
+export async function readEmptyJson(request: Request, env: Partial<HttpBindings> | undefined): Promise<void> {
+  const text = await readBody(request, env);
+  if (text === '') return;
+  requireJsonType(request);
+  const written = parseJson(text);
+  const isObject = typeof written === 'object' && written !== null && !Array.isArray(written);
+  const [field] = isObject ? Object.keys(written) : [];
+  if (isObject && field === undefined) return;
+  const state =
+    field === undefined ? 'it takes no body' : `the field ${JSON.stringify(field.slice(0, 64))} is not known`;
+  throw new DocshelfError('bad_request', `Cannot read the request: ${state}`, {
+    next: 'Send no body, or an empty JSON object.',
+    ...(field === undefined ? {} : { fields: { field } }),
+  });
+}
+
+function requireJsonType(request: Request): void {
   const coding = request.headers.get('content-encoding') ?? 'identity';
   if (!JSON_TYPE.test(request.headers.get('content-type') ?? '') || coding.toLowerCase() !== 'identity') {
     throw new DocshelfError('unsupported_media_type', 'Cannot read the request: its body is not plain JSON', {
       next: 'Send JSON with "Content-Type: application/json", without a Content-Encoding.',
     });
   }
-  if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX) throw tooLarge();
-  // The client may hold the body back until it is asked for (RFC 9110, section 10.1.1).
-  if (request.headers.has('expect')) env?.outgoing?.writeContinue();
-  const text = await readText(request.body);
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     throw malformed('its body is malformed JSON', error);
   }
+}
+
+async function readBody(request: Request, env: Partial<HttpBindings> | undefined): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX) throw tooLarge();
+  // The client may hold the body back until it is asked for (RFC 9110, section 10.1.1).
+  if (request.headers.has('expect')) env?.outgoing?.writeContinue();
+  return readText(request.body);
 }
 
 async function readText(body: ReadableStream<Uint8Array> | null): Promise<string> {

@@ -35,6 +35,8 @@ export function defineMetrics(registry: Registry) {
     lastActivation: gauge('last_activation_timestamp_seconds', 'When a version last became the served one.', []),
     reloads: counter('reloads_total', 'Reloads of the config, by result.', ['result']),
     lastReloadSuccess: gauge('last_reload_success_timestamp_seconds', 'When a reload last succeeded.', []),
+    jobs: gauge('export_jobs', 'Export jobs that wait or run, by status.', ['status']),
+    jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process has ended, by result.', ['result']),
     errors: counter('errors_total', 'Faults, by code.', ['code']),
     activeVersion: gauge('active_version_info', 'The version that is served, in its labels.', ['version', 'digest']),
     state: gauge('state', '1 for the state that the deployment is in, 0 for the others.', ['state']),

@@ -5,12 +5,22 @@ import { defineMetrics } from './metric-set.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 import { Registry } from './prometheus.ts';
 import type { ServedRequest } from './served-request.ts';
+import type { StatusReport } from './status-report.ts';
 
 /** What is asked for when the metrics are read, so that it is never older than the answer. */
 export interface Readings {
   readonly state: DeployState;
   readonly isReady: boolean;
+  /** Null: there are no exports here, or they cannot be counted now. */
+  readonly jobs: ExportJobs | null;
 }
+
+/** Export jobs that wait or run. */
+export type ExportJobs = StatusReport['jobs'];
+
+const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
+/** How an export job ended. */
+export type JobResult = (typeof JOB_RESULTS)[number];
 
 const STATES: readonly DeployState[] = ['ready', 'stale', 'waiting', 'off'];
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
@@ -29,14 +39,17 @@ export class Metrics {
       this.#metrics.fetches.inc({ result }, 0);
       this.#metrics.reloads.inc({ result }, 0);
     }
+    for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ result }, 0);
   }
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
   /** All metrics in Prometheus' text format. */
-  async expose({ state, isReady }: Readings): Promise<string> {
+  async expose({ state, isReady, jobs }: Readings): Promise<string> {
     for (const each of STATES) this.#metrics.state.set({ state: each }, each === state ? 1 : 0);
     this.#metrics.ready.set(isReady ? 1 : 0);
+    this.#metrics.jobs.reset();
+    for (const [status, count] of Object.entries(jobs ?? {})) this.#metrics.jobs.set({ status }, count);
     return this.#registry.metrics();
   }
 
@@ -53,6 +66,11 @@ export class Metrics {
   onReload(ok: boolean): void {
     this.#metrics.reloads.inc({ result: ok ? 'ok' : 'failed' });
     if (ok) this.#metrics.lastReloadSuccess.setToCurrentTime();
+  }
+
+  /** An export job is over, by this process. */
+  onJobEnded(result: JobResult): void {
+    this.#metrics.jobsEnded.inc({ result });
   }
 
   /** A fault that was told to somebody: in an answer, in the status, in the log. */

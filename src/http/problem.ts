@@ -46,6 +46,19 @@ const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (type
   index_building: 503,
   // As with a site that is turned off: what is asked for is not offered here, and asking again does not help.
   search_off: 404,
+  export_off: 404,
+  // The request is right; what it asks for does not fit the state of the domain, or of the job.
+  no_source: 409,
+  not_completed: 409,
+  store_failed: 502,
+  link_invalid: 403,
+  bundle_link_expired: 403,
+  bundle_gone: 410,
+  canceled: 409,
+  deadline_exceeded: 504,
+  export_service_failed: 502,
+  job_failed: 502,
+  job_timeout: 504,
   hosted_search_failed: 502,
   rate_limited: 429,
   queue_full: 429,
@@ -58,6 +71,7 @@ const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (type
   cannot_read: 503,
   config_invalid: 422,
   config_not_built: 422,
+  bad_source: 422,
   model_invalid: 422,
   data_folder_newer: 503,
   // It is rebuilt by itself.
@@ -69,6 +83,8 @@ const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (type
   not_found: 404,
   method_not_allowed: 405,
   bad_request: 400,
+  precondition_failed: 412,
+  range_not_satisfiable: 416,
   payload_too_large: 413,
   unsupported_media_type: 415,
   internal: 500,
@@ -105,8 +121,8 @@ export function problemOf(error: DocshelfError, requestId: string | null): Probl
 }
 
 /**
- * The answer to a fault. Of its fields two become headers: `retryAfterS` where the status is 429 or 503, and `allow`, the
- * methods of a resource, where it is 405.
+ * The answer to a fault. Of its fields three become headers: `retryAfterS` where the status is 429 or 503, `allow`, the
+ * methods of a resource, where it is 405, and `contentRange`, its length, where it is 416.
  */
 export function problemResponse(error: DocshelfError, requestId: string | null): Response {
   const problem = problemOf(error, requestId);
@@ -117,6 +133,7 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
   };
   if (problem.status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (problem.status === 405) headers.Allow = String(error.fields.allow);
+  if (problem.status === 416) headers['Content-Range'] = String(error.fields.contentRange);
   if (problem.status === 429 || problem.status === 503) {
     headers['Retry-After'] = String(error.fields.retryAfterS ?? RETRY_AFTER_S);
   }

@@ -1,5 +1,6 @@
 import type { SearchRequest } from '../search/index.ts';
-import { badField, type ParseSearchRequest } from './search-request.ts';
+import { badField } from './request-check.ts';
+import type { ParseSearchRequest } from './search-request.ts';
 
 /** The parameters of `GET /_docshelf/search`, by the fields of the API's request that they are. */
 const PARAMETERS: ReadonlyMap<string, string> = new Map([
@@ -17,14 +18,14 @@ export function parseSearchQuery(parameters: URLSearchParams, parse: ParseSearch
   const known = [...PARAMETERS.values()];
   for (const name of parameters.keys()) {
     if (!known.includes(name)) {
-      throw badField(null, `the address has a parameter that is not known; it takes ${known.join(', ')}`);
+      throw badField('search', null, `the address has a parameter that is not known; it takes ${known.join(', ')}`);
     }
-    if (parameters.getAll(name).length > 1) throw badField(name, 'is there more than once');
+    if (parameters.getAll(name).length > 1) throw badField('search', name, 'is there more than once');
   }
   const limit = parameters.get('limit');
   // An empty field of a form says nothing.
   const language = parameters.get('language') || null;
-  if (limit !== null && !/^\d{1,9}$/.test(limit)) throw badField('limit', 'must be an integer');
+  if (limit !== null && !/^\d{1,9}$/.test(limit)) throw badField('search', 'limit', 'must be an integer');
   const written = {
     query: parameters.get('q') ?? '',
     ...(limit === null ? {} : { pageSize: Number(limit) }),

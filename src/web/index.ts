@@ -8,6 +8,14 @@ export { CHARSET_HEAD_BYTES, htmlCharset } from './charset.ts';
 export { isCompressible, isCompressibleType } from './compressible.ts';
 export { hashedName } from './hashed-name.ts';
 export { isAssetPath, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from './media-type.ts';
-export { findLinks, type PageReferences, type Reference, type ReferenceKind } from './references.ts';
+export { pageText } from './page-text.ts';
+export {
+  findLinks,
+  outlinePage,
+  type PageOutline,
+  type PageReferences,
+  type Reference,
+  type ReferenceKind,
+} from './references.ts';
 export { isHidden, type Resolution, resolvePath } from './resolve.ts';
 export { TrailingSlashVotes } from './trailing-slash.ts';

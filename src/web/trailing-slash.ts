@@ -1,5 +1,5 @@
 import type { TrailingSlash } from '../domain/release.ts';
-import { findLinks } from './references.ts';
+import { findLinks, type PageReferences } from './references.ts';
 
 /**
  * How much a reference that one answer would break outweighs one that it would merely contradict: a redirect that a
@@ -50,7 +50,11 @@ export class TrailingSlashVotes {
 
   /** @param path the page's path in the site. @param html its text. */
   addPage(path: string, html: string): void {
-    const { base, references } = findLinks(html);
+    this.addReferences(path, findLinks(html));
+  }
+
+  /** `addPage` for who has read the page already. */
+  addReferences(path: string, { base, references }: PageReferences): void {
     const canonical = references.find(({ kind }) => kind === 'canonical');
     const canonicalUrl = canonical === undefined ? null : URL.parse(canonical.url, OWN_ORIGIN);
     if (canonicalUrl !== null) this.#countCanonical(path, canonicalUrl);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderManual } from '../../examples/demo/render.ts';
+import { renderFolder } from '../export/markdown/render-folder.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
@@ -59,11 +59,7 @@ describe.skipIf(!hasChromium)(`in a browser without a network${whyNoChromium}`, 
 
   it('pages of our own manual ask for nothing outside, and nothing is missing', async () => {
     const folder = await bench.folder();
-    const manual = await renderManual({
-      docsDir: join(import.meta.dirname, '../../docs'),
-      version: '2026-11-01',
-      domain: 'docshelf',
-    });
+    const { files: manual } = await renderFolder(join(import.meta.dirname, '../../docs'), { version: '2026-11-01' });
     for (const [path, bytes] of manual) {
       await mkdir(dirname(join(folder, 'site', path)), { recursive: true });
       await writeFile(join(folder, 'site', path), bytes);

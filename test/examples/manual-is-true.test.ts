@@ -16,6 +16,9 @@ const samples = pages.flatMap(({ name, text }) =>
 
 describe('the manual', () => {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-manual-'));
+  // The files that samples name.
+  writeFileSync(join(dir, 'export-key'), 'svc_example');
+  writeFileSync(join(dir, 'minisign.pub'), 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK');
   afterAll(() => rmSync(dir, { recursive: true }));
 
   it('has samples of config', () => {

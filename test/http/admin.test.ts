@@ -222,13 +222,22 @@ describe('the admin listener, acting', () => {
     expect(calls).toEqual([]);
   });
 
+  it('counts export jobs in the metrics, which answer also where nobody can count them', async () => {
+    const text = async (jobs: NonNullable<AdminOptions['jobs']>) =>
+      (await appWith({ jobs }).app.request('/metrics')).text();
+    expect(await text(async () => ({ queued: 2, running: 1 }))).toContain('docshelf_export_jobs{status="queued"} 2');
+    const without = await text(() => Promise.reject(new Error('the queue is gone')));
+    expect(without).toContain('docshelf_ready 1');
+    expect(without).not.toContain('docshelf_export_jobs{');
+  });
+
   it('counts refused uploads', async () => {
     const metrics = new Metrics();
     const upload = () => Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack'));
     const { app } = appWith({ metrics, actions: { ...actionsThatNote([]), upload } });
     const answer = await app.request('/v1/bundles/a.zip', { method: 'PUT', headers: BEARER, body: 'x' });
     expect(answer.status).toBe(422);
-    expect(await metrics.expose({ state: 'ready', isReady: true })).toContain(
+    expect(await metrics.expose({ state: 'ready', isReady: true, jobs: null })).toContain(
       'docshelf_bundles_taken_in_total{source="upload",result="refused"} 1',
     );
   });
@@ -281,7 +290,7 @@ describe('an upload over a socket', () => {
     await begun.promise;
     connection.socket.destroy();
     await aborted.promise;
-    const text = () => metrics.expose({ state: 'ready', isReady: true });
+    const text = () => metrics.expose({ state: 'ready', isReady: true, jobs: null });
     await expect.poll(text).toContain('docshelf_errors_total{code="bad_request"} 1');
     expect(faults).toEqual([]);
   });

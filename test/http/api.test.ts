@@ -2,17 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { OrganizationRates } from '../../src/http/rate-limit-organizations.ts';
 import { ADMIN_KEY, apiWith, KEY, noStore, OTHER_KEY, post, RESULTS } from './api-example.ts';
+import { codeOf } from './problem-code.ts';
 
 const PATH = '/v1/search/acme';
 const QUERY = { query: 'rotate keys' };
 const NO_FILTER = { version: null, language: null, tag: null };
-
-async function codeOf(response: Response): Promise<string> {
-  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
-  const problem = (await response.json()) as { code: string; error: string; detail: string; status: number };
-  expect([problem.error, problem.status]).toEqual([problem.detail, response.status]);
-  return problem.code;
-}
 
 describe('POST /v1/search/{domain}', () => {
   it('answers an array of results', async () => {
@@ -291,6 +285,14 @@ describe('other requests to the API', () => {
   it.each(['/', '/v1/search', '/v1/search/', '/v1/search/acme/x'])('%s is 404', async (path) => {
     const response = await apiWith().app.request(path, post(QUERY));
     expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
+  });
+});
+
+describe('search that is turned off', () => {
+  it('is 404 with a code of its own, which a script of any origin may read', async () => {
+    const response = await apiWith({}, ['search']).app.request(PATH, post(QUERY));
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([404, '*']);
+    expect(await codeOf(response)).toBe('search_off');
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 
-const READINGS = { state: 'ready', isReady: true } as const;
+const READINGS = { state: 'ready', isReady: true, jobs: null } as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };
 const SERVED = {
   listener: 'site',
@@ -46,9 +46,7 @@ describe('Metrics', () => {
     const metrics = new Metrics();
     metrics.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
     metrics.onDeployEvent({ kind: 'turned-off' });
-    expect((await metrics.expose({ state: 'off', isReady: true })).includes('docshelf_active_version_info{')).toBe(
-      false,
-    );
+    expect((await metrics.expose({ ...READINGS, state: 'off' })).includes('docshelf_active_version_info{')).toBe(false);
   });
 
   it('tells failed fetches from refused bundles', async () => {
@@ -78,11 +76,36 @@ describe('Metrics', () => {
   });
 
   it('says the state of the moment, and of the process', async () => {
-    const text = await new Metrics().expose({ state: 'stale', isReady: true });
+    const text = await new Metrics().expose({ ...READINGS, state: 'stale' });
     expect(text).toContain('docshelf_state{state="stale"} 1');
     expect(text).toContain('docshelf_state{state="ready"} 0');
     expect(text).toContain('docshelf_ready 1');
     expect(text).toMatch(/^process_resident_memory_bytes \d{7,}$/m);
+  });
+
+  it('says how many export jobs wait and run, and nothing of them where nobody counts', async () => {
+    const metrics = new Metrics();
+    const gauges = (text: string) => text.split('\n').filter((line) => line.startsWith('docshelf_export_jobs{'));
+    expect(gauges(await metrics.expose({ ...READINGS, jobs: { queued: 3, running: 1 } }))).toEqual([
+      'docshelf_export_jobs{status="queued"} 3',
+      'docshelf_export_jobs{status="running"} 1',
+    ]);
+    expect(gauges(await metrics.expose(READINGS))).toEqual([]);
+  });
+
+  it('counts export jobs that are over, by result', async () => {
+    const metrics = new Metrics();
+    metrics.onJobEnded('completed');
+    metrics.onJobEnded('completed');
+    metrics.onJobEnded('canceled');
+    const lines = await linesOf(metrics);
+    for (const [result, count] of [
+      ['completed', 2],
+      ['failed', 0],
+      ['canceled', 1],
+    ]) {
+      expect(lines).toContain(`docshelf_export_jobs_ended_total{result="${result}"} ${count}`);
+    }
   });
 
   it('shares nothing between two of them', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findLinks } from '../../src/web/index.ts';
+import { findLinks, outlinePage } from '../../src/web/index.ts';
 
 const short = (html: string) => findLinks(html).references.map(({ kind, url }) => `${kind} ${url}`);
 
@@ -36,13 +36,14 @@ describe('findLinks()', () => {
   });
 
   it('tells the kinds of <link> apart by rel', () => {
-    const links = ['next', 'alternate', 'preload', 'preconnect', 'alternate stylesheet', 'icon', 'CANONICAL'];
+    const links = ['next', 'alternate', 'preload', 'preconnect', 'alternate stylesheet', 'icon', 'me', 'CANONICAL'];
     expect(short(links.map((rel) => `<link rel="${rel}" href="${rel}">`).join(''))).toEqual([
       'link next',
       'link alternate',
       'asset preload',
       'asset alternate stylesheet',
       'asset icon',
+      'link me',
       'canonical CANONICAL',
     ]);
   });
@@ -54,5 +55,35 @@ describe('findLinks()', () => {
 
   it('reads a page that ends in the middle of a tag', () => {
     expect(short('<a href=1>x</a><a href="2')).toEqual(['link 1']);
+  });
+});
+
+describe('outlinePage()', () => {
+  it('gives the references that findLinks() gives', () => {
+    const html = '<base href=/a/><link rel=icon href=i.png><a href=b>x</a><img src=c srcset="d 2x">';
+    const { base, references } = outlinePage(html);
+    expect({ base, references }).toEqual(findLinks(html));
+  });
+
+  it('gives what lists of pictures name', () => {
+    const { pictures } = outlinePage(
+      `<img srcset="a.png, b,c.png 2x"><source srcset='d.webp 100w,e.webp 200w'><link rel=preload imagesrcset=f.png>
+       <a srcset=none>x</a><img srcset="">`,
+    );
+    expect(pictures.map(({ tag, attribute, url }) => `${tag} ${attribute} ${url}`)).toEqual([
+      'img srcset a.png',
+      'img srcset b,c.png',
+      'source srcset d.webp',
+      'source srcset e.webp',
+      'link imagesrcset f.png',
+    ]);
+    expect(new Set(pictures.map(({ kind }) => kind))).toEqual(new Set(['asset']));
+  });
+
+  it('gives ids of all elements and names of anchors, and none out of text', () => {
+    const { anchors } = outlinePage(
+      '<h1 id="a b">x</h1><a name=n></a><input name=no><svg><g id=&eacute;></g></svg><p id=""><!-- <p id=c> --><script>"<p id=s>"</script>',
+    );
+    expect([...anchors]).toEqual(['a b', 'n', 'é']);
   });
 });

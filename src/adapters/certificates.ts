@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { DocshelfError } from '../domain/errors.ts';
+
+/**
+ * The certificates of a PEM file.
+ *
+ * @param setting name of the setting that names the file
+ * @throws DocshelfError `cannot_read`, `config_invalid`
+ */
+export function readCertificates(file: string, setting: string): string {
+  let pem: string;
+  try {
+    pem = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${(error as Error).message}`, {
+      next: `Correct ${setting}, or make the file readable for the user that docshelf runs as.`,
+      cause: error,
+    });
+  }
+  // Node passes over text without certificates in silence; every connection would then fail later, without this reason.
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+  throw new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it holds no PEM certificate`, {
+    next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
+  });
+}

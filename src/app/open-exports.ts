@@ -1,0 +1,150 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Logger } from '../adapters/log.ts';
+import type { Config } from '../config/index.ts';
+import type { ExportService as Service } from '../export/index.ts';
+import type { BundleStore, JobCounts } from '../export/ports.ts';
+import type { AnswerDownload } from '../http/api.ts';
+import type { Metrics } from '../http/metrics.ts';
+import { logFailure, logJobEvent } from './log-events.ts';
+import type { Network } from './network.ts';
+import { openBundleSearch } from './open-search.ts';
+import { exportSlice } from './slices.ts';
+import { workerEntry } from './worker-entry.ts';
+
+/** The service side: what the API listener offers of it, and the jobs that run here. */
+export interface Exports {
+  /** Null where this daemon only runs jobs. */
+  readonly service: Service | null;
+  /** Answers links of the disk store; null where bundles are kept elsewhere. */
+  readonly download: AnswerDownload | null;
+  counts(): Promise<JobCounts>;
+  stop(): Promise<void>;
+}
+
+export interface ExportsParts {
+  /** What the store and the queue are opened with. */
+  readonly config: Config;
+  /** The config that holds. */
+  readonly current: () => Config;
+  /** URL under which clients reach the API. */
+  readonly publicUrl: () => string;
+  readonly network: Network;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly programVersion: string;
+}
+
+/** How often it is looked whether jobs have been kept long enough. */
+const RETENTION_EVERY_MS = 3_600_000;
+/** One thread stays for who reads, and more than four wait on the disk. */
+const PACK_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
+
+/**
+ * Opens the service side, and begins to run jobs where this daemon's role is to.
+ *
+ * @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid`
+ */
+export async function openExports(parts: ExportsParts): Promise<Exports> {
+  const { config, current, log, metrics } = parts;
+  const { role } = config.exportApi;
+  const [exporting, { SqliteJobQueue }] = await Promise.all([
+    import('../export/index.ts'),
+    import('../adapters/sqlite-job-queue.ts'),
+  ]);
+  const { applyRetention, ExportService, JobRunner, openExportsFolder, repackBundle, Signatures } = exporting;
+  const stopping = new AbortController();
+  const folder = await openExportsFolder(join(config.storage.dir, 'exports'));
+  const queue = await SqliteJobQueue.open(
+    () => new Worker(workerEntry('../export/queue/worker'), { workerData: { file: folder.jobsFile } }),
+  );
+  const { store, download } = await openStore(parts, folder.dir);
+  const jobOptions = {
+    folder,
+    queue,
+    store,
+    searchData: await openBundleSearch(config, parts.network),
+    signatures: new Signatures(folder.signatures, () => current().exportApi.signingKey),
+    siteOf: (domain: string) => siteOf(current(), domain),
+    spawn: () => new Worker(workerEntry('../export/worker')),
+    packEntry: workerEntry('../archive/worker').href,
+    packThreads: PACK_THREADS,
+    limits: () => current().staticExport.limits,
+    generator: `docshelf ${parts.programVersion}`,
+  };
+  const onFault = (error: unknown): void => logFailure(log, 'export', error);
+
+  const runner = new JobRunner({
+    ...jobOptions,
+    settings: () => exportSlice(current()),
+    onEvent: (event) => {
+      logJobEvent(log, event);
+      if (event.kind === 'completed') metrics.onJobEnded('completed');
+      if (event.kind === 'failed') metrics.onJobEnded(event.error.code === 'canceled' ? 'canceled' : 'failed');
+    },
+  });
+  const runsJobs = role !== 'api';
+  if (runsJobs) runner.start();
+
+  const retain = async (): Promise<void> => {
+    const { retentionMs } = current().exportApi;
+    if (retentionMs === null) return;
+    await applyRetention({ ...jobOptions, signal: stopping.signal }, Date.now() - retentionMs);
+  };
+  let retaining: Promise<void> = runsJobs ? retain().catch(onFault) : Promise.resolve();
+  const timer = setInterval(() => {
+    if (runsJobs) retaining = retaining.then(retain).catch(onFault);
+  }, RETENTION_EVERY_MS);
+
+  const service =
+    role === 'worker'
+      ? null
+      : new ExportService({
+          queue,
+          store,
+          settings: () => exportSlice(current()),
+          repack: (job, signal) => repackBundle(job, jobOptions, signal),
+          signatureOf: (sha256) => jobOptions.signatures.read(sha256),
+          onStarted: () => runner.nudge(),
+          signal: stopping.signal,
+        });
+  return {
+    service,
+    download,
+    counts: () => queue.counts(),
+    stop: async () => {
+      clearInterval(timer);
+      stopping.abort();
+      await runner.stop();
+      await retaining;
+      await Promise.all([store.close(), queue.close()]);
+    },
+  };
+}
+
+function siteOf(config: Config, domain: string) {
+  const sites = config.organizations.flatMap(({ sites: own }) => own);
+  const site = sites.find((each) => each.domain === domain);
+  return site === undefined || site.source === null ? null : { source: site.source, hosts: site.hosts };
+}
+
+async function openStore(
+  { config, publicUrl, log }: ExportsParts,
+  dir: string,
+): Promise<{ store: BundleStore; download: AnswerDownload | null }> {
+  const settings = config.exportApi.store;
+  if (settings.kind === 's3') {
+    const { S3BundleStore } = await import('../adapters/s3-bundle-store.ts');
+    // An instance's metadata service is no place to ask behind an air gap.
+    const findCredentials = config.deployment.type === 'air-gapped' ? 'environment' : 'anywhere';
+    return { store: new S3BundleStore({ ...settings, findCredentials, nowMs: Date.now }), download: null };
+  }
+  const [{ DiskBundleStore }, { bundleDownload }] = await Promise.all([
+    import('../adapters/disk-bundle-store.ts'),
+    import('../http/bundle-download.ts'),
+  ]);
+  const store = new DiskBundleStore({ dir, publicUrl, nowMs: Date.now });
+  const onFault = (error: unknown, requestId: string | null): void => logFailure(log, 'download', error, requestId);
+  return { store, download: bundleDownload({ follow: (link) => store.follow(link), onFault }) };
+}

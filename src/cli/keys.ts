@@ -1,0 +1,88 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Command, Option } from 'commander';
+import { DocshelfError } from '../domain/errors.ts';
+import { KEY_TYPES, type KeyType } from '../domain/organization.ts';
+import { command, print, printJson } from './command.ts';
+
+interface CreateOptions {
+  readonly org: string;
+  readonly type: KeyType;
+  readonly id?: string;
+  readonly json?: boolean;
+}
+
+/** Contract, section 7. What a key may do is decided by its stored type: the prefix is for people. */
+const PREFIX: Readonly<Record<KeyType, string>> = { admin: 'svc_', assistant: 'svc_dsc_' };
+/** 43 characters of base64url. */
+const KEY_BYTES = 32;
+/** As the config has it. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+export function keysCommand(): Command {
+  const group = new Command('keys').description('make keys for the search and export API');
+  group.addCommand(
+    command(
+      'create',
+      'make a key: it is printed once, and what is stored is its digest',
+      'docshelf keys create --org acme --type admin --id ci',
+    )
+      .requiredOption('--org <id>', 'the organization that it belongs to')
+      .addOption(
+        new Option('--type <type>', 'admin: a secret that may export; assistant: public, may search')
+          .choices(KEY_TYPES)
+          .makeOptionMandatory(),
+      )
+      .option('--id <name>', 'name of the key (default: its type and the beginning of its digest)')
+      .action((options: CreateOptions) => {
+        const created = createKey(options);
+        if (options.json === true) printJson(created);
+        else print(pageOf(created));
+      }),
+  );
+  return group;
+}
+
+export interface CreatedKey {
+  readonly key: string;
+  readonly organization: string;
+  readonly id: string;
+  readonly type: KeyType;
+  /** 64 lower-case hex digits. */
+  readonly sha256: string;
+}
+
+/** @throws DocshelfError `usage` for a name that the config would refuse. */
+export function createKey({ org, type, id }: Pick<CreateOptions, 'org' | 'type' | 'id'>): CreatedKey {
+  const key = `${PREFIX[type]}${randomBytes(KEY_BYTES).toString('base64url')}`;
+  const sha256 = createHash('sha256').update(key).digest('hex');
+  return {
+    key,
+    organization: checkedName(org, '--org'),
+    id: checkedName(id ?? `${type}-${sha256.slice(0, 8)}`, '--id'),
+    type,
+    sha256,
+  };
+}
+
+function checkedName(name: string, option: string): string {
+  if (NAME.test(name)) return name;
+  throw new DocshelfError('usage', `Cannot make a key: ${option} takes no such name`, {
+    next: 'A name is 1 to 128 letters, digits, ".", "_" or "-", beginning with a letter or a digit.',
+  });
+}
+
+function pageOf({ key, organization, id, type, sha256 }: CreatedKey): string {
+  const use =
+    type === 'admin'
+      ? 'It is a secret: keep it where only servers read it.'
+      : 'It is public: it may stand in the code of pages.';
+  return `${key}
+
+This is the only time that the key is shown. ${use}
+The config gets its digest:
+
+organizations:
+  - id: ${organization}
+    keys:
+      - { id: ${id}, type: ${type}, sha256: ${sha256} }`;
+}

@@ -1,0 +1,54 @@
+import type { PageReferences } from '../../web/index.ts';
+
+/** Where the site is published, as its own canonicals say: `https://docs.acme.dev`, `/` or `/docs/`. */
+export interface PublishedAt {
+  readonly origin: string;
+  /** Begins and ends with a slash. */
+  readonly prefix: string;
+}
+
+const INDEX_PAGE = /(?:^|\/)index\.x?html?$/i;
+const EXTENSION = /\.x?html?$/i;
+
+/**
+ * Works out where a site is published: each page whose canonical address ends with the page's own path says it. A canonical
+ * that names another page (the newest version's, say) says nothing.
+ */
+export class PublishedAddress {
+  readonly #votes = new Map<string, { readonly at: PublishedAt; count: number }>();
+
+  addPage(path: string, { references }: PageReferences): void {
+    const canonical = references.find(({ kind }) => kind === 'canonical');
+    const url = canonical === undefined ? null : URL.parse(canonical.url);
+    if (url === null || !/^https?:$/.test(url.protocol)) return;
+    const prefix = prefixOf(decodedPath(url), path);
+    if (prefix === null) return;
+    const key = url.origin + prefix;
+    const vote = this.#votes.get(key) ?? { at: { origin: url.origin, prefix }, count: 0 };
+    vote.count += 1;
+    this.#votes.set(key, vote);
+  }
+
+  /** What most pages say; null where none says anything. */
+  decide(): PublishedAt | null {
+    const [most] = [...this.#votes.values()].sort((a, b) => b.count - a.count);
+    return most?.at ?? null;
+  }
+}
+
+/** What stands before a page's own path in its canonical address, or null where the address is not the page's. */
+function prefixOf(address: string, path: string): string | null {
+  const folder = path.replace(INDEX_PAGE, '');
+  const forms =
+    folder === path ? [path, path.replace(EXTENSION, '')] : [path, folder, folder === '' ? '' : `${folder}/`];
+  for (const form of forms) if (address.endsWith(`/${form}`)) return address.slice(0, address.length - form.length);
+  return null;
+}
+
+function decodedPath(url: URL): string {
+  try {
+    return decodeURIComponent(url.pathname);
+  } catch {
+    return url.pathname;
+  }
+}

@@ -1,0 +1,104 @@
+import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
+import { resolvePath } from '../../web/index.ts';
+import type { PublishedAt } from './published-address.ts';
+
+/** Where a reference leads: to a path of the site, to another host, or to nothing that could be asked for (`mailto:`). */
+export type Target =
+  | { readonly kind: 'own'; readonly path: string | null; readonly fragment: string }
+  | { readonly kind: 'elsewhere'; readonly host: string }
+  | { readonly kind: 'none' };
+
+export interface ServedSiteOptions {
+  readonly files: ReadonlyMap<string, FileEntry>;
+  readonly trailingSlash: TrailingSlash;
+  readonly hosts: readonly string[];
+  readonly published: PublishedAt | null;
+}
+
+/** Stands for the site's own host. */
+const OWN_ORIGIN = 'http://site.invalid';
+const NONE: Target = { kind: 'none' };
+/** Schemes that name nothing to load; looked for before an URL is parsed, since most pages have many. */
+const NO_PLACE = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
+const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
+const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
+
+/** The site as docshelf will serve it: the addresses of its pages, and what answers an address. */
+export class ServedSite {
+  readonly #options: ServedSiteOptions;
+  readonly #hosts: ReadonlySet<string>;
+  /** What answers a path: looked up once for all the pages that refer to it. */
+  readonly #answers = new Map<string, string | null>();
+
+  constructor(options: ServedSiteOptions) {
+    this.#options = options;
+    this.#hosts = new Set(options.hosts);
+  }
+
+  /** The URL that a page's references start from. */
+  baseOf(path: string, base: string | null): string {
+    const own = OWN_ORIGIN + encodePath(this.#addressOf(path));
+    return base === null ? own : (URL.parse(base, own)?.href ?? own);
+  }
+
+  /** @param base as `baseOf` gives it */
+  targetOf(reference: string, base: string): Target {
+    if (NO_PLACE.test(reference)) return NONE;
+    const url = URL.parse(reference, base);
+    if (url === null || !/^https?:$/.test(url.protocol)) return NONE;
+    const pathname = this.#ownPathname(url);
+    if (pathname === null) return { kind: 'elsewhere', host: url.host };
+    return { kind: 'own', path: decode(pathname)?.slice(1) ?? null, fragment: url.hash.slice(1) };
+  }
+
+  /** The file that answers a path, after a redirect where there is one; null where none does. */
+  answerTo(path: string): string | null {
+    const known = this.#answers.get(path);
+    if (known !== undefined) return known;
+    const answer = this.#look(path);
+    this.#answers.set(path, answer);
+    return answer;
+  }
+
+  #look(path: string): string | null {
+    const { files, trailingSlash } = this.#options;
+    const found = resolvePath(files, path, trailingSlash);
+    if (found.kind === 'file') return found.path;
+    if (found.kind === 'missing') return null;
+    // All redirects of `resolvePath` add a slash or take it away.
+    const redirected = resolvePath(files, path.endsWith('/') ? path.slice(0, -1) : `${path}/`, trailingSlash);
+    return redirected.kind === 'file' ? redirected.path : null;
+  }
+
+  /** The URL's path below the site's root, or null where the URL is another site's. */
+  #ownPathname({ origin, hostname, pathname }: URL): string | null {
+    if (origin === OWN_ORIGIN) return pathname;
+    const { published } = this.#options;
+    if (published !== null && origin === published.origin && pathname.startsWith(published.prefix)) {
+      return pathname.slice(published.prefix.length - 1);
+    }
+    return this.#hosts.has(hostname) ? pathname : null;
+  }
+
+  /** Where readers are when they see the page: a folder's page with its slash or without, any other under its file's name. */
+  #addressOf(path: string): string {
+    const folder = path.replace(FOLDER_PAGE, '');
+    if (folder === path || NOT_FOUND_PAGE.test(path)) return `/${path}`;
+    if (folder === '') return '/';
+    // `x.html` has the address without the slash to itself.
+    const needsSlash = this.#options.trailingSlash === 'always' || this.answerTo(folder) !== path;
+    return `/${folder}${needsSlash ? '/' : ''}`;
+  }
+}
+
+function encodePath(path: string): string {
+  return encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
+}
+
+function decode(pathname: string): string | null {
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    return null;
+  }
+}

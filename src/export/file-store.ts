@@ -1,0 +1,185 @@
+import { createHash, hash, randomBytes } from 'node:crypto';
+import { constants, copyFile, type FileHandle, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { INCOMING, sweepFiles } from './sweep-files.ts';
+
+export interface StoredFile {
+  /** 64 lower-case hex digits. */
+  readonly sha256: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Nobody edits a stored file: hard links to it are handed out. */
+const FILE_MODE = 0o444;
+/** Up to this size a file is read into memory once; a larger one is read to learn its digest, and again to be copied. */
+const SMALL_BYTES_MAX = 1024 ** 2;
+const CHUNK_BYTES = 256 * 1024;
+
+/** What link(2) says where hard links are not to be had: other volume, no such thing there, or too many of one file. */
+const NO_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/**
+ * Files by the digest of their content, `<dir>/<aa>/<sha256>`, shared by all jobs and by several processes. A name leads to a
+ * whole file or to none: content is written under a name of its own in `incoming/` and renamed.
+ *
+ * Not guaranteed: that a file outlives a power cut, since nothing is flushed; one that such a cut left with another size is
+ * written anew by the next `put`, and whoever packs compares digests.
+ */
+export class FileStore {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /**
+   * Takes in a file's content. Where it is there already, nothing is written but the time of its last use. A file that
+   * changes meanwhile is stored as one of the states in which it was read: the digest is always that of the stored bytes.
+   *
+   * @throws DocshelfError `cannot_read` where the file that is given cannot be read; the system's own errors where writing fails
+   */
+  async put(content: Uint8Array | { readonly file: string }): Promise<StoredFile> {
+    if (content instanceof Uint8Array) return this.#putBytes(content);
+    await using handle = await open(content.file, 'r').catch((error: unknown) => {
+      throw cannotRead(content.file, error);
+    });
+    const { size } = await handle.stat();
+    if (size <= SMALL_BYTES_MAX) return this.#putBytes(await readWhole(handle, content.file));
+    const seen = await digestOf(readChunks(handle, content.file));
+    if (await this.#use(seen)) return seen;
+    // Awaited here: the handle closes on the way out.
+    return await this.#write(readChunks(handle, content.file));
+  }
+
+  pathOf(sha256: string): string {
+    return join(this.#dir, sha256.slice(0, 2), sha256);
+  }
+
+  /**
+   * Makes a stored file appear at a path that is not there yet: as a hard link, or as a copy where the file system has none.
+   * The folders above it are made.
+   *
+   * @throws the system's own errors: ENOENT where the file is not stored, EEXIST
+   */
+  async link(sha256: string, to: string): Promise<void> {
+    const from = this.pathOf(sha256);
+    try {
+      await inFolder(to, () => link(from, to));
+    } catch (error) {
+      if (!NO_LINK.has(errnoOf(error) ?? '')) throw error;
+      await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    }
+  }
+
+  /**
+   * Removes what is in no set: stored files that are not kept, and what killed processes left half-written. What was put
+   * or used within `olderThanMs` stays, and so does what a job has linked into its work folder.
+   *
+   * @returns how many files were removed, and their bytes
+   */
+  sweep(keep: ReadonlySet<string>, olderThanMs: number): Promise<{ readonly files: number; readonly bytes: number }> {
+    return sweepFiles(this.#dir, keep, olderThanMs);
+  }
+
+  async #putBytes(bytes: Uint8Array): Promise<StoredFile> {
+    const file = { sha256: hash('sha256', bytes), size: bytes.length };
+    return (await this.#use(file)) ? file : this.#write([bytes]);
+  }
+
+  /** Whether the file is stored, whole; and that it is in use from now on, so that no sweep takes it away under us. */
+  async #use({ sha256, size }: StoredFile): Promise<boolean> {
+    const path = this.pathOf(sha256);
+    const info = await stat(path).catch(noneIfMissing);
+    if (info === null || info.size !== size) return false;
+    const now = new Date();
+    try {
+      // The owner may set times of a read-only file. Where a sweep was quicker, the file is gone.
+      await utimes(path, now, now);
+      return true;
+    } catch (error) {
+      return noneIfMissing(error) !== null;
+    }
+  }
+
+  async #write(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<StoredFile> {
+    const temporary = join(this.#dir, INCOMING, randomBytes(12).toString('hex'));
+    try {
+      const file = await writeFile(temporary, chunks);
+      const path = this.pathOf(file.sha256);
+      await inFolder(path, () => rename(temporary, path));
+      return file;
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+}
+
+async function writeFile(path: string, chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<StoredFile> {
+  await using handle = await inFolder(path, () => open(path, 'wx', FILE_MODE));
+  const digest = createHash('sha256');
+  let size = 0;
+  for await (const chunk of chunks) {
+    digest.update(chunk);
+    size += chunk.length;
+    await handle.writeFile(chunk);
+  }
+  return { sha256: digest.digest('hex'), size };
+}
+
+/** Does what needs the folder of a path, and makes that folder where it is missing. */
+async function inFolder<Result>(path: string, act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    await mkdir(dirname(path), { recursive: true });
+    return act();
+  }
+}
+
+async function digestOf(chunks: AsyncIterable<Uint8Array>): Promise<StoredFile> {
+  const digest = createHash('sha256');
+  let size = 0;
+  for await (const chunk of chunks) {
+    digest.update(chunk);
+    size += chunk.length;
+  }
+  return { sha256: digest.digest('hex'), size };
+}
+
+async function readWhole(handle: FileHandle, file: string): Promise<Uint8Array> {
+  try {
+    return await handle.readFile();
+  } catch (error) {
+    throw cannotRead(file, error);
+  }
+}
+
+/** The file from its start, in buffers of their own: hashing and writing may lag behind. */
+async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uint8Array> {
+  for (let at = 0; ; ) {
+    const { buffer, bytesRead } = await handle
+      .read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at)
+      .catch((error) => {
+        throw cannotRead(file, error);
+      });
+    if (bytesRead === 0) return;
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+function cannotRead(file: string, cause: unknown): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot read "${file}": ${errnoOf(cause) ?? String(cause)}`, {
+    next: 'Check that the file is there and that docshelf may read it.',
+    cause,
+  });
+}
+
+function noneIfMissing(error: unknown): null {
+  if (errnoOf(error) === 'ENOENT') return null;
+  throw error;
+}

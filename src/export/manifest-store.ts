@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { link, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { encodeManifest, type ManifestWords } from '../archive/index.ts';
+import { errnoOf } from '../domain/errors.ts';
+import type { CollectedFile } from './ports.ts';
+
+/** What a bundle holds; its digest names the manifest. */
+export interface BundleContent {
+  readonly domain: string;
+  readonly version: string | null;
+  /** Every file but the manifest, by path (code units). */
+  readonly files: readonly CollectedFile[];
+}
+
+/**
+ * Manifests by the digest of what they describe: domain, version, files. The first export of some content decides when it
+ * was created and by what; every later one of the same content uses that manifest again, so that it packs to the same
+ * archive, byte for byte (contract, section 6).
+ */
+export class ManifestStore {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** The manifest of this content: the one that is there, or else a new one with these words. */
+  async take(
+    content: BundleContent,
+    words: Pick<ManifestWords, 'createdAt' | 'generator'>,
+  ): Promise<{ readonly contentSha256: string; readonly bytes: Uint8Array }> {
+    const contentSha256 = digestOf(content);
+    const bytes = encodeManifest({ domain: content.domain, version: content.version, ...words }, content.files);
+    const file = this.#pathOf(contentSha256);
+    const temporary = join(this.#dir, `.tmp-${randomBytes(6).toString('hex')}`);
+    await writeFile(temporary, bytes, { flag: 'wx', flush: true });
+    try {
+      // Unlike rename(2), link(2) fails where the name is taken: of two that come at once, one manifest holds.
+      await link(temporary, file);
+      return { contentSha256, bytes };
+    } catch (error) {
+      if (errnoOf(error) !== 'EEXIST') throw error;
+      return { contentSha256, bytes: await readFile(file) };
+    } finally {
+      await unlink(temporary);
+    }
+  }
+
+  /** The manifest's bytes, or null where there is none. */
+  async read(contentSha256: string): Promise<Uint8Array | null> {
+    return readFile(this.#pathOf(contentSha256)).catch((error: unknown) => {
+      if (errnoOf(error) === 'ENOENT') return null;
+      throw error;
+    });
+  }
+
+  /** Removes what no job names any more and what killed processes left, where it is older than `olderThanMs`. */
+  async sweep(keep: ReadonlySet<string>, olderThanMs: number): Promise<void> {
+    for (const name of await readdir(this.#dir)) {
+      if (keep.has(name.replace(/\.json$/, ''))) continue;
+      const file = join(this.#dir, name);
+      const info = await stat(file).catch(() => null);
+      if (info !== null && Date.now() - info.mtimeMs > olderThanMs) await rm(file, { force: true });
+    }
+  }
+
+  #pathOf(contentSha256: string): string {
+    return join(this.#dir, `${contentSha256}.json`);
+  }
+}
+
+function digestOf({ domain, version, files }: BundleContent): string {
+  const hash = createHash('sha256').update(JSON.stringify([domain, version]));
+  for (const { path, size, sha256, type } of files) hash.update(`\n${JSON.stringify([path, size, sha256, type])}`);
+  return hash.digest('hex');
+}

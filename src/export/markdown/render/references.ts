@@ -1,0 +1,84 @@
+import { type Token as HtmlToken, Tokenizer } from 'parse5';
+import { escapeHtml } from '../escape-html.ts';
+import type { Token } from './token.ts';
+
+/** The reference as the page is to have it; null: none. */
+type Rewrite = (reference: string) => string | null;
+
+/** Rewrites what links, pictures and raw HTML refer to. A link that leads nowhere any more becomes its text. */
+export function rewriteTokens(tokens: readonly Token[], rewrite: Rewrite): void {
+  for (const token of tokens) {
+    if (token.type === 'html_block') token.content = rewriteHtml(token.content, rewrite);
+    else if (token.children !== null) token.children = rewriteInline(token.children, rewrite);
+  }
+}
+
+function rewriteInline(children: readonly Token[], rewrite: Rewrite): Token[] {
+  let isDropped = false;
+  return children.filter((token) => {
+    if (token.type === 'link_open') {
+      const reference = rewrite(String(token.attrGet('href') ?? ''));
+      isDropped = reference === null;
+      if (reference !== null) token.attrSet('href', reference);
+      return !isDropped;
+    }
+    if (token.type === 'link_close' && isDropped) {
+      isDropped = false;
+      return false;
+    }
+    if (token.type === 'image') {
+      token.attrSet('src', rewrite(String(token.attrGet('src') ?? '')) ?? '');
+      token.attrSet('loading', 'lazy');
+    } else if (token.type === 'html_inline') token.content = rewriteHtml(token.content, rewrite);
+    return true;
+  });
+}
+
+/** Attributes that hold one reference, by element. */
+const REFERRING: Readonly<Record<string, readonly string[]>> = {
+  a: ['href'],
+  area: ['href'],
+  audio: ['src'],
+  embed: ['src'],
+  iframe: ['src'],
+  image: ['href'],
+  img: ['src'],
+  object: ['data'],
+  source: ['src'],
+  track: ['src'],
+  video: ['src', 'poster'],
+};
+const MAY_REFER = /(?:href|src|data|poster)\s*=/i;
+
+/** Rewrites references in a piece of HTML, in place: all other characters stay as they are. */
+export function rewriteHtml(html: string, rewrite: Rewrite): string {
+  if (!MAY_REFER.test(html)) return html;
+  const pieces: string[] = [];
+  let end = 0;
+  const onStartTag = (tag: HtmlToken.TagToken): void => {
+    for (const { name, value } of tag.attrs) {
+      const place = tag.location?.attrs?.[name];
+      if (place === undefined || REFERRING[tag.tagName]?.includes(name) !== true) continue;
+      const reference = rewrite(value.trim());
+      if (reference === value.trim()) continue;
+      const attribute = reference === null ? '' : `${name}="${escapeHtml(reference)}"`;
+      pieces.push(html.slice(end, place.startOffset), attribute);
+      end = place.endOffset;
+    }
+  };
+  const nothing = () => {};
+  new Tokenizer(
+    { sourceCodeLocationInfo: true },
+    {
+      onStartTag,
+      onEndTag: nothing,
+      onComment: nothing,
+      onDoctype: nothing,
+      onCharacter: nothing,
+      onNullCharacter: nothing,
+      onWhitespaceCharacter: nothing,
+      onEof: nothing,
+    },
+  ).write(html, true);
+  return pieces.join('') + html.slice(end);
+}

@@ -1,0 +1,114 @@
+import { languageTag } from '../source/language-tag.ts';
+import type { LanguageSettings, NavigationEntry } from '../source/navigation-settings.ts';
+import { type Words, wordsOf } from './words.ts';
+
+export interface Language {
+  /** As `languageTag` spells it. */
+  readonly code: string;
+  /** What it calls itself: `Deutsch`. */
+  readonly name: string;
+  readonly direction: 'ltr' | 'rtl';
+  /** Where its pages lie: `fr/`, or empty for the root. */
+  readonly folder: string;
+  readonly words: Words;
+  /** Its own written navigation, or null. */
+  readonly navigation: readonly NavigationEntry[] | null;
+}
+
+/** Written from right to left: the languages in use whose usual script is Arabic, Hebrew, Syriac or Thaana. */
+const RIGHT_TO_LEFT = new Set('ar arc ckb dv fa he ks ps sd syr ug ur yi'.split(' '));
+const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
+/** A folder that is named like this may hold a language; longer codes are words too often. */
+const SHORT_CODE = /^[a-z]{2}(?:[-_][A-Za-z]{2,4})?$/;
+/** Of a folder's pages, the part that another language must have too before the folder is taken for a translation. */
+const COUNTERPARTS_MIN = 0.5;
+
+export interface LanguageFacts {
+  readonly declared: readonly LanguageSettings[];
+  /** The code of pages that name no language, or null. */
+  readonly defaultCode: string | null;
+  /** Paths of all page sources. */
+  readonly pages: readonly string[];
+  /** Codes that pages name themselves. */
+  readonly named: readonly string[];
+}
+
+/**
+ * The languages of a site, the default one first: those that `docs.json` lists; else the folders at the top that are named
+ * like a language and whose pages exist in another one too; and those that pages name.
+ */
+export function findLanguages({ declared, defaultCode, pages, named }: LanguageFacts): readonly Language[] {
+  const folders = [
+    ...new Set(pages.filter((path) => path.includes('/')).map((path) => path.slice(0, path.indexOf('/')))),
+  ];
+  const translations = declared.length > 0 ? [] : translationFolders(folders, pages);
+  const hasRootPages = pages.some((path) => !translations.some((folder) => path.startsWith(`${folder}/`)));
+  const found =
+    declared.length > 0 ? declared : translations.map((folder) => undeclared(languageTag(folder) ?? folder));
+  const first = defaultCode ?? declared[0]?.code ?? (hasRootPages ? 'en' : (found[0]?.code ?? 'en'));
+  const byCode = new Map<string, LanguageSettings>();
+  for (const language of [...found, ...[first, ...named].map(undeclared)]) {
+    if (!byCode.has(language.code)) byCode.set(language.code, language);
+  }
+  return [...byCode.values()]
+    .sort((a, b) => Number(b.code === first) - Number(a.code === first))
+    .map((language) => languageOf(language, folders));
+}
+
+/** The language of a page: the one that it names, else that of its folder, else the default one. */
+export function languageOfPage(path: string, named: string | null, languages: readonly Language[]): Language {
+  const byName = named === null ? undefined : languages.find(({ code }) => code === named);
+  const byFolder = languages.find(({ folder }) => folder !== '' && path.startsWith(folder));
+  const language = byName ?? byFolder ?? languages[0];
+  if (language === undefined) throw new Error('a site has at least one language');
+  return language;
+}
+
+/** What a page is called in every language: its address without the language's folder, or without `.fr` at its end. */
+export function translationKey(address: string, language: Language): string {
+  if (language.folder !== '' && address.startsWith(language.folder)) return address.slice(language.folder.length);
+  return address.endsWith(`.${language.code}`) ? address.slice(0, -language.code.length - 1) : address;
+}
+
+function undeclared(code: string): LanguageSettings {
+  return { code, name: null, navigation: null };
+}
+
+function languageOf({ code, name, navigation }: LanguageSettings, folders: readonly string[]): Language {
+  const folder = folders.find((each) => languageTag(each) === code);
+  return {
+    code,
+    name: name ?? autonymOf(code),
+    direction: isRightToLeft(code) ? 'rtl' : 'ltr',
+    folder: folder === undefined ? '' : `${folder}/`,
+    words: wordsOf(code),
+    navigation,
+  };
+}
+
+function autonymOf(code: string): string {
+  const name = new Intl.DisplayNames([code], { type: 'language', fallback: 'none' }).of(code) ?? code;
+  return name.charAt(0).toLocaleUpperCase(code) + name.slice(1);
+}
+
+function isRightToLeft(code: string): boolean {
+  const [language = '', script = ''] = code.split('-');
+  return RIGHT_TO_LEFT.has(language) || RIGHT_TO_LEFT_SCRIPTS.has(script);
+}
+
+function translationFolders(folders: readonly string[], pages: readonly string[]): readonly string[] {
+  const candidates = folders.filter((folder) => SHORT_CODE.test(folder) && isKnownLanguage(folder));
+  const all = new Set(pages);
+  return candidates.filter((folder) => {
+    const own = pages.filter((path) => path.startsWith(`${folder}/`)).map((path) => path.slice(folder.length + 1));
+    const others = ['', ...candidates.filter((other) => other !== folder).map((other) => `${other}/`)];
+    const shared = own.filter((path) => others.some((other) => all.has(other + path)));
+    return shared.length >= own.length * COUNTERPARTS_MIN;
+  });
+}
+
+function isKnownLanguage(folder: string): boolean {
+  const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
+  const tag = languageTag(folder);
+  return tag !== null && names.of(tag) !== undefined;
+}

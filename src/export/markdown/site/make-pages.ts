@@ -1,0 +1,102 @@
+import type { Finding } from '../../../domain/job.ts';
+import type { SourceFile } from '../source/read-folder.ts';
+import { type Language, languageOfPage, translationKey } from './languages.ts';
+import { addressOfStem, isNotFoundStem, type Page } from './page.ts';
+import type { Draft } from './read-drafts.ts';
+import { namesOfPage, Targets } from './targets.ts';
+
+export interface PageSet {
+  /** The pages of this export. */
+  readonly pages: readonly Page[];
+  /** Every name of the pages that it leaves out: later ones than its version, and those that `paths` does not ask for. */
+  readonly excludedNames: ReadonlySet<string>;
+  /** Sources of pages for what is not there, by the folder that they stand in (`fr/`, or empty). */
+  readonly notFound: ReadonlyMap<string, SourceFile>;
+}
+
+export interface Selection {
+  readonly version: string | null;
+  readonly paths: readonly string[] | null;
+  find(finding: Finding): void;
+}
+
+/** Makes the pages of one export out of what the folder has. */
+export function makePages(
+  drafts: readonly Draft[],
+  languages: readonly Language[],
+  selection: Selection,
+  assets: ReadonlySet<string>,
+): PageSet {
+  const pages: Page[] = [];
+  const later: Page[] = [];
+  const notFound = new Map<string, SourceFile>();
+  const byPath = new Map<string, Page>();
+  for (const draft of drafts) {
+    if (isNotFoundStem(draft.stem)) {
+      notFound.set(draft.stem.replace(/404$/, ''), draft.source);
+      continue;
+    }
+    const page = makePage(draft, languages, selection.version);
+    const taken = byPath.get(page.path)?.source.path;
+    if (taken !== undefined) {
+      report(selection, draft.source.path, `it would be ${page.path}, as ${taken} is already`);
+      continue;
+    }
+    if (assets.has(page.path)) report(selection, page.path, `${draft.source.path} is rendered to it`);
+    byPath.set(page.path, page);
+    (isLater(draft.matter.since, selection.version) ? later : pages).push(page);
+  }
+  const chosen = choose(pages, assets, selection);
+  const kept = new Set(chosen);
+  const excluded = [...later, ...pages.filter((page) => !kept.has(page))];
+  const excludedNames = excluded.flatMap((page) => [page.source.path, ...namesOfPage(page)]);
+  return { pages: chosen, excludedNames: new Set(excludedNames), notFound };
+}
+
+function report({ find }: Selection, page: string, detail: string): void {
+  find({ kind: 'duplicate_path', page, detail });
+}
+
+function makePage(
+  { source, stem, matter, title }: Draft,
+  languages: readonly Language[],
+  version: string | null,
+): Page {
+  const address = addressOfStem(stem);
+  const language = languageOfPage(source.path, matter.language, languages);
+  return {
+    source,
+    path: `${stem}.html`,
+    twin: `${stem}.md`,
+    address,
+    language: language.code,
+    key: translationKey(address, language),
+    title,
+    sidebarTitle: matter.sidebarTitle ?? title,
+    description: matter.description,
+    tags: matter.tags,
+    version: matter.version ?? version,
+    order: matter.order,
+    isNew: matter.since !== null && matter.since === version,
+    isHidden: matter.isHidden,
+    isNoindex: matter.isNoindex,
+  };
+}
+
+/** Labels are compared as people read them: dates as dates, `v1.9` before `v1.10`. */
+function isLater(since: string | null, version: string | null): boolean {
+  return since !== null && version !== null && new Intl.Collator('en', { numeric: true }).compare(since, version) > 0;
+}
+
+function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, find }: Selection): readonly Page[] {
+  if (paths === null) return pages;
+  const targets = new Targets(pages, new Set(), assets);
+  const chosen = new Set<Page>();
+  for (const path of paths) {
+    const page = targets.page(path);
+    if (page === null || page === 'excluded')
+      find({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
+    else chosen.add(page);
+  }
+  return pages.filter((page) => chosen.has(page));
+}

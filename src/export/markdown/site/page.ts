@@ -1,0 +1,56 @@
+import type { SourceFile } from '../source/read-folder.ts';
+
+/** One page of the site: what its Markdown file says of it, without its text. */
+export interface Page {
+  readonly source: SourceFile;
+  /** Its HTML file: `guides/start.html`. */
+  readonly path: string;
+  /** Its Markdown twin: `guides/start.md`. */
+  readonly twin: string;
+  /** Its address without extension: `guides/start`, `guides/` for a folder's page, empty for the home page. */
+  readonly address: string;
+  /** The language's code. */
+  readonly language: string;
+  /** What it is called in every language: the address without what names the language. */
+  readonly key: string;
+  readonly title: string;
+  readonly sidebarTitle: string;
+  readonly description: string | null;
+  readonly tags: readonly string[];
+  readonly version: string | null;
+  readonly order: number | null;
+  /** Whether this version of the documentation is the first that has it. */
+  readonly isNew: boolean;
+  /** Not in the navigation. */
+  readonly isHidden: boolean;
+  /** Not for search engines, the sitemap and `llms.txt`. */
+  readonly isNoindex: boolean;
+}
+
+const PAGE_SOURCE = /\.(?:md|markdown)$/i;
+const README = /(^|\/)readme$/i;
+
+export function isPageSource(path: string): boolean {
+  return PAGE_SOURCE.test(path);
+}
+
+/**
+ * The path of a source without its extension. A `README` is its folder's index page, as it is where repositories are
+ * shown, unless the folder has an index page of its own.
+ *
+ * @param hasPage whether there is a page source of that stem
+ */
+export function stemOf(path: string, hasPage: (stem: string) => boolean): string {
+  const stem = path.replace(PAGE_SOURCE, '');
+  const index = stem.replace(README, '$1index');
+  return index !== stem && hasPage(index) ? stem : index;
+}
+
+export function addressOfStem(stem: string): string {
+  return stem.replace(/(^|\/)index$/, '$1');
+}
+
+/** Whether a page answers for what is not there. */
+export function isNotFoundStem(stem: string): boolean {
+  return /(?:^|\/)404$/.test(stem);
+}

@@ -1,0 +1,126 @@
+import { parse, YAMLParseError } from 'yaml';
+import { DocshelfError } from '../../../domain/errors.ts';
+import { languageTag } from './language-tag.ts';
+
+/** What a page says of itself before its text. Keys that nobody here knows are let be. */
+export interface FrontMatter {
+  readonly title: string | null;
+  readonly sidebarTitle: string | null;
+  readonly description: string | null;
+  readonly tags: readonly string[];
+  readonly version: string | null;
+  /** As `languageTag` spells it. */
+  readonly language: string | null;
+  readonly order: number | null;
+  /** The first version of the documentation that has this page. */
+  readonly since: string | null;
+  readonly isDraft: boolean;
+  readonly isHidden: boolean;
+  readonly isNoindex: boolean;
+}
+
+export interface MarkdownSource {
+  readonly matter: FrontMatter;
+  /** The Markdown below the front matter. */
+  readonly body: string;
+}
+
+const FENCED = /^---[ \t]*\n((?:[\s\S]*?\n)?)(?:---|\.\.\.)[ \t]*(?:\n|$)/;
+/** UTF-16 code units; a page's facts are a few lines. */
+const MATTER_LENGTH_MAX = 64 * 1024;
+const TRUE_WORDS = /^(?:true|yes|on)$/i;
+const FALSE_WORDS = /^(?:false|no|off|)$/i;
+
+/**
+ * Parts a page into its front matter and its text. A page without a closing `---` has none.
+ *
+ * @param path what errors call the page
+ * @param text as `decodeText` gives it
+ * @throws DocshelfError `bad_source`, naming file and line
+ */
+export function readFrontMatter(path: string, text: string): MarkdownSource {
+  const fenced = FENCED.exec(text);
+  const yaml = fenced?.[1] ?? '';
+  if (yaml.length > MATTER_LENGTH_MAX) throw fault(path, 1, `it is longer than ${MATTER_LENGTH_MAX} characters`);
+  const says = parseYaml(path, yaml);
+  const textOf = (key: string): string | null => scalarOf(path, yaml, says, key);
+  const flagOf = (key: string): boolean => {
+    const word = textOf(key) ?? '';
+    if (TRUE_WORDS.test(word)) return true;
+    if (FALSE_WORDS.test(word)) return false;
+    throw fault(path, lineOf(yaml, key), `"${key}" is neither true nor false`);
+  };
+  const order = textOf('order');
+  if (order !== null && !Number.isFinite(Number(order))) {
+    throw fault(path, lineOf(yaml, 'order'), '"order" is no number');
+  }
+  const languageKey = Object.hasOwn(says, 'language') ? 'language' : 'lang';
+  const written = textOf(languageKey);
+  const language = written === null ? null : languageTag(written);
+  if (written !== null && language === null) {
+    throw fault(path, lineOf(yaml, languageKey), `"${languageKey}" is no language tag like fr or pt-BR`);
+  }
+  return {
+    matter: {
+      title: textOf('title'),
+      sidebarTitle: textOf('sidebarTitle'),
+      description: textOf('description'),
+      tags: tagsOf(path, yaml, says),
+      version: textOf('version'),
+      language,
+      order: order === null ? null : Number(order),
+      since: textOf('since'),
+      isDraft: flagOf('draft'),
+      isHidden: flagOf('hidden'),
+      isNoindex: flagOf('noindex'),
+    },
+    body: text.slice(fenced?.[0].length ?? 0),
+  };
+}
+
+/** Every scalar as the text that was written: the version `1.10` is no number here. */
+function parseYaml(path: string, yaml: string): Readonly<Record<string, unknown>> {
+  if (yaml.trim() === '') return {};
+  let says: unknown;
+  try {
+    says = parse(yaml, { schema: 'failsafe', logLevel: 'error' });
+  } catch (error) {
+    const line = error instanceof YAMLParseError ? (error.linePos?.[0].line ?? 1) : 1;
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    throw fault(path, line, reason.replace(/ at line \d+, column \d+:?$/, ''), error);
+  }
+  if (typeof says === 'string' && says.trim() === '') return {};
+  if (typeof says === 'object' && says !== null && !Array.isArray(says)) return says as Record<string, unknown>;
+  throw fault(path, 1, 'it is no list of keys and values');
+}
+
+function scalarOf(path: string, yaml: string, says: Readonly<Record<string, unknown>>, key: string): string | null {
+  const value = Object.hasOwn(says, key) ? says[key] : undefined;
+  if (value === undefined) return null;
+  if (typeof value !== 'string') throw fault(path, lineOf(yaml, key), `"${key}" is no text`);
+  return value.trim().replace(/\s+/g, ' ') || null;
+}
+
+/** A list, or words parted by commas. `keywords` is what others call it. */
+function tagsOf(path: string, yaml: string, says: Readonly<Record<string, unknown>>): readonly string[] {
+  const key = Object.hasOwn(says, 'tags') ? 'tags' : 'keywords';
+  const value = says[key];
+  const list = Array.isArray(value) ? value : (scalarOf(path, yaml, says, key) ?? '').split(',');
+  if (!list.every((tag) => typeof tag === 'string'))
+    throw fault(path, lineOf(yaml, key), `"${key}" is no list of words`);
+  return [...new Set(list.map((tag) => tag.trim().replaceAll(',', ' ')).filter((tag) => tag !== ''))];
+}
+
+/** The line of a key inside the front matter, from 1. */
+function lineOf(yaml: string, key: string): number {
+  return yaml.split('\n').findIndex((line) => line.replace(/^["']/, '').startsWith(key)) + 1 || 1;
+}
+
+/** @param line inside the front matter; the file has `---` before it */
+function fault(path: string, line: number, state: string, cause?: unknown): DocshelfError {
+  return new DocshelfError('bad_source', `Cannot read the front matter of "${path}", line ${line + 1}: ${state}`, {
+    next: 'Front matter is YAML between two lines of ---; put a text with a colon in it into quotes.',
+    fields: { path, line: line + 1 },
+    cause,
+  });
+}

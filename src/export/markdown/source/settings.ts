@@ -1,0 +1,141 @@
+import { DocshelfError } from '../../../domain/errors.ts';
+import type { Finding } from '../../../domain/job.ts';
+import {
+  type LanguageSettings,
+  type NavigationEntry,
+  parseCode,
+  readLanguages,
+  readNavigation,
+} from './navigation-settings.ts';
+import { type Json, SettingsReader } from './settings-reader.ts';
+import { type Tone, toneOfColour } from './tone.ts';
+
+export const SETTINGS_FILE = 'docs.json';
+
+export interface SiteLink {
+  readonly label: string;
+  readonly href: string;
+}
+
+/** What `docs.json` says; every part may be left out. Files are named as the folder has them. */
+export interface SiteSettings {
+  readonly name: string | null;
+  readonly description: string | null;
+  /** Where the site is published, without a trailing slash. */
+  readonly url: string | null;
+  readonly logo: { readonly light: string; readonly dark: string } | null;
+  readonly favicon: string | null;
+  /** A stylesheet of its own, read after the theme's. */
+  readonly css: string | null;
+  readonly tone: Tone | null;
+  /** In the bar at the top. */
+  readonly links: readonly SiteLink[];
+  readonly footer: string | null;
+  /** The language of pages that name none. */
+  readonly language: string | null;
+  readonly languages: readonly LanguageSettings[];
+  readonly navigation: readonly NavigationEntry[] | null;
+}
+
+const KEYS = [
+  'name',
+  'description',
+  'url',
+  'logo',
+  'favicon',
+  'css',
+  'hue',
+  'colors',
+  'links',
+  'footer',
+  'language',
+  'languages',
+  'navigation',
+  'versions',
+];
+
+/**
+ * Reads `docs.json`. What `versions` says of the version takes the place of what stands beside it. A key that is not known is
+ * reported and let be, since other programs read files of this name too.
+ *
+ * @param text null where the folder has no such file
+ * @throws DocshelfError `bad_source`, naming the key
+ */
+export function readSettings(
+  text: string | null,
+  version: string | null,
+  find: (finding: Finding) => void,
+): SiteSettings {
+  const all = new SettingsReader(text === null ? {} : parseJson(text));
+  const own = version === null ? null : all.section('versions')?.section(version);
+  const settings = own === null || own === undefined ? all : all.with(own);
+  for (const key of settings.keys()) {
+    if (!KEYS.includes(key) && key !== '$schema') {
+      find({ kind: 'unknown_setting', page: SETTINGS_FILE, detail: `"${key}" is not known here` });
+    }
+  }
+  return {
+    name: settings.text('name'),
+    description: settings.text('description'),
+    url: readUrl(settings),
+    logo: readLogo(settings),
+    favicon: settings.text('favicon'),
+    css: settings.text('css'),
+    tone: readTone(settings),
+    links: settings.list('links').map((link) => ({ label: link.needText('label'), href: link.needText('href') })),
+    footer: settings.text('footer'),
+    language: readLanguage(settings),
+    languages: readLanguages(settings),
+    navigation: readNavigation(settings),
+  };
+}
+
+function parseJson(text: string): Readonly<Record<string, Json>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, Json>;
+  } catch (error) {
+    throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": ${(error as Error).message}`, {
+      next: 'Check the file with a JSON linter; JSON takes no comments and no comma after the last entry.',
+      fields: { path: SETTINGS_FILE },
+      cause: error,
+    });
+  }
+  throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": it is no JSON object`, {
+    fields: { path: SETTINGS_FILE },
+  });
+}
+
+function readLanguage(settings: SettingsReader): string | null {
+  const written = settings.text('language');
+  return written === null ? null : parseCode(settings, 'language', written);
+}
+
+function readUrl(settings: SettingsReader): string | null {
+  const written = settings.text('url');
+  if (written === null) return null;
+  const url = URL.parse(written);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw settings.fault('url', 'is no address with http or https');
+  return (url.origin + url.pathname).replace(/\/+$/, '');
+}
+
+function readLogo(settings: SettingsReader): SiteSettings['logo'] {
+  if (!settings.isObject('logo')) {
+    const file = settings.text('logo');
+    return file === null ? null : { light: file, dark: file };
+  }
+  const logo = settings.section('logo');
+  const light = logo?.text('light') ?? logo?.text('dark') ?? null;
+  return light === null ? null : { light, dark: logo?.text('dark') ?? light };
+}
+
+function readTone(settings: SettingsReader): Tone | null {
+  const hue = settings.number('hue', 0, 360);
+  if (hue !== null) return { hue, tint: 1 };
+  const colors = settings.section('colors');
+  const primary = colors?.text('primary') ?? null;
+  if (colors === null || primary === null) return null;
+  const tone = toneOfColour(primary);
+  if (tone === null) throw colors.fault('primary', 'is no colour like #0f766e');
+  return tone;
+}

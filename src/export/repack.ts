@@ -1,0 +1,45 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError } from '../domain/errors.ts';
+import { makeWorkFolder } from './exports-folder.ts';
+import { JobThread } from './job-thread.ts';
+import type { StoredJob } from './ports.ts';
+import type { RunJobOptions } from './run-job.ts';
+
+/**
+ * Packs the archive of a completed job anew, out of its manifest and the file store, and puts it into the bundle store.
+ *
+ * @throws DocshelfError `bundle_gone` where manifest or files are no longer there, or where this docshelf packs them to other
+ *   bytes than the one that made the job (another version of zlib): a link must lead to what the job's digest says
+ */
+export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
+  const { folder, store, signatures, spawn, packEntry, packThreads } = options;
+  const { bundle } = job;
+  if (bundle === null) throw new Error(`job ${job.jobId} has no bundle`);
+  const workDir = await makeWorkFolder(folder, job.jobId, 'repack');
+  const thread = new JobThread(spawn, signal);
+  try {
+    const to = join(workDir, 'bundle.tar.gz');
+    const { contentSha256 } = bundle;
+    const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
+    const packed = await thread
+      .pack({ ...folders, contentSha256, to, packEntry, packThreads }, () => undefined)
+      .catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw gone(job, error);
+      });
+    if (packed.sha256 !== bundle.sha256) throw gone(job);
+    if (!(await signatures.has(packed.sha256))) await signatures.sign(packed.sha256, to);
+    await store.put({ ...packed, file: to }, signal);
+  } finally {
+    await thread.end();
+    await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+function gone({ jobId }: StoredJob, cause?: unknown): DocshelfError {
+  return new DocshelfError('bundle_gone', `Cannot pack the bundle of "${jobId}" again: what it was made of is gone`, {
+    next: 'Start a new export of the domain.',
+    cause,
+  });
+}

@@ -1,0 +1,149 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError } from '../domain/errors.ts';
+import type { ExportedBundle, ExportReport } from '../domain/job.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { SourceSettings } from '../domain/organization.ts';
+import { type ExportsFolder, makeWorkFolder } from './exports-folder.ts';
+import { Findings, type FoundSoFar, reportOf } from './findings.ts';
+import type { JobProgress } from './job-progress.ts';
+import { JobThread, type SpawnJobThread } from './job-thread.ts';
+import type { BundleStore, Claim, JobQueue, SearchData } from './ports.ts';
+import type { Signatures } from './signatures.ts';
+
+/** What a domain's config says of its export. */
+export interface ExportedSite {
+  readonly source: SourceSettings;
+  readonly hosts: readonly string[];
+}
+
+export interface RunJobOptions {
+  readonly folder: ExportsFolder;
+  readonly queue: JobQueue;
+  readonly store: BundleStore;
+  /** Makes the search data; null where search is off. */
+  readonly searchData: SearchData | null;
+  readonly signatures: Signatures;
+  /** The domain's site as the config has it now; null where it has none (any more). */
+  readonly siteOf: (domain: string) => ExportedSite | null;
+  readonly spawn: SpawnJobThread;
+  /** Of a source that is an archive. */
+  readonly limits: () => ArchiveLimits;
+  /** Packing's threads. */
+  readonly packEntry: string;
+  readonly packThreads: number;
+  /** Name and version of this program, for manifests. */
+  readonly generator: string;
+}
+
+/**
+ * Runs one attempt of a job, from its last checkpoint:
+ *
+ *     collect (source -> file store) -> check -> search data -> describe (manifest) -> pack -> sign -> store
+ *
+ * Nothing that it writes is in anybody's way: files and manifests have their digests for names, the rest lies in the
+ * attempt's own folder, which is gone when this returns.
+ *
+ * @throws DocshelfError what the steps throw; the signal's reason when it is aborted
+ */
+export async function runJob(
+  claim: Claim,
+  progress: JobProgress,
+  options: RunJobOptions,
+  signal: AbortSignal,
+): Promise<{ readonly bundle: ExportedBundle; readonly report: ExportReport }> {
+  const { job } = claim;
+  const { folder, siteOf, generator } = options;
+  const site = siteOf(job.domain);
+  if (site === null) {
+    throw new DocshelfError('bad_source', `Cannot export "${job.domain}": the config names no source for it`, {
+      next: "Set organizations' domains' source for the domain, and start a new export.",
+    });
+  }
+  const workDir = await makeWorkFolder(folder, job.jobId, claim.attempt);
+  const thread = new JobThread(options.spawn, signal);
+  const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
+  const request = { domain: job.domain, version: job.version, paths: job.paths };
+  try {
+    let tableSha256 = job.checkpoint;
+    if (tableSha256 === null) {
+      const order = {
+        ...folders,
+        request,
+        source: site.source,
+        workDir: join(workDir, 'source'),
+        limits: options.limits(),
+      };
+      ({ tableSha256 } = await thread.collect(order, progress.of('collect')));
+      await progress.checkpoint(tableSha256);
+    }
+
+    const siteDir = join(workDir, 'site');
+    const checked = await thread.check({ ...folders, tableSha256, siteDir, hosts: site.hosts }, progress.of('check'));
+
+    const ownDir = join(workDir, 'own');
+    const found = await makeSearchData(options, { siteDir, ownDir, checked }, progress, signal);
+
+    const createdAt = job.createdAt;
+    const described = await thread.describe({ ...folders, request, tableSha256, ownDir, createdAt, generator });
+    const bundle = await packAndStore(thread, claim, described.contentSha256, workDir, progress, options, signal);
+    const { pages, bytes, files } = checked;
+    const report = reportOf(job.jobId, { pages, bytes, files: files.length }, found);
+    return { bundle, report };
+  } finally {
+    await thread.end();
+    await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+/** A bundle without search data is whole: the deployment side indexes the pages. So a fault here is said, and no more. */
+async function makeSearchData(
+  { searchData }: RunJobOptions,
+  site: {
+    siteDir: string;
+    ownDir: string;
+    checked: { files: Parameters<SearchData['make']>[0]['files']; found: FoundSoFar };
+  },
+  progress: JobProgress,
+  signal: AbortSignal,
+): Promise<FoundSoFar> {
+  const { siteDir, ownDir, checked } = site;
+  const into = join(ownDir, 'search');
+  await mkdir(into, { recursive: true });
+  if (searchData === null) return checked.found;
+  try {
+    await searchData.make({ siteDir, files: checked.files }, into, progress.of('search'), signal);
+    return checked.found;
+  } catch (error) {
+    signal.throwIfAborted();
+    await rm(into, { recursive: true, force: true });
+    const findings = Findings.of(checked.found);
+    const detail = error instanceof Error ? error.message : String(error);
+    findings.add({ kind: 'search_data_missing', page: '', detail });
+    return findings.soFar;
+  }
+}
+
+/** What the domain's last export of this version has packed already is not packed again. */
+async function packAndStore(
+  thread: JobThread,
+  { job }: Claim,
+  contentSha256: string,
+  workDir: string,
+  progress: JobProgress,
+  options: RunJobOptions,
+  signal: AbortSignal,
+): Promise<ExportedBundle> {
+  const { folder, queue, store, signatures, packEntry, packThreads } = options;
+  const last = await queue.lastCompleted(job.organizationId, job.domain, job.version);
+  if (last?.bundle?.contentSha256 === contentSha256) {
+    const { bundle } = last;
+    if ((await store.has(bundle.sha256)) && (await signatures.has(bundle.sha256))) return bundle;
+  }
+  const to = join(workDir, 'bundle.tar.gz');
+  const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
+  const packed = await thread.pack({ ...folders, contentSha256, to, packEntry, packThreads }, progress.of('pack'));
+  await signatures.sign(packed.sha256, to);
+  await store.put({ ...packed, file: to }, signal);
+  return { ...packed, contentSha256 };
+}

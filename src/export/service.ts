@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { DocshelfError } from '../domain/errors.ts';
+import {
+  bundleFileName,
+  type ExportReport,
+  type ExportRequest,
+  isTerminal,
+  JOB_ID_PATTERN,
+  type Job,
+} from '../domain/job.ts';
+import type { OwnedSite } from '../domain/organization.ts';
+import { jobView } from './job-view.ts';
+import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
+
+export interface ExportSettings {
+  /** 1 s to 7 days. */
+  readonly linkTtlMs: number;
+  /** Jobs of one organization that may wait. */
+  readonly queuedMax: number;
+}
+
+export interface ExportServiceOptions {
+  readonly queue: Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report'>;
+  readonly store: Pick<BundleStore, 'has' | 'link'>;
+  /** As the config is now. */
+  readonly settings: () => ExportSettings;
+  /** Packs the bundle of a completed job once more, and puts it into the store. */
+  readonly repack: (job: StoredJob, signal: AbortSignal) => Promise<void>;
+  /** The minisign signature of a bundle; null where bundles are not signed. */
+  readonly signatureOf: (sha256: string) => Promise<string | null>;
+  /** A job was added: who runs jobs in this process need not wait to see it. */
+  readonly onStarted: () => void;
+  /** Aborts when the process ends: packing is given up then. */
+  readonly signal: AbortSignal;
+}
+
+/** Where the bundle of a completed job is, for as long as the link works. */
+export interface BundleLink {
+  readonly jobId: string;
+  readonly bundleUrl: string;
+  readonly sizeBytes: number;
+  /** RFC 3339, UTC. */
+  readonly expiresAt: string;
+  readonly sha256: string;
+  /** Of the bundle, by minisign; absent where bundles are not signed. */
+  readonly signature?: string;
+}
+
+export interface JobPage {
+  readonly jobs: readonly Job[];
+  /** Null: this was the last page. */
+  readonly nextCursor: string | null;
+}
+
+/**
+ * Export jobs as their owners see them. An organization reaches its own jobs alone: another's is `not_found`, in the words
+ * of one that never was.
+ */
+export class ExportService {
+  readonly #options: ExportServiceOptions;
+  /** By digest: looking whether a bundle is kept, and packing it where it is not. */
+  readonly #packing = new Map<string, Promise<void>>();
+
+  constructor(options: ExportServiceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Queues an export of a site.
+   *
+   * @throws DocshelfError `no_source` where the site is only searched; `queue_full`
+   */
+  async start(site: OwnedSite, request: Omit<ExportRequest, 'domain'>): Promise<Job> {
+    const { queue, settings, onStarted } = this.#options;
+    const { domain, organization } = site;
+    if (site.source === null) throw noSource(domain);
+    const { version, paths } = request;
+    const job = { jobId: newJobId(), organizationId: organization.id, domain, version, paths };
+    const queued = await queue.add(job, settings().queuedMax);
+    onStarted();
+    return jobView(queued);
+  }
+
+  /** @throws DocshelfError `not_found` */
+  async get(organizationId: string, jobId: string): Promise<Job> {
+    return jobView(await this.#find('show', organizationId, jobId));
+  }
+
+  /** Newest first. @throws DocshelfError `bad_request` where the cursor is none that was given. */
+  async list(filter: JobFilter): Promise<JobPage> {
+    const { jobs, nextCursor } = await this.#options.queue.list(filter);
+    return { jobs: jobs.map(jobView), nextCursor };
+  }
+
+  /**
+   * What was exported, left out and found wrong. A job that failed before there was anything to tell has exported nothing.
+   *
+   * @throws DocshelfError `not_found`; `not_completed` where the job is not over
+   */
+  async report(organizationId: string, jobId: string): Promise<ExportReport> {
+    const { status } = await this.#find('report on', organizationId, jobId);
+    if (!isTerminal(status)) throw notCompleted('report on', jobId, status);
+    const report = await this.#options.queue.report(jobId);
+    return report ?? { jobId, pages: 0, files: 0, bytes: 0, counts: {}, findings: [] };
+  }
+
+  /** Asks a job to stop; one that is over stays as it is. @throws DocshelfError `not_found` */
+  async cancel(organizationId: string, jobId: string): Promise<Job> {
+    await this.#find('cancel', organizationId, jobId);
+    const canceled = await this.#options.queue.cancel(jobId);
+    // Removed for its age since it was found.
+    if (canceled === null) throw noSuchJob('cancel', jobId);
+    return jobView(canceled);
+  }
+
+  /**
+   * A link that works to the bundle of a completed job, whose archive is packed once more where it is gone.
+   *
+   * @throws DocshelfError `not_found`, `not_completed`, and what packing throws
+   */
+  async bundle(organizationId: string, jobId: string): Promise<BundleLink> {
+    const { store, settings, signatureOf } = this.#options;
+    const job = await this.#find('link to the bundle of', organizationId, jobId);
+    const { status, bundle } = job;
+    if (status !== 'completed' || bundle === null) throw notCompleted('link to the bundle of', jobId, status);
+    const { sha256, sizeBytes } = bundle;
+    await this.#keep(job, sha256);
+    const [{ url, expiresAt }, signature] = await Promise.all([
+      store.link({ sha256, fileName: bundleFileName(job) }, settings().linkTtlMs),
+      signatureOf(sha256),
+    ]);
+    return {
+      jobId,
+      bundleUrl: url,
+      sizeBytes,
+      expiresAt: expiresAt.toISOString(),
+      sha256,
+      ...(signature === null ? {} : { signature }),
+    };
+  }
+
+  /** Makes sure that the store has a bundle, once for all who ask at the same time, whichever of its jobs they name. */
+  #keep(job: StoredJob, sha256: string): Promise<void> {
+    const underWay = this.#packing.get(sha256);
+    if (underWay !== undefined) return underWay;
+    const keeping = this.#packWhereGone(job, sha256).finally(() => this.#packing.delete(sha256));
+    this.#packing.set(sha256, keeping);
+    return keeping;
+  }
+
+  async #packWhereGone(job: StoredJob, sha256: string): Promise<void> {
+    const { store, repack, signal } = this.#options;
+    if (!(await store.has(sha256))) await repack(job, signal);
+  }
+
+  async #find(act: string, organizationId: string, jobId: string): Promise<StoredJob> {
+    const job = JOB_ID_PATTERN.test(jobId) ? await this.#options.queue.get(jobId) : null;
+    if (job === null || job.organizationId !== organizationId) throw noSuchJob(act, jobId);
+    return job;
+  }
+}
+
+/** 64 random bits: two of a billion jobs are alike with a chance of 1 in 37. */
+function newJobId(): string {
+  return `se_${randomBytes(8).toString('hex')}`;
+}
+
+function noSuchJob(act: string, jobId: string): DocshelfError {
+  return new DocshelfError('not_found', `Cannot ${act} "${jobId.slice(0, 64)}": there is no such job`, {
+    next: 'Check the jobId that the start of the export answered, and that the key is of the same organization.',
+  });
+}
+
+function notCompleted(act: string, jobId: string, status: Job['status']): DocshelfError {
+  const next =
+    status === 'failed'
+      ? 'Read the error of the job, mend what it names, and start another.'
+      : 'Ask for the job until its status is completed or failed.';
+  return new DocshelfError('not_completed', `Cannot ${act} "${jobId}": the job is ${statusInWords(status)}`, {
+    next,
+    fields: { status },
+  });
+}
+
+function statusInWords(status: Job['status']): string {
+  return status === 'failed' ? 'over, and has failed' : status;
+}
+
+function noSource(domain: string): DocshelfError {
+  return new DocshelfError('no_source', `Cannot export "${domain}": nothing says where its site comes from`, {
+    next: `Ask who runs this service to set the source of the domain "${domain}" in organizations, then start the export again.`,
+    fields: { domain },
+  });
+}

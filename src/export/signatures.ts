@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { signFile } from '../archive/index.ts';
+import { errnoOf } from '../domain/errors.ts';
+import type { Secret } from '../domain/secret.ts';
+
+/** minisign signatures of bundles, by the digest of the archive: `signatures/<sha256>.minisig`. */
+export class Signatures {
+  readonly #dir: string;
+  readonly #key: () => Secret | null;
+
+  /** @param key the secret key as the config has it now; null: bundles are not signed */
+  constructor(dir: string, key: () => Secret | null) {
+    this.#dir = dir;
+    this.#key = key;
+  }
+
+  /** Whether nothing is left to sign. */
+  async has(sha256: string): Promise<boolean> {
+    return this.#key() === null || (await this.read(sha256)) !== null;
+  }
+
+  /** Signs an archive, where bundles are signed. @throws DocshelfError `config_invalid` where the key is none */
+  async sign(sha256: string, archive: string): Promise<void> {
+    const key = this.#key();
+    if (key === null) return;
+    const text = await signFile(archive, key.reveal(), { trustedComment: `sha256:${sha256}` });
+    const temporary = join(this.#dir, `.tmp-${randomBytes(6).toString('hex')}`);
+    await writeFile(temporary, text, { flag: 'wx', flush: true });
+    await rename(temporary, this.#pathOf(sha256));
+  }
+
+  /** The signature, or null where the bundle was never signed. */
+  async read(sha256: string): Promise<string | null> {
+    return readFile(this.#pathOf(sha256), 'utf8').catch((error: unknown) => {
+      if (errnoOf(error) === 'ENOENT') return null;
+      throw error;
+    });
+  }
+
+  async remove(sha256: string): Promise<void> {
+    await rm(this.#pathOf(sha256), { force: true });
+  }
+
+  #pathOf(sha256: string): string {
+    return join(this.#dir, `${sha256}.minisig`);
+  }
+}

@@ -1,0 +1,14 @@
+import { readFile } from 'node:fs/promises';
+import type { SiteTable } from './collect.ts';
+import type { FileStore } from './file-store.ts';
+
+/** Writes a collected site's table into the file store: the digest is all that a job needs to go on from it. */
+export async function writeSiteTable(store: FileStore, table: SiteTable): Promise<string> {
+  const { sha256 } = await store.put(Buffer.from(JSON.stringify(table)));
+  return sha256;
+}
+
+/** @throws the system's own errors where the table is gone */
+export async function readSiteTable(store: FileStore, sha256: string): Promise<SiteTable> {
+  return JSON.parse(await readFile(store.pathOf(sha256), 'utf8')) as SiteTable;
+}

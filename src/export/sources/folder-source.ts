@@ -1,0 +1,173 @@
+import { stat } from 'node:fs/promises';
+import { Lanes } from '../../archive/lanes.ts';
+import { layoutOf, placeOf } from '../../archive/layout.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import type { ExportRequest } from '../../domain/job.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import { isPage } from '../../domain/release.ts';
+import type { SiteSink, SiteSource } from '../ports.ts';
+import { badSource } from './bad-source.ts';
+import { selectPages } from './select-pages.ts';
+import { unpackArchive } from './unpack-archive.ts';
+import { type FoundFile, walkFolder } from './walk-folder.ts';
+
+export interface FolderSourceOptions {
+  /** A folder of built static files, or an archive of one: `.tar`, `.tar.gz`, `.tar.zst` or `.zip`. */
+  readonly path: string;
+  /** Where an archive is unpacked: empty or missing, and the caller's to remove, also after a failure. */
+  readonly workDir: string;
+  /** What a bundle may hold. */
+  readonly limits: ArchiveLimits;
+}
+
+/** Files that the sink is given at once: enough to keep the disk busy, and few enough of them in memory. */
+const IN_FLIGHT_MAX = 16;
+
+/**
+ * A site out of a folder of built static files, byte for byte, or out of an archive of one.
+ *
+ * 1. Unpack, where it is an archive.
+ * 2. Find the files; leave out what no bundle may hold or what nobody is ever answered with.
+ * 3. Leave out what is not part of the site: a folder that wraps it, launchers (contract, section 3).
+ * 4. Keep the pages that are asked for.
+ * 5. Give all of it to the sink.
+ */
+export class FolderSource implements SiteSource {
+  readonly #options: FolderSourceOptions;
+
+  constructor(options: FolderSourceOptions) {
+    this.#options = options;
+  }
+
+  async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const { path, limits } = this.#options;
+    const unpacked = await this.#openFolder(sink, signal);
+    const found = await walkFolder(unpacked.dir, limits, signal);
+    for (const finding of found.leftOut) sink.find(finding);
+
+    const site = siteOf(found.files, sink);
+    const files = request.paths === null ? site : limitTo(request.paths, site, path, sink);
+    if (!files.some((file) => isPage(file.path))) {
+      throw badSource(
+        path,
+        'it holds no HTML page',
+        'Point the source at the folder of the built site, not at its sources.',
+      );
+    }
+    await give(files, sink, unpacked.bytes, signal);
+  }
+
+  /** The folder to read; `bytes` that went through unpacking it. */
+  async #openFolder(sink: SiteSink, signal: AbortSignal): Promise<{ dir: string; bytes: number }> {
+    const { path, workDir, limits } = this.#options;
+    const info = await stat(path).catch((error: unknown) => {
+      const isMissing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
+      const state = isMissing ? 'it is not there' : `it cannot be read (${errnoOf(error) ?? error})`;
+      throw badSource(
+        path,
+        state,
+        'Set the path of the source to the folder of the built site, readable for docshelf.',
+        error,
+      );
+    });
+    if (info.isDirectory()) return { dir: path, bytes: 0 };
+    if (!info.isFile()) {
+      throw badSource(
+        path,
+        'it is neither a folder nor a file',
+        'Set the path of the source to the folder of the built site, or to an archive of it.',
+      );
+    }
+    let bytes = 0;
+    // What is unpacked is given to the sink afterwards: twice the bytes in all.
+    const onProgress = (done: number, total: number): void => {
+      bytes = total;
+      sink.progress(done, 2 * total);
+    };
+    const { dir, leftOut } = await unpackArchive(path, workDir, limits, onProgress, signal);
+    for (const finding of leftOut) sink.find(finding);
+    return { dir, bytes };
+  }
+}
+
+/**
+ * The files of the site, by their paths in it, as an importer would place them if the folder were packed as it is. A folder
+ * that wraps the site goes: else the bundle would be unwrapped, and no more be what its manifest says.
+ */
+function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile[] {
+  const entries = found.map((file) => ({ ...file, name: file.path, kind: 'file' as const }));
+  const layout = layoutOf(entries);
+  for (const page of layout.launchers) {
+    sink.find({ kind: 'left_out', page, detail: 'it is a launcher, not part of the site' });
+  }
+  return entries.flatMap((entry) => {
+    const placed = placeOf(entry, layout);
+    return placed === null ? [] : [{ path: placed.path, file: entry.file, size: entry.size }];
+  });
+}
+
+function limitTo(
+  paths: readonly string[],
+  site: readonly FoundFile[],
+  source: string,
+  sink: SiteSink,
+): readonly FoundFile[] {
+  const { pages, files, findings } = selectPages(site, paths);
+  for (const finding of findings) sink.find(finding);
+  if (pages === 0) {
+    throw badSource(
+      source,
+      'none of the paths asked for leads to a page',
+      'Ask for paths as readers see them: /guides/start.',
+    );
+  }
+  const { root } = layoutOf(files.map(({ path }) => ({ name: path, kind: 'file' })));
+  if (root !== '') {
+    throw badSource(
+      source,
+      `the pages asked for all lie in "${root}", which an importer would take for the folder around the site`,
+      'Ask for a page outside of it too: "/", or put a robots.txt or another file at the root of the site.',
+    );
+  }
+  return files;
+}
+
+/** Progress is in bytes, those of unpacking included. */
+async function give(
+  files: readonly FoundFile[],
+  sink: SiteSink,
+  unpackedBytes: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const totalBytes = unpackedBytes + files.reduce((sum, { size }) => sum + size, 0);
+  let doneBytes = unpackedBytes;
+  const lanes = new Lanes(IN_FLIGHT_MAX);
+  try {
+    for (const { path, file, size } of files) {
+      await lanes.run(async () => {
+        signal.throwIfAborted();
+        await addFile(sink, path, file);
+        doneBytes += size;
+        sink.progress(doneBytes, totalBytes);
+      });
+    }
+    await lanes.drain();
+  } finally {
+    await lanes.settle();
+  }
+}
+
+async function addFile(sink: SiteSink, path: string, file: string): Promise<void> {
+  try {
+    await sink.add(path, { file });
+  } catch (error) {
+    if (!(error instanceof DocshelfError) || error.code !== 'cannot_read') throw error;
+    throw badSource(
+      file,
+      'it cannot be read',
+      'Make it readable for the user that docshelf runs as, and do not rebuild the site while it is exported.',
+      error,
+    );
+  }
+}

@@ -1,0 +1,60 @@
+import type { Finding } from '../../domain/job.ts';
+import { isPage } from '../../domain/release.ts';
+import { resolvePath } from '../../web/resolve.ts';
+import type { FoundFile } from './walk-folder.ts';
+
+export interface Selection {
+  /** The pages that the paths name, and what stays with them. */
+  readonly pages: number;
+  readonly files: readonly FoundFile[];
+  /** Paths that lead to no page of the site. */
+  readonly findings: readonly Finding[];
+}
+
+const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
+
+/** Stands for the site's own host. */
+const OWN_ORIGIN = 'http://site.invalid';
+
+/**
+ * Limits a site to the pages that the paths name, as readers write them: `/guides/start`, `guides/start.html`, `/guides/`.
+ *
+ * Every file that is no page stays, and so do 404 pages. Which of them a page needs is not known: scripts ask for more than
+ * the markup says (payloads of client-side navigation, search indexes, lazy parts), and a page that is broken offline is
+ * worse than a file too many.
+ */
+export function selectPages(files: readonly FoundFile[], paths: readonly string[]): Selection {
+  const table = new Set(files.map(({ path }) => path));
+  const wanted = new Set<string>();
+  const findings: Finding[] = [];
+  for (const path of paths) {
+    const file = fileAt(table, path);
+    if (file !== null && isPage(file)) wanted.add(file);
+    else if (file === null)
+      findings.push({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
+  }
+  const selected = files.filter(({ path }) => !isPage(path) || wanted.has(path) || NOT_FOUND_PAGE.test(path));
+  return { pages: wanted.size, files: selected, findings };
+}
+
+/** The file that answers a path, with or without the slash of a folder. */
+function fileAt(table: ReadonlySet<string>, path: string): string | null {
+  const address = decodedPath(path);
+  if (address === null) return null;
+  const found = resolvePath(table, address, 'never');
+  if (found.kind === 'file') return found.path;
+  if (found.kind === 'missing') return null;
+  // `/a/` where only `a.html` is: readers are sent to `/a`.
+  const redirected = resolvePath(table, address.replace(/\/$/, ''), 'never');
+  return redirected.kind === 'file' ? redirected.path : null;
+}
+
+function decodedPath(path: string): string | null {
+  const url = URL.parse(path.startsWith('/') ? path : `/${path}`, OWN_ORIGIN);
+  if (url === null || url.origin !== OWN_ORIGIN) return null;
+  try {
+    return decodeURIComponent(url.pathname).slice(1);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,56 @@
+import { mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { extractArchive, inspectArchive } from '../../archive/index.ts';
+import { showName } from '../../archive/refuse.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Finding } from '../../domain/job.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import { badSource } from './bad-source.ts';
+
+export interface UnpackedArchive {
+  /** The folder that the site is in now. */
+  readonly dir: string;
+  readonly leftOut: readonly Finding[];
+}
+
+/**
+ * Unpacks an archive of a site, by the same rules as a bundle that is taken in.
+ *
+ * @param workDir a folder that is the caller's to empty and to remove
+ * @throws DocshelfError `bad_source` where it cannot be read or holds no page, a code of `ARCHIVE_RULES` where it is refused
+ */
+export async function unpackArchive(
+  file: string,
+  workDir: string,
+  limits: ArchiveLimits,
+  onProgress: (doneBytes: number, totalBytes: number) => void,
+  signal: AbortSignal,
+): Promise<UnpackedArchive> {
+  // Names that differ only by case show in the work folder, where its file system folds them: by `name_case_conflict`.
+  const options = { name: basename(file), limits, foldsCase: false, signal };
+  const listing = await inspectArchive(file, options).catch((error: unknown) => {
+    throw asBadSource(file, error);
+  });
+  const dir = join(workDir, 'site');
+  const ownDir = join(workDir, 'own');
+  await mkdir(workDir, { recursive: true });
+  await extractArchive(file, listing, { ...options, siteDir: dir, ownDir, onProgress });
+  const leftOut = listing.launchers.map((name) => leaveOut(name, 'it is a launcher, not part of the site'));
+  if (listing.ownRoot !== '')
+    leftOut.push(leaveOut(listing.ownRoot, "it is docshelf's own folder, which each export makes anew"));
+  return { dir, leftOut };
+}
+
+function leaveOut(path: string, detail: string): Finding {
+  return { kind: 'left_out', page: showName(path), detail };
+}
+
+/** What is wrong with the source's place, and not with the archive's content, has the code of sources. */
+function asBadSource(file: string, error: unknown): unknown {
+  if (!(error instanceof DocshelfError)) return error;
+  if (error.code === 'no_pages')
+    return badSource(file, 'it holds no HTML page', 'Pack the built site, not its sources.', error);
+  if (error.code === 'cannot_read')
+    return badSource(file, 'it cannot be read', 'Make it readable for the user that docshelf runs as.', error);
+  return error;
+}

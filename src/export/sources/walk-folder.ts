@@ -1,0 +1,205 @@
+import type { Dirent, Stats } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { canonicalName, decodeName } from '../../archive/name.ts';
+import { refusalsOf, showName } from '../../archive/refuse.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import type { Finding } from '../../domain/job.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import { OWN_FOLDER } from '../../domain/release.ts';
+import { isHidden } from '../../web/resolve.ts';
+import { badSource } from './bad-source.ts';
+
+/** A file of the folder that may stand in a bundle. */
+export interface FoundFile {
+  /** Canonical: `/` between segments, no leading slash. */
+  readonly path: string;
+  /** Where its bytes are, symlinks resolved. */
+  readonly file: string;
+  /** Bytes, as it was found. */
+  readonly size: number;
+}
+
+export interface FoundFiles {
+  /** In the order of their paths (code units). */
+  readonly files: readonly FoundFile[];
+  /** What was left out, and why; a folder once, for all that is in it. */
+  readonly leftOut: readonly Finding[];
+}
+
+/** A folder to read: its path in the site, empty or with a slash at its end, where it is, and what it lies in. */
+interface Folder {
+  readonly path: string;
+  /** Symlinks resolved. */
+  readonly dir: string;
+  /** The folders that led here, this one too, symlinks resolved: a link to one of them is a loop. */
+  readonly trail: ReadonlySet<string>;
+}
+
+/** What an entry of a folder is: its path in the site, and where it is, symlinks resolved. */
+interface Found {
+  readonly path: string;
+  readonly file: string;
+  readonly info: Stats;
+}
+
+const NEITHER = 'it is neither a file nor a folder';
+const OWN = "it is docshelf's own folder, which each export makes anew";
+const TOO_LARGE = 'Point the source at the built site alone, or split the site.';
+
+/** Entries of one folder that are looked at side by side: as many as the thread pool has threads, twice. */
+const LOOKS_MAX = 8;
+
+/**
+ * Finds the files of a folder. Left out are: what is never served (`isHidden`), links that lead out of the folder, to nothing
+ * or in a circle, what is neither file nor folder, and what no archive may hold. Links within the folder are followed.
+ *
+ * @throws DocshelfError `bad_source` where the folder or one in it cannot be read, or holds more than an archive may; the
+ *   signal's reason when it is aborted
+ */
+export async function walkFolder(dir: string, limits: ArchiveLimits, signal: AbortSignal): Promise<FoundFiles> {
+  const root = await realpath(dir).catch((error: unknown) => {
+    throw unreadable(dir, error);
+  });
+  return new FolderWalk(root, dir, limits).run(signal);
+}
+
+class FolderWalk {
+  readonly #root: string;
+  readonly #name: string;
+  readonly #limits: ArchiveLimits;
+  readonly #files: FoundFile[] = [];
+  readonly #leftOut: Finding[] = [];
+  /** Paths in NFC: names that are one to archives, and stand twice on this disk. */
+  readonly #taken = new Set<string>();
+  #entries = 0;
+  #totalBytes = 0;
+
+  /** @param root symlinks resolved. @param name what errors call it. */
+  constructor(root: string, name: string, limits: ArchiveLimits) {
+    this.#root = root;
+    this.#name = name;
+    this.#limits = limits;
+  }
+
+  async run(signal: AbortSignal): Promise<FoundFiles> {
+    const folders: Folder[] = [{ path: '', dir: this.#root, trail: new Set([this.#root]) }];
+    for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+      signal.throwIfAborted();
+      folders.push(...(await this.#read(folder)));
+    }
+    const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1);
+    this.#leftOut.sort((a, b) => byPath({ path: a.page }, { path: b.page }));
+    return { files: this.#files.sort(byPath), leftOut: this.#leftOut };
+  }
+
+  /** Takes in a folder's files. @returns the folders in it. */
+  async #read(folder: Folder): Promise<Folder[]> {
+    // As bytes: a name that is not UTF-8 would be read as another name, which is not there.
+    const entries = await readdir(folder.dir, { withFileTypes: true, encoding: 'buffer' }).catch((error: unknown) => {
+      throw unreadable(folder.dir, error);
+    });
+    entries.sort((a, b) => Buffer.compare(a.name, b.name));
+    this.#count(entries.length);
+    const below: Folder[] = [];
+    for (let at = 0; at < entries.length; at += LOOKS_MAX) {
+      const found = entries.slice(at, at + LOOKS_MAX).map((entry) => this.#look(folder, entry));
+      for (const each of await Promise.all(found)) if (each !== null) this.#take(each, folder, below);
+    }
+    return below;
+  }
+
+  /** What an entry is, or null where it is left out by its name or its kind. */
+  async #look(folder: Folder, entry: Dirent<Buffer>): Promise<Found | null> {
+    const path = this.#pathOf(folder, entry);
+    if (path === null) return null;
+    const place = join(folder.dir, lastOf(path));
+    if (!entry.isFile() && !entry.isDirectory() && !entry.isSymbolicLink()) return this.#leaveOut(path, NEITHER);
+    const file = entry.isSymbolicLink() ? await this.#follow(place, path) : place;
+    if (file === null) return null;
+    const info = await stat(file).catch((error: unknown) => {
+      throw unreadable(file, error);
+    });
+    return { path, file, info };
+  }
+
+  #take({ path, file, info }: Found, { trail }: Folder, below: Folder[]): void {
+    if (info.isDirectory()) {
+      if (trail.has(file)) this.#leaveOut(path, 'it is a symbolic link to a folder that it lies in');
+      else below.push({ path: `${path}/`, dir: file, trail: new Set([...trail, file]) });
+      return;
+    }
+    const reason = this.#whyNot(path, info);
+    if (reason !== null) {
+      this.#leaveOut(path, reason);
+      return;
+    }
+    this.#taken.add(path.normalize('NFC'));
+    this.#files.push({ path, file, size: info.size });
+    this.#totalBytes += info.size;
+    const { totalBytesMax } = this.#limits;
+    if (this.#totalBytes > totalBytesMax) {
+      throw badSource(this.#name, `its files have more than ${totalBytesMax} bytes together`, TOO_LARGE);
+    }
+  }
+
+  /** Why something that is no folder is no file of a bundle, or null where it is one. */
+  #whyNot(path: string, info: Stats): string | null {
+    if (!info.isFile()) return NEITHER;
+    if (info.size > this.#limits.fileBytesMax) return `it has more than ${this.#limits.fileBytesMax} bytes`;
+    return this.#taken.has(path.normalize('NFC')) ? 'another file has the same name in another Unicode form' : null;
+  }
+
+  /** The path in the site of a folder's entry, or null where no archive may hold it or nobody is ever answered with it. */
+  #pathOf(folder: Folder, entry: Dirent<Buffer>): string | null {
+    const refuse = refusalsOf(this.#name);
+    try {
+      const path = canonicalName(`${folder.path}${decodeName(entry.name, refuse)}`, this.#limits, refuse);
+      if (`${path}/`.startsWith(OWN_FOLDER)) return this.#leaveOut(path, OWN);
+      // With its slash a folder is judged by what it holds: `.well-known` has its dot by right.
+      const isServed = !isHidden(entry.isFile() ? path : `${path}/`);
+      return isServed ? path : this.#leaveOut(path, 'its name begins with a dot, and such files are never served');
+    } catch (error) {
+      if (!(error instanceof DocshelfError)) throw error;
+      return this.#leaveOut(
+        `${folder.path}${entry.name.toString('utf8')}`,
+        `no archive may hold its name (${error.code})`,
+      );
+    }
+  }
+
+  /** Where a symlink leads, or null where that is out of the folder or nowhere. */
+  async #follow(link: string, path: string): Promise<string | null> {
+    const target = await realpath(link).catch((error: unknown) => {
+      const errno = errnoOf(error);
+      if (errno === 'ENOENT' || errno === 'ELOOP' || errno === 'ENOTDIR') return null;
+      throw unreadable(link, error);
+    });
+    if (target === null) return this.#leaveOut(path, 'it is a symbolic link that leads nowhere');
+    const isWithin = target === this.#root || target.startsWith(this.#root === sep ? sep : this.#root + sep);
+    return isWithin ? target : this.#leaveOut(path, 'it is a symbolic link that leaves the folder');
+  }
+
+  #count(entries: number): void {
+    this.#entries += entries;
+    if (this.#entries > this.#limits.entriesMax) {
+      throw badSource(this.#name, `it holds more than ${this.#limits.entriesMax} files and folders`, TOO_LARGE);
+    }
+  }
+
+  #leaveOut(path: string, reason: string): null {
+    this.#leftOut.push({ kind: 'left_out', page: showName(path), detail: reason });
+    return null;
+  }
+}
+
+const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+function unreadable(path: string, error: unknown): DocshelfError {
+  return badSource(
+    path,
+    `it cannot be read (${errnoOf(error) ?? String(error)})`,
+    'Make it readable for the user that docshelf runs as.',
+    error,
+  );
+}

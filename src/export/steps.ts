@@ -1,0 +1,160 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { archiveOrder, type PackEntry, packBundle, parseManifest } from '../archive/index.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { ExportRequest } from '../domain/job.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { SourceSettings } from '../domain/organization.ts';
+import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { mediaTypeOf } from '../web/index.ts';
+import { checkSite } from './check/index.ts';
+import { type CollectProgress, collectSite } from './collect.ts';
+import { FileStore } from './file-store.ts';
+import { Findings, type FoundSoFar } from './findings.ts';
+import { ManifestStore } from './manifest-store.ts';
+import { openSource } from './open-source.ts';
+import type { CollectedFile } from './ports.ts';
+import { readSiteTable, writeSiteTable } from './site-table.ts';
+
+/**
+ * The heavy steps of a job, which run in its thread: plain data in, plain data out. The site's table passes between them as
+ * a file of the file store, so that an interrupted job goes on from it.
+ */
+
+interface Folders {
+  readonly filesDir: string;
+  readonly manifestsDir: string;
+}
+
+export interface CollectOrder extends Folders {
+  readonly request: ExportRequest;
+  readonly source: SourceSettings;
+  /** For what the source unpacks on its way. */
+  readonly workDir: string;
+  /** Of a source that is an archive. */
+  readonly limits: ArchiveLimits;
+}
+
+export interface CheckOrder extends Folders {
+  readonly tableSha256: string;
+  /** Receives the site's files; made here. */
+  readonly siteDir: string;
+  /** Host names of the site, in lower case: references to them are its own. */
+  readonly hosts: readonly string[];
+}
+
+export interface CheckedSite {
+  readonly files: readonly CollectedFile[];
+  readonly pages: number;
+  readonly bytes: number;
+  readonly found: FoundSoFar;
+}
+
+export interface DescribeOrder extends Folders {
+  readonly request: ExportRequest;
+  readonly tableSha256: string;
+  /** Holds what goes beside the site as `_docshelf/`; may be empty. */
+  readonly ownDir: string;
+  readonly createdAt: string;
+  readonly generator: string;
+}
+
+export interface PackOrder extends Folders {
+  readonly contentSha256: string;
+  readonly to: string;
+  /** URL of the entry of packing's threads, and how many there are. */
+  readonly packEntry: string;
+  readonly packThreads: number;
+}
+
+export interface SweepOrder extends Folders {
+  /** `contentSha256` of the bundles that are kept. */
+  readonly keep: readonly string[];
+  /** What was written or used more recently stays, whoever names it: a job may be at work on it. */
+  readonly olderThanMs: number;
+}
+
+export type OnStep = (done: number, total: number, pages?: number) => void;
+
+/** Source -> file store. @throws DocshelfError `bad_source`; the signal's reason */
+export async function collect(
+  { request, source, filesDir, workDir, limits }: CollectOrder,
+  onStep: OnStep,
+  signal: AbortSignal,
+): Promise<{ readonly tableSha256: string; readonly pages: number }> {
+  const store = new FileStore(filesDir);
+  const onProgress = ({ done, total, pages }: CollectProgress): void => onStep(done, total, pages);
+  const site = await openSource(source, workDir, limits);
+  const table = await collectSite(site, request, store, onProgress, signal);
+  const pages = table.files.filter(({ path }) => isPage(path)).length;
+  return { tableSha256: await writeSiteTable(store, table), pages };
+}
+
+/** The site as a folder, and what is wrong with it. */
+export async function check(
+  { tableSha256, filesDir, siteDir, hosts }: CheckOrder,
+  onStep: OnStep,
+  signal: AbortSignal,
+): Promise<CheckedSite> {
+  const store = new FileStore(filesDir);
+  const { files, found } = await readSiteTable(store, tableSha256);
+  for (const folder of new Set(files.map(({ path }) => dirname(join(siteDir, path))))) {
+    await mkdir(folder, { recursive: true });
+  }
+  for (const { path, sha256 } of files) await store.link(sha256, join(siteDir, path));
+  const findings = Findings.of(found);
+  await checkSite({ siteDir, files, hosts, find: (finding) => findings.add(finding), onProgress: onStep, signal });
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return { files, pages: files.filter(({ path }) => isPage(path)).length, bytes, found: findings.soFar };
+}
+
+/** The manifest of the site with docshelf's own files beside it. */
+export async function describe(order: DescribeOrder): Promise<{ readonly contentSha256: string }> {
+  const { request, tableSha256, filesDir, manifestsDir, ownDir, createdAt, generator } = order;
+  const store = new FileStore(filesDir);
+  const { files } = await readSiteTable(store, tableSha256);
+  const own: CollectedFile[] = [];
+  for (const entry of await readdir(ownDir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    const path = OWN_FOLDER + relative(ownDir, file).split(sep).join('/');
+    own.push({ path, ...(await store.put({ file })), type: mediaTypeOf(path) });
+  }
+  const all = [...files, ...own].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const { domain, version } = request;
+  const content = { domain, version, files: all };
+  const { contentSha256 } = await new ManifestStore(manifestsDir).take(content, { createdAt, generator });
+  return { contentSha256 };
+}
+
+/** The archive that a manifest describes. @throws DocshelfError `bundle_gone` where the manifest is no longer there; `cannot_read` */
+export async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
+  const { contentSha256, filesDir, manifestsDir, to, packEntry, packThreads } = order;
+  const store = new FileStore(filesDir);
+  const bytes = await new ManifestStore(manifestsDir).read(contentSha256);
+  if (bytes === null) {
+    throw new DocshelfError('bundle_gone', 'Cannot pack the bundle: its manifest is no longer there', {
+      next: 'Start a new export.',
+    });
+  }
+  const { files } = parseManifest(bytes, MANIFEST_PATH);
+  const stored = files.map(({ path, size, sha256 }) => ({ path, size, sha256, file: store.pathOf(sha256) }));
+  const entries: PackEntry[] = [{ path: MANIFEST_PATH, bytes }, ...stored].sort(archiveOrder);
+  const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+  const threads = { count: packThreads, spawn: () => new Worker(new URL(packEntry)) };
+  return packBundle({ entries, to, threads, signal, onProgress: (doneBytes) => onStep(doneBytes, totalBytes) });
+}
+
+/** Removes manifests and files that no kept bundle holds. */
+export async function sweep({ keep, olderThanMs, filesDir, manifestsDir }: SweepOrder): Promise<void> {
+  const manifests = new ManifestStore(manifestsDir);
+  const files = new Set<string>();
+  for (const contentSha256 of keep) {
+    const bytes = await manifests.read(contentSha256);
+    if (bytes === null) continue;
+    for (const { sha256 } of parseManifest(bytes, MANIFEST_PATH).files) files.add(sha256);
+  }
+  await manifests.sweep(new Set(keep), olderThanMs);
+  await new FileStore(filesDir).sweep(files, olderThanMs);
+}

@@ -1,0 +1,285 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CommandResult, openBench, type RunOptions } from '../helpers/daemon.ts';
+import { answer, VENDOR_KEY, type VendorOptions, VendorService } from '../helpers/export-service.ts';
+import { spawnProgram } from '../helpers/program.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+import { bundle, folderOf, sha256Of } from './bundles.ts';
+import { Home, WAYS } from './home.ts';
+
+const bench = openBench(afterEach);
+
+const SITE = bundle('vendor');
+const ARCHIVE = 'acme-export-2024-06-01.tar.gz';
+
+async function startVendor(options: Partial<VendorOptions> = {}): Promise<VendorService> {
+  const vendor = await VendorService.start({ bundle: () => SITE, extras: true, polls: 1, ...options });
+  bench.onEnd(() => vendor.close());
+  return vendor;
+}
+
+/** `docshelf export …` against the vendor, with its key in the environment. */
+function run(vendor: VendorService, args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
+  const env = { DOCSHELF_API_KEY: VENDOR_KEY, ...options.env };
+  return bench.run(['export', ...args, '--api-url', vendor.url], { ...options, env });
+}
+
+const faultOf = (result: CommandResult) => ({ code: result.code, fault: result.json().code });
+
+describe('export start, status, wait and bundle', () => {
+  test('are the four steps to a link, in JSON and for people', async () => {
+    const vendor = await startVendor();
+    const started = await run(vendor, [
+      'start',
+      '--domain',
+      'acme',
+      '--version',
+      'v3',
+      '--paths',
+      '/a',
+      '/b',
+      '--json',
+    ]);
+    expect(started).toMatchObject({ code: 0, stderr: '' });
+    expect(started.json()).toMatchObject({ domain: 'acme', version: 'v3', status: 'queued', progress: 0, error: null });
+    expect(vendor.bodies).toEqual([{ domain: 'acme', version: 'v3', paths: ['/a', '/b'] }]);
+    const { jobId } = started.json<{ jobId: string }>();
+
+    const waited = await run(vendor, ['wait', jobId, '--json']);
+    expect(waited).toMatchObject({ code: 0, stderr: '' });
+    expect(waited.json()).toMatchObject({ jobId, status: 'completed', progress: 100 });
+    expect((await run(vendor, ['status', jobId])).stdout).toMatch(/^status +completed$/m);
+
+    const link = (await run(vendor, ['bundle', jobId, '--json'])).json<{ bundleUrl: string }>();
+    expect(link).toMatchObject({ jobId, sizeBytes: SITE.length, sha256: sha256Of(SITE) });
+    expect(await (await fetch(link.bundleUrl)).bytes()).toEqual(new Uint8Array(SITE));
+    expect((await run(vendor, ['bundle', jobId])).stdout).toMatch(/^bundleUrl +http:.*canary/m);
+  });
+
+  test('end with the exit code of what is wrong', async () => {
+    const vendor = await startVendor({ failure: 'the source folder is not there' });
+    const failed = await run(vendor, ['wait', vendor.completed(), '--json']);
+    expect(faultOf(failed)).toEqual({ code: 69, fault: 'job_failed' });
+    expect(failed.json().error).toContain('the source folder is not there');
+    expect(faultOf(await run(vendor, ['status', 'se_9', '--json']))).toEqual({ code: 69, fault: 'not_found' });
+    const wrongKey = await run(vendor, ['status', 'se_9', '--json'], { env: { DOCSHELF_API_KEY: 'svc_wrong' } });
+    expect(faultOf(wrongKey)).toEqual({ code: 77, fault: 'unauthorized' });
+    const noKey = await run(vendor, ['status', 'se_9', '--json'], { env: { DOCSHELF_API_KEY: '' } });
+    expect(faultOf(noKey)).toEqual({ code: 77, fault: 'unauthorized' });
+    expect(faultOf(await run(vendor, ['start', '--json']))).toEqual({ code: 64, fault: 'usage' });
+    expect((await run(vendor, ['wait'])).code).toBe(64);
+    vendor.fault(/^GET/, (_, response) => answer(response, 200, { jobId: 'se_1', status: 'running' }), 100);
+    const late = await run(vendor, ['wait', 'se_1', '--timeout', '1s', '--json']);
+    expect(faultOf(late)).toEqual({ code: 69, fault: 'job_timeout' });
+  });
+
+  test('take the key from a file or the environment, and refuse it as an argument without showing it', async () => {
+    const vendor = await startVendor();
+    const jobId = vendor.completed();
+    const folder = await folderOf(await bench.folder(), { key: Buffer.from(`${VENDOR_KEY}\n`) });
+    const env = { DOCSHELF_API_KEY: '' };
+    expect((await run(vendor, ['status', jobId, '--key-file', 'key'], { cwd: folder, env })).code).toBe(0);
+    const before = vendor.calls.length;
+    for (const key of [['--key', VENDOR_KEY], [`--key=${VENDOR_KEY}`]]) {
+      const refused = await run(vendor, ['status', jobId, ...key]);
+      expect(refused.code).toBe(64);
+      expect(refused.stderr).toContain('--key-file');
+      expect(refused.stdout + refused.stderr).not.toContain('canary');
+    }
+    expect(vendor.calls).toHaveLength(before);
+  });
+
+  test('take address, key and domain from the config', async () => {
+    const vendor = await startVendor();
+    const folder = await folderOf(await bench.folder(), { key: Buffer.from(VENDOR_KEY) });
+    const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme' };
+    await bench.writeConfig(folder, { staticExport: { renew } });
+    const started = await bench.run(['export', 'start', '--json'], { cwd: folder });
+    expect(started.json()).toMatchObject({ domain: 'acme', status: 'queued' });
+  });
+});
+
+describe.each([true, false])('export pull from a service with extras: %s', (extras) => {
+  test('starts, waits, downloads, verifies and writes the values, and shows the link nowhere', async () => {
+    const vendor = await startVendor({ extras });
+    const cwd = await bench.folder();
+    const text = '# ours\r\nstaticExport:\r\n    enabled: true   # on\r\n    version: old\r\nlog: {level: info}\r\n';
+    await writeFile(join(cwd, 'values.yaml'), text, { mode: 0o640 });
+    const args = ['pull', '--domain', 'acme', '--version', 'v3', '--write-values', 'values.yaml', '--json'];
+    const pulled = await run(vendor, args, { cwd });
+    expect(pulled.code).toBe(0);
+    expect(pulled.json()).toEqual({
+      jobId: 'se_0000000000000001',
+      domain: 'acme',
+      version: 'v3',
+      sha256: sha256Of(SITE),
+      sizeBytes: SITE.length,
+      file: join(cwd, ARCHIVE),
+      imported: null,
+      values: 'values.yaml',
+    });
+    expect(pulled.stdout + pulled.stderr).not.toContain('canary');
+    expect((await readdir(cwd)).sort()).toEqual([ARCHIVE, 'values.yaml']);
+    expect(await readFile(join(cwd, ARCHIVE))).toEqual(SITE);
+    const values = await readFile(join(cwd, 'values.yaml'), 'utf8');
+    const link = /bundleUrl: "(.+)"/.exec(values)?.[1] ?? '';
+    expect(values).toBe(
+      `# ours\r\nstaticExport:\r\n    enabled: true   # on\r\n    version: "v3"\r\n    bundleUrl: "${link}"\r\n    sha256: "${sha256Of(SITE)}"\r\nlog: {level: info}\r\n`,
+    );
+    expect((await stat(join(cwd, 'values.yaml'))).mode & 0o777).toBe(0o640);
+    expect((await fetch(link)).status).toBe(200);
+  });
+
+  test('makes values that a daemon serves, pinned', async () => {
+    const vendor = await startVendor({ extras });
+    const folder = await bench.folder();
+    const configFile = await bench.writeConfig(folder, {});
+    const args = ['pull', '--domain', 'acme', '--write-values', configFile, '--output', join(folder, 'a.tar.gz')];
+    expect((await run(vendor, args)).code).toBe(0);
+    const daemon = await bench.start(null, { folder });
+    await daemon.untilServing('2024-06-01');
+    expect((await daemon.status()).pinned).toBe('2024-06-01');
+    expect(await (await fetch(`${daemon.site}/`)).text()).toContain('vendor');
+  });
+});
+
+describe('export pull', () => {
+  test('goes on with a job that is there, after a cut-off pipeline', async () => {
+    const vendor = await startVendor({ polls: 1_000_000 });
+    const cwd = await bench.folder();
+    const env = { DOCSHELF_API_KEY: VENDOR_KEY };
+    const child = spawnProgram(['export', 'pull', '--domain', 'acme', '--api-url', vendor.url], cwd, env);
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+    await waitFor(
+      () => (vendor.count(/^GET/) > 0 ? true : null),
+      () => said,
+    );
+    child.kill('SIGTERM');
+    expect(await ended).toBe(69);
+    const jobId = /--job-id (se_\w+)/.exec(said)?.[1] ?? '';
+    expect(await readdir(cwd)).toEqual([]);
+    vendor.jobs.forEach((job) => {
+      job.polls = 1_000_000;
+    });
+    const pulled = await run(vendor, ['pull', '--job-id', jobId, '--output', `${cwd}/`, '--json'], { cwd });
+    expect(pulled.json()).toMatchObject({ jobId, file: join(cwd, ARCHIVE), version: '2024-06-01' });
+    expect(vendor.jobs).toHaveLength(1);
+  });
+
+  test.each<[name: string, exit: number, fault: string, options: Partial<VendorOptions>, args: readonly string[]]>([
+    ['a failed job', 69, 'job_failed', { failure: 'no pages' }, []],
+    ['what is no archive', 65, 'unknown_format', { bundle: () => Buffer.from('<html>Sign in</html>') }, []],
+    ['an output folder that is not there', 73, 'cannot_write', {}, ['--output', 'none/x.tar.gz']],
+    ['values that cannot be edited', 73, 'cannot_write', {}, ['--write-values', 'list.yaml']],
+    ['a domain for a job that has one', 64, 'usage', {}, ['--job-id', 'se_1']],
+  ])('refuses %s, and leaves nothing behind', async (_, exit, fault, options, args) => {
+    const vendor = await startVendor(options);
+    const cwd = await folderOf(await bench.folder(), { 'list.yaml': Buffer.from('- a\n') });
+    const result = await run(vendor, ['pull', '--domain', 'acme', ...args, '--json'], { cwd });
+    expect(faultOf(result)).toEqual({ code: exit, fault });
+    expect(await readdir(cwd)).toEqual(['list.yaml']);
+    // What could be known before was found before the service was set to work.
+    if (args.length > 0) expect(vendor.jobs).toEqual([]);
+  });
+
+  test('puts the signature that the service gives beside the bundle', async () => {
+    const vendor = await startVendor();
+    const cwd = await bench.folder();
+    const link = `${vendor.url}/b.tar.gz`;
+    const body = { jobId: 'se_1', bundleUrl: link, signature: 'untrusted comment: x\nRUQ…\n' };
+    vendor.fault(/bundle$/, (_, response) => answer(response, 200, body));
+    vendor.fault(/b\.tar\.gz/, (_, response) => response.writeHead(200, { 'content-length': SITE.length }).end(SITE));
+    expect((await run(vendor, ['pull', '--domain', 'acme', '--output', 'here.tar.gz'], { cwd })).code).toBe(0);
+    expect((await readdir(cwd)).sort()).toEqual(['here.tar.gz', 'here.tar.gz.minisig']);
+    expect(await readFile(join(cwd, 'here.tar.gz.minisig'), 'utf8')).toBe(body.signature);
+  });
+
+  test('refuses another digest than the service said, and writes no values', async () => {
+    const vendor = await startVendor();
+    const cwd = await bench.folder();
+    const link = `${vendor.url}/b.tar.gz`;
+    const body = { jobId: 'se_1', bundleUrl: link, sha256: 'a'.repeat(64) };
+    vendor.fault(/bundle$/, (_, response) => answer(response, 200, body));
+    vendor.fault(/b\.tar\.gz/, (_, response) => response.writeHead(200, { 'content-length': SITE.length }).end(SITE));
+    const result = await run(vendor, ['pull', '--domain', 'acme', '--write-values', 'v.yaml', '--json'], { cwd });
+    expect(faultOf(result)).toEqual({ code: 65, fault: 'wrong_digest' });
+    expect(await readdir(cwd)).toEqual([]);
+  });
+});
+
+describe.each(WAYS)('export pull --into %s', (way) => {
+  test('imports as bundle import does', async () => {
+    const vendor = await startVendor();
+    const home = await Home.open(bench, way);
+    const before = await readdir(home.folder);
+    const config = ['--config', join(home.folder, 'config.yaml')];
+    const pulled = await run(vendor, ['pull', '--domain', 'acme', '--version', 'v3', '--into', '--json', ...config], {
+      cwd: home.folder,
+    });
+    expect(pulled.json()).toMatchObject({
+      version: 'v3',
+      file: null,
+      imported: { version: 'v3', digest: sha256Of(SITE), activated: true },
+    });
+    expect(await home.shelf()).toEqual(['v3', ['v3']]);
+    expect(await home.page()).toContain('vendor');
+    expect((await readdir(home.folder)).filter((name) => name !== 'data' && !before.includes(name))).toEqual([]);
+  });
+});
+
+describe('staticExport.renew', () => {
+  test('a daemon whose link has expired gets a fresh one, and needs none any more once it has its version', async () => {
+    const vendor = await startVendor();
+    const folder = await folderOf(await bench.folder(), { key: Buffer.from(VENDOR_KEY) });
+    vendor.completed('v3');
+    const { bundleUrl } = (await run(vendor, ['bundle', 'se_0000000000000001', '--json'])).json<{
+      bundleUrl: string;
+    }>();
+    vendor.expireLinks();
+    const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme' };
+    const daemon = await bench.start({ staticExport: { bundleUrl, version: 'v3', renew } }, { folder });
+    await daemon.untilServing('v3');
+    expect(vendor.jobs).toHaveLength(1);
+    expect((await daemon.status()).lastError).toBeNull();
+    expect(daemon.log()).not.toContain('canary');
+
+    const calls = vendor.calls.length;
+    await daemon.stop();
+    const again = await bench.start(null, { folder });
+    await again.untilServing('v3');
+    expect(vendor.calls).toHaveLength(calls);
+  });
+
+  test('a daemon without a link has the site exported, and says what keeps it from that', async () => {
+    const vendor = await startVendor({ extras: false });
+    const folder = await folderOf(await bench.folder(), { key: Buffer.from('svc_wrong') });
+    const renew = { apiUrl: vendor.url, keyFile: './key', domain: 'acme', every: '1d' };
+    const daemon = await bench.start({ staticExport: { renew } }, { folder });
+    await daemon.untilError('unauthorized');
+    await writeFile(join(folder, 'key'), VENDOR_KEY);
+    await daemon.untilServing('2024-06-01');
+    expect(vendor.jobs).toHaveLength(1);
+  });
+});
+
+describe('keys create', () => {
+  test('prints a key once with what the config stores of it', async () => {
+    const made = await bench.run(['keys', 'create', '--org', 'acme', '--type', 'admin', '--id', 'ci', '--json']);
+    const { key, sha256 } = made.json<{ key: string; sha256: string }>();
+    expect(made.json()).toEqual({ key, organization: 'acme', id: 'ci', type: 'admin', sha256: sha256Of(key) });
+    expect(key).toMatch(/^svc_[\w-]{43}$/);
+
+    const { stdout } = await bench.run(['keys', 'create', '--org', 'acme', '--type', 'assistant']);
+    const folder = await bench.folder();
+    await writeFile(join(folder, 'config.yaml'), stdout.slice(stdout.indexOf('organizations:')));
+    expect(await bench.run(['config', 'check'], { cwd: folder })).toMatchObject({ code: 0 });
+    expect(stdout.split('\n')[0]).toMatch(/^svc_dsc_[\w-]{43}$/);
+    expect(sha256).not.toBe('');
+    expect((await bench.run(['keys', 'create', '--org', 'acme', '--type', 'root'])).code).toBe(64);
+  });
+});

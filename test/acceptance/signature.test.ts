@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { signFile } from '../../src/archive/index.ts';
+import { openBench, runDocshelf } from '../helpers/daemon.ts';
+import { folderOf } from './bundles.ts';
+import { Home, JULY, JUNE, WAYS } from './home.ts';
+import { startOrigin } from './origin.ts';
+
+const bench = openBench(afterEach);
+const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
+const SECRET = readFileSync(join(FIXTURES, 'throwaway.key'), 'utf8');
+const PUBLIC = readFileSync(join(FIXTURES, 'throwaway.pub'), 'utf8').split('\n')[1] as string;
+const required = { required: true, publicKeys: [PUBLIC] };
+const TOKEN = 'a-long-random-token';
+
+/** The `.minisig` of these bytes. */
+async function signatureOf(bytes: Uint8Array): Promise<Buffer> {
+  const file = join(await bench.folder(), 'bundle');
+  await writeFile(file, bytes);
+  return Buffer.from(await signFile(file, SECRET, { trustedComment: 'by the test' }));
+}
+
+describe('a fetched bundle', () => {
+  test('is served where its signature holds; another one is refused, and the link to the signature stays secret', async () => {
+    const answers: Record<string, Uint8Array> = {
+      '/a-2024-06-01.tar.gz': JUNE,
+      '/a-2024-07-01.tar.gz': JULY,
+      '/a.minisig': await signatureOf(JUNE),
+    };
+    const { origin } = await startOrigin(bench, answers);
+    const folder = await bench.folder();
+    await copyFile(join(FIXTURES, 'throwaway.pub'), join(folder, 'minisign.pub'));
+    const signature = { required: true, publicKeys: ['./minisign.pub'], url: `${origin}/a.minisig?signature=canary` };
+    const configOf = (name: string) => ({
+      staticExport: { bundleUrl: `${origin}/${name}?signature=canary`, signature },
+    });
+    const daemon = await bench.start(configOf('a-2024-06-01.tar.gz'), { folder });
+    await daemon.untilServing('2024-06-01');
+    expect(daemon.lines()).toContainEqual(
+      expect.objectContaining({ event: 'verified', keyId: 'E240A99B1488FA7D', trustedComment: 'by the test' }),
+    );
+
+    await daemon.rewriteConfig(configOf('a-2024-07-01.tar.gz'));
+    await daemon.untilError('bad_signature');
+    expect(await (await fetch(`${daemon.site}/`)).text()).toContain('june');
+
+    answers['/a.minisig'] = await signatureOf(JULY);
+    await daemon.rewriteConfig({ ...configOf('a-2024-07-01.tar.gz'), log: { level: 'debug' } });
+    await daemon.untilServing('2024-07-01');
+    expect(daemon.log()).not.toContain('canary');
+  });
+});
+
+describe.each(WAYS)('bundle import %s', (way) => {
+  test('takes in an archive with its signature beside it, and no other', async () => {
+    const home = await Home.open(bench, way, { signature: required });
+    const name = 'docs-2024-06-01.tar.gz';
+    await folderOf(home.folder, { [`${name}.minisig`]: await signatureOf(JUNE) });
+    expect((await home.bundle(['import', name])).json()).toMatchObject({ version: '2024-06-01', activated: true });
+
+    const unsigned = await home.bundle(['import', 'docs-2024-07-01.tar.gz']);
+    expect([unsigned.code, unsigned.json().code]).toEqual([65, 'no_signature']);
+    await folderOf(home.folder, { 'docs-2024-07-01.tar.gz.minisig': await signatureOf(JUNE) });
+    const forged = await home.bundle(['import', 'docs-2024-07-01.tar.gz']);
+    expect([forged.code, forged.json().code]).toEqual([65, 'bad_signature']);
+    const piped = await home.bundle(['import', '-'], JUNE);
+    expect([piped.code, piped.json().code]).toEqual([65, 'no_signature']);
+    expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01']]);
+  });
+});
+
+test('an upload without a signature is 422 where one is required', async () => {
+  const daemon = await bench.start({ staticExport: { signature: required }, admin: { token: TOKEN } });
+  const response = await fetch(`${daemon.admin}/v1/bundles/docs-2024-06-01.tar.gz`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/octet-stream' },
+    body: new Uint8Array(JUNE),
+  });
+  expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([422, 'no_signature']);
+  expect((await daemon.status()).versions).toEqual([]);
+});
+
+test('a config that asks for signatures without a key is refused', async () => {
+  const folder = await bench.folder();
+  await bench.writeConfig(folder, { staticExport: { signature: { required: true } } });
+  const result = await runDocshelf(['config', 'check', '--json', '--config', join(folder, 'config.yaml')]);
+  expect(result.code).toBe(78);
+  expect(result.stdout).toContain('staticExport.signature.publicKeys');
+});

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'content-disposition';
+import { Hono } from 'hono';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DiskBundleStore } from '../../src/adapters/disk-bundle-store.ts';
+import { PART_BYTES } from '../../src/adapters/s3-upload.ts';
+import type { BundleStore } from '../../src/export/ports.ts';
+import { answerFault } from '../../src/http/answer-fault.ts';
+import type { ApiEnv } from '../../src/http/api-env.ts';
+import { bundleDownload } from '../../src/http/bundle-download.ts';
+import { openListener } from '../../src/http/listener.ts';
+import { packedBundle } from '../adapters/packed-bundle.ts';
+import { s3StoreAt, startS3Server } from '../adapters/s3-server.ts';
+
+/** What every BundleStore keeps (src/export/ports.ts), whatever stands behind it. */
+interface Subject {
+  readonly store: BundleStore;
+  close(): Promise<void>;
+}
+
+const NEVER = new AbortController().signal;
+const HOUR_MS = 3600_000;
+const NAME = 'acme-export-2024-06-01.tar.gz';
+
+async function diskSubject(dir: string, nowMs: () => number): Promise<Subject> {
+  const app = new Hono<ApiEnv>();
+  const listener = await openListener({
+    name: 'api',
+    host: '127.0.0.1',
+    port: 0,
+    fetch: (request, env) => app.fetch(request, env),
+  });
+  const store = new DiskBundleStore({ dir, publicUrl: () => listener.url, nowMs });
+  app.get('/v1/bundles/:sha256/:fileName', bundleDownload({ follow: (link) => store.follow(link) }));
+  app.onError((error, c) => answerFault(error, c.req.raw, null, { metrics: { onError: () => {} } }));
+  return { store, close: () => listener.stop(0) };
+}
+
+async function s3Subject(_dir: string, nowMs: () => number): Promise<Subject> {
+  const server = await startS3Server();
+  const store = s3StoreAt(server.endpoint, { prefix: 'docs/exports', nowMs });
+  return { store, close: server.close };
+}
+
+describe.each([
+  ['DiskBundleStore', diskSubject],
+  ['S3BundleStore', s3Subject],
+])('%s', (_, create) => {
+  let dir: string;
+  let subject: Subject;
+  /** By how much the store's clock is behind. */
+  let behindMs = 0;
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
+    subject = await create(dir, () => Date.now() - behindMs);
+  });
+  afterAll(async () => {
+    await subject.store.close();
+    await subject.close();
+    await rm(dir, { recursive: true });
+  });
+
+  const download = async (sha256: string, fileName = NAME, ttlMs = HOUR_MS): Promise<Response> =>
+    fetch((await subject.store.link({ sha256, fileName }, ttlMs)).url);
+  const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
+
+  test.each([
+    ['one byte', 1],
+    ['one part', PART_BYTES],
+    ['several parts', 2 * PART_BYTES + 17],
+  ])('gives back %s, byte for byte, under the name of the link', async (_size, length) => {
+    const bytes = randomBytes(length);
+    const bundle = await packedBundle(dir, bytes);
+    expect(await subject.store.has(bundle.sha256)).toBe(false);
+    await subject.store.put(bundle, NEVER);
+    expect(await subject.store.has(bundle.sha256)).toBe(true);
+
+    const answer = await download(bundle.sha256);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/gzip');
+    expect(parse(answer.headers.get('content-disposition') ?? '').parameters.filename).toBe(NAME);
+    expect((await bytesOf(answer)).equals(bytes)).toBe(true);
+  });
+
+  test.each(['a b+c&d=e?f#g%h.tar.gz', 'größe-€.tar.gz', `quote"and'back\\slash.tar.gz`, 'a%2Fb;c,d.tar.gz'])(
+    'gives the name %s',
+    async (fileName) => {
+      const bundle = await packedBundle(dir, randomBytes(10));
+      await subject.store.put(bundle, NEVER);
+      const answer = await download(bundle.sha256, fileName);
+      expect(answer.status).toBe(200);
+      expect(parse(answer.headers.get('content-disposition') ?? '').parameters.filename).toBe(fileName);
+    },
+  );
+
+  test('answers a range of a link', async () => {
+    const bytes = randomBytes(1000);
+    const bundle = await packedBundle(dir, bytes);
+    await subject.store.put(bundle, NEVER);
+    const { url } = await subject.store.link({ sha256: bundle.sha256, fileName: NAME }, HOUR_MS);
+    const answer = await fetch(url, { headers: { Range: 'bytes=100-199' } });
+    expect(answer.status).toBe(206);
+    expect(answer.headers.get('content-range')).toBe('bytes 100-199/1000');
+    expect((await bytesOf(answer)).equals(bytes.subarray(100, 200))).toBe(true);
+  });
+
+  test('takes in the same bundle again, one after the other and at once', async () => {
+    const bytes = randomBytes(PART_BYTES + 1);
+    const copies = await Promise.all([1, 2, 3].map(() => packedBundle(dir, bytes)));
+    await Promise.all(copies.map((copy) => subject.store.put(copy, NEVER)));
+    const again = await packedBundle(dir, bytes);
+    await subject.store.put(again, NEVER);
+    expect((await bytesOf(await download(again.sha256))).equals(bytes)).toBe(true);
+  });
+
+  test('makes nothing reachable of a put that is aborted, and takes the bundle in later', async () => {
+    const bundle = await packedBundle(dir, randomBytes(3 * PART_BYTES));
+    const reason = new Error('enough');
+    const abort = new AbortController();
+    const putting = subject.store.put(bundle, abort.signal);
+    abort.abort(reason);
+    await expect(putting).rejects.toBe(reason);
+    expect(await subject.store.has(bundle.sha256)).toBe(false);
+    expect((await download(bundle.sha256)).status).toBe(404);
+    await subject.store.put(bundle, NEVER);
+    expect((await download(bundle.sha256)).status).toBe(200);
+  });
+
+  test.each([
+    ['other bytes', (bytes: Buffer) => bytes.fill(0, 7, 8)],
+    ['fewer bytes', (bytes: Buffer) => bytes.subarray(1)],
+    ['more bytes', (bytes: Buffer) => Buffer.concat([bytes, bytes])],
+  ])('refuses a file that holds %s', async (_change, change) => {
+    for (const length of [100, PART_BYTES + 100]) {
+      const bytes = Buffer.alloc(length, 1);
+      bytes.write(randomBytes(4).toString('hex'), 8);
+      const bundle = await packedBundle(dir, bytes);
+      await writeFile(bundle.file, change(bytes));
+      await expect(subject.store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'store_failed' });
+      expect(await subject.store.has(bundle.sha256)).toBe(false);
+    }
+  });
+
+  test('says of a file that is not there that it cannot be read', async () => {
+    const bundle = { ...(await packedBundle(dir, randomBytes(10))), file: join(dir, 'none') };
+    await expect(subject.store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'cannot_read' });
+  });
+
+  test('removes a bundle, and what is not there', async () => {
+    const bundle = await packedBundle(dir, randomBytes(10));
+    await subject.store.put(bundle, NEVER);
+    await subject.store.remove(bundle.sha256);
+    expect(await subject.store.has(bundle.sha256)).toBe(false);
+    expect((await download(bundle.sha256)).status).toBe(404);
+    await expect(subject.store.remove(bundle.sha256)).resolves.toBeUndefined();
+  });
+
+  test('lets a link expire, and nothing else', async () => {
+    const bundle = await packedBundle(dir, randomBytes(10));
+    await subject.store.put(bundle, NEVER);
+    behindMs = 10_000;
+    const { url, expiresAt } = await subject.store.link({ sha256: bundle.sha256, fileName: NAME }, 2_000);
+    behindMs = 0;
+    expect(Math.abs(expiresAt.getTime() - (Date.now() - 8_000))).toBeLessThan(5_000);
+    const answer = await fetch(url);
+    expect(answer.status).toBe(403);
+    expect(await answer.text()).toMatch(/has expired/);
+    expect((await download(bundle.sha256)).status).toBe(200);
+  });
+
+  test('makes links of 7 days, and of no more', async () => {
+    const link = (ttlMs: number) => subject.store.link({ sha256: '0'.repeat(64), fileName: NAME }, ttlMs);
+    const { expiresAt } = await link(7 * 24 * HOUR_MS);
+    const days = (expiresAt.getTime() - Date.now()) / (24 * HOUR_MS);
+    expect(days).toBeGreaterThan(6.99);
+    expect(days).toBeLessThanOrEqual(7);
+    await expect(link(7 * 24 * HOUR_MS + 1)).rejects.toThrow(RangeError);
+    await expect(link(999)).rejects.toThrow(RangeError);
+  });
+});

@@ -1,0 +1,257 @@
+import { describe, expect, test } from 'vitest';
+import { BUNDLE, bundleOf, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
+import type { OpenSubject } from './subject.ts';
+import { codeOf, Workbench } from './workbench.ts';
+
+/** From `queued` to an end: what each call does to a job in each state. */
+export function lifeOfAJob(open: OpenSubject): void {
+  const bench = new Workbench(open);
+
+  test('a job is added as queued, and read back as it was asked for', async () => {
+    const paths = ['/guides/start', '/ä b'];
+    const job = await bench.add('one', { version: '2024-06-01', paths });
+    expect(job).toEqual({
+      jobId: jobIdOf('one'),
+      organizationId: 'acme',
+      domain: 'one',
+      version: '2024-06-01',
+      paths,
+      status: 'queued',
+      progress: 0,
+      pageCount: 0,
+      createdAt: '2024-06-01T12:00:00.000Z',
+      updatedAt: '2024-06-01T12:00:00.000Z',
+      error: null,
+      attempt: 0,
+      isCanceled: false,
+      checkpoint: null,
+      bundle: null,
+    });
+    expect(await bench.queue.get(job.jobId)).toEqual(job);
+    expect(await bench.queue.get(jobIdOf('another'))).toBeNull();
+    expect(await bench.queue.report(job.jobId)).toBeNull();
+  });
+
+  test('a claimed job runs, moves on and is completed', async () => {
+    await bench.add('one');
+    const claim = await bench.claim();
+    expect(claim).toMatchObject({ attempt: 1, job: { jobId: jobIdOf('one'), status: 'running', attempt: 1 } });
+    expect(await bench.queue.claim(LEASE_MS)).toBeNull();
+    expect(await bench.queue.renew(claim)).toBe('held');
+
+    expect(await bench.queue.advance(claim, { progress: 12.5, pageCount: 3, checkpoint: 'packed' })).toBe(true);
+    expect(await bench.get('one')).toMatchObject({ progress: 12.5, pageCount: 3, checkpoint: 'packed' });
+    expect(await bench.queue.advance(claim, { progress: 20, pageCount: 4 })).toBe(true);
+    expect(await bench.get('one')).toMatchObject({ progress: 20, pageCount: 4, checkpoint: 'packed' });
+
+    expect(await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId))).toBe(true);
+    const ended = { status: 'completed', progress: 100, pageCount: 4, error: null, bundle: BUNDLE, checkpoint: null };
+    expect(await bench.get('one')).toMatchObject(ended);
+    expect(await bench.queue.report(claim.job.jobId)).toEqual(reportOf(claim.job.jobId));
+  });
+
+  test('a failed job says why, and keeps its report where it has one', async () => {
+    await bench.add('one');
+    const claim = await bench.claim();
+    await bench.queue.advance(claim, { progress: 40, pageCount: 7 });
+    expect(await bench.queue.fail(claim, 'the disk is full', reportOf(claim.job.jobId))).toBe(true);
+    expect(await bench.get('one')).toMatchObject({ status: 'failed', progress: 40, pageCount: 7, bundle: null });
+    expect(await bench.get('one')).toMatchObject({ error: 'the disk is full' });
+    expect(await bench.queue.report(claim.job.jobId)).toEqual(reportOf(claim.job.jobId));
+    expect(await bench.queue.report((await bench.failed('two')).jobId)).toBeNull();
+  });
+
+  test.for(['completed', 'failed'] as const)('a job that is %s takes no writes any more', async (end) => {
+    await bench.add('one');
+    const claim = await bench.claim();
+    if (end === 'completed') await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId));
+    else await bench.queue.fail(claim, 'no pages', null);
+    await bench.expectPowerless(claim);
+    expect((await bench.get('one')).status).toBe(end);
+    expect(await bench.queue.claim(LEASE_MS)).toBeNull();
+  });
+
+  test('progress and pageCount never fall, also over attempts, and progress ends at 100', async () => {
+    await bench.add('one');
+    const first = await bench.claim();
+    await bench.queue.advance(first, { progress: 60, pageCount: 30 });
+    await bench.queue.advance(first, { progress: 10, pageCount: 31 });
+    expect(await bench.get('one')).toMatchObject({ progress: 60, pageCount: 31 });
+    await bench.queue.release(first);
+    const second = await bench.claim();
+    await bench.queue.advance(second, { progress: 5, pageCount: 1 });
+    expect(await bench.get('one')).toMatchObject({ progress: 60, pageCount: 31 });
+    await bench.queue.complete(second, BUNDLE, reportOf(second.job.jobId));
+    expect(await bench.get('one')).toMatchObject({ progress: 100, pageCount: 31 });
+  });
+
+  test('a released job goes before the others of its organization and on from its checkpoint', async () => {
+    for (const name of ['one', 'two', 'three']) await bench.add(name);
+    const first = await bench.claim();
+    const second = await bench.claim();
+    await bench.queue.advance(second, { progress: 50, pageCount: 5, checkpoint: 'half' });
+    await bench.queue.release(first);
+    await bench.queue.release(second);
+    expect(await bench.get('two')).toMatchObject({ status: 'queued', progress: 50, attempt: 1, checkpoint: 'half' });
+    await bench.expectPowerless(second);
+
+    const order = [await bench.claim(), await bench.claim(), await bench.claim()];
+    expect(order.map(({ job }) => job.domain)).toEqual(['two', 'one', 'three']);
+    expect(order.map(({ attempt }) => attempt)).toEqual([2, 2, 1]);
+    expect(order[0]?.job.checkpoint).toBe('half');
+  });
+
+  describe('cancel()', () => {
+    test('ends a queued job at once', async () => {
+      await bench.add('one');
+      const canceled = { status: 'failed', error: 'canceled', isCanceled: true, progress: 0 };
+      expect(await bench.queue.cancel(jobIdOf('one'))).toMatchObject(canceled);
+      expect(await bench.get('one')).toMatchObject(canceled);
+      expect(await bench.queue.claim(LEASE_MS)).toBeNull();
+    });
+
+    test('lets the holder of a running job hear of it, who cannot complete it and ends it as canceled', async () => {
+      await bench.add('one');
+      const claim = await bench.claim();
+      expect(await bench.queue.cancel(jobIdOf('one'))).toMatchObject({
+        status: 'running',
+        isCanceled: true,
+        error: null,
+      });
+      expect(await bench.queue.renew(claim)).toBe('canceled');
+      expect(await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId))).toBe(false);
+      expect(await bench.queue.fail(claim, 'aborted', null)).toBe(true);
+      expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled', bundle: null });
+    });
+
+    test('ends a running job that is released', async () => {
+      await bench.add('one');
+      const claim = await bench.claim();
+      await bench.queue.cancel(jobIdOf('one'));
+      await bench.queue.release(claim);
+      expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled' });
+    });
+
+    test('ends a running job whose holder is gone, in place of running it again', async () => {
+      const other = await bench.subject.another();
+      for (const name of ['one', 'two']) await bench.add(name);
+      await bench.claim();
+      await bench.queue.cancel(jobIdOf('one'));
+      await bench.claim();
+      expect(await other.claim(LEASE_MS)).toBeNull();
+      bench.clocks.wait(LEASE_MS);
+      expect((await bench.claim(other)).job).toMatchObject({ domain: 'two', attempt: 2 });
+      expect(await other.claim(LEASE_MS)).toBeNull();
+      expect(await bench.get('one')).toMatchObject({ status: 'failed', error: 'canceled', attempt: 1 });
+    });
+
+    test('leaves an ended job as it is, and knows no other', async () => {
+      for (const job of [await bench.completed('one'), await bench.failed('two')]) {
+        bench.clocks.wait(1000);
+        expect(await bench.queue.cancel(job.jobId)).toEqual(job);
+      }
+      expect(await bench.queue.cancel(jobIdOf('another'))).toBeNull();
+    });
+  });
+
+  test('updatedAt follows what is seen of a job, and never falls nor precedes createdAt when the clock jumps', async () => {
+    bench.clocks.setWall('2024-06-01T12:00:00.000Z');
+    await bench.add('one');
+    bench.clocks.setWall('2020-01-01T00:00:00.000Z');
+    const claim = await bench.claim();
+    expect(await bench.get('one')).toMatchObject({ updatedAt: '2024-06-01T12:00:00.000Z' });
+    bench.clocks.setWall('2024-06-01T13:00:00.500Z');
+    await bench.queue.advance(claim, { progress: 1, pageCount: 0 });
+    expect(await bench.get('one')).toMatchObject({ updatedAt: '2024-06-01T13:00:00.500Z' });
+    bench.clocks.setWall('2024-06-01T12:30:00.000Z');
+    await bench.queue.complete(claim, BUNDLE, reportOf(claim.job.jobId));
+    expect(await bench.get('one')).toMatchObject({
+      createdAt: '2024-06-01T12:00:00.000Z',
+      updatedAt: '2024-06-01T13:00:00.500Z',
+    });
+  });
+
+  test('an organization queues so many jobs and no more, whichever process adds them', async () => {
+    const others = await bench.subject.another();
+    const add = (i: number, organizationId: string) => {
+      const job = newJob(jobIdOf(`${organizationId} ${i}`), { organizationId, domain: `${organizationId}-${i}` });
+      return codeOf((i % 2 === 0 ? bench.queue : others).add(job, 4));
+    };
+    const codes = await Promise.all(Array.from({ length: 10 }, (_, i) => add(i, 'acme')));
+    expect(codes.toSorted()).toEqual([...Array(4).fill('none'), ...Array(6).fill('queue_full')]);
+    expect(await add(0, 'globex')).toBe('none');
+    expect(await bench.queue.counts('acme')).toEqual({ queued: 4, running: 0 });
+
+    // A job that runs waits no more.
+    expect((await bench.claim()).job.organizationId).toBe('acme');
+    expect(await add(10, 'acme')).toBe('none');
+    expect(await add(11, 'acme')).toBe('queue_full');
+  });
+
+  test('counts() tells what waits and runs, of all and of one organization', async () => {
+    await bench.completed('done');
+    for (const name of ['one', 'two', 'three']) await bench.add(name);
+    await bench.add('other', { organizationId: 'globex' });
+    await bench.claim();
+    const [ofGlobex, ofAcme] = [await bench.queue.counts('globex'), await bench.queue.counts('acme')];
+    expect(await bench.queue.counts()).toEqual({ queued: 3, running: 1 });
+    expect([ofGlobex.queued + ofGlobex.running, ofAcme.queued + ofAcme.running]).toEqual([1, 3]);
+    expect(await bench.queue.counts('nobody')).toEqual({ queued: 0, running: 0 });
+  });
+
+  test('lastCompleted() is the newest one with this domain and version, null a version like others', async () => {
+    const site = { domain: 'docs' };
+    await bench.completed('v1 first', { ...site, version: 'v1' });
+    await bench.completed('v1', { ...site, version: 'v1' });
+    await bench.completed('unlabelled', site);
+    await bench.failed('v1 failed', { ...site, version: 'v1' });
+    await bench.completed('elsewhere', { domain: 'blog', version: 'v1' });
+    const last = (domain: string, version: string | null) => bench.queue.lastCompleted('acme', domain, version);
+    expect(await last('docs', 'v1')).toEqual(await bench.get('v1'));
+    expect(await last('docs', null)).toEqual(await bench.get('unlabelled'));
+    expect(await last('docs', 'v2')).toBeNull();
+    expect(await bench.queue.lastCompleted('globex', 'docs', 'v1')).toBeNull();
+  });
+
+  test('prune() removes what ended before a time, but what is at work and each domain’s newest completed one', async () => {
+    await bench.completed('docs 1', { domain: 'docs' }, bundleOf('1'));
+    await bench.completed('docs 2', { domain: 'docs' }, bundleOf('2'));
+    await bench.failed('docs 3', { domain: 'docs' });
+    await bench.completed('blog 1', { domain: 'blog' }, bundleOf('3'));
+    await bench.add('canceled', { domain: 'docs' });
+    await bench.queue.cancel(jobIdOf('canceled'));
+    await bench.add('running', { domain: 'docs' });
+    await bench.claim();
+    await bench.add('queued', { domain: 'docs' });
+    bench.clocks.wait(60_000);
+    const beforeMs = bench.clocks.wallMs();
+    bench.clocks.wait(60_000);
+    await bench.failed('later', { domain: 'news' });
+
+    expect(await bench.queue.prune(beforeMs)).toBe(3);
+    const { jobs } = await bench.queue.list({ organizationId: 'acme', limit: 100 });
+    const kept = ['later', 'queued', 'running', 'blog 1', 'docs 2'].map(jobIdOf);
+    expect(jobs.map(({ jobId }) => jobId)).toEqual(kept);
+    expect(await bench.queue.prune(beforeMs)).toBe(0);
+    const { bundles } = await bench.queue.references();
+    expect([...bundles].toSorted()).toEqual([bundleOf('2').sha256, bundleOf('3').sha256]);
+  });
+
+  test('prune() removes any number', async () => {
+    for (let i = 0; i < 450; i += 1) await bench.add(`job ${i}`, { organizationId: `org-${i % 3}` });
+    for (let i = 0; i < 450; i += 1) await bench.queue.cancel(jobIdOf(`job ${i}`));
+    expect(await bench.queue.prune(bench.clocks.wallMs() + 1)).toBe(450);
+  });
+
+  test('references() names what completed jobs hold, each digest once', async () => {
+    expect(await bench.queue.references()).toEqual({ bundles: new Set(), contents: new Set() });
+    await bench.completed('one', {}, bundleOf('1'));
+    await bench.completed('two', {}, bundleOf('1'));
+    await bench.completed('three', {}, bundleOf('2'));
+    const [first, second] = [bundleOf('1'), bundleOf('2')];
+    expect(await bench.queue.references()).toEqual({
+      bundles: new Set([first.sha256, second.sha256]),
+      contents: new Set([first.contentSha256, second.contentSha256]),
+    });
+  });
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { SqliteJobQueue } from '../../../src/adapters/sqlite-job-queue.ts';
+import type { JobQueue } from '../../../src/export/ports.ts';
+import { SharedClocks } from './shared-clocks.ts';
+
+/** What the contract asks of a kind of queue: to open one, as several processes would, with clocks that the test turns. */
+export interface Subject {
+  readonly queue: JobQueue;
+  /** The same queue as another process has it. */
+  another(): Promise<JobQueue>;
+  /** All who share the queue have these clocks, but the processes that `start` starts. */
+  readonly clocks: SharedClocks;
+  /** Runs `process.ts` on this queue: a real process, with the real clocks. */
+  start(role: 'hold' | 'work', ...args: readonly string[]): ChildProcess;
+  /** Fails where what is stored is not sound. */
+  assertSound(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type OpenSubject = () => Promise<Subject>;
+
+const CLOCKED_WORKER = new URL('clocked-worker.ts', import.meta.url);
+
+export async function sqliteSubject(): Promise<Subject> {
+  const folder = await mkdtemp(join(tmpdir(), 'docshelf-queue-'));
+  const file = join(folder, 'exports/jobs.sqlite');
+  const clocks = new SharedClocks();
+  const queues: JobQueue[] = [];
+  const another = async (): Promise<JobQueue> => {
+    const queue = await SqliteJobQueue.open(
+      () => new Worker(CLOCKED_WORKER, { workerData: { file, clocks: clocks.shared } }),
+    );
+    queues.push(queue);
+    return queue;
+  };
+  return {
+    queue: await another(),
+    another,
+    clocks,
+    start: (role, ...args) => {
+      const program = join(import.meta.dirname, 'process.ts');
+      return spawn(process.execPath, [program, file, role, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    },
+    assertSound: async () => {
+      const database = new DatabaseSync(file);
+      const found = database.prepare('PRAGMA integrity_check').all();
+      database.close();
+      if (found[0]?.integrity_check !== 'ok') throw new Error(JSON.stringify(found));
+    },
+    close: async () => {
+      for (const queue of queues) await queue.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

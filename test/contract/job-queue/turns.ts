@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import type { Claim } from '../../../src/export/ports.ts';
+import { BUNDLE, jobIdOf, LEASE_MS, newJob, reportOf } from './jobs.ts';
+import type { OpenSubject } from './subject.ts';
+import { Workbench } from './workbench.ts';
+
+/** Who is next: organizations take turns, a domain has one running job. */
+export function turns(open: OpenSubject): void {
+  const bench = new Workbench(open);
+  const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
+
+  test('300 jobs of five organizations are run in turns, the oldest first, one a domain', {
+    timeout: 60_000,
+  }, async () => {
+    // The first organization comes with all of its jobs before the second one has any.
+    const added = ORGANIZATIONS.flatMap((organizationId) =>
+      Array.from({ length: 60 }, (_, i) => {
+        return newJob(jobIdOf(`${organizationId}${i}`), { organizationId, domain: `${organizationId}-${i % 4}` });
+      }),
+    );
+    await Promise.all(added.map((job) => bench.queue.add(job, 60)));
+    expect(await bench.queue.counts()).toEqual({ queued: 300, running: 0 });
+
+    const begun: string[] = [];
+    const running: Claim[] = [];
+    while (begun.length < 300) {
+      const claim = running.length < 8 ? await bench.queue.claim(LEASE_MS) : null;
+      if (claim === null) {
+        const ended = running.shift();
+        if (ended === undefined) throw new Error(`nothing runs after ${begun.length} jobs`);
+        expect(await bench.queue.complete(ended, BUNDLE, reportOf(ended.job.jobId))).toBe(true);
+        continue;
+      }
+      running.push(claim);
+      begun.push(claim.job.jobId);
+      expect(new Set(running.map(({ job }) => job.domain)).size).toBe(running.length);
+    }
+
+    const organizationOf = new Map(added.map(({ jobId, organizationId }) => [jobId, organizationId]));
+    for (let i = 0; i < 300; i += ORGANIZATIONS.length) {
+      const round = begun.slice(i, i + ORGANIZATIONS.length).map((jobId) => organizationOf.get(jobId));
+      expect(round.toSorted()).toEqual(ORGANIZATIONS);
+    }
+    for (const organizationId of ORGANIZATIONS) {
+      const own = begun.filter((jobId) => organizationOf.get(jobId) === organizationId);
+      expect(own).toEqual(Array.from({ length: 60 }, (_, i) => jobIdOf(`${organizationId}${i}`)));
+    }
+  });
+
+  test('an organization that comes late is next, and those before it keep their order', async () => {
+    for (const name of ['one', 'two']) await bench.add(`a ${name}`, { organizationId: 'a' });
+    await bench.claim();
+    await bench.add('b', { organizationId: 'b' });
+    expect((await bench.claim()).job.organizationId).toBe('b');
+    expect((await bench.claim()).job.organizationId).toBe('a');
+  });
+
+  test('a domain that is busy holds up neither its organization nor another one', async () => {
+    await bench.add('a1', { organizationId: 'a', domain: 'docs' });
+    await bench.add('a2', { organizationId: 'a', domain: 'docs' });
+    await bench.add('a3', { organizationId: 'a', domain: 'blog' });
+    await bench.add('b1', { organizationId: 'b', domain: 'help' });
+    const first = await bench.claim();
+    const next = [await bench.claim(), await bench.claim()].map(({ job }) => job.jobId);
+    expect(next).toEqual(['b1', 'a3'].map(jobIdOf));
+    expect(await bench.queue.claim(LEASE_MS)).toBeNull();
+    await bench.queue.fail(first, 'no pages', null);
+    expect((await bench.claim()).job.jobId).toBe(jobIdOf('a2'));
+  });
+
+  test('turns do not follow the time of day', async () => {
+    for (const organizationId of ['a', 'b']) {
+      for (const i of [1, 2]) await bench.add(`${organizationId}${i}`, { organizationId });
+    }
+    const order: string[] = [];
+    for (const time of ['2024-06-01', '2020-01-01', '2030-01-01', '2019-01-01']) {
+      bench.clocks.setWall(`${time}T00:00:00Z`);
+      order.push((await bench.claim()).job.jobId);
+    }
+    expect(order).toEqual(['a1', 'b1', 'a2', 'b2'].map(jobIdOf));
+  });
+}

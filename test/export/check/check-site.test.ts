@@ -1,0 +1,220 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { checkSite } from '../../../src/export/check/index.ts';
+import { mediaTypeOf } from '../../../src/web/index.ts';
+
+const NEVER = new AbortController().signal;
+
+let siteDir: string;
+
+beforeEach(async () => {
+  siteDir = await mkdtemp(join(tmpdir(), 'docshelf-check-'));
+});
+afterEach(() => rm(siteDir, { recursive: true, force: true }));
+
+type Site = Readonly<Record<string, string | Buffer>>;
+interface Wish {
+  readonly hosts?: readonly string[];
+  readonly types?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** What is found, as `kind page detail`. */
+async function check(site: Site, { hosts = [], types = {}, signal = NEVER, onProgress = () => undefined }: Wish = {}) {
+  const files = [];
+  for (const [path, content] of Object.entries(site).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    await mkdir(dirname(join(siteDir, path)), { recursive: true });
+    await writeFile(join(siteDir, path), content);
+    files.push({ path, size: content.length, sha256: '', type: types[path] ?? mediaTypeOf(path) });
+  }
+  const found: string[] = [];
+  await checkSite({
+    siteDir,
+    files,
+    hosts,
+    find: ({ kind, page, detail }) => found.push(`${kind} ${page} ${detail}`),
+    onProgress,
+    signal,
+  });
+  return found;
+}
+
+const links = (...urls: string[]) => urls.map((url) => `<a href="${url}">x</a>`).join('');
+const broken = (page: string, url: string) => `broken_reference ${page} a href="${url}"`;
+const missing = (page: string, url: string) => `missing_fragment ${page} a href="${url}"`;
+
+describe('references', () => {
+  it('resolve as docshelf serves them: files, pages without extension, folders, encoded names, queries', async () => {
+    const urls = ['/a', '/a.html', 'a', './a?x=1', '/b', '/b/', '/b/index.html', '/%C3%A9%20x.pdf', '/a#', '?q', ''];
+    expect(await check({ 'index.html': links(...urls), 'a.html': '', 'b/index.html': '', 'é x.pdf': '' })).toEqual([]);
+  });
+
+  it('are reported in the order of pages and of references, as they are written', async () => {
+    const found = await check({
+      'b.html': links('/none', 'a'),
+      'a.html': `${links('none/')}<img src=i.png><script src=/s.js></script><img srcset="1.png 1x, 2.png 2x">`,
+      '1.png': '',
+    });
+    expect(found).toEqual([
+      broken('a.html', 'none/'),
+      'broken_reference a.html img src="i.png"',
+      'broken_reference a.html script src="/s.js"',
+      'broken_reference a.html img srcset="2.png"',
+      broken('b.html', '/none'),
+    ]);
+  });
+
+  it('that name no place are left alone', async () => {
+    const urls = ['mailto:a@b.c', 'tel:1', 'javascript:void 0', 'data:text/html,x', 'blob:x', 'vscode://file'];
+    expect(await check({ 'index.html': links(...urls) })).toEqual([]);
+  });
+
+  it('to what is never served lead nowhere', async () => {
+    const site = { 'index.html': links('/.git/config', '/_docshelf/manifest.json'), '.git/config': '' };
+    expect((await check(site)).length).toBe(2);
+  });
+
+  it('with a path that cannot be decoded lead nowhere', async () => {
+    expect(await check({ 'index.html': links('/%ff') })).toEqual([broken('index.html', '/%ff')]);
+  });
+
+  it('start from <base href>, fragments too', async () => {
+    const site = { 'a/b.html': `<base href="/c/">${links('d', '#x', '../a/b#y')}<p id=y>`, 'c/d.html': '' };
+    expect(await check(site)).toEqual([broken('a/b.html', '#x')]);
+  });
+
+  it('relative ones in a folder page start from the address that its links give it', async () => {
+    // Linked to without the slash, its relative references start one folder higher.
+    const picture = '<img src="p.png">';
+    const withSlash = { 'index.html': links('/a/'), 'a/index.html': picture, 'a/p.png': '' };
+    expect(await check(withSlash)).toEqual([]);
+    await rm(siteDir, { recursive: true });
+    const withoutSlash = { 'index.html': links('/a'), 'a/index.html': picture, 'p.png': '' };
+    expect(await check(withoutSlash)).toEqual([]);
+  });
+
+  it('in a folder page beside a page of the same name start from the folder', async () => {
+    const site = {
+      'index.html': links('/a', '/b', '/c'),
+      'a.html': '',
+      'a/index.html': '<img src="p.png">',
+      'a/p.png': '',
+      'b/index.html': links('/c'),
+      'c/index.html': links('/b'),
+    };
+    expect(await check(site)).toEqual([]);
+  });
+});
+
+describe("references to the site's own absolute address", () => {
+  const canonical = (url: string) => `<link rel="canonical" href="${url}">`;
+
+  it('are internal where the canonicals say the address, a prefix of it included', async () => {
+    const at = 'https://acme.github.io/docs';
+    const site = {
+      'index.html': canonical(`${at}/`),
+      'a.html': canonical(`${at}/a`) + links(`${at}/b/`, `${at}/none`, 'https://acme.github.io/other'),
+      'b/index.html': canonical(`${at}/b/`),
+    };
+    expect(await check(site)).toEqual([broken('a.html', `${at}/none`)]);
+  });
+
+  it('are internal where the host is one that is given', async () => {
+    const site = { 'index.html': links('https://docs.acme.dev/none', '//docs.acme.dev/', 'https://acme.dev/none') };
+    expect(await check(site, { hosts: ['docs.acme.dev'] })).toEqual([
+      broken('index.html', 'https://docs.acme.dev/none'),
+    ]);
+  });
+
+  it('are not, where a canonical only names another page', async () => {
+    const site = { 'v1/a.html': canonical('https://acme.dev/v2/b') + links('https://acme.dev/none') };
+    expect(await check(site)).toEqual([]);
+  });
+});
+
+describe('fragments', () => {
+  it('lead to ids and to names of anchors, on the same page and on others, encoded or not', async () => {
+    const site = {
+      'index.html': `<h2 id="über uns">x</h2>${links('#%C3%BCber%20uns', '/a#old', '/a/#new', 'a.html#new')}`,
+      'a.html': '<a name=old></a><p id=new>',
+    };
+    expect(await check(site)).toEqual([]);
+  });
+
+  it('that are on no such element are reported, also behind a redirect and on the page itself', async () => {
+    const site = {
+      'index.html': links('#none', '/a/#none', '/b#x'),
+      'a.html': '<p id=None>',
+      'b/index.html': links('/b/'),
+    };
+    const urls = ['#none', '/a/#none', '/b#x'];
+    expect(await check(site)).toEqual(urls.map((url) => missing('index.html', url)));
+  });
+
+  it('of the top, empty ones and text fragments lead somewhere', async () => {
+    const urls = ['#', '#top', '#TOP', '#:~:text=foo', '#x:~:text=foo', '/a#:~:text=a,b'];
+    expect(await check({ 'index.html': `<p id=x>${links(...urls)}`, 'a.html': '' })).toEqual([]);
+    expect(await check({ 'index.html': links('#y:~:text=foo') })).toEqual([missing('index.html', '#y:~:text=foo')]);
+  });
+
+  it('of what is no page and of what a page loads are not judged', async () => {
+    const site = {
+      'index.html': `${links('/m.pdf#page=2')}<svg><use href="/s.svg#i"/><use href="#j"/></svg>`,
+      'm.pdf': '',
+      's.svg': '',
+    };
+    expect(await check(site)).toEqual([]);
+  });
+
+  it('of pages in another encoding are compared as text', async () => {
+    const site = { 'index.html': links('/a#%C3%A9'), 'a.html': Buffer.from('<p id=\xe9>', 'latin1') };
+    expect(await check(site, { types: { 'a.html': 'text/html; charset=windows-1252' } })).toEqual([]);
+  });
+});
+
+describe('off-origin loads', () => {
+  it('are what a page loads from another host, and not what it links to', async () => {
+    const found = await check({
+      'index.html': `<link rel=stylesheet href=https://fonts.dev/a.css><link rel=preconnect href=https://fonts.dev>
+        <link rel=me href=https://social.dev/><link rel=canonical href=https://else.dev/x><a href=https://link.dev/>x</a>
+        <script src=//cdn.dev:8443/a.js></script><iframe src="https://video.dev/1"></iframe><img srcset="http://img.dev/2.png 2x">`,
+    });
+    expect(found).toEqual([
+      'off_origin_load index.html link href="https://fonts.dev/a.css" from fonts.dev',
+      'off_origin_load index.html script src="//cdn.dev:8443/a.js" from cdn.dev:8443',
+      'off_origin_load index.html iframe src="https://video.dev/1" from video.dev',
+      'off_origin_load index.html img srcset="http://img.dev/2.png" from img.dev',
+    ]);
+  });
+});
+
+describe('checkSite()', () => {
+  it('counts its pages on, and looks at pages only', async () => {
+    const told: [number, number][] = [];
+    const site = { 'a.html': '', 'b.htm': '', 'c.xhtml': '', 'd.txt': links('/none') };
+    expect(await check(site, { onProgress: (done, total) => told.push([done, total]) })).toEqual([]);
+    expect(told).toEqual([1, 2, 3, 4, 5, 6].map((done) => [done, 6]));
+  });
+
+  it('stops when it is aborted', async () => {
+    const stop = new AbortController();
+    const reason = new Error('canceled');
+    const site = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`${at}.html`, '']));
+    let done = 0;
+    const onProgress = () => {
+      done += 1;
+      if (done === 5) stop.abort(reason);
+    };
+    await expect(check(site, { signal: stop.signal, onProgress })).rejects.toBe(reason);
+    expect(done).toBe(5);
+  });
+
+  it('cuts what pages write short, and shows no control characters', async () => {
+    const [found = ''] = await check({ 'index.html': links(`/${'x'.repeat(5000)}\u001b`) });
+    expect(found.length).toBeLessThan(300);
+    expect(found).not.toContain('\u001b');
+  });
+});

@@ -1,0 +1,147 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { attribute, type Element, elementsOf, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
+
+const folders = new TemporaryFolders();
+afterAll(() => folders.remove());
+const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
+  renderFolder(folders.write(tree), options);
+
+/** A navigation as nested lists: titles of groups before what is in them. */
+function outline(element: Element): unknown[] {
+  return element.childNodes.flatMap((child): unknown[] => {
+    if (!('tagName' in child)) return [];
+    if (child.tagName === 'a' || child.tagName === 'h2' || child.tagName === 'summary') return [textOf(child)];
+    if (child.tagName === 'ul') return [outline(child)];
+    return outline(child);
+  });
+}
+
+describe('navigation from the folders', () => {
+  it('has the index page first, then order, then numbers, then titles', async () => {
+    const site = await render({
+      'index.md': '# Home\n',
+      'zebra.md': '---\norder: 0\n---\n# Zebra\n',
+      '02-second.md': '# Second\n',
+      '10-tenth.md': 'no title\n',
+      'banana.md': '# Banana\n',
+      'apple-10.md': '# Part 10\n',
+      'apple-9.md': '# Part 9\n',
+      '2024-06-01.md': '# Dated\n',
+    });
+    expect(outline(site.element('index.html', 'nav', 'navigation'))).toEqual([
+      ['Home', 'Zebra', 'Second', 'Tenth', 'Banana', 'Dated', 'Part 9', 'Part 10'],
+    ]);
+  });
+
+  it('has a group for each folder, in its order, nested ones inside', async () => {
+    const site = await render({
+      'index.md': '# Home\n',
+      '2-use/b.md': '# B\n',
+      '2-use/deep-dive/c.md': '# C\n',
+      '1-install/index.md': '---\nsidebarTitle: Set-up\n---\n# Install\n',
+      'last/index.md': '---\norder: 3\n---\n# Last\n',
+      'hidden.md': '---\nhidden: true\n---\n# Hidden\n',
+    });
+    expect(outline(site.element('index.html', 'nav', 'navigation'))).toEqual([
+      ['Home'],
+      'Set-up',
+      ['Set-up'],
+      'Use',
+      ['B', 'Deep dive', ['C']],
+      'Last',
+      ['Last'],
+    ]);
+    expect(site.files.has('hidden.html')).toBe(true);
+  });
+});
+
+describe('navigation from docs.json', () => {
+  const tree = {
+    'index.md': '# Home\n',
+    'a.md': '# A\n',
+    'b/index.md': '# B\n',
+    'b/c.md': '---\nsidebarTitle: See\n---\n# C\n',
+    'stray.md': '# Stray\n',
+    'secret.md': '---\nhidden: true\n---\n# Secret\n',
+    'docs.json': {
+      navigation: [
+        'index',
+        { group: 'One', pages: ['a.md', '/b/', { group: 'Deep', pages: ['b/c'] }] },
+        { group: 'Empty', pages: ['secret', 'nowhere'] },
+        { label: 'Elsewhere', href: 'https://example.org/?a=1&b=2' },
+        { title: 'Here', href: '/b/c#x' },
+      ],
+    },
+  };
+
+  it('has groups in groups, pages by any of their names, and links', async () => {
+    const site = await render(tree);
+    const navigation = site.element('b/c.html', 'nav', 'navigation');
+    expect(outline(navigation)).toEqual([['Home'], 'One', ['A', 'B', 'Deep', ['See']], ['Elsewhere', 'Here']]);
+    expect(site.links('b/c.html', 'nav', 'navigation')).toEqual([
+      '../index.html',
+      '../a.html',
+      'index.html',
+      'c.html',
+      'https://example.org/?a=1&b=2',
+      'c.html#x',
+    ]);
+  });
+
+  it('marks the page itself, and opens the groups that it stands in', async () => {
+    const site = await render(tree);
+    const current = site.elements('b/c.html', 'a').filter((each) => attribute(each, 'aria-current') === 'page');
+    expect(current.map(textOf)).toEqual(['See']);
+    const isOpen = (path: string) => site.elements(path, 'details').map((each) => attribute(each, 'open') !== null);
+    expect([isOpen('b/c.html'), isOpen('a.html')]).toEqual([[true], [false]]);
+    expect(textOf(site.element('b/c.html', 'p', 'group'))).toBe('Deep');
+  });
+
+  it('leads to the page before and the page after', async () => {
+    const site = await render(tree);
+    expect(site.links('b/index.html', 'nav', 'pager')).toEqual(['../a.html', 'c.html']);
+    expect(site.links('index.html', 'nav', 'pager')).toEqual(['a.html']);
+    expect(site.elements('stray.html', 'nav', 'pager')).toEqual([]);
+  });
+
+  it('reports pages that it names and the folder lacks, and those that it does not name', async () => {
+    const site = await render(tree);
+    expect(site.found('missing_page')).toMatchObject([
+      { page: 'docs.json', detail: expect.stringContaining('"nowhere"') },
+    ]);
+    expect(site.found('unlisted_page').map(({ page }) => page)).toEqual(['stray.md']);
+    expect(site.files.has('stray.html')).toBe(true);
+  });
+
+  it('is read in the shape of other programs too', async () => {
+    const navigation = { tabs: [{ tab: 'Docs', groups: [{ group: 'One', pages: ['a', 'index'] }] }] };
+    const site = await render({ ...tree, 'docs.json': { navigation } });
+    expect(outline(site.element('a.html', 'nav', 'navigation'))).toEqual(['Docs', ['One', ['A', 'Home']]]);
+  });
+});
+
+describe('the navigation of a large site', () => {
+  const pages = Object.fromEntries(
+    Array.from({ length: 1_000 }, (_, at) => [`part-${at % 2}/${String(at).padStart(4, '0')}.md`, `# Page ${at}\n`]),
+  );
+
+  it('shows the branch of the page, a part of it, and links to the others', async () => {
+    const started = performance.now();
+    const site = await render({ 'index.md': '# Home\n', ...pages });
+    // A second on a slow machine; the bound only tells a site that grows with the square of its pages.
+    expect(performance.now() - started).toBeLessThan(20_000);
+    const links = site.links('part-0/0500.html', 'nav', 'navigation');
+    expect(links).toContain('0500.html');
+    expect(links).toContain('../part-1/0001.html');
+    expect(links.length).toBeLessThan(250);
+    expect(site.links('part-0/0500.html', 'nav', 'pager')).toEqual(['0498.html', '0502.html']);
+    expect(site.pages).toBe(1_002);
+  });
+
+  it('is whole where a site has some hundred pages', async () => {
+    const some = Object.fromEntries(Object.entries(pages).slice(0, 300));
+    const site = await render({ 'index.md': '# Home\n', ...some });
+    const inNavigation = elementsOf(site.element('index.html', 'nav', 'navigation'));
+    expect(inNavigation.filter(({ tagName }) => tagName === 'a')).toHaveLength(301);
+  });
+});

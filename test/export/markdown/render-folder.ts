@@ -1,0 +1,125 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
+import type { Finding } from '../../../src/domain/job.ts';
+import { type MarkdownSiteOptions, renderMarkdownSite } from '../../../src/export/markdown/index.ts';
+
+/** A rendered site, in memory. */
+export class RenderedSite {
+  readonly files = new Map<string, Buffer>();
+  readonly findings: Finding[] = [];
+  pages = 0;
+
+  get paths(): string[] {
+    return [...this.files.keys()].sort();
+  }
+
+  text(path: string): string {
+    const bytes = this.files.get(path);
+    if (bytes === undefined) throw new Error(`the site has no "${path}"`);
+    return bytes.toString('utf8');
+  }
+
+  /** Every element of a page that a selector-like test takes: a tag's name, or a tag and a class. */
+  elements(path: string, tag: string, className?: string): Element[] {
+    return elementsOf(parse(this.text(path))).filter(
+      (each) =>
+        each.tagName === tag &&
+        (className === undefined || (attribute(each, 'class') ?? '').split(' ').includes(className)),
+    );
+  }
+
+  /** The one element, or a fault. */
+  element(path: string, tag: string, className?: string): Element {
+    const [first, second] = this.elements(path, tag, className);
+    if (first === undefined || second !== undefined) throw new Error(`"${path}" has not one ${tag} ${className ?? ''}`);
+    return first;
+  }
+
+  /** What links of a part of the page refer to, in its order. */
+  links(path: string, tag = 'body', className?: string): (string | null)[] {
+    return this.elements(path, tag, className).flatMap((part) =>
+      elementsOf(part)
+        .filter(({ tagName }) => tagName === 'a')
+        .map((link) => attribute(link, 'href')),
+    );
+  }
+
+  /** The content of a `<meta>`, or null. */
+  meta(path: string, name: string): string | null {
+    const found = this.elements(path, 'meta').find(
+      (each) => attribute(each, 'name') === name || attribute(each, 'property') === name,
+    );
+    return found === undefined ? null : attribute(found, 'content');
+  }
+
+  found(kind: string): Finding[] {
+    return this.findings.filter((finding) => finding.kind === kind);
+  }
+}
+
+export type Element = DefaultTreeAdapterTypes.Element;
+type Node = DefaultTreeAdapterTypes.Node;
+
+export function attribute(element: Element, name: string): string | null {
+  return element.attrs.find((attr) => attr.name === name)?.value ?? null;
+}
+
+export function elementsOf(node: Node): Element[] {
+  const below = 'childNodes' in node ? node.childNodes.flatMap(elementsOf) : [];
+  return 'tagName' in node ? [node, ...below] : below;
+}
+
+export function textOf(node: Node): string {
+  if (node.nodeName === '#text') return (node as DefaultTreeAdapterTypes.TextNode).value;
+  return 'childNodes' in node ? node.childNodes.map(textOf).join('') : '';
+}
+
+export type RenderOptions = Partial<
+  Pick<MarkdownSiteOptions, 'version' | 'domain' | 'paths' | 'signal' | 'onProgress'>
+>;
+
+/** Renders a folder on disk. */
+export async function renderFolder(dir: string, options: RenderOptions = {}): Promise<RenderedSite> {
+  const site = new RenderedSite();
+  const { pages } = await renderMarkdownSite({
+    dir,
+    version: null,
+    domain: 'acme',
+    paths: null,
+    signal: new AbortController().signal,
+    ...options,
+    add: async (path, content) => {
+      if (site.files.has(path)) throw new Error(`"${path}" is given twice`);
+      site.files.set(path, content instanceof Uint8Array ? Buffer.from(content) : readFileSync(content.file));
+    },
+    find: (finding) => site.findings.push(finding),
+  });
+  site.pages = pages;
+  return site;
+}
+
+/** Files by their paths: text, bytes, or a value that is written as JSON. */
+export type Tree = Readonly<Record<string, string | Uint8Array | object>>;
+
+/** Writes a folder of its own under the temporary one, which `remove` takes away. */
+export class TemporaryFolders {
+  readonly #root = mkdtempSync(join(tmpdir(), 'docshelf-markdown-'));
+  #count = 0;
+
+  write(tree: Tree): string {
+    const dir = join(this.#root, String(this.#count++));
+    mkdirSync(dir);
+    for (const [path, content] of Object.entries(tree)) {
+      mkdirSync(dirname(join(dir, path)), { recursive: true });
+      const isPlain = typeof content === 'string' || content instanceof Uint8Array;
+      writeFileSync(join(dir, path), isPlain ? content : JSON.stringify(content));
+    }
+    return dir;
+  }
+
+  remove(): void {
+    rmSync(this.#root, { recursive: true });
+  }
+}

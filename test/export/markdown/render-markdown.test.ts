@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { createRenderer, slugify } from '../../../src/export/markdown/render/render-markdown.ts';
+import { wordsOf } from '../../../src/export/markdown/site/words.ts';
+
+const renderer = createRenderer();
+const render = (markdown: string, rewrite: (reference: string) => string | null = (reference) => reference) =>
+  renderer.render(markdown, { words: wordsOf('en'), rewrite });
+const html = (markdown: string, rewrite?: (reference: string) => string | null) => render(markdown, rewrite).html;
+
+describe('headings', () => {
+  it('have the fragments of GitHub, each once', () => {
+    expect(["What's new?", 'A & B', 'API_v2.0 (beta)', 'Über uns', '概要', '!'].map(slugify)).toEqual([
+      'whats-new',
+      'a--b',
+      'api_v20-beta',
+      'über-uns',
+      '概要',
+      'section',
+    ]);
+    expect([...html('## A\n\n## A\n\n## A\n').matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
+      'a',
+      'a-1',
+      'a-2',
+    ]);
+  });
+
+  it('of levels 2 and 3 are listed as plain text, those in quotations are not', () => {
+    const { headings } = render('## A *b* `c` <i>d</i>\n\n### E\n\n#### F\n\n> ## G\n');
+    expect(headings).toEqual([
+      { level: 2, id: 'a-b-c-d', text: 'A b c d' },
+      { level: 3, id: 'e', text: 'E' },
+    ]);
+  });
+});
+
+describe('callouts', () => {
+  it.each(['note', 'tip', 'important', 'warning', 'caution'])('of the kind %s have its title', (kind) => {
+    const made = html(`> [!${kind.toUpperCase()}]\n> Text.\n`);
+    expect(made).toContain(`<div class="callout ${kind}" role="note">`);
+    expect(made).toMatch(new RegExp(`</svg>${kind}</p>\\s*<p>Text\\.</p>\\s*</div>`, 'i'));
+  });
+
+  it('take a title of their own, blocks of their own, and others inside', () => {
+    const made = html('> [!NOTE] A *title*\n>\n> - item\n>\n> > [!TIP]\n> > Inner.\n>\n> > Quoted.\n');
+    expect(made).toContain('</svg>A <em>title</em></p>');
+    expect(made).not.toContain('<p></p>');
+    expect(made.match(/<div class="callout/g)).toHaveLength(2);
+    expect(made.match(/<blockquote>/g)).toHaveLength(1);
+    expect(made.match(/<div/g)).toHaveLength(made.match(/<\/div>/g)?.length ?? 0);
+  });
+
+  it('are none where the mark is not the first or not known', () => {
+    expect(html('> Text\n> [!NOTE]\n')).toContain('<blockquote>');
+    expect(html('> [!HINT]\n> Text\n')).toContain('<blockquote>');
+  });
+});
+
+describe('lists and tables', () => {
+  it('have a box for each task', () => {
+    const made = html('- [ ] open\n- [x] **done**\n- [y] none\n\n1. [X] third\n');
+    expect(made.match(/<input type="checkbox" disabled>/g)).toHaveLength(1);
+    expect(made.match(/<input type="checkbox" disabled checked>/g)).toHaveLength(2);
+    expect(made).toContain('<li>[y] none</li>');
+  });
+
+  it('say alignment by classes, and name rows by their code word', () => {
+    const made = html('| A | B |\n|:-:|--:|\n| `key.a` | 1 |\n| `key.a` | 2 |\n| two words | 3 |\n');
+    expect(made).toContain('<div class="table" role="region" aria-label="Table" tabindex="0">');
+    expect(made).toContain('<td class="align-right">1</td>');
+    expect(made.match(/<tr id="key\.a">/g)).toHaveLength(1);
+    expect(made).not.toContain('style=');
+  });
+});
+
+describe('code', () => {
+  it('is coloured by classes, and escaped', () => {
+    const made = html('```ts title="a<b>.ts"\nconst a = "<script>";\n```\n');
+    expect(made).toContain('<span class="hljs-keyword">const</span>');
+    expect(made).toContain('&lt;script&gt;');
+    expect(made).toContain('<p class="code-title">a&lt;b&gt;.ts</p>');
+    expect(made).toContain('data-language="ts"');
+  });
+
+  it('is plain where nobody knows its language, or it is data', () => {
+    expect(html('```"><img src=x>\n<b>\n```\n')).not.toMatch(/<(?:img|b)[ >]/);
+    expect(html(`\`\`\`json\n${'[1],'.repeat(30_000)}\n\`\`\`\n`)).not.toContain('hljs');
+    expect(html('    indented <b>\n')).toContain('indented &lt;b&gt;');
+  });
+});
+
+describe('references', () => {
+  const rewrite = (reference: string) => (reference.startsWith('gone') ? null : reference.replace('.md', '.html'));
+
+  it('are rewritten in links, pictures and raw HTML, and nowhere else', () => {
+    expect(html('[a](a.md#x "t") ![p](p.md) <a\nclass=x href=b.md>b.md</a> `c.md`\n', rewrite)).toBe(
+      '<p><a href="a.html#x" title="t">a</a> <img src="p.html" alt="p" loading="lazy"> <a\nclass=x href="b.html">b.md</a> <code>c.md</code></p>\n',
+    );
+    expect(html('<div>\n<img src=p.md>\n</div>\n', rewrite)).toBe('<div>\n<img src="p.html">\n</div>\n');
+    expect(html('<video poster="p.md" src=\'v.md\' title="x.md"></video>\n', rewrite)).toBe(
+      '<p><video poster="p.html" src="v.html" title="x.md"></video></p>\n',
+    );
+  });
+
+  it('that lead nowhere any more become text', () => {
+    expect(html('[gone](gone.md) <a href="gone.md">too</a>\n', rewrite)).toBe('<p>gone <a >too</a></p>\n');
+  });
+
+  it('are given with their entities decoded, and written with them', () => {
+    const seen: string[] = [];
+    const made = html('<a href="a.md?x=1&amp;y=2">a</a>\n\n[b](<b c.md?x=1&y=2>)\n', (reference) => {
+      seen.push(reference);
+      return `${reference}&z="`;
+    });
+    expect(seen).toEqual(['a.md?x=1&y=2', 'b%20c.md?x=1&y=2']);
+    expect(made).toContain('<a href="a.md?x=1&amp;y=2&amp;z=&quot;">');
+  });
+
+  it('to script addresses are no links', () => {
+    expect(html('[x](javascript:alert(1)) <https://a.dev> guide.md www.x.dev\n')).toBe(
+      '<p>[x](javascript:alert(1)) <a href="https://a.dev">https://a.dev</a> guide.md www.x.dev</p>\n',
+    );
+  });
+});
+
+describe("a page's opening", () => {
+  it('is the plain text of its first paragraph', () => {
+    expect(render('## H\n\n- item\n\nThe *first*\nparagraph.\n\nNext.\n').opening).toBe('The first paragraph.');
+    expect(render('## H\n').opening).toBeNull();
+  });
+});

@@ -1,0 +1,222 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { attribute, renderFolder, TemporaryFolders, textOf } from './render-folder.ts';
+
+const folders = new TemporaryFolders();
+afterAll(() => folders.remove());
+const render = (tree: Parameters<TemporaryFolders['write']>[0], options = {}) =>
+  renderFolder(folders.write(tree), options);
+
+const PLAIN = { 'index.md': '# Home\n\nHello.\n', 'guides/start.md': '---\ntitle: Start\n---\nBegin.\n' };
+
+describe('renderMarkdownSite()', () => {
+  it('writes pages, twins, and what is about all of them', async () => {
+    const site = await render(PLAIN);
+    expect(site.paths.map((path) => path.replace(/\.[0-9a-f]{16}\./, '.HASH.'))).toEqual([
+      '404.html',
+      'assets/icon.HASH.svg',
+      'assets/site.HASH.css',
+      'assets/site.HASH.js',
+      'guides/start.html',
+      'guides/start.md',
+      'index.html',
+      'index.md',
+      'llms-full.txt',
+      'llms.txt',
+      'robots.txt',
+      'sitemap.xml',
+    ]);
+    expect(site.pages).toBe(3);
+  });
+
+  it('gives the same bytes in the same order again, from another place on disk', async () => {
+    const [first, second] = [await render(PLAIN), await render(PLAIN)];
+    expect([...second.files]).toEqual([...first.files]);
+  });
+
+  it('copies other files byte for byte, and gives each path once', async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
+    const site = await render({ ...PLAIN, 'images/a b.png': bytes, 'robots.txt': 'mine', 'data.json': '{"a":1}\r\n' });
+    expect(site.files.get('images/a b.png')).toEqual(Buffer.from(bytes));
+    expect(site.text('robots.txt')).toBe('mine');
+    expect(site.text('data.json')).toBe('{"a":1}\r\n');
+  });
+
+  it('passes on no file that a page is rendered to, and reports it', async () => {
+    const site = await render({ ...PLAIN, 'guides/start.html': 'old' });
+    expect(site.text('guides/start.html')).toContain('Begin.');
+    expect(site.found('duplicate_path')).toMatchObject([{ page: 'guides/start.html' }]);
+  });
+
+  it('reports the second of two sources of one page', async () => {
+    const site = await render({ 'index.md': '# A\n', 'x.md': '# First\n', 'x.markdown': '# Second\n' });
+    expect(site.found('duplicate_path')).toHaveLength(1);
+    expect(site.paths.filter((path) => path.startsWith('x.'))).toEqual(['x.html', 'x.md']);
+  });
+
+  it('takes a README for the index page, unless there is one', async () => {
+    const site = await render({ 'README.md': '# Home\n', 'a/README.md': '# A\n', 'a/index.md': '# Index\n' });
+    expect(site.text('index.html')).toContain('<h1>Home</h1>');
+    expect(site.text('a/index.html')).toContain('<h1>Index</h1>');
+    expect(site.text('a/README.html')).toContain('<h1>A</h1>');
+  });
+
+  it('leaves canonical addresses and the sitemap without extension', async () => {
+    const site = await render({
+      ...PLAIN,
+      'guides/index.md': '# Guides\n',
+      'docs.json': { url: 'https://x.dev/docs/' },
+    });
+    const canonical = (path: string) =>
+      attribute(site.elements(path, 'link').find((each) => attribute(each, 'rel') === 'canonical') as never, 'href');
+    expect(['index.html', 'guides/index.html', 'guides/start.html'].map(canonical)).toEqual([
+      'https://x.dev/docs/',
+      'https://x.dev/docs/guides/',
+      'https://x.dev/docs/guides/start',
+    ]);
+    expect([...site.text('sitemap.xml').matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url]) => url)).toEqual([
+      'https://x.dev/docs/',
+      'https://x.dev/docs/guides/',
+      'https://x.dev/docs/guides/start',
+    ]);
+    expect(site.text('robots.txt')).toContain('Sitemap: https://x.dev/docs/sitemap.xml');
+  });
+
+  it('says where canonical addresses lead when nothing says it', async () => {
+    const site = await render(PLAIN);
+    expect(site.text('sitemap.xml')).toContain('<loc>https://acme.example/</loc>');
+    expect(site.found('no_url')).toHaveLength(1);
+  });
+
+  it('links each page to its twin, which has title and description and no front matter', async () => {
+    const site = await render({ 'index.md': '---\ntitle: Home\ndescription: All of it.\n---\nText.\n' });
+    const twin = site.elements('index.html', 'link').find((each) => attribute(each, 'type') === 'text/markdown');
+    expect([attribute(twin as never, 'rel'), attribute(twin as never, 'href')]).toEqual(['alternate', 'index.md']);
+    expect(site.text('index.md')).toBe('# Home\n\n> All of it.\n\nText.\n');
+  });
+
+  it('lists the pages in llms.txt, and gives the whole text where it is small', async () => {
+    const site = await render({
+      'index.md': '---\ndescription: One.\n---\n# Home [x]\n',
+      'guides/a b.md': '# A\n',
+      'secret.md': '---\nnoindex: true\n---\n# Secret\n',
+      'docs.json': { name: 'Acme', description: 'About.' },
+    });
+    expect(site.text('llms.txt')).toBe(
+      '# Acme\n\n> About.\n\n## Docs\n\n- [Home \\[x\\]](index.md): One.\n\n## Guides\n\n- [A](guides/a%20b.md)\n',
+    );
+    expect(site.text('llms-full.txt')).toBe('# Home [x]\n\n> One.\n\n\n\n# A\n\n\n');
+    const large = await render({ 'index.md': `# Home\n\n${'word '.repeat(300_000)}\n` });
+    expect(large.files.has('llms-full.txt')).toBe(false);
+  });
+
+  it('keeps pages from search engines that ask for it', async () => {
+    const site = await render({ 'index.md': '# Home\n', 'secret.md': '---\nnoindex: true\n---\n# Secret\n' });
+    expect([site.meta('secret.html', 'robots'), site.meta('index.html', 'robots')]).toEqual(['noindex', null]);
+    expect(site.text('sitemap.xml')).not.toContain('secret');
+  });
+
+  it('says language, version and tags where searches look for them', async () => {
+    const site = await render(
+      { 'index.md': '---\ntags: [a, b c]\n---\n# Home\n', 'old.md': '---\nversion: 1.10\n---\n# Old\n' },
+      { version: 'v2' },
+    );
+    const facts = (path: string) =>
+      ['docsearch:language', 'docsearch:version', 'keywords'].map((name) => site.meta(path, name));
+    expect(facts('index.html')).toEqual(['en', 'v2', 'a, b c']);
+    expect(facts('old.html')).toEqual(['en', '1.10', null]);
+  });
+
+  it('writes a 404 page that is whole at any depth', async () => {
+    const site = await render({ ...PLAIN, 'docs.json': { url: 'https://x.dev/docs', name: 'X' } });
+    expect(site.meta('404.html', 'robots')).toBe('noindex');
+    expect(site.elements('404.html', 'style')).toHaveLength(1);
+    expect(site.elements('404.html', 'script').map((each) => attribute(each, 'src'))).toEqual([null]);
+    const relative = site.links('404.html').filter((href) => !/^(?:\/docs\/|#)/.test(href ?? ''));
+    expect(relative).toEqual([]);
+  });
+
+  it('takes a 404 page of the folder, with its links', async () => {
+    const site = await render({ ...PLAIN, '404.md': '# Lost\n\nGo [on](guides/start.md).\n' });
+    expect(textOf(site.element('404.html', 'h1'))).toBe('Lost');
+    expect(site.links('404.html', 'article')).toEqual(['/guides/start.html']);
+    expect(site.files.has('404.md')).toBe(false);
+    expect(site.text('sitemap.xml')).not.toContain('404');
+  });
+
+  it('leads from the root to the first page where there is no home page', async () => {
+    const site = await render({ 'b/two.md': '# Two\n', 'a/one.md': '# One\n' });
+    expect(site.text('index.html')).toContain('content="0; url=a/one.html"');
+    expect(site.pages).toBe(4);
+  });
+
+  it('takes favicon, logo and stylesheet from the folder, and reports those that are not there', async () => {
+    const docs = { logo: 'logo.svg', favicon: 'none.png', css: '/own.css' };
+    const site = await render({
+      ...PLAIN,
+      'logo.svg': '<svg/>',
+      'favicon.ico': 'i',
+      'own.css': 'a{}',
+      'docs.json': docs,
+    });
+    const links = site.elements('guides/start.html', 'link').map((each) => attribute(each, 'href'));
+    expect(links).toEqual(expect.arrayContaining(['../favicon.ico', '../own.css']));
+    expect(attribute(site.element('guides/start.html', 'img', 'logo'), 'src')).toBe('../logo.svg');
+    expect(site.found('missing_file')).toMatchObject([{ detail: expect.stringContaining('none.png') }]);
+  });
+
+  it('limits the site to the pages asked for, as readers write them, with all other files', async () => {
+    const tree = {
+      ...PLAIN,
+      'a.md': '# A\n\n[b](b.md), [home](index.md)\n',
+      'b.md': '# B\n',
+      'c.md': '# C\n',
+      'x.png': 'x',
+    };
+    const paths = ['/a', 'c.html', '/guides/start.md', '/nowhere'];
+    const site = await render(tree, { paths });
+    const pages = site.paths.filter((path) => /\.html$/.test(path));
+    expect(pages).toEqual(['404.html', 'a.html', 'c.html', 'guides/start.html', 'index.html']);
+    expect(site.text('index.html')).toContain('http-equiv="refresh"');
+    expect(site.files.has('x.png')).toBe(true);
+    expect(textOf(site.element('a.html', 'article'))).toContain('b, home');
+    expect(site.links('a.html', 'article')).toEqual([]);
+    expect(site.found('path_not_found')).toMatchObject([{ page: '/nowhere' }]);
+    expect(site.found('broken_link')).toEqual([]);
+  });
+
+  it('refuses a folder without pages, and paths that name none', async () => {
+    await expect(render({ 'x.txt': 'x' })).rejects.toMatchObject({ code: 'bad_source' });
+    await expect(render(PLAIN, { paths: ['/none'] })).rejects.toMatchObject({ code: 'bad_source' });
+    await expect(renderFolder('/nowhere/at/all')).rejects.toMatchObject({ code: 'bad_source' });
+  });
+
+  it('leaves out what is not for readers', async () => {
+    const site = await render({
+      ...PLAIN,
+      '.git/HEAD': 'x',
+      'node_modules/p/README.md': '# P\n',
+      'guide.mdx': '<X/>',
+      'todo.md': '---\ndraft: true\n---\n# Todo\n',
+    });
+    expect(site.paths.filter((path) => /git|node_modules|mdx|todo/.test(path))).toEqual([]);
+    expect(site.found('left_out').map(({ page }) => page)).toEqual(expect.arrayContaining(['guide.mdx', 'todo.md']));
+    expect(site.found('left_out').filter(({ page }) => page.includes('node_modules'))).toEqual([]);
+  });
+
+  it('stops when it is told to', async () => {
+    const dir = folders.write(PLAIN);
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const run = renderFolder(dir, { signal: stop.signal, onProgress: () => stop.abort(reason) });
+    await expect(run).rejects.toBe(reason);
+  });
+
+  it('tells how many pages are done', async () => {
+    const seen: [number, number][] = [];
+    await render(PLAIN, { onProgress: (done: number, total: number) => seen.push([done, total]) });
+    expect(seen).toEqual([
+      [1, 2],
+      [2, 2],
+    ]);
+  });
+});

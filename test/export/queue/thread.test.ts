@@ -1,0 +1,135 @@
+import { spawn as spawnProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SqliteJobQueue } from '../../../src/adapters/sqlite-job-queue.ts';
+import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
+import { codeOf } from '../../contract/job-queue/workbench.ts';
+
+const WORKER = new URL('../../../src/export/queue/worker.ts', import.meta.url);
+const JOB = newJob(jobIdOf('one'));
+
+let folder: string;
+let file: string;
+let threads: Worker[];
+let queues: SqliteJobQueue[];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-thread-'));
+  file = join(folder, 'jobs.sqlite');
+  [threads, queues] = [[], []];
+});
+afterEach(async () => {
+  for (const queue of queues) await queue.close();
+  expect(threads.map(({ threadId }) => threadId)).toEqual(threads.map(() => -1));
+  await rm(folder, { recursive: true });
+});
+
+const spawn = (): Worker => {
+  const thread = new Worker(WORKER, { workerData: { file } });
+  threads.push(thread);
+  return thread;
+};
+
+async function open(): Promise<SqliteJobQueue> {
+  const queue = await SqliteJobQueue.open(spawn);
+  queues.push(queue);
+  return queue;
+}
+
+describe('SqliteJobQueue.open()', () => {
+  test('by several at once, the file not yet there, gives each of them the same queue', async () => {
+    const opened = await Promise.all(Array.from({ length: 4 }, open));
+    await opened[0]?.add(JOB, QUEUED_MAX);
+    for (const queue of opened) expect(await queue.get(JOB.jobId)).toMatchObject(JOB);
+  });
+
+  test('refuses a store of a newer docshelf, and no thread is left', async () => {
+    const newer = new DatabaseSync(file);
+    newer.exec('PRAGMA user_version = 99');
+    newer.close();
+    expect(await codeOf(SqliteJobQueue.open(spawn))).toBe('data_folder_newer');
+  });
+});
+
+describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
+  test('waits while another process writes', async () => {
+    const queue = await open();
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    setTimeout(() => other.exec('COMMIT'), 300);
+    expect(await queue.add(JOB, QUEUED_MAX)).toMatchObject(JOB);
+    other.close();
+  });
+
+  test('goes on with a new thread where the thread has ended, and whoever waited hears of it', async () => {
+    const queue = await open();
+    await queue.add(JOB, QUEUED_MAX);
+    const waiting = codeOf(queue.get(JOB.jobId));
+    await threads[0]?.terminate();
+    expect(await waiting).toBe('internal');
+    expect(await queue.get(JOB.jobId)).toMatchObject(JOB);
+    expect(threads).toHaveLength(2);
+  });
+
+  test('when it is closed, answers what it was asked and takes nothing more', async () => {
+    const queue = await open();
+    const asked = queue.add(JOB, QUEUED_MAX);
+    await queue.close();
+    expect(await asked).toMatchObject(JOB);
+    expect(await codeOf(queue.get(JOB.jobId))).toBe('stopping');
+    await queue.close();
+  });
+
+  test('refuses clients where a thousand wait, and no holder', async () => {
+    const queue = await open();
+    await queue.add(JOB, QUEUED_MAX);
+    const claim = await queue.claim(LEASE_MS);
+    if (claim === null) throw new Error('nothing to claim');
+    const asked = Array.from({ length: 1100 }, () => codeOf(queue.get(JOB.jobId)));
+    const written = queue.advance(claim, { progress: 1, pageCount: 1 });
+    const codes = await Promise.all(asked);
+    expect(codes.filter((code) => code === 'none')).toHaveLength(1000);
+    expect(codes.filter((code) => code === 'busy')).toHaveLength(100);
+    expect(await written).toBe(true);
+  });
+
+  test('refuses a checkpoint that belongs into a file', async () => {
+    const queue = await open();
+    await queue.add(JOB, QUEUED_MAX);
+    const claim = await queue.claim(LEASE_MS);
+    if (claim === null) throw new Error('nothing to claim');
+    const advance = (length: number) =>
+      codeOf(queue.advance(claim, { progress: 1, pageCount: 1, checkpoint: 'x'.repeat(length) }));
+    expect(await advance(64 * 1024)).toBe('none');
+    expect(await advance(64 * 1024 + 1)).toBe('internal');
+  });
+
+  test.runIf(process.platform === 'linux')('claims at once what a killed process of this machine held', async () => {
+    const queue = await open();
+    await queue.add(JOB, QUEUED_MAX);
+    const program = join(import.meta.dirname, '../../contract/job-queue/process.ts');
+    const child = spawnProcess(process.execPath, [program, file, 'hold'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    expect(await queue.claim(LEASE_MS)).toBeNull();
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+    expect(await queue.claim(LEASE_MS)).toMatchObject({ attempt: 2, job: { jobId: JOB.jobId } });
+  });
+
+  test('that is not closed does not keep its process alive', async () => {
+    const adapter = new URL('../../../src/adapters/sqlite-job-queue.ts', import.meta.url).href;
+    const program = `
+      const { Worker } = await import('node:worker_threads');
+      const { SqliteJobQueue } = await import(${JSON.stringify(adapter)});
+      const workerData = { file: ${JSON.stringify(file)} };
+      const worker = new URL(${JSON.stringify(WORKER.href)});
+      await SqliteJobQueue.open(() => new Worker(worker, { workerData, execArgv: [] }));`;
+    const child = spawnProcess(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest';
+import type { ExportReport } from '../../src/domain/job.ts';
+import type { OwnedSite } from '../../src/domain/organization.ts';
+import { BUNDLE, exportsInMemory } from '../http/exports-in-memory.ts';
+
+const ACME = { id: 'acme-inc', plan: 'enterprise', sites: [], keys: [] };
+const SITE: OwnedSite = {
+  domain: 'acme',
+  hosts: [],
+  source: { kind: 'folder', path: '/srv/acme' },
+  organization: ACME,
+};
+const WHOLE = { version: null, paths: null };
+const UNKNOWN = 'se_0000000000000000';
+
+/** A service with one job in the state that the queue is moved to. */
+async function withJob(changes: Parameters<typeof exportsInMemory>[0] = {}) {
+  const made = exportsInMemory(changes);
+  const { jobId } = await made.exports.start(SITE, { version: 'v1', paths: null });
+  return { ...made, jobId };
+}
+
+describe('start()', () => {
+  it('queues a job with an id of its own, and shows nothing of what the service knows besides', async () => {
+    const { exports, queue } = exportsInMemory();
+    const job = await exports.start(SITE, { version: 'v1', paths: ['/a'] });
+    expect(job).toEqual({
+      jobId: expect.stringMatching(/^se_[0-9a-f]{16}$/),
+      ...{ domain: 'acme', version: 'v1', status: 'queued', progress: 0, pageCount: 0, error: null },
+      ...{ createdAt: '2024-06-01T09:30:00.000Z', updatedAt: '2024-06-01T09:30:00.000Z' },
+    });
+    expect(await queue.get(job.jobId)).toMatchObject({ organizationId: 'acme-inc', paths: ['/a'] });
+    expect((await exports.start(SITE, WHOLE)).jobId).not.toBe(job.jobId);
+  });
+
+  it('refuses a site without a source', async () => {
+    const { exports, queue } = exportsInMemory();
+    await expect(exports.start({ ...SITE, source: null }, WHOLE)).rejects.toMatchObject({ code: 'no_source' });
+    expect(queue.size).toBe(0);
+  });
+
+  it('lets as many jobs wait as the settings of the moment say', async () => {
+    const settings = { linkTtlMs: 1000, queuedMax: 1 };
+    const { exports } = await withJob({ settings: () => settings });
+    await expect(exports.start(SITE, WHOLE)).rejects.toMatchObject({ code: 'queue_full' });
+    settings.queuedMax = 2;
+    expect((await exports.start(SITE, WHOLE)).status).toBe('queued');
+  });
+});
+
+describe('a job', () => {
+  it.each(['get', 'report', 'cancel', 'bundle'] as const)(
+    'of another organization is not there for %s()',
+    async (act) => {
+      const { exports, queue, jobId } = await withJob();
+      queue.complete(jobId);
+      for (const [organizationId, id] of [
+        ['globex', jobId],
+        ['acme-inc', UNKNOWN],
+        ['acme-inc', 'se_../../etc'],
+      ] as const) {
+        await expect(exports[act](organizationId, id)).rejects.toMatchObject({ code: 'not_found' });
+      }
+      expect(await exports.get('acme-inc', jobId)).toMatchObject({ status: 'completed', error: null });
+    },
+  );
+
+  it('of another organization is not listed', async () => {
+    const { exports, jobId } = await withJob();
+    const of = async (organizationId: string) => (await exports.list({ organizationId, limit: 10 })).jobs;
+    expect((await of('acme-inc')).map((job) => job.jobId)).toEqual([jobId]);
+    expect(await of('globex')).toEqual([]);
+  });
+
+  it('ends as failed when it is canceled in the queue, and stays as it is once it is over', async () => {
+    const { exports, queue, jobId } = await withJob();
+    expect(await exports.cancel('acme-inc', jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
+    const { jobId: other } = await exports.start(SITE, WHOLE);
+    queue.complete(other);
+    expect(await exports.cancel('acme-inc', other)).toMatchObject({ status: 'completed', error: null });
+  });
+});
+
+describe('report()', () => {
+  const REPORT: ExportReport = { jobId: '', pages: 2, files: 3, bytes: 9, counts: {}, findings: [] };
+
+  it('answers what the job has written down', async () => {
+    const { exports, queue, jobId } = await withJob();
+    queue.complete(jobId, { ...REPORT, jobId });
+    expect(await exports.report('acme-inc', jobId)).toEqual({ ...REPORT, jobId });
+  });
+
+  it('says of a job that failed before it exported anything that it exported nothing', async () => {
+    const { exports, queue, jobId } = await withJob();
+    queue.move(jobId, { status: 'failed', error: 'Cannot read "/srv/acme": it is not there' });
+    expect(await exports.report('acme-inc', jobId)).toEqual({ ...REPORT, jobId, pages: 0, files: 0, bytes: 0 });
+  });
+
+  it.each(['queued', 'running'] as const)('is not there while the job is %s', async (status) => {
+    const { exports, queue, jobId } = await withJob();
+    queue.move(jobId, { status });
+    await expect(exports.report('acme-inc', jobId)).rejects.toMatchObject({
+      code: 'not_completed',
+      fields: { status },
+    });
+  });
+});
+
+describe('bundle()', () => {
+  it('links to the archive under its file name, each time anew, for as long as the settings of the moment say', async () => {
+    const settings = { linkTtlMs: 60_000, queuedMax: 1 };
+    const { exports, queue, jobId } = await withJob({ settings: () => settings });
+    queue.complete(jobId);
+    const at = `https://store.example/${BUNDLE.sha256}/acme-export-2024-06-01.tar.gz`;
+    expect(await exports.bundle('acme-inc', jobId)).toEqual({
+      jobId,
+      bundleUrl: `${at}?ttl=60000&n=1`,
+      sizeBytes: 4096,
+      expiresAt: '2024-06-01T10:01:00.000Z',
+      sha256: BUNDLE.sha256,
+    });
+    settings.linkTtlMs = 1000;
+    expect((await exports.bundle('acme-inc', jobId)).bundleUrl).toBe(`${at}?ttl=1000&n=2`);
+  });
+
+  it('carries the signature where bundles are signed', async () => {
+    const { exports, queue, jobId } = await withJob({ signatureOf: async (sha256) => `signed ${sha256}` });
+    queue.complete(jobId);
+    expect((await exports.bundle('acme-inc', jobId)).signature).toBe(`signed ${BUNDLE.sha256}`);
+  });
+
+  it.each(['queued', 'running', 'failed'] as const)('is refused while the job is %s', async (status) => {
+    const { exports, queue, jobId } = await withJob();
+    queue.move(jobId, { status });
+    await expect(exports.bundle('acme-inc', jobId)).rejects.toMatchObject({
+      code: 'not_completed',
+      fields: { status },
+    });
+  });
+
+  it('packs an archive that is gone once more, once for all who ask, whichever of its jobs they name', async () => {
+    const packed: string[] = [];
+    const { promise: packing, resolve: finish } = Promise.withResolvers<void>();
+    const { exports, queue, store, jobId } = await withJob({
+      repack: async ({ bundle }) => {
+        packed.push(bundle?.sha256 ?? '');
+        await packing;
+        store.kept.add(bundle?.sha256 ?? '');
+      },
+    });
+    const { jobId: twin } = await exports.start(SITE, WHOLE);
+    for (const id of [jobId, twin]) queue.complete(id);
+    store.kept.clear();
+    const asking = [jobId, twin, jobId].map((id) => exports.bundle('acme-inc', id));
+    await expect.poll(() => packed.length).toBe(1);
+    asking.push(exports.bundle('acme-inc', twin));
+    finish();
+    expect((await Promise.all(asking)).map(({ sha256 }) => sha256)).toEqual(Array(4).fill(BUNDLE.sha256));
+    await exports.bundle('acme-inc', jobId);
+    expect(packed).toEqual([BUNDLE.sha256]);
+  });
+
+  it('tries again after packing has failed', async () => {
+    let attempts = 0;
+    const { exports, queue, store, jobId } = await withJob({
+      repack: async () => {
+        if (attempts++ === 0) throw new Error('the disk is full');
+        store.kept.add(BUNDLE.sha256);
+      },
+    });
+    queue.complete(jobId);
+    store.kept.clear();
+    await expect(exports.bundle('acme-inc', jobId)).rejects.toThrow('the disk is full');
+    expect((await exports.bundle('acme-inc', jobId)).sha256).toBe(BUNDLE.sha256);
+  });
+
+  it('hands the end of the process to what packs', async () => {
+    const stop = new AbortController();
+    const { exports, queue, store, jobId } = await withJob({
+      signal: stop.signal,
+      repack: (_, signal) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+    });
+    queue.complete(jobId);
+    store.kept.clear();
+    const asking = exports.bundle('acme-inc', jobId);
+    setImmediate(() => stop.abort(new Error('stopping')));
+    await expect(asking).rejects.toThrow('stopping');
+  });
+});

@@ -1,0 +1,278 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/domain/limits.ts';
+import { FolderSource } from '../../../src/export/sources/index.ts';
+import { ARCHIVE_FORMATS, gz, rawTar, SITE_FILES, siteArchive } from '../../helpers/archives.ts';
+import { RecordingSink } from '../recording-sink.ts';
+
+const NEVER = new AbortController().signal;
+const run = promisify(execFile);
+
+let dir: string;
+let site: string;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-folder-'));
+  site = join(dir, 'site');
+  await mkdir(site);
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+async function write(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(site, path)), { recursive: true });
+    await writeFile(join(site, path), text);
+  }
+}
+
+const pages = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, `page ${path}`]));
+
+interface Wish {
+  readonly path?: string;
+  readonly paths?: readonly string[] | null;
+  readonly limits?: Partial<ArchiveLimits>;
+  readonly signal?: AbortSignal;
+}
+
+async function collect({ path = site, paths = null, limits = {}, signal = NEVER }: Wish = {}): Promise<RecordingSink> {
+  const sink = new RecordingSink();
+  const source = new FolderSource({ path, workDir: join(dir, 'work'), limits: { ...ARCHIVE_LIMITS, ...limits } });
+  await source.collect({ domain: 'acme', version: null, paths }, sink, signal);
+  return sink;
+}
+
+describe('FolderSource', () => {
+  it('gives every file byte for byte', async () => {
+    await write(SITE_FILES);
+    const sink = await collect();
+    expect(Object.fromEntries(sink.files)).toEqual(SITE_FILES);
+    expect(sink.findings).toEqual([]);
+  });
+
+  it.each(ARCHIVE_FORMATS)('gives the site out of a %s', async (format) => {
+    const path = join(dir, 'site.bin');
+    await writeFile(path, siteArchive(format));
+    const sink = await collect({ path });
+    expect(Object.fromEntries(sink.files)).toEqual(SITE_FILES);
+  });
+
+  it('leaves launchers out, and serve.js only where there are any', async () => {
+    await write({ ...pages('index.html'), 'serve.js': '', 'README.txt': '', 'a/serve.js': '' });
+    expect((await collect()).paths).toEqual(['README.txt', 'a/serve.js', 'index.html', 'serve.js']);
+    await write({ 'Start Docs.bat': '' });
+    const sink = await collect();
+    expect(sink.paths).toEqual(['a/serve.js', 'index.html']);
+    expect(sink.leftOut.sort()).toEqual(['README.txt', 'Start Docs.bat', 'serve.js']);
+  });
+
+  it('says what it leaves out of an archive: launchers and data of docshelf', async () => {
+    const path = join(dir, 'site.tar.gz');
+    const names = ['html/index.html', 'html/Start Docs.sh', 'html/serve.js', '_docshelf/manifest.json'];
+    await writeFile(path, gz(rawTar(names.map((name) => ({ name, body: 'x' })))));
+    const sink = await collect({ path });
+    expect(sink.paths).toEqual(['index.html']);
+    expect(sink.leftOut.sort()).toEqual(['_docshelf/', 'html/Start Docs.sh', 'html/serve.js']);
+  });
+
+  it('unwraps a folder that an importer would unwrap', async () => {
+    await write({ ...pages('html/index.html', 'html/a/b.html'), '.git/config': '' });
+    expect((await collect()).paths).toEqual(['a/b.html', 'index.html']);
+  });
+
+  it("leaves out hidden files, version control and docshelf's own folder, and keeps .well-known", async () => {
+    await write({
+      ...pages('index.html', 'a/.draft.html', '_docshelf/manifest.json', '.well-known/security.txt'),
+      '.git/config': '',
+      '.git/objects/aa': '',
+    });
+    const sink = await collect();
+    expect(sink.paths).toEqual(['.well-known/security.txt', 'index.html']);
+    expect(sink.leftOut).toEqual(['.git', '_docshelf', 'a/.draft.html']);
+  });
+
+  it('leaves out names that no archive may hold', async () => {
+    await write({ ...pages('index.html', 'back\\slash.html', 'tab\there.html', 'é.html'.normalize('NFC')) });
+    await writeFile(join(site, 'é.html'.normalize('NFD')), '');
+    await writeFile(Buffer.concat([Buffer.from(`${site}/latin-`), Buffer.of(0xe9), Buffer.from('.html')]), '');
+    const sink = await collect();
+    expect(sink.paths.length).toBe(2);
+    const said = sink.findings.map(({ detail }) => detail).join('\n');
+    for (const code of ['name_backslash', 'name_control', 'name_not_utf8', 'Unicode']) expect(said).toContain(code);
+    expect(sink.findings.length).toBe(4);
+  });
+
+  it('leaves out a file that is larger than a bundle may hold, and what is neither file nor folder', async () => {
+    await write(pages('index.html', 'large.bin'));
+    await truncate(join(site, 'large.bin'), 2000);
+    await run('mkfifo', [join(site, 'pipe')]);
+    const sink = await collect({ limits: { fileBytesMax: 1000 } });
+    expect([sink.paths, sink.leftOut]).toEqual([['index.html'], ['large.bin', 'pipe']]);
+  });
+});
+
+describe('symbolic links', () => {
+  it('are followed within the folder, to files and to folders', async () => {
+    await write(pages('index.html', 'v2/index.html', 'v2/a/b.html'));
+    await symlink('v2', join(site, 'latest'));
+    await symlink('../index.html', join(site, 'v2/home.html'));
+    const sink = await collect();
+    expect(sink.findings).toEqual([]);
+    expect(sink.files.get('latest/a/b.html')).toBe('page v2/a/b.html');
+    expect(sink.files.get('latest/home.html')).toBe('page index.html');
+    expect(sink.paths.length).toBe(7);
+  });
+
+  it('are left out where they leave the folder, lead nowhere or in a circle', async () => {
+    await writeFile(join(dir, 'secret.txt'), 'secret');
+    await mkdir(join(dir, 'site-2'));
+    await write(pages('index.html', 'a/index.html'));
+    await symlink('/etc/hostname', join(site, '1'));
+    await symlink('../secret.txt', join(site, '2'));
+    await symlink('../site-2', join(site, '3'));
+    await symlink('nothing', join(site, '4'));
+    await symlink('5', join(site, '5'));
+    await symlink('..', join(site, 'a/up'));
+    await symlink('.', join(site, 'a/self'));
+    const sink = await collect();
+    expect(sink.leftOut).toEqual(['1', '2', '3', '4', '5', 'a/self', 'a/up']);
+    expect(sink.paths).toEqual(['a/index.html', 'index.html']);
+  });
+
+  it('end where two folders link to each other', async () => {
+    await write(pages('index.html', 'a/x.html', 'b/y.html'));
+    await symlink('../b', join(site, 'a/b'));
+    await symlink('../a', join(site, 'b/a'));
+    const sink = await collect();
+    expect(sink.paths).toEqual(['a/b/y.html', 'a/x.html', 'b/a/x.html', 'b/y.html', 'index.html']);
+    expect(sink.leftOut).toEqual(['a/b/a', 'b/a/b']);
+  });
+
+  it('may be what the source itself is', async () => {
+    await write(pages('index.html'));
+    await symlink('site', join(dir, 'link'));
+    expect((await collect({ path: join(dir, 'link') })).paths).toEqual(['index.html']);
+  });
+});
+
+describe('paths', () => {
+  const SITE = pages('index.html', '404.html', 'ja/404.html', 'a.html', 'guides/index.html', 'guides/start.html');
+
+  it.each([
+    ['/guides/start', 'guides/start.html'],
+    ['guides/start.html', 'guides/start.html'],
+    ['/guides/', 'guides/index.html'],
+    ['/guides', 'guides/index.html'],
+    ['/a/', 'a.html'],
+    ['/guides/./st%61rt?x=1#top', 'guides/start.html'],
+    ['/', 'index.html'],
+  ])('%s keeps that page, with the 404 pages and all that is no page', async (path, page) => {
+    await write({ ...SITE, 'app.js': '', 'guides/start.txt': '' });
+    const sink = await collect({ paths: [path] });
+    expect(sink.paths).toEqual(['404.html', 'app.js', 'guides/start.txt', 'ja/404.html', page].sort());
+    expect(sink.findings).toEqual([]);
+  });
+
+  it('report a path that leads nowhere, and go on with the others', async () => {
+    await write(SITE);
+    const sink = await collect({ paths: ['/a', '/none', '/%ff', '//elsewhere.dev/a'] });
+    const missing = sink.findings.map(({ kind, page }) => [kind, page]);
+    expect(missing).toEqual(['/none', '/%ff', '//elsewhere.dev/a'].map((path) => ['path_not_found', path]));
+    expect(sink.paths).toContain('a.html');
+  });
+
+  it('fail the export where none of them leads to a page', async () => {
+    await write({ ...SITE, 'app.js': '' });
+    await expect(collect({ paths: ['/none', '/app.js'] })).rejects.toMatchObject({ code: 'bad_source' });
+  });
+
+  it('fail it where an importer would take the folder of the pages for one around the site', async () => {
+    await write(pages('index.html', 'guides/index.html'));
+    await expect(collect({ paths: ['/guides/'] })).rejects.toMatchObject({ code: 'bad_source' });
+  });
+});
+
+describe('a source that cannot be exported', () => {
+  it.each([
+    ['is not there', () => collect({ path: join(dir, 'none') })],
+    ['holds nothing', () => collect()],
+    ['holds no page', () => write({ 'a.md': '' }).then(() => collect())],
+    [
+      'holds too many files',
+      () => write(pages('a.html', 'b.html', 'c.html')).then(() => collect({ limits: { entriesMax: 2 } })),
+    ],
+    [
+      'holds too many bytes',
+      () => write(pages('a.html', 'b.html')).then(() => collect({ limits: { totalBytesMax: 15 } })),
+    ],
+    ['is a pipe', () => run('mkfifo', [join(dir, 'pipe')]).then(() => collect({ path: join(dir, 'pipe') }))],
+  ])('%s: bad_source', async (_state, attempt) => {
+    await expect(attempt()).rejects.toMatchObject({ code: 'bad_source', next: expect.any(String) });
+  });
+
+  it('is an archive without a page: bad_source', async () => {
+    const path = join(dir, 'site.tar');
+    await writeFile(path, rawTar([{ name: 'a.txt', body: 'x' }]));
+    await expect(collect({ path })).rejects.toMatchObject({ code: 'bad_source' });
+  });
+
+  it('is an archive that is refused: the code of its rule', async () => {
+    const path = join(dir, 'site.tar');
+    await writeFile(path, rawTar([{ name: 'index.html' }, { name: '../evil.html', body: 'x' }]));
+    await expect(collect({ path })).rejects.toMatchObject({ code: 'name_dotdot' });
+  });
+
+  it.skipIf(process.getuid?.() === 0)('has a folder that may not be read: bad_source', async () => {
+    await write(pages('index.html', 'a/b.html'));
+    await chmod(join(site, 'a'), 0);
+    await expect(collect()).rejects.toMatchObject({ code: 'bad_source' });
+    await chmod(join(site, 'a'), 0o755);
+  });
+
+  it('loses a file while it is read: bad_source', async () => {
+    await write(pages('index.html'));
+    const sink = new RecordingSink();
+    const { FileStore } = await import('../../../src/export/file-store.ts');
+    const store = new FileStore(join(dir, 'files'));
+    sink.add = async (_path, content) => {
+      await rm(site, { recursive: true });
+      await store.put(content);
+    };
+    const source = new FolderSource({ path: site, workDir: join(dir, 'work'), limits: ARCHIVE_LIMITS });
+    const collecting = source.collect({ domain: 'acme', version: null, paths: null }, sink, NEVER);
+    await expect(collecting).rejects.toMatchObject({ code: 'bad_source' });
+  });
+});
+
+describe('a large folder', () => {
+  it('is given with a bounded number of files in flight, and progress that rises to the whole', async () => {
+    await write(Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`${at % 20}/${at}.html`, 'x'.repeat(at)])));
+    const sink = await collect();
+    expect(sink.files.size).toBe(400);
+    expect(sink.inFlightMax).toBeGreaterThan(1);
+    expect(sink.inFlightMax).toBeLessThanOrEqual(16);
+    expect(sink.shares).toEqual([...sink.shares].sort((a, b) => a - b));
+    expect(sink.shares.at(-1)).toBe(1);
+  });
+
+  it('stops when it is aborted, and nothing runs on', async () => {
+    await write(Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${at}.html`, ''])));
+    const stop = new AbortController();
+    const reason = new Error('canceled');
+    const sink = new RecordingSink();
+    const add = sink.add.bind(sink);
+    sink.add = async (path, content) => {
+      await add(path, content);
+      if (sink.files.size === 50) stop.abort(reason);
+    };
+    const source = new FolderSource({ path: site, workDir: join(dir, 'work'), limits: ARCHIVE_LIMITS });
+    await expect(source.collect({ domain: 'acme', version: null, paths: null }, sink, stop.signal)).rejects.toBe(
+      reason,
+    );
+    expect(sink.inFlight).toBe(0);
+    expect(sink.files.size).toBeLessThan(80);
+  });
+});

@@ -1,0 +1,9 @@
+import { expect } from 'vitest';
+
+/** The code of an answer that must be a problem document, whole. */
+export async function codeOf(response: Response): Promise<string> {
+  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+  const problem = (await response.json()) as { code: string; error: string; detail: string; status: number };
+  expect([problem.error, problem.status]).toEqual([problem.detail, response.status]);
+  return problem.code;
+}

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { pageText } from '../../src/web/index.ts';
+
+describe('pageText()', () => {
+  it.each([
+    ['text/html; charset=utf-8', [0xc3, 0xa9], 'é'],
+    ['text/html', [0xc3, 0xa9], 'é'],
+    ['text/html; charset=windows-1252', [0xe9], 'é'],
+    ['text/html; charset=utf-16le', [0xe9, 0], 'é'],
+    ['text/html; charset=nonsense', [0x41, 0xe9], 'Aé'],
+    ['text/html; charset=utf-8', [0x41, 0xff], 'A\ufffd'],
+  ])('reads %s', (type, bytes, text) => {
+    expect(pageText(Uint8Array.from(bytes), type)).toBe(text);
+  });
+});
