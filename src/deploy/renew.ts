@@ -46,10 +46,10 @@ export class Renewal {
   async fetch(version: string | null, signal: AbortSignal): Promise<TakenIn> {
     const { link, renew } = this.#settings();
     if (renew === null) return this.#fetchLink(link, version, signal);
-    const isDaily = renew.everyMs !== null;
+    const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
-    // With `every` the link is from before the first export of that kind: what the service has is newer.
-    if (link !== null && !isDaily) {
+    // With `every` the link is from before the first round: what the service has is newer.
+    if (link !== null && !isRepeated) {
       try {
         return await this.#fetchLink(link, version, signal);
       } catch (error) {
@@ -61,14 +61,14 @@ export class Renewal {
     const fresh = await this.#asking('asking for a fresh link', () => links.freshLink(version, signal));
     if (fresh !== null) return this.#fetchFresh(fresh, version, signal);
     const isBare = version !== null || (await this.#store.active()) === null;
-    if (link !== null && isDaily && isBare) {
+    if (link !== null && isRepeated && isBare) {
       try {
         return await this.#fetchLink(link, version, signal);
       } catch (error) {
         if (!isDead(error)) throw error;
       }
     }
-    if (!isDaily && !isBare) throw dead ?? nothingExported();
+    if (!isRepeated && !isBare) throw dead ?? nothingExported();
     return this.#fetchFresh(await this.#export(links, renew, version, signal), version, signal);
   }
 
