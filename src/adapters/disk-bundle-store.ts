@@ -2,12 +2,12 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create as contentDisposition } from 'content-disposition';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
-import type { BundleStore } from '../export/ports.ts';
+import type { BundleStore, FollowedLink, LinkedBundle } from '../export/ports.ts';
+import { flushPath } from '../files/index.ts';
 import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
 import { LINK_MS_MAX, linkSeconds } from './link-lifetime.ts';
 import { isSignatureOf, type LinkGrant, signGrant } from './link-signing.ts';
 import { SigningKeys } from './signing-keys.ts';
-import { syncToDisk } from './sync-to-disk.ts';
 
 export interface DiskBundleStoreOptions {
   /** `exports/` of the data folder; archives that are put lie on the same file system. */
@@ -18,23 +18,6 @@ export interface DiskBundleStoreOptions {
   readonly nowMs: () => number;
   /** Age at which a signing key is replaced; 7 days where absent. */
   readonly rotateKeysMs?: number;
-}
-
-/** A signed link as a request names it. */
-export interface FollowedLink {
-  readonly sha256: string;
-  readonly fileName: string;
-  readonly query: URLSearchParams;
-}
-
-/** What a signed link leads to. */
-export interface LinkedBundle {
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  readonly diskPath: string;
-  /** As the link fixes them, in place of anything that the request may say. */
-  readonly contentType: string;
-  readonly contentDisposition: string;
 }
 
 const KEYS_ROTATE_MS = 7 * 24 * 3600_000;
@@ -83,13 +66,13 @@ export class DiskBundleStore implements BundleStore {
     signal.throwIfAborted();
     if ((await this.#sizeOf(sha256)) !== sizeBytes) {
       for await (const _chunk of bundleBytes(bundle, READ_BYTES, signal));
-      await syncToDisk(file);
+      await flushPath(file);
       await mkdir(this.#bundlesDir, { recursive: true });
       signal.throwIfAborted();
       await rename(file, this.#pathOf(sha256));
     }
     // Also where it is kept: whoever renamed it may not have come this far.
-    await syncToDisk(this.#bundlesDir);
+    await flushPath(this.#bundlesDir);
   }
 
   async has(sha256: string): Promise<boolean> {

@@ -2,6 +2,8 @@ import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
 import { decodeOrKeep } from './decode-or-keep.ts';
+import { AddressGuard } from './guarded-address.ts';
+import { admitBehindProxy } from './guarded-proxy.ts';
 import { createDispatcher, type DispatcherSettings } from './http-dispatcher.ts';
 import { type RequestFacts, requestFault } from './http-faults.ts';
 import { type Exchange, HttpResponse } from './http-response.ts';
@@ -14,6 +16,8 @@ export interface HttpClientSettings extends DispatcherSettings {
   readonly allowedHosts: readonly string[];
   /** No host at all may be asked: an air-gapped deployment that allows none. */
   readonly allowNone: boolean;
+  /** Whether private addresses may be asked; the metadata services of clouds never are. */
+  readonly allowPrivate: boolean;
 }
 
 export interface GetOptions {
@@ -34,15 +38,17 @@ const GET: Message = { method: 'GET', body: null };
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The one way out to HTTP: bounded in time and redirects, limited to the allowed hosts, and silent about queries. */
+/** The one way out to HTTP: bounded in time and redirects, limited to allowed hosts and addresses, and silent about queries. */
 export class HttpClient {
   readonly #settings: HttpClientSettings;
+  readonly #guard: AddressGuard;
   readonly #dispatcher: Dispatcher;
 
   /** Reads `caFile` once: a changed file needs a new client. @throws DocshelfError `config_invalid`, `cannot_read`. */
   constructor(settings: HttpClientSettings) {
     this.#settings = settings;
-    this.#dispatcher = createDispatcher(settings);
+    this.#guard = new AddressGuard({ allowPrivate: settings.allowPrivate, allowAddresses: [] });
+    this.#dispatcher = createDispatcher(settings, this.#guard);
   }
 
   /**
@@ -51,7 +57,7 @@ export class HttpClient {
    * A user part of the link is sent as Basic credentials to that link alone; no credential follows a redirect.
    *
    * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`,
-   *   `host_not_allowed`, with `fields.retryable`; the signal's reason where that aborts.
+   *   `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the signal's reason where that aborts.
    */
   async get(link: Secret | string, options: GetOptions): Promise<HttpResponse> {
     const first = typeof link === 'string' ? link : link.reveal();
@@ -128,6 +134,7 @@ export class HttpClient {
     // An abort after the answer is found where the body is read, and is no rejection that nobody handles.
     aborted.catch(() => {});
     try {
+      await Promise.race([admitBehindProxy(this.#guard, url, this.#settings.proxy), aborted]);
       const answered = this.#dispatcher.request({
         origin: url.origin,
         path: `${url.pathname}${url.search}`,

@@ -2,6 +2,8 @@ import { getCACertificates } from 'node:tls';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
 import { DocshelfError } from '../domain/errors.ts';
 import { readCertificates } from './certificates.ts';
+import type { AddressGuard } from './guarded-address.ts';
+import { guardedConnect } from './guarded-connect.ts';
 
 export interface DispatcherSettings {
   readonly connectTimeoutMs: number;
@@ -14,12 +16,17 @@ export interface DispatcherSettings {
 }
 
 /**
- * The connections of the HTTP client. HTTP/1.1 alone: its framing tells a whole body from a cut one, and one download
- * gains nothing from multiplexing.
+ * The connections of the HTTP clients, guarded. HTTP/1.1 alone: its framing tells a whole body from a cut one, and one
+ * download gains nothing from multiplexing. What goes through a proxy is connected by the proxy: see `admitBehindProxy`.
  *
+ * @param connectionsMax to one origin at a time; null: as many as there are requests
  * @throws DocshelfError `config_invalid`, `cannot_read`.
  */
-export function createDispatcher(settings: DispatcherSettings): Dispatcher {
+export function createDispatcher(
+  settings: DispatcherSettings,
+  guard: AddressGuard,
+  connectionsMax: number | null = null,
+): Dispatcher {
   const { caFile } = settings;
   const tls =
     caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, 'network.caFile')] };
@@ -27,8 +34,9 @@ export function createDispatcher(settings: DispatcherSettings): Dispatcher {
   const options = {
     ...timeouts,
     allowH2: false,
+    connections: connectionsMax,
     connectTimeout: settings.connectTimeoutMs,
-    connect: { ...tls, timeout: settings.connectTimeoutMs },
+    connect: guardedConnect(guard, { ...tls, allowH2: false, timeout: settings.connectTimeoutMs }),
   };
   if (settings.proxy === 'off') return new Agent(options);
   const proxyOptions = {

@@ -20,6 +20,8 @@ interface Fault {
 export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
 const NETWORK_NEXT =
   'Check the host name, the network and network.proxy; docshelf goes on with the version that it has.';
+const ADDRESS_NEXT =
+  'Where the address is meant, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl. The metadata services of clouds are never asked.';
 const CERTIFICATE_NEXT =
   'Where the server uses an authority of your own, put its certificate into a PEM file and name it in network.caFile.';
 
@@ -62,6 +64,9 @@ function connectionFault(error: unknown): Fault {
   };
   // ENOTFOUND too: name service often comes up after the containers that ask it.
   if (code === 'ENOTFOUND') return unreachable('its host name is not known (ENOTFOUND)', true, NETWORK_NEXT);
+  if (code === 'ADDRESS_REFUSED') {
+    return { code: 'address_not_allowed', state: messageOf(error), retryable: false, next: ADDRESS_NEXT };
+  }
   if (code === 'EAI_AGAIN') return unreachable('the name service does not answer (EAI_AGAIN)', true, NETWORK_NEXT);
   if (code === 'ECONNREFUSED') return unreachable('nothing listens there (ECONNREFUSED)', true, NETWORK_NEXT);
   if (CERTIFICATE_FAULT.test(code)) {

@@ -1,7 +1,8 @@
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { errnoOf } from '../domain/errors.ts';
+import { replaceFile } from '../files/index.ts';
 
 export interface RateLogFileOptions {
   /** A folder of the data folder; made where it is missing. */
@@ -109,14 +110,7 @@ export class RateLogFile {
     const all = [...decode(await readRecords(file)), ...times];
     const newestMs = times.at(-1) ?? 0;
     const kept = all.filter((time) => time > newestMs - this.#options.keepMs).slice(-this.#options.recordsMax);
-    const temporary = `${file}.tmp`;
-    try {
-      await writeFile(temporary, encode(kept));
-      await rename(temporary, file);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
+    await replaceFile(file, encode(kept));
     return kept.length;
   }
 

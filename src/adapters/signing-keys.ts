@@ -1,8 +1,8 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
-import { syncToDisk } from './sync-to-disk.ts';
+import { writeOnce } from '../files/index.ts';
 
 export interface SigningKeysOptions {
   /** Folder of the keys; made where it is missing. */
@@ -91,23 +91,8 @@ export class SigningKeys {
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const text = `${JSON.stringify({ secret, createdAt: new Date(nowMs()).toISOString() })}\n`;
     await mkdir(dir, { recursive: true, mode: 0o700 });
-    const temporary = join(dir, `.tmp-${randomBytes(6).toString('hex')}`);
-    try {
-      const handle = await open(temporary, 'wx', 0o600);
-      try {
-        await handle.writeFile(text);
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await link(temporary, this.#fileOf(id));
-    } catch (error) {
-      // Another process was first: its key is the one.
-      if (errnoOf(error) !== 'EEXIST') throw error;
-    } finally {
-      await rm(temporary, { force: true });
-    }
-    await syncToDisk(dir);
+    // Where another process was first, its key is the one.
+    await writeOnce(this.#fileOf(id), text, 0o600);
     const made = await this.#read(id);
     if (made === null) throw damaged(this.#fileOf(id), 'it is gone as soon as it was made');
     return made;

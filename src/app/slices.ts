@@ -38,6 +38,7 @@ export function httpClientSlice({ deployment, network }: Config): HttpClientSett
     allowedHosts: network.allowedHosts,
     // Behind an air gap only what is named may be asked; elsewhere naming nothing means any host.
     allowNone: deployment.type === 'air-gapped' && network.allowedHosts.length === 0,
+    allowPrivate: network.allowPrivate,
   };
 }
 

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { access, constants, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { access, constants, realpath, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { readText, stateOf } from '../config/read-text.ts';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
+import { replaceFile } from '../files/index.ts';
 import { editValues, sectionIn } from './edit-values.ts';
 
 /** What a deployment needs to be told of a bundle. */
@@ -58,18 +58,9 @@ export async function writeValues(file: string, { bundleUrl, version, sha256 }: 
   const { path, text, mode } = await read(file);
   const edited = editValues(text, { bundleUrl: bundleUrl.reveal(), version, sha256 });
   if (edited === text) return;
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}`);
-  try {
-    // Made for the owner alone: the mode of the file comes when the content does not grow any more.
-    await using handle = await open(temporary, 'wx', MODE_NEW);
-    await handle.writeFile(edited);
-    if (mode !== null) await handle.chmod(mode & 0o7777);
-    await handle.sync();
-    await rename(temporary, path);
-  } catch (error) {
-    await rm(temporary, { force: true });
+  await replaceFile(path, edited, mode === null ? MODE_NEW : mode & 0o7777).catch((error: unknown) => {
     throw cannotWrite(file, error);
-  }
+  });
 }
 
 async function read(file: string): Promise<Present> {

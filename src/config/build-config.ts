@@ -70,6 +70,7 @@ export function buildConfig(values: Values, found: Found): Config {
     storage: { dir: storage.dir },
     network: {
       allowedHosts: network.allowedHosts,
+      allowPrivate: network.allowPrivate,
       proxy: proxyWord === 'env' || proxyWord === 'off' ? proxyWord : network.proxy,
       caFile: network.caFile ?? null,
       connectTimeoutMs: network.connectTimeout,

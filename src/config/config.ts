@@ -42,19 +42,23 @@ export type SearchModelConfig =
   | { readonly kind: 'endpoint'; readonly url: string; readonly model: string; readonly key: Secret | null };
 
 /** Where exported bundles are kept. */
-export type BundleStoreConfig =
-  | { readonly kind: 'disk' }
-  | {
-      readonly kind: 's3';
-      readonly bucket: string;
-      readonly region: string | null;
-      readonly endpoint: string | null;
-      readonly pathStyle: boolean;
-      readonly prefix: string;
-      /** Null: those of the environment. */
-      readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
-      readonly caFile: string | null;
-    };
+export type BundleStoreConfig = { readonly kind: 'disk' } | ({ readonly kind: 's3' } & S3StoreConfig);
+
+export interface S3StoreConfig {
+  readonly bucket: string;
+  /** Null: `us-east-1` with an endpoint, which most other services take; else what the SDK finds in the environment. */
+  readonly region: string | null;
+  /** URL of another S3 service; null: Amazon's. */
+  readonly endpoint: string | null;
+  /** The bucket in the path and not in the host name. */
+  readonly pathStyle: boolean;
+  /** Folder of the objects in the bucket; empty: none. */
+  readonly prefix: string;
+  /** Null: they are found in the environment. */
+  readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
+  /** PEM file of certificates that are trusted besides Node's own roots. */
+  readonly caFile: string | null;
+}
 
 /**
  * The config as docshelf works with it: checked, whole and deeply frozen. Sizes are bytes, durations milliseconds,
@@ -107,6 +111,7 @@ export interface Config {
   readonly network: {
     /** `host`, `host:port` or `*.domain`; empty: any, or none in an air-gapped deployment. */
     readonly allowedHosts: readonly string[];
+    readonly allowPrivate: boolean;
     /** `env`, `off`, or the proxy's URL, which may hold a password. */
     readonly proxy: 'env' | 'off' | Secret;
     readonly caFile: string | null;

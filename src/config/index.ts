@@ -16,7 +16,14 @@ import { findUselessSources } from './useless-sources.ts';
 import { validate } from './validate.ts';
 import { loadValues, treeOf } from './values.ts';
 
-export type { Config, FeatureConfig, HostedSearchConfig, LoadedConfig, SearchModelConfig } from './config.ts';
+export type {
+  Config,
+  FeatureConfig,
+  HostedSearchConfig,
+  LoadedConfig,
+  S3StoreConfig,
+  SearchModelConfig,
+} from './config.ts';
 export { ConfigError, type ConfigFault } from './faults.ts';
 export { type PrintedConfig, type PrintedSetting, printConfig } from './print.ts';
 

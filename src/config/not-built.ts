@@ -21,7 +21,6 @@ const NOT_BUILT: readonly NotBuilt[] = [
   { key: 'server.workers' },
   { key: 'server.tls' },
   { key: 'staticExport.minVersion' },
-  { key: 'network.allowPrivate' },
   { key: 'features.enforce' },
   { key: 'features.search.origins' },
   { key: 'features.assistant.origins' },

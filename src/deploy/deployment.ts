@@ -3,7 +3,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { Activation, type PrepareSwap } from './activation.ts';
 import { DaemonRegistration } from './daemons.ts';
 import { settleFolderDomain } from './domain-of-folder.ts';
-import { sweepTemporaries } from './durable.ts';
+import { sweepTemporaries } from '../files/index.ts';
 import { sweepSpool } from './fetch.ts';
 import { Intake, type IntakeOptions } from './intake.ts';
 import { Journal } from './journal.ts';
@@ -84,7 +84,8 @@ export class Deployment {
     await this.#store.list();
     const now = Date.now();
     await sweepStaging(this.#store.paths, now);
-    await sweepTemporaries(this.#store.paths, now);
+    const { dir, versions, daemons } = this.#store.paths;
+    await sweepTemporaries([dir, versions, daemons], now);
     await sweepSpool(this.#store.paths.spool, this.#settings.link, now, PART_AGE_MS_MAX);
     await this.#store.sweepIncomplete();
   }

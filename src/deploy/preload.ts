@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf, toDocshelfError } from '../domain/errors.ts';
 import { readIfThere } from './data-folder.ts';
-import { replaceFile } from './durable.ts';
+import { replaceFile } from '../files/index.ts';
 import type { ReleaseStore } from './release-store.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './stamp.ts';

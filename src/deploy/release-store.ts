@@ -5,7 +5,7 @@ import type { FileEntry, ReleaseInfo, ReleaseView } from '../domain/release.ts';
 import { isVersion } from '../domain/version.ts';
 import type { DataPaths } from './data-folder.ts';
 import { readIfThere } from './data-folder.ts';
-import { replaceFile, syncFolder } from './durable.ts';
+import { replaceFile, flushPath } from '../files/index.ts';
 
 /** The format of `release.json` and `files.json`. An older program refuses a newer one and says so. */
 export const RELEASE_FORMAT_VERSION = 1;
@@ -124,7 +124,7 @@ export class ReleaseStore {
       await rm(target, { recursive: true, force: true });
       await rename(folder, target);
     }
-    await syncFolder(this.paths.releases);
+    await flushPath(this.paths.releases);
   }
 
   /** Takes a release away: first its marker, so that a crash in between leaves no half release behind. */
@@ -166,7 +166,7 @@ export class ReleaseStore {
 
   async removeLabel(version: string): Promise<void> {
     await rm(join(this.paths.versions, version), { force: true });
-    await syncFolder(this.paths.versions);
+    await flushPath(this.paths.versions);
   }
 
   async active(): Promise<ActivePointer | null> {

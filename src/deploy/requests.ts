@@ -6,7 +6,7 @@ import { DocshelfError, type PlainError, toDocshelfError } from '../domain/error
 import { runningDaemons } from './daemons.ts';
 import { type DataPaths, readIfThere } from './data-folder.ts';
 import type { Deployment } from './deployment.ts';
-import { replaceFile } from './durable.ts';
+import { replaceFile } from '../files/index.ts';
 import { isAlive, parseOwner, thisProcess } from './owner.ts';
 
 /**

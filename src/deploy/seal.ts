@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleaseInfo } from '../domain/release.ts';
-import { flushTree, syncFolder } from './durable.ts';
+import { flushTree, flushPath } from '../files/index.ts';
 import { COMPLETE_FILE } from './release-store.ts';
 
 /**
@@ -13,5 +13,5 @@ export async function seal(releaseDir: string, info: ReleaseInfo): Promise<void>
   await flushTree(releaseDir);
   const marker = join(releaseDir, COMPLETE_FILE);
   await writeFile(marker, '', { flag: 'wx', flush: true });
-  await syncFolder(releaseDir);
+  await flushPath(releaseDir);
 }

@@ -74,6 +74,7 @@ export const SOURCE_CODES = [
   'source_no_length',
   'too_many_redirects',
   'host_not_allowed',
+  'address_not_allowed',
 ] as const;
 
 /** Something needed is not there or does not answer. Exit code 69. */

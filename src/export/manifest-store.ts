@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { link, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeManifest, type ManifestWords } from '../archive/index.ts';
 import { errnoOf } from '../domain/errors.ts';
+import { writeOnce } from '../files/index.ts';
 import type { CollectedFile } from './ports.ts';
 
 /** What a bundle holds; its digest names the manifest. */
@@ -33,18 +34,9 @@ export class ManifestStore {
     const contentSha256 = digestOf(content);
     const bytes = encodeManifest({ domain: content.domain, version: content.version, ...words }, content.files);
     const file = this.#pathOf(contentSha256);
-    const temporary = join(this.#dir, `.tmp-${randomBytes(6).toString('hex')}`);
-    await writeFile(temporary, bytes, { flag: 'wx', flush: true });
-    try {
-      // Unlike rename(2), link(2) fails where the name is taken: of two that come at once, one manifest holds.
-      await link(temporary, file);
-      return { contentSha256, bytes };
-    } catch (error) {
-      if (errnoOf(error) !== 'EEXIST') throw error;
-      return { contentSha256, bytes: await readFile(file) };
-    } finally {
-      await unlink(temporary);
-    }
+    // Of two jobs that come at once with the same content, one manifest holds.
+    if (await writeOnce(file, bytes)) return { contentSha256, bytes };
+    return { contentSha256, bytes: await readFile(file) };
   }
 
   /** The manifest's bytes, or null where there is none. */

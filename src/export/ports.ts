@@ -137,6 +137,23 @@ export interface BundleStore {
   close(): Promise<void>;
 }
 
+/** A signed link to a bundle, as a request names it. */
+export interface FollowedLink {
+  readonly sha256: string;
+  readonly fileName: string;
+  readonly query: URLSearchParams;
+}
+
+/** What a signed link of the disk store leads to. */
+export interface LinkedBundle {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly diskPath: string;
+  /** As the link fixes them, in place of anything that the request may say. */
+  readonly contentType: string;
+  readonly contentDisposition: string;
+}
+
 /** A file of the site that was collected, its bytes in the file store. */
 export interface CollectedFile {
   /** Canonical: `/` between segments, no leading slash. */

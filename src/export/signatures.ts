@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { signFile } from '../archive/index.ts';
 import { errnoOf } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
+import { replaceFile } from '../files/index.ts';
 
 /** minisign signatures of bundles, by the digest of the archive: `signatures/<sha256>.minisig`. */
 export class Signatures {
@@ -26,9 +26,7 @@ export class Signatures {
     const key = this.#key();
     if (key === null) return;
     const text = await signFile(archive, key.reveal(), { trustedComment: `sha256:${sha256}` });
-    const temporary = join(this.#dir, `.tmp-${randomBytes(6).toString('hex')}`);
-    await writeFile(temporary, text, { flag: 'wx', flush: true });
-    await rename(temporary, this.#pathOf(sha256));
+    await replaceFile(this.#pathOf(sha256), text);
   }
 
   /** The signature, or null where the bundle was never signed. */

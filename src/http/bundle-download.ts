@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { DocshelfError } from '../domain/errors.ts';
+import type { FollowedLink, LinkedBundle } from '../export/ports.ts';
 import { evaluatePreconditions, rangeHolds, type Validators } from '../serve/preconditions.ts';
 import { type ByteRange, parseRange } from '../serve/range.ts';
 import type { SiteRequest } from '../serve/request.ts';
@@ -8,27 +9,13 @@ import type { AnswerDownload } from './api.ts';
 import type { ApiEnv } from './api-env.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** What a signed link leads to. */
-export interface LinkedBundle {
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  readonly diskPath: string;
-  /** As the link fixes them. */
-  readonly contentType: string;
-  readonly contentDisposition: string;
-}
-
 export interface BundleDownloadOptions {
   /**
    * Looks at a link: its signature, its end, its archive.
    *
    * @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`
    */
-  readonly follow: (link: {
-    readonly sha256: string;
-    readonly fileName: string;
-    readonly query: URLSearchParams;
-  }) => Promise<LinkedBundle>;
+  readonly follow: (link: FollowedLink) => Promise<LinkedBundle>;
   /** The archive could not be read to its end, when the answer had begun. */
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }

@@ -36,6 +36,7 @@ const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (type
   source_no_length: 502,
   too_many_redirects: 502,
   host_not_allowed: 502,
+  address_not_allowed: 502,
   port_taken: 503,
   cannot_listen: 503,
   version_not_found: 404,

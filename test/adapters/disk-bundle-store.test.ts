@@ -3,8 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DiskBundleStore, type FollowedLink } from '../../src/adapters/disk-bundle-store.ts';
+import { DiskBundleStore } from '../../src/adapters/disk-bundle-store.ts';
 import { expiryOfLink, saysExpired } from '../../src/adapters/link-expiry.ts';
+import type { FollowedLink } from '../../src/export/ports.ts';
 import { packedBundle } from './packed-bundle.ts';
 
 const NEVER = new AbortController().signal;

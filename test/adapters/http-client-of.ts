@@ -11,6 +11,7 @@ export function httpClientOf(settings: Partial<HttpClientSettings> = {}): HttpCl
     caFile: null,
     allowedHosts: [],
     allowNone: false,
+    allowPrivate: true,
     ...settings,
   });
 }

@@ -7,7 +7,6 @@ describe('what is not built yet', () => {
     ['server: { workers: 2 }', 'server.workers'],
     ['server: { tls: { certFile: a } }', 'server.tls.certFile'],
     ['staticExport: { minVersion: v1 }', 'staticExport.minVersion'],
-    ['network: { allowPrivate: false }', 'network.allowPrivate'],
     ['features: { enforce: report }', 'features.enforce'],
     ['features: { analytics: { origins: ["https://x"] } }', 'features.analytics.origins'],
     ['search: { widget: replace }', 'search.widget'],

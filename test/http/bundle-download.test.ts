@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
+import type { LinkedBundle } from '../../src/export/ports.ts';
 import { accessLog } from '../../src/http/access-log.ts';
 import { answerFault } from '../../src/http/answer-fault.ts';
 import type { ApiEnv } from '../../src/http/api-env.ts';
-import { type BundleDownloadOptions, bundleDownload, type LinkedBundle } from '../../src/http/bundle-download.ts';
+import { type BundleDownloadOptions, bundleDownload } from '../../src/http/bundle-download.ts';
 import { type Listener, openListener } from '../../src/http/listener.ts';
 import type { ServedRequest } from '../../src/http/served-request.ts';
 

@@ -219,7 +219,10 @@ export const network = section(
         examples: [['bundles.example.com']],
       },
     ),
-    allowPrivate: boolean({ description: 'Whether private addresses may be fetched from.', default: true }),
+    allowPrivate: boolean({
+      description: 'Whether private addresses may be fetched from. The metadata services of clouds never are.',
+      default: true,
+    }),
     proxy: secret(
       'env, off, or the http or https URL of a proxy',
       { format: 'proxy' },

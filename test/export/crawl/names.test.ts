@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { canonicalName } from '../../../src/archive/name.ts';
 import { ARCHIVE_LIMITS } from '../../../src/domain/limits.ts';
 import { assignNames } from '../../../src/export/crawl/names/assign-names.ts';
-import { encodePath, relativeUrl } from '../../../src/export/crawl/names/relative-url.ts';
 import { resolvePath } from '../../../src/web/resolve.ts';
+import { encodePath } from '../../../src/web/rewrite/relative-url.ts';
 
 const ORIGIN = 'http://docs.test';
 const HTML = 'text/html';
@@ -67,7 +67,7 @@ describe('assignNames()', () => {
     ['/.well-known/x', HTML, '.well-known/x.html'],
     ['/a/.well-known/x', HTML, 'a/_.well-known/x.html'],
     ['/_docshelf/x', HTML, '__docshelf/x.html'],
-    ['/serve.js', 'text/javascript', '_serve.js'],
+    ['/Start%20Docs', HTML, '_Start Docs.html'],
     ['http://cdn.test/f/x.woff2', 'font/woff2', '_external/cdn.test/f/x.woff2'],
     ['http://cdn.test:8080/x.css', 'text/css', '_external/cdn.test_8080/x.css'],
   ])('%s as %s is %s', (url, type, path) => {
@@ -152,20 +152,5 @@ describe('assignNames()', () => {
       }),
       { numRuns: 300 },
     );
-  });
-});
-
-describe('relativeUrl()', () => {
-  it.each([
-    ['index.html', 'a.html', 'a.html'],
-    ['a/b.html', 'a/c.html', 'c.html'],
-    ['a/b.html', 'a/b.html', 'b.html'],
-    ['a/b/c.html', 'a/d.html', '../d.html'],
-    ['ab/c.html', 'a/d.html', '../a/d.html'],
-    ['a/b.html', 'a.html', '../a.html'],
-    ['x.html', 'a b/c@d=1 &?#.html', 'a%20b/c@d=1%20&%3F%23.html'],
-  ])('from %s to %s is %s', (from, to, url) => {
-    expect(relativeUrl(from, to)).toBe(url);
-    expect(decodeURIComponent(new URL(url, `http://x/${encodePath(from)}`).pathname)).toBe(`/${to}`);
   });
 });

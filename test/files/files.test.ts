@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { flushTree, replaceFile, sweepTemporaries } from '../../src/deploy/durable.ts';
-import { newFolder, newStore } from './workbench.ts';
+import { flushTree, replaceFile, sweepTemporaries } from '../../src/files/index.ts';
+import { newFolder, newStore } from '../deploy/workbench.ts';
 
 describe('replaceFile()', () => {
   test('makes the file and replaces it', async () => {
@@ -40,7 +40,7 @@ test('sweepTemporaries() removes what a killed process left, not what one is wri
   for (const file of [left, fresh, label]) await writeFile(file, '');
   const longAgo = new Date(Date.now() - 3600_000);
   for (const file of [left, label]) await utimes(file, longAgo, longAgo);
-  await sweepTemporaries(paths, Date.now());
+  await sweepTemporaries([paths.dir, paths.versions], Date.now());
   expect(await readdir(paths.versions)).toEqual(['v1']);
   expect(await readdir(paths.dir)).toContain('.tmp-fresh');
 });

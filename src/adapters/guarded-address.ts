@@ -1,0 +1,161 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * What an address is for who guards against being sent somewhere it has no business: `public`, a place on the Internet;
+ * `metadata`, a cloud's service that hands out credentials to whoever asks from the machine; `private`, all others.
+ */
+export type AddressKind = 'public' | 'private' | 'metadata';
+
+/** Which addresses may be asked. Metadata services never are, whatever this says. */
+export interface AddressRules {
+  readonly allowPrivate: boolean;
+  /** Addresses and networks in CIDR notation that may be asked besides. */
+  readonly allowAddresses: readonly string[];
+}
+
+/** IANA's IPv4 registry of special purposes, and multicast (RFC 6890, RFC 5771); what is "globally reachable" there is not among them. */
+const PRIVATE_V4 = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+];
+
+/** Of IPv6 only 2000::/3 is in use as global unicast (RFC 4291, section 2.4), less what IANA keeps for special purposes. */
+const UNICAST_V6 = ['2000::/3'];
+const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
+
+/** AWS (and most others), ECS, EKS, Alibaba, Oracle, Azure's wire server; the same over IPv6 of AWS, EKS and Google. */
+const METADATA = [
+  '169.254.169.254',
+  '169.254.170.2',
+  '169.254.170.23',
+  '100.100.100.200',
+  '192.0.0.192',
+  '168.63.129.16',
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+];
+
+const METADATA_HOST =
+  /^(?:metadata(?:\.google\.internal|\.goog|\.azure\.internal)?|instance-data(?:\.ec2\.internal)?)\.?$/i;
+
+/** Says of addresses whether they may be asked, by rules that do not change. */
+export class AddressGuard {
+  readonly allowsPrivate: boolean;
+  readonly #allowed: BlockList;
+  readonly #private = listOf([...PRIVATE_V4, ...PRIVATE_V6]);
+  readonly #unicast = listOf(UNICAST_V6);
+  readonly #metadata = listOf(METADATA);
+
+  constructor({ allowPrivate, allowAddresses }: AddressRules) {
+    this.allowsPrivate = allowPrivate;
+    this.#allowed = listOf(allowAddresses);
+  }
+
+  /** @param address as a socket has it; what is no address is none that may be asked */
+  allows(address: string): boolean {
+    const bare = withoutZone(address);
+    const kind = this.kindOf(bare);
+    if (kind === 'metadata') return false;
+    return kind === 'public' || this.allowsPrivate || isIn(this.#allowed, bare) || this.#allowsCarried(bare);
+  }
+
+  /** Whether a host's name is one that clouds give their metadata services. */
+  isMetadataHost(host: string): boolean {
+    return METADATA_HOST.test(host);
+  }
+
+  kindOf(address: string): AddressKind {
+    const bare = withoutZone(address);
+    if (isIP(bare) === 0) return 'private';
+    if (isIn(this.#metadata, bare)) return 'metadata';
+    if (isIP(bare) === 4) return isIn(this.#private, bare) ? 'private' : 'public';
+    const carried = carriedAddresses(bare);
+    if (carried.length > 0) return worst(carried.map((each) => this.kindOf(each)));
+    return isIn(this.#unicast, bare) && !isIn(this.#private, bare) ? 'public' : 'private';
+  }
+
+  /** An IPv6 address that stands for IPv4 ones leads where those do. */
+  #allowsCarried(address: string): boolean {
+    const carried = carriedAddresses(address);
+    return carried.length > 0 && carried.every((each) => this.allows(each));
+  }
+}
+
+function worst(kinds: readonly AddressKind[]): AddressKind {
+  if (kinds.includes('metadata')) return 'metadata';
+  return kinds.includes('private') ? 'private' : 'public';
+}
+
+function isIn(list: BlockList, address: string): boolean {
+  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function listOf(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(bits), family);
+  }
+  return list;
+}
+
+/** `fe80::1%eth0` is `fe80::1`. */
+function withoutZone(address: string): string {
+  return address.replace(/%.*$/s, '');
+}
+
+/**
+ * The IPv4 addresses that an IPv6 address stands for: mapped (`::ffff:0:0/96`) and translated (`::ffff:0:0:0/96`), compatible
+ * (`::/96`), NAT64 (`64:ff9b::/96`, RFC 6052), 6to4 (`2002::/16`, RFC 3056), Teredo (`2001::/32`, server and inverted client,
+ * RFC 4380), ISATAP (RFC 5214).
+ */
+function carriedAddresses(address: string): string[] {
+  if (isIP(address) !== 6) return [];
+  const groups = groupsOf(address);
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;
+  const isZeroTo = (count: number): boolean => groups.slice(0, count).every((group) => group === 0);
+  if (isZeroTo(5) && f === 0xffff) return [dotted(g, h)];
+  if (isZeroTo(4) && e === 0xffff && f === 0) return [dotted(g, h)];
+  // `::` and `::1` are addresses of their own.
+  if (isZeroTo(6) && (g !== 0 || h > 1)) return [dotted(g, h)];
+  if (a === 0x64 && b === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) return [dotted(g, h)];
+  if (a === 0x2002) return [dotted(b, c)];
+  if (a === 0x2001 && b === 0) return [dotted(c, d), dotted(g ^ 0xffff, h ^ 0xffff)];
+  if ((e === 0 || e === 0x0200) && f === 0x5efe) return [dotted(g, h)];
+  return [];
+}
+
+/** The eight groups of a valid IPv6 address. */
+function groupsOf(address: string): number[] {
+  const [head = '', tail] = address.split('::');
+  const [left, right] = [readGroups(head), readGroups(tail ?? '')];
+  return tail === undefined ? left : [...left, ...Array<number>(8 - left.length - right.length).fill(0), ...right];
+}
+
+function readGroups(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((group) => {
+    if (!group.includes('.')) return [Number.parseInt(group, 16)];
+    const [a = 0, b = 0, c = 0, d = 0] = group.split('.').map(Number);
+    return [a * 256 + b, c * 256 + d];
+  });
+}
+
+function dotted(high: number, low: number): string {
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
+}

@@ -1,0 +1,4 @@
+/** Files that are whole or not there, whatever happens while they are written, and what survives a power cut. */
+export { flushPath, flushTree } from './flush.ts';
+export { replaceFile, writeOnce } from './replace-file.ts';
+export { sweepTemporaries } from './temporaries.ts';

@@ -1,0 +1,270 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { ExportReport, Job } from '../../src/domain/job.ts';
+import type { BundleLink } from '../../src/export/service.ts';
+import type { Problem } from '../../src/http/problem.ts';
+import { type Bench, type ConfigFile, type DaemonProcess, waitFor } from '../helpers/daemon.ts';
+import { sha256Of } from './bundles.ts';
+
+/** A daemon of the service side: organizations with keys and sources, and the calls of its API. */
+
+/** One key for each way of holding one. */
+export const KEYS = {
+  acme: 'svc_acme-admin',
+  acmeAssistant: 'svc_dsc_acme-assistant',
+  globex: 'svc_globex-admin',
+  team: 'svc_team-admin',
+} as const;
+
+export const JOBS = '/v1/static-export/jobs';
+const JOB_MS_MAX = 40_000;
+
+export type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** A site of two pages with a link, a style sheet and what is no page. */
+export const SITE: Files = {
+  'index.html':
+    '<!doctype html><html lang="en"><title>Home</title><link rel="stylesheet" href="/a.css"><main><h1>Home</h1><p>The lantern burns all night.</p><a href="/guides/start.html">Start</a></main></html>',
+  'guides/start.html':
+    '<!doctype html><html lang="en"><title>Start</title><main><h1 id="top">Start</h1><p>Fixing the engine of a vehicle.</p><a href="../index.html">Home</a></main></html>',
+  'a.css': 'body { color: teal }\n',
+  'data/notes.txt': 'ünïcode\n',
+};
+
+/** Writes files below a folder, made where it is missing. */
+export async function writeSite(folder: string, files: Files): Promise<string> {
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), content);
+  }
+  return folder;
+}
+
+type Organization = { readonly id: string } & ConfigFile;
+
+export const adminKey = (id: string, key: string) => ({ id, type: 'admin', sha256: sha256Of(key) });
+
+/**
+ * `acme` exports `./site`, knows no source for `bare`, and has a key of each type; `globex` exports `./globex`; `team` has a
+ * plan that does not export.
+ */
+export function organizations(source: ConfigFile = { kind: 'folder', path: './site' }): Organization[] {
+  return [
+    {
+      id: 'acme-inc',
+      plan: 'enterprise',
+      domains: { acme: { hosts: ['docs.acme.dev'], source }, bare: {} },
+      keys: [
+        adminKey('ci', KEYS.acme),
+        { id: 'site', type: 'assistant', sha256: sha256Of(KEYS.acmeAssistant) },
+      ],
+    },
+    {
+      id: 'globex',
+      plan: 'enterprise',
+      domains: { globex: { source: { kind: 'folder', path: './globex' } } },
+      keys: [adminKey('ci', KEYS.globex)],
+    },
+    {
+      id: 'team',
+      plan: 'team',
+      domains: { team: { source: { kind: 'folder', path: './globex' } } },
+      keys: [adminKey('ci', KEYS.team)],
+    },
+  ];
+}
+
+export interface CallOptions {
+  readonly key?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The export API as a client sees it. */
+export class ExportClient {
+  readonly origin: string;
+  readonly #key: string;
+
+  constructor(origin: string, key: string = KEYS.acme) {
+    this.origin = origin;
+    this.#key = key;
+  }
+
+  /** The same service with another key. */
+  as(key: string): ExportClient {
+    return new ExportClient(this.origin, key);
+  }
+
+  /** A body that is text is sent as it is. */
+  call(method: string, path: string, { key = this.#key, body, headers = {} }: CallOptions = {}): Promise<Response> {
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    return fetch(this.origin + path, {
+      method,
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(text === undefined ? {} : { body: text }),
+    });
+  }
+
+  async start(domain = 'acme', more: ConfigFile = {}): Promise<Job> {
+    return answerOf<Job>(await this.call('POST', JOBS, { body: { domain, ...more } }), 202);
+  }
+
+  async job(jobId: string): Promise<Job> {
+    return answerOf<Job>(await this.call('GET', `${JOBS}/${jobId}`), 200);
+  }
+
+  async jobs(query = ''): Promise<{ jobs: Job[]; nextCursor: string | null }> {
+    return answerOf(await this.call('GET', `${JOBS}${query}`), 200);
+  }
+
+  async bundle(jobId: string): Promise<BundleLink> {
+    return answerOf<BundleLink>(await this.call('POST', `${JOBS}/${jobId}/bundle`), 200);
+  }
+
+  async report(jobId: string): Promise<ExportReport> {
+    return answerOf<ExportReport>(await this.call('GET', `${JOBS}/${jobId}/report`), 200);
+  }
+
+  async cancel(jobId: string): Promise<Job> {
+    return answerOf<Job>(await this.call('DELETE', `${JOBS}/${jobId}`), 202);
+  }
+
+  /** Polls until the job holds, and gives it. */
+  async until(jobId: string, holds: (job: Job) => boolean, timeoutMs = JOB_MS_MAX): Promise<Job> {
+    let last: Job | null = null;
+    return waitFor(
+      async () => {
+        last = await this.job(jobId);
+        return holds(last) ? last : null;
+      },
+      () => `the job stays ${JSON.stringify(last)}`,
+      timeoutMs,
+    );
+  }
+
+  /** Waits for a job's end, whichever. */
+  ended(jobId: string): Promise<Job> {
+    return this.until(jobId, ({ status }) => status === 'completed' || status === 'failed');
+  }
+
+  /** Starts a job, and waits until it is completed. */
+  async export(domain = 'acme', more: ConfigFile = {}): Promise<Job> {
+    const job = await this.ended((await this.start(domain, more)).jobId);
+    expect([job.status, job.error]).toEqual(['completed', null]);
+    return job;
+  }
+
+  /** The archive that a link leads to. */
+  async download(url: string): Promise<Buffer> {
+    const response = await fetch(url);
+    if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+    return Buffer.from(await response.arrayBuffer());
+  }
+}
+
+/** The problem that an answer carries, with its status. */
+export async function problemOf(response: Response): Promise<Problem> {
+  expect(response.headers.get('content-type')).toContain('application/problem+json');
+  const problem = (await response.json()) as Problem;
+  expect(problem).toMatchObject({ status: response.status, detail: problem.error, requestId: expect.any(String) });
+  expect(response.headers.get('x-request-id')).toBe(problem.requestId);
+  return problem;
+}
+
+async function answerOf<T>(response: Response, status: number): Promise<T> {
+  if (response.status !== status) throw new Error(`${response.status}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+export interface Exporter extends ExportClient {
+  readonly daemon: DaemonProcess;
+}
+
+export interface ExporterOptions {
+  readonly folder?: string;
+  /** Files of `./site`; those of `SITE` unless told. */
+  readonly site?: Files;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** A daemon with `organizations()`, search without a model, and this config on top. */
+export async function startExporter(
+  bench: Bench,
+  config: ConfigFile = {},
+  { folder, site = SITE, env = {} }: ExporterOptions = {},
+): Promise<Exporter> {
+  const home = folder ?? (await bench.folder());
+  await writeSite(join(home, 'site'), site);
+  await writeSite(join(home, 'globex'), SITE);
+  const port = await freePort();
+  const { exportApi, ...others } = config;
+  const merged = {
+    deployment: { domain: 'acme' },
+    api: { port },
+    search: { model: 'off' },
+    log: { access: false },
+    ...('organizationsFile' in config ? {} : { organizations: organizations() }),
+    exportApi: { enabled: true, ...(exportApi as ConfigFile | undefined) },
+    ...others,
+  };
+  const daemon = await bench.start(merged, { folder: home, env });
+  return exporterOf(daemon, port);
+}
+
+export function exporterOf(daemon: DaemonProcess, port: number): Exporter {
+  return Object.assign(new ExportClient(`http://127.0.0.1:${port}`), { daemon });
+}
+
+/** The same home once more. */
+export async function startAgain(bench: Bench, { daemon, origin }: Exporter, env = {}): Promise<Exporter> {
+  return exporterOf(await bench.start(null, { folder: daemon.folder, env }), Number(new URL(origin).port));
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/**
+ * A hosted model that answers nobody until it is opened: it holds jobs in the middle, for as long as a test wants.
+ * `config` makes a daemon ask it.
+ */
+export async function holdJobs(bench: Bench): Promise<{ readonly config: ConfigFile; open(): void }> {
+  const gate = Promise.withResolvers<void>();
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on('end', async () => {
+      await gate.promise;
+      const { input } = JSON.parse(body) as { input: readonly string[] };
+      const data = input.map((_, index) => ({ index, embedding: Array.from({ length: 32 }, (_, at) => at + 1) }));
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  bench.onEnd(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const model = { url: `http://127.0.0.1:${port}/v1/embeddings`, model: 'held' };
+  return { config: { search: { model }, network: { idleTimeout: '5m', totalTimeout: '10m' } }, open: gate.resolve };
+}
+
+/** Long enough for a link of a second to expire. */
+export const linkOfASecondExpires = (): Promise<void> => sleep(2_100);

@@ -1,0 +1,14 @@
+import { findReferences, referencesOf, rewriteFile, type SourceType } from '../../../src/web/rewrite/index.ts';
+
+/** What was found, as `kind url`. */
+export function found(type: SourceType, text: string): string[] {
+  const bytes = Buffer.from(text);
+  return [...referencesOf(findReferences({ type, bytes, charset: 'utf-8' }))].map(({ kind, url }) => `${kind} ${url}`);
+}
+
+/** The text with every reference replaced: by `replacement`, or by the address with `new/` before it. */
+export function rewritten(type: SourceType, text: string, replacement?: string): string {
+  const bytes = Buffer.from(text);
+  const references = findReferences({ type, bytes, charset: 'utf-8' });
+  return Buffer.from(rewriteFile(bytes, references, ({ url }) => replacement ?? `new/${url}`).bytes).toString();
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { found, rewritten } from './helpers.ts';
+
+describe('findReferences() and rewriteFile() in a web app manifest', () => {
+  const manifest = String.raw`{"id": "/x", "name": "a \"icons\"", "scope": "/", "start_url": "\/?a=1",
+  "icons": [{"src": "a.png", "sizes": "1x1"}, {"src": "\u0062.png"}], "screenshots": [{"src": "c.png"}],
+  "shortcuts": [{"url": "/d", "icons": [{"src": "e.png"}]}], "other": {"src": "no"}, "src": "no"}`;
+
+  it('finds its pages and pictures, whatever the escapes', () => {
+    expect(found('manifest', manifest)).toEqual([
+      'link /?a=1',
+      'asset a.png',
+      'asset b.png',
+      'asset c.png',
+      'link /d',
+      'asset e.png',
+    ]);
+  });
+
+  it('leaves the rest as it was', () => {
+    const after = rewritten('manifest', manifest, 'N');
+    expect(JSON.parse(after)).toMatchObject({
+      scope: '/',
+      start_url: 'N',
+      icons: [{ src: 'N', sizes: '1x1' }, { src: 'N' }],
+    });
+    expect(after.replaceAll('"N"', '')).toBe(
+      manifest.replace(/"(?:\\\/\?a=1|a\.png|\\u0062\.png|c\.png|\/d|e\.png)"/g, ''),
+    );
+  });
+
+  it('reads a byte order mark, and nothing of what is no JSON', () => {
+    expect(found('manifest', '\ufeff{"start_url":"a"}')).toEqual(['link a']);
+    expect(found('manifest', '{"start_url":"a"')).toEqual([]);
+  });
+});

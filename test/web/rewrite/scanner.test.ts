@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parsedElements, scannedElements, scannedTags, tokenizedTags } from './parse5-oracle.ts';
+
+/** What the states of the standard turn on, in all orders. */
+const PIECES = [
+  ...[
+    '<',
+    '>',
+    '/',
+    '=',
+    '"',
+    "'",
+    '&',
+    '!',
+    '-',
+    '--',
+    '?',
+    ' ',
+    '\n',
+    '\t',
+    '\r\n',
+    '\0',
+    'x',
+    'A',
+    'é',
+    ';',
+    '#',
+    '[',
+    ']',
+  ],
+  ...[
+    '<!--',
+    '-->',
+    '--!>',
+    '<!-->',
+    '<!--->',
+    '<!doctype html>',
+    '<!DOCTYPE x "a>b">',
+    '<?php ?>',
+    '</>',
+    '</ a>',
+    '<![CDATA[',
+    ']]>',
+  ],
+  ...[
+    '<a href=x>',
+    '<A HREF="a>b" href=y>',
+    "<img src='x\"y'/>",
+    '<p =a=b>',
+    '<p a = b c>',
+    '<br/>',
+    '</p class=x>',
+    '<a b=c/>',
+    '<a/b>',
+  ],
+  ...[
+    '<script>',
+    '</script>',
+    '</script ',
+    '<SCRIPT>',
+    '</scripty>',
+    '<style>',
+    '</style>',
+    '<title>',
+    '</title>',
+    '<textarea>',
+  ],
+  ...[
+    '</textarea>',
+    '<noscript>',
+    '</noscript>',
+    '<iframe>',
+    '</iframe>',
+    '<xmp>',
+    '</xmp>',
+    '<plaintext>',
+    '</style/>',
+  ],
+  ...[
+    '&amp;',
+    '&ampx',
+    '&copy=',
+    '&copy',
+    '&notin;',
+    '&notit;',
+    '&#38',
+    '&#x26;',
+    '&#xZ',
+    '&#0;',
+    '&#x80;',
+    '&nbsp;',
+    '&fjlig;',
+  ],
+  ...[' a="&lt;&copy=1&amp"', " b='&#39;'", ' c=&quot;x'],
+];
+const markup = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => pieces.join(''));
+
+describe('MarkupScanner', () => {
+  it('gives the tags, attributes and places that parse5 gives, whatever the text', () => {
+    fc.assert(
+      fc.property(markup, (html) => {
+        expect(scannedTags(html)).toEqual(tokenizedTags(html));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each([
+    ['comments that end at once', '<!--><a><!---><b><!--x--!><i><!----!><u><!--!><s>--><q>'],
+    ['conditional comments', '<!--[if IE]><a href=1><![endif]--><![if !IE]><a href=2><![endif]>'],
+    ['tags in scripts', '<script>"<a>" + "</scripty>"</SCRIPT ><b>'],
+    ['escaped scripts', '<script><!-- <script> </script> <a> --></script><b><script><!-- </script><i>'],
+    ['escaped scripts that are no more', '<script><!--><script></script><b><script><!-- --> <script></script><u>'],
+    ['doctypes with a > in quotes', '<!DOCTYPE html PUBLIC "a>b"><a>'],
+    ['an end in the middle of a tag', '<a><b c="'],
+    ['an end in a quoted name', '<a b"c=d"e><i>'],
+  ])('reads %s as parse5 does', (_, html) => {
+    expect(scannedTags(html)).toEqual(tokenizedTags(html));
+  });
+
+  it.each([
+    ['style and title in SVG', '<svg><style>a<b/></style><title><i>x</i></title></svg><style><u></style>'],
+    ['CDATA in SVG, and none in HTML', '<svg><![CDATA[<a>]]><g/></svg><![CDATA[<b>]]><i>'],
+    [
+      'HTML in foreignObject',
+      '<svg><foreignObject><style><a></style><div><![CDATA[<b>]]></div></foreignObject><style><u/></style></svg>',
+    ],
+    ['an element that ends SVG', '<svg><g><div><style><a></style></div><b>'],
+    [
+      'MathML',
+      '<math><mi><style><a></style></mi><style><b/></style><annotation-xml><c/></annotation-xml></math><title><u></title>',
+    ],
+    ['a self-closing SVG', '<svg/><style><a></style><b>'],
+    ['a script in SVG', '<svg><script>"<a/>"</script><g/></svg>'],
+    ['SVG in SVG', '<svg><svg><path/></svg><style><a/></style></svg><style><b></style>'],
+  ])('reads %s as the whole parser does', (_, html) => {
+    const parsed = parsedElements(html);
+    expect(scannedElements(html)).toEqual(parsed);
+    expect(parsed.size).toBeGreaterThan(2);
+  });
+
+  it('reads a text of many unfinished parts in linear time', () => {
+    for (const part of ['<!--', '<a b="', '<script><!--<script>', '<![CDATA[', '<title>', '</', '<a b c d ', '<svg>']) {
+      const start = performance.now();
+      scannedTags(part.repeat(100_000));
+      // A square would take minutes; linear is some milliseconds.
+      expect(performance.now() - start).toBeLessThan(10_000);
+    }
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { findReferences, referencesOf } from '../../../src/web/rewrite/index.ts';
+import { found, rewritten } from './helpers.ts';
+
+const PROBES: readonly (readonly [name: string, script: string, found: readonly string[], rewritten: string])[] = [
+  [
+    'imports and exports',
+    `import a from"./a.js";import './b.js';export*from '../c.js';export{d}from"/d.js";import e from 'bare';`,
+    ['module ./a.js', 'module ./b.js', 'module ../c.js', 'module /d.js', 'module bare'],
+    `import a from"./N";import './N';export*from './N';export{d}from"./N";import e from './N';`,
+  ],
+  [
+    'imports with attributes',
+    `import a from './a.json' with { type: 'json' };`,
+    ['module ./a.json'],
+    `import a from './N' with { type: 'json' };`,
+  ],
+  [
+    'dynamic imports',
+    'import("./a.js");import(/* x */ `./b.js` );import("./" + c);import(`./${d}.js`)',
+    ['module ./a.js', 'module ./b.js'],
+    'import("./N");import(/* x */ `./N` );import("./" + c);import(`./${d}.js`)',
+  ],
+  ['specifiers with escapes', `import a from './\\u0061\\x2ejs'`, ['module ./a.js'], `import a from './N'`],
+  [
+    'files beside a module',
+    `new URL('./a.wasm', import.meta.url);new URL( /* x */ "b\\u002epng" ,\n import . meta . url)`,
+    ['asset ./a.wasm', 'asset b.png'],
+    `new URL('N', import.meta.url);new URL( /* x */ "N" ,\n import . meta . url)`,
+  ],
+  [
+    'files that are put together',
+    'new URL("a" + b, import.meta.url);new URL(`${c}`, import.meta.url);f("d", import.meta.url)',
+    [],
+    'new URL("a" + b, import.meta.url);new URL(`${c}`, import.meta.url);f("d", import.meta.url)',
+  ],
+  ['import.meta.resolve()', `import.meta.resolve('./a.js')`, ['module ./a.js'], `import.meta.resolve('./N')`],
+  [
+    'workers by a module',
+    `new Worker(new URL('./a.js', import.meta.url), {type: 'module'})`,
+    ['script ./a.js'],
+    `new Worker(new URL('N', import.meta.url), {type: 'module'})`,
+  ],
+  [
+    'workers by an address',
+    `new Worker("/a.js");new SharedWorker('b.js', {name: 'c.js'});new Worker(d)`,
+    ['worker /a.js', 'worker b.js'],
+    `new Worker("N");new SharedWorker('N', {name: 'c.js'});new Worker(d)`,
+  ],
+  [
+    'worklets and service workers',
+    `await x.audioWorklet.addModule('a.js');navigator.serviceWorker.register("/sw.js", {})`,
+    ['worker a.js', 'worker /sw.js'],
+    `await x.audioWorklet.addModule('N');navigator.serviceWorker.register("N", {})`,
+  ],
+  [
+    'importScripts()',
+    `importScripts('a.js', "/b.js",c);self.importScripts("d.js")`,
+    ['script a.js', 'script /b.js', 'script d.js'],
+    `importScripts('N', "N",c);self.importScripts("N")`,
+  ],
+  [
+    'what lies in strings, comments, templates and regular expressions, left alone',
+    `"import('a')";'new Worker("b")';// importScripts('c')\n/* import 'd' */\`new Worker('e') \${import('f')}\`;/new Worker('g')/;x.import('h')`,
+    ['module f'],
+    `"import('a')";'new Worker("b")';// importScripts('c')\n/* import 'd' */\`new Worker('e') \${import('./N')}\`;/new Worker('g')/;x.import('h')`,
+  ],
+  ['a script that does not parse', `import a from './a.js'; "`, [], `import a from './a.js'; "`],
+];
+
+describe('findReferences() and rewriteFile() in JavaScript', () => {
+  it.each(PROBES)('%s', (_, script, references, after) => {
+    expect(found('script', script)).toEqual(references);
+    expect(rewritten('script', script, 'N')).toBe(after);
+  });
+
+  it.each([
+    ['https://x.test/a.js', 'https://x.test/a.js'],
+    ['/a.js', '/a.js'],
+    ['../a.js', '../a.js'],
+    ['a.js', './a.js'],
+  ])('writes the specifier %s as %s, which is never bare', (url, written) => {
+    expect(rewritten('script', 'import "x"', url)).toBe(`import "${written}"`);
+  });
+});
+
+describe('findReferences() in what frameworks write', () => {
+  const mentions = (type: 'html' | 'script', text: string, path?: string): string[] => {
+    const file = { type, bytes: Buffer.from(text), charset: 'utf-8', ...(path === undefined ? {} : { path }) };
+    return [...referencesOf(findReferences(file))].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
+  };
+
+  it("mentions the chunks of Next.js's payload, below the page's own base path", () => {
+    const html = `<script src="/docs/_next/static/chunks/main.js"></script><script>self.__next_f.push([1,"3:I[1,[\\"2\\",\\"static/chunks/app/%5Bid%5D/page-1a.js\\"],\\"\\"]\\n:HL[\\"/docs/_next/static/css/b.css\\",\\"style\\"]"])</script>`;
+    expect(mentions('html', html)).toEqual([
+      '/docs/_next/static/css/b.css',
+      '/docs/_next/static/chunks/app/%5Bid%5D/page-1a.js',
+    ]);
+    expect(rewritten('html', html, 'N')).toBe(html.replace('/docs/_next/static/chunks/main.js', 'N'));
+  });
+
+  it("mentions the chunks of Next.js's build manifest, from where that file is", () => {
+    expect(mentions('script', 'self.__BUILD_MANIFEST={"/a":["static/chunks/pages/[a]-1.js"]}')).toEqual([
+      '../../static/chunks/pages/[a]-1.js',
+    ]);
+  });
+
+  it('mentions what Vite loads with a module, below the folder that the site was built for', () => {
+    const script = `const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["assets/a.js","assets/b.css"])))=>i.map(i=>d[i]);`;
+    expect(mentions('script', script, '/docs/assets/chunks/app.js')).toEqual([
+      '/docs/assets/a.js',
+      '/docs/assets/b.css',
+    ]);
+    expect(mentions('script', script)).toEqual(['/assets/a.js', '/assets/b.css']);
+  });
+
+  it('mentions the whole of a VitePress page beside its lean part', () => {
+    expect(mentions('html', '<link rel=modulepreload href=/assets/a.md.X1.lean.js>')).toEqual(['/assets/a.md.X1.js']);
+  });
+
+  it("mentions what Gatsby's routes load", () => {
+    const html = String.raw`<script>window.___chunkMapping="{\"app\":[\"/app-1.js\"],\"b\":[\"c\"]}"</script>`;
+    expect(mentions('html', html)).toEqual(['/app-1.js']);
+  });
+});
