@@ -1,4 +1,8 @@
-import { type Token, Tokenizer, TokenizerMode } from 'parse5';
+import { decodeReferences } from './rewrite/character-references.ts';
+import { RAW_TEXT } from './rewrite/markup/elements.ts';
+import { ForeignStack } from './rewrite/markup/foreign-stack.ts';
+import { END, END_TAG, MarkupScanner, START_TAG } from './rewrite/markup/scanner.ts';
+import { decodeUnits } from './rewrite/source-text.ts';
 import { srcsetUrls } from './srcset.ts';
 
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
@@ -47,97 +51,89 @@ const LINK_TO_HOST = /(?:^|\s)(?:preconnect|dns-prefetch)(?:\s|$)/i;
 /** Attributes that hold several URLs, by element. */
 const URL_LISTS: Readonly<Record<string, string>> = { img: 'srcset', source: 'srcset', link: 'imagesrcset' };
 
-/** The tokenizer state that an element's content is read in: its text is no markup. */
-const TEXT_MODES: Readonly<Record<string, (typeof TokenizerMode)[keyof typeof TokenizerMode]>> = {
-  script: TokenizerMode.SCRIPT_DATA,
-  style: TokenizerMode.RAWTEXT,
-  iframe: TokenizerMode.RAWTEXT,
-  noembed: TokenizerMode.RAWTEXT,
-  noframes: TokenizerMode.RAWTEXT,
-  xmp: TokenizerMode.RAWTEXT,
-  textarea: TokenizerMode.RCDATA,
-  title: TokenizerMode.RCDATA,
-  plaintext: TokenizerMode.PLAINTEXT,
-};
-
-function attributeOf(token: Token.TagToken, name: string): string | null {
-  for (const attribute of token.attrs) if (attribute.name === name) return attribute.value.trim();
-  return null;
-}
-
 function kindOfLink(rel: string): ReferenceKind | null {
   if (/(?:^|\s)canonical(?:\s|$)/i.test(rel)) return 'canonical';
   if (LINK_TO_HOST.test(rel)) return null;
   return LOADED.test(rel) ? 'asset' : 'link';
 }
 
-/** Hears the tokenizer and collects; it never builds a tree, which is what makes it quick (about 30 MB/s). */
+/** Goes from tag to tag and collects; it never builds a tree, which is what makes it quick (about 100 MB/s). */
 class ReferenceCollector {
   readonly references: Reference[] = [];
   base: string | null = null;
-  readonly #tokenizer: Tokenizer;
-  /** Open `svg` and `math` elements: inside them `style` and `title` are ordinary markup. */
-  #foreignDepth = 0;
+  protected readonly scanner: MarkupScanner;
 
-  constructor() {
-    this.#tokenizer = new Tokenizer({}, this);
+  constructor(html: string) {
+    this.scanner = new MarkupScanner(html);
   }
 
-  read(html: string): void {
-    this.#tokenizer.write(html, true);
-  }
-
-  onStartTag(token: Token.TagToken): void {
-    const tag = token.tagName;
-    if ((tag === 'svg' || tag === 'math') && !token.selfClosing) this.#foreignDepth++;
-    if (this.#foreignDepth === 0) {
-      const mode = TEXT_MODES[tag];
-      if (mode !== undefined) this.#tokenizer.state = mode;
+  read(): this {
+    const { scanner } = this;
+    const foreign = new ForeignStack();
+    for (let token = scanner.next(); token !== END; token = scanner.next()) {
+      const tag = scanner.tagName;
+      if (token === END_TAG) foreign.close(tag);
+      else if (token === START_TAG) {
+        const isHtml = foreign.open(tag, scanner.isSelfClosing);
+        if (scanner.attributeCount > 0) this.onAttributes(tag);
+        if (isHtml) this.#skipText(tag);
+      }
+      scanner.allowsCdata = foreign.isForeign;
     }
-    if (tag === 'base') this.base ??= attributeOf(token, 'href');
-    if (token.attrs.length > 0) this.onAttributes(token);
+    return this;
+  }
+
+  /** What is in `noscript` is read as markup: a reader without scripts sees it. */
+  #skipText(tag: string): void {
+    if (tag === 'plaintext') this.scanner.skipAll();
+    else if (tag !== 'noscript' && RAW_TEXT.has(tag)) this.scanner.skipRawText();
   }
 
   /** Collects out of the attributes of one element, which has some. */
-  protected onAttributes(token: Token.TagToken): void {
-    const tag = token.tagName;
+  protected onAttributes(tag: string): void {
+    if (tag === 'base') this.base ??= this.#attribute('href');
     const rule = URL_ATTRIBUTES[tag];
     if (rule === undefined) return;
-    const kind = tag === 'link' ? kindOfLink(attributeOf(token, 'rel') ?? '') : rule.kind;
+    const kind = tag === 'link' ? kindOfLink(this.#attribute('rel') ?? '') : rule.kind;
     if (kind === null) return;
     for (const attribute of rule.names) {
-      const url = attributeOf(token, attribute);
+      const url = this.#attribute(attribute);
       if (url !== null && url !== '') this.references.push({ kind, tag, attribute, url });
     }
   }
 
-  onEndTag(token: Token.TagToken): void {
-    if ((token.tagName === 'svg' || token.tagName === 'math') && this.#foreignDepth > 0) this.#foreignDepth--;
+  #attribute(name: string): string | null {
+    const index = this.scanner.indexOfAttribute(name);
+    return index === -1 ? null : this.value(index).trim();
   }
 
-  onComment(): void {}
-  onDoctype(): void {}
-  onCharacter(): void {}
-  onNullCharacter(): void {}
-  onWhitespaceCharacter(): void {}
-  onEof(): void {}
+  /** An attribute's value, its character references undone. */
+  protected value(index: number): string {
+    const { scanner } = this;
+    const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
+    const decoded = decodeReferences(scanner.text, start, end, 'attribute');
+    return decoded === null ? scanner.text.slice(start, end) : decodeUnits(decoded.text, TEXT_CHARSET);
+  }
 }
+
+/** The page is text here, and no bytes (`source-text.ts`). */
+const TEXT_CHARSET = 'utf-16le';
 
 /** Collects besides what lists of pictures name, and what a fragment may lead to. */
 class OutlineCollector extends ReferenceCollector {
   readonly pictures: Reference[] = [];
   readonly anchors = new Set<string>();
 
-  protected override onAttributes(token: Token.TagToken): void {
-    super.onAttributes(token);
-    const { tagName: tag, attrs } = token;
+  protected override onAttributes(tag: string): void {
+    super.onAttributes(tag);
     const list = URL_LISTS[tag];
-    for (const { name, value } of attrs) {
-      if (value === '') continue;
-      if (name === 'id' || (name === 'name' && tag === 'a')) this.anchors.add(value);
-      else if (name === list) {
-        for (const url of srcsetUrls(value)) this.pictures.push({ kind: 'asset', tag, attribute: name, url });
-      }
+    for (let index = 0; index < this.scanner.attributeCount; index++) {
+      const name = this.scanner.attributeName(index);
+      if (name !== 'id' && name !== list && !(name === 'name' && tag === 'a')) continue;
+      const value = this.value(index);
+      if (value === '' || this.scanner.indexOfAttribute(name) !== index) continue;
+      if (name !== list) this.anchors.add(value);
+      else for (const url of srcsetUrls(value)) this.pictures.push({ kind: 'asset', tag, attribute: name, url });
     }
   }
 }
@@ -147,8 +143,7 @@ class OutlineCollector extends ReferenceCollector {
  * among them.
  */
 export function findLinks(html: string): PageReferences {
-  const collector = new ReferenceCollector();
-  collector.read(html);
+  const collector = new ReferenceCollector(html).read();
   return { base: collector.base, references: collector.references };
 }
 
@@ -161,8 +156,7 @@ export interface PageOutline extends PageReferences {
 }
 
 export function outlinePage(html: string): PageOutline {
-  const collector = new OutlineCollector();
-  collector.read(html);
+  const collector = new OutlineCollector(html).read();
   const { base, references, pictures, anchors } = collector;
   return { base, references, pictures, anchors };
 }

@@ -13,6 +13,12 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
   ['white space inside', '<a href="\n a b\t">', ['link a b'], '<a href="\n N&amp;\t">'],
   ['white space around =', '<a\nhref = "a"\nid=x>', ['link a'], '<a\nhref = "N&amp;"\nid=x>'],
   ['odd entities', '<a href="a&#x2F;b&num;c&copy=1">', ['link a/b#c&copy=1'], '<a href="N&amp;">'],
+  [
+    'two of one name, the first empty',
+    '<a href="" href=b><img src srcset="a">',
+    ['asset a'],
+    '<a href="" href=b><img src srcset="N&amp;">',
+  ],
   ['two of one name', '<a href=a href=b>', ['link a'], '<a href=N&amp; href=b>'],
   ['an unclosed tag', '<a href=a>x<a href="b', ['link a'], '<a href=N&amp;>x<a href="b'],
   [
@@ -160,18 +166,18 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
   ],
   [
     'an import map',
-    '<script type=importmap>{"imports":{"a":"./a.js","b/":"/b/","/c.js":"https:\\/\\/x.test\\/c.js"},"scopes":{"/d/":{"a":"e.js"}},"integrity":{"/a.js":"sha256-x"}}</script>',
+    '<script type=importmap>{"imports":{"a":"./a.js","b/":"/b/","/c.js":"https:\\/\\/x.test\\/c.js"},"scopes":{"/d/":{"a":"/e.js","b":"bare"}},"integrity":{"/a.js":"sha256-x"}}</script>',
     [
       'module ./a.js',
       'prefix /b/',
       'module /c.js',
       'module https://x.test/c.js',
       'prefix /d/',
-      'module e.js',
+      'module /e.js',
       'module /a.js',
       'integrity /a.js',
     ],
-    '<script type=importmap>{"imports":{"a":"./N&","b/":"./N&","./N&":"./N&"},"scopes":{"./N&":{"a":"./N&"}},"integrity":{"./N&":"N&"}}</script>',
+    '<script type=importmap>{"imports":{"a":"./N&","b/":"./N&","./N&":"./N&"},"scopes":{"./N&":{"a":"./N&","b":"bare"}},"integrity":{"./N&":"N&"}}</script>',
   ],
   [
     'speculation rules',

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { findReferences } from '../../../src/web/rewrite/index.ts';
 import { parsedElements, scannedElements, scannedTags, tokenizedTags } from './parse5-oracle.ts';
 
 /** What the states of the standard turn on, in all orders. */
@@ -142,10 +143,29 @@ describe('MarkupScanner', () => {
 
   it('reads a text of many unfinished parts in linear time', () => {
     for (const part of ['<!--', '<a b="', '<script><!--<script>', '<![CDATA[', '<title>', '</', '<a b c d ', '<svg>']) {
-      const start = performance.now();
-      scannedTags(part.repeat(100_000));
-      // A square would take minutes; linear is some milliseconds.
-      expect(performance.now() - start).toBeLessThan(10_000);
+      expect(millisecondsOf(() => scannedTags(part.repeat(100_000)))).toBeLessThan(10_000);
     }
   });
 });
+
+describe('findReferences()', () => {
+  it.each([
+    ['links', '<a href=/a>', 200_000],
+    ['scripts', '<script>import("./a")</script>', 50_000],
+    ['styles', '<p style="color:red">', 100_000],
+    ['comments', '<!-- a -->', 200_000],
+    ['elements without scripts', '<noscript><img src=a></noscript>', 50_000],
+    ['nested elements of SVG', '<svg><g></a>', 50_000],
+    ['pieces of payload', '<script>self.__next_f.push("static/chunks/a.js")</script>', 20_000],
+  ])('reads a page of very many %s in linear time', (_, part, count) => {
+    const bytes = Buffer.from(part.repeat(count));
+    expect(millisecondsOf(() => findReferences({ type: 'html', bytes, charset: 'utf-8' }))).toBeLessThan(10_000);
+  });
+});
+
+/** A square would take minutes; linear is some tenths of a second. */
+function millisecondsOf(act: () => unknown): number {
+  const start = performance.now();
+  act();
+  return performance.now() - start;
+}

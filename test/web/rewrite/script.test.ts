@@ -17,9 +17,9 @@ const PROBES: readonly (readonly [name: string, script: string, found: readonly 
   ],
   [
     'dynamic imports',
-    'import("./a.js");import(/* x */ `./b.js` );import("./" + c);import(`./${d}.js`)',
+    `import("./a.js");import(/* x */ \`./b.js\` );import("./" + c);import(\`./\${d}.js\`)`,
     ['module ./a.js', 'module ./b.js'],
-    'import("./N");import(/* x */ `./N` );import("./" + c);import(`./${d}.js`)',
+    `import("./N");import(/* x */ \`./N\` );import("./" + c);import(\`./\${d}.js\`)`,
   ],
   ['specifiers with escapes', `import a from './\\u0061\\x2ejs'`, ['module ./a.js'], `import a from './N'`],
   [
@@ -30,9 +30,9 @@ const PROBES: readonly (readonly [name: string, script: string, found: readonly 
   ],
   [
     'files that are put together',
-    'new URL("a" + b, import.meta.url);new URL(`${c}`, import.meta.url);f("d", import.meta.url)',
+    `new URL("a" + b, import.meta.url);new URL(\`\${c}\`, import.meta.url);f("d", import.meta.url)`,
     [],
-    'new URL("a" + b, import.meta.url);new URL(`${c}`, import.meta.url);f("d", import.meta.url)',
+    `new URL("a" + b, import.meta.url);new URL(\`\${c}\`, import.meta.url);f("d", import.meta.url)`,
   ],
   ['import.meta.resolve()', `import.meta.resolve('./a.js')`, ['module ./a.js'], `import.meta.resolve('./N')`],
   [

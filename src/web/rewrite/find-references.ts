@@ -1,0 +1,70 @@
+import { PageFacts } from './markup/page-facts.ts';
+import { readDocument } from './markup/read-document.ts';
+import { readCss } from './read-css.ts';
+import { readManifest } from './read-json.ts';
+import { readScript } from './read-script.ts';
+import type { FoundReferences } from './reference.ts';
+import { ReferenceList } from './reference-list.ts';
+import { Region } from './region.ts';
+import { sourceText } from './source-text.ts';
+import { CSS } from './write.ts';
+
+/** How a file is read. `xml` is SVG and XHTML; `script` is JavaScript, module or not; `manifest` a web app manifest. */
+export type SourceType = 'html' | 'xml' | 'css' | 'script' | 'manifest';
+
+const SOURCE_TYPES: ReadonlyMap<string, SourceType> = new Map([
+  ['text/html', 'html'],
+  ['application/xhtml+xml', 'xml'],
+  ['image/svg+xml', 'xml'],
+  ['text/css', 'css'],
+  ['text/javascript', 'script'],
+  ['application/javascript', 'script'],
+  ['application/x-javascript', 'script'],
+  ['application/ecmascript', 'script'],
+  ['text/ecmascript', 'script'],
+  ['application/manifest+json', 'manifest'],
+]);
+
+/**
+ * How a file of that media type is read, or null where it holds no reference that can be found. A web app manifest that is
+ * sent as JSON is known by the page that names it (`manifest`). Feeds, sitemaps and other XML are left as they are.
+ */
+export function sourceTypeOf(mediaType: string): SourceType | null {
+  const end = mediaType.indexOf(';');
+  const type = (end === -1 ? mediaType : mediaType.slice(0, end)).trim().toLowerCase();
+  return SOURCE_TYPES.get(type) ?? null;
+}
+
+export interface SourceFile {
+  readonly type: SourceType;
+  readonly bytes: Uint8Array;
+  /** As the encoding standard names it, whoever said so (`htmlCharset`, a header); UTF-8 where it is not known. */
+  readonly charset: string;
+  /** The path that the file is answered at, if known: Vite's modules name others from a folder above it. */
+  readonly path?: string;
+}
+
+/** Everything that a file refers to. Never fails: what is no HTML, CSS or JavaScript has fewer references. */
+export function findReferences(file: SourceFile): FoundReferences {
+  const { units, charset } = sourceText(file.bytes, file.charset);
+  const list = new ReferenceList(charset, file.path ?? null);
+  const page = new PageFacts();
+  const region = new Region(units);
+  switch (file.type) {
+    case 'html':
+    case 'xml':
+      readDocument(region, list, page, file.type === 'xml');
+      break;
+    case 'css':
+      readCss(new Region(units, CSS), list);
+      break;
+    case 'script':
+      readScript(region, list);
+      break;
+    case 'manifest':
+      readManifest(region, list);
+      break;
+  }
+  const { base, anchors, title, textChars, importMaps } = page;
+  return { charset, urls: list.urls, spans: list.spans, base, anchors, title, textChars, importMaps };
+}

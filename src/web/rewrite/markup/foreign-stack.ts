@@ -1,0 +1,79 @@
+/** HTML elements that end SVG and MathML around them (HTML standard, 13.2.6.5). */
+const BREAKOUT = new Set(
+  (
+    'b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta ' +
+    'nobr ol p pre ruby s small span strong strike sub sup table tt u ul var'
+  ).split(' '),
+);
+
+const VOID = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
+
+type Namespace = 'html' | 'svg' | 'math';
+
+/** Where HTML goes on inside SVG and MathML. */
+const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
+  html: new Set<string>(),
+  svg: new Set(['foreignobject', 'desc', 'title']),
+  math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
+};
+
+/** Deeper nesting is not followed: no page has it but one that means harm. */
+const DEPTH_MAX = 256;
+
+/**
+ * Knows whether an element is HTML or one of SVG and MathML, which decides whether its content is raw text and whether CDATA
+ * exists. It follows the tree only inside those two, and simplified: an end tag closes the nearest open element of its name,
+ * and `font` and `annotation-xml`, which depend on their attributes, are taken for ordinary ones.
+ */
+export class ForeignStack {
+  readonly #names: string[] = [];
+  readonly #namespaces: Namespace[] = [];
+
+  /** Whether the innermost open element is SVG or MathML. */
+  get isForeign(): boolean {
+    return this.#namespace !== 'html';
+  }
+
+  get #namespace(): Namespace {
+    return this.#namespaces.at(-1) ?? 'html';
+  }
+
+  /** Whether what comes next is read as HTML. */
+  get #isInHtml(): boolean {
+    return !this.isForeign || INTEGRATION_POINTS[this.#namespace].has(this.#names.at(-1) ?? '');
+  }
+
+  /** @returns whether this element is HTML. */
+  open(name: string, isSelfClosing: boolean): boolean {
+    const begins = name === 'svg' || name === 'math';
+    // Outside of SVG and MathML nothing has to be remembered.
+    if (this.#names.length === 0 && !begins) return true;
+    if (BREAKOUT.has(name)) this.#breakOut();
+    const isInHtml = this.#isInHtml;
+    const namespace = begins && isInHtml ? name : isInHtml ? 'html' : this.#namespace;
+    const isHtml = namespace === 'html';
+    const isEmpty = isHtml ? VOID.has(name) : isSelfClosing;
+    if (!isEmpty && !(isHtml && this.#names.length === 0) && this.#names.length < DEPTH_MAX) {
+      this.#names.push(name);
+      this.#namespaces.push(namespace);
+    }
+    return isHtml;
+  }
+
+  close(name: string): void {
+    if (this.#names.length === 0) return;
+    if (this.isForeign && (name === 'p' || name === 'br')) this.#breakOut();
+    const at = this.#names.lastIndexOf(name);
+    if (at === -1) return;
+    while (this.#names.length > at) this.#pop();
+  }
+
+  #breakOut(): void {
+    while (!this.#isInHtml) this.#pop();
+  }
+
+  #pop(): void {
+    this.#names.pop();
+    this.#namespaces.pop();
+  }
+}

@@ -1,0 +1,69 @@
+import { isSpace } from './characters.ts';
+
+/** Start and end. */
+export type Span = readonly [start: number, end: number];
+
+const COMMA = 0x2c;
+
+/**
+ * Where the addresses of a `srcset` stand (HTML standard, "parse a srcset attribute"): one ends at white space and may hold commas, but not at
+ * its end. What the descriptors say is not judged.
+ */
+export function srcsetSpans(srcset: string): Span[] {
+  const spans: Span[] = [];
+  for (let at = 0; ; ) {
+    while (at < srcset.length && (srcset.charCodeAt(at) === COMMA || isSpace(srcset.charCodeAt(at)))) at++;
+    if (at === srcset.length) return spans;
+    const start = at;
+    while (at < srcset.length && !isSpace(srcset.charCodeAt(at))) at++;
+    let end = at;
+    while (srcset.charCodeAt(end - 1) === COMMA) end--;
+    spans.push([start, end]);
+    if (end === at) at = endOfDescriptors(srcset, at);
+  }
+}
+
+/** Where the comma behind an address's descriptors is: one in parentheses belongs to them. */
+function endOfDescriptors(srcset: string, start: number): number {
+  let isInside = false;
+  for (let at = start; at < srcset.length; at++) {
+    const character = srcset[at];
+    if (character === '(') isInside = true;
+    else if (character === ')') isInside = false;
+    else if (character === ',' && !isInside) return at;
+  }
+  return srcset.length;
+}
+
+/** Where the address of a meta refresh stands (HTML standard, "shared declarative refresh steps"), or null where it names none. */
+export function refreshSpan(content: string): Span | null {
+  let at = skip(content, 0, isSpace);
+  const digits = at;
+  at = skip(content, at, (code) => code >= 0x30 && code <= 0x39);
+  if (at === digits && content[at] !== '.') return null;
+  at = skip(content, at, (code) => (code >= 0x30 && code <= 0x39) || code === 0x2e);
+  const divider = at;
+  at = skip(content, at, isSpace);
+  const isDivided = content[at] === ';' || content[at] === ',';
+  if (!isDivided && at === divider) return null;
+  if (isDivided) at = skip(content, at + 1, isSpace);
+  if (at >= content.length) return null;
+  const start = startOfAddress(content, at);
+  const quote = content[start];
+  if (quote !== '"' && quote !== "'") return [start, content.length];
+  const close = content.indexOf(quote, start + 1);
+  return [start + 1, close === -1 ? content.length : close];
+}
+
+/** Behind `url=`, where that is there. */
+function startOfAddress(content: string, start: number): number {
+  if (content.slice(start, start + 3).toLowerCase() !== 'url') return start;
+  const equals = skip(content, start + 3, isSpace);
+  return content[equals] === '=' ? skip(content, equals + 1, isSpace) : start;
+}
+
+function skip(text: string, start: number, belongs: (code: number) => boolean): number {
+  let at = start;
+  while (at < text.length && belongs(text.charCodeAt(at))) at++;
+  return at;
+}

@@ -1,0 +1,59 @@
+import { endsTagName } from './characters.ts';
+
+/** Whether `name` (lower case) stands at a place in the text, in any case, with white space, `/` or `>` behind it. */
+function isTagNameAt(text: string, at: number, name: string): boolean {
+  for (let index = 0; index < name.length; index++) {
+    if ((text.charCodeAt(at + index) | 0x20) !== name.charCodeAt(index)) return false;
+  }
+  const after = at + name.length;
+  return after < text.length && endsTagName(text.charCodeAt(after));
+}
+
+/** Where the end tag is that ends an element whose content is no markup; the text's end where there is none. */
+export function endOfRawText(text: string, start: number, name: string): number {
+  for (let at = text.indexOf('</', start); at !== -1; at = text.indexOf('</', at + 2)) {
+    if (isTagNameAt(text, at + 2, name)) return at;
+  }
+  return text.length;
+}
+
+/**
+ * Where the end tag is that ends a script (HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31): behind `<!--` a `<script` opens
+ * a stretch in which `</script` ends only that stretch, until `-->`.
+ */
+export function endOfScript(text: string, start: number): number {
+  const plainEnd = endOfRawText(text, start, 'script');
+  // Looked for in the script alone: a page of many scripts would else be read as often.
+  const opening = text.slice(start, plainEnd).indexOf('<!--') + start;
+  if (opening < start) return plainEnd;
+
+  let state: 'plain' | 'escaped' | 'doubly' = 'escaped';
+  /** The next `-->`, looked for once for each: a search at every `<` would cost the square of the text. */
+  let close = next(text, '-->', opening + 2);
+  let at = opening + 4;
+  for (;;) {
+    const tag = next(text, '<', at);
+    if (state !== 'plain' && close < tag) {
+      state = 'plain';
+      at = close + 3;
+      continue;
+    }
+    if (tag === text.length) return tag;
+    at = tag + 1;
+    if (state === 'plain') {
+      if (text.startsWith('!--', at)) {
+        state = 'escaped';
+        at += 3;
+        if (close < at - 2) close = next(text, '-->', at - 2);
+      } else if (text[at] === '/' && isTagNameAt(text, at + 1, 'script')) return tag;
+    } else if (text[at] === '/' && isTagNameAt(text, at + 1, 'script')) {
+      if (state === 'escaped') return tag;
+      state = 'escaped';
+    } else if (state === 'escaped' && isTagNameAt(text, at, 'script')) state = 'doubly';
+  }
+}
+
+function next(text: string, searched: string, from: number): number {
+  const at = text.indexOf(searched, from);
+  return at === -1 ? text.length : at;
+}

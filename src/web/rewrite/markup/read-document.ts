@@ -1,0 +1,148 @@
+import { readCss } from '../read-css.ts';
+import { readImportMap, readSpeculationRules } from '../read-json.ts';
+import { readScript } from '../read-script.ts';
+import type { ReferenceList } from '../reference-list.ts';
+import type { Region } from '../region.ts';
+import { decodeUnits, ownString } from '../source-text.ts';
+import { RAW_TEXT, scriptType } from './elements.ts';
+import { ForeignStack } from './foreign-stack.ts';
+import { decodedRegion, ElementText } from './mapped-text.ts';
+import { PageFacts } from './page-facts.ts';
+import { CDATA, END, END_TAG, INSTRUCTION, MarkupScanner, START_TAG } from './scanner.ts';
+import { TagReader } from './tag-reader.ts';
+
+/** A document in a `srcdoc` in a `srcdoc`: deeper ones are not read. */
+const NESTED_MAX = 3;
+
+/** Reads one document, HTML or XML: what it refers to goes to the list, what else is known of it to the facts. */
+export function readDocument(region: Region, list: ReferenceList, facts: PageFacts, isXml: boolean): void {
+  new DocumentReader(region, list, facts, isXml, 0).run();
+}
+
+class DocumentReader {
+  readonly #facts: PageFacts;
+  readonly #list: ReferenceList;
+  readonly #region: Region;
+  readonly #isXml: boolean;
+  readonly #scanner: MarkupScanner;
+  readonly #foreign = new ForeignStack();
+  readonly #tags: TagReader;
+  readonly #depth: number;
+  /** The style or script in SVG or XML whose text is being gathered. */
+  #gathered: ElementText | null = null;
+  #gatheredType: string | null = null;
+
+  constructor(region: Region, list: ReferenceList, facts: PageFacts, isXml: boolean, depth: number) {
+    this.#region = region;
+    this.#list = list;
+    this.#facts = facts;
+    this.#isXml = isXml;
+    this.#depth = depth;
+    this.#scanner = new MarkupScanner(region.text, isXml);
+    this.#tags = new TagReader(this.#scanner, region, list, facts);
+  }
+
+  run(): void {
+    const scanner = this.#scanner;
+    for (;;) {
+      const token = scanner.next();
+      if (scanner.textEnd > scanner.textStart) this.#onText(scanner.textStart, scanner.textEnd);
+      if (token === END) break;
+      if (token === START_TAG) this.#onStartTag();
+      else if (token === END_TAG) this.#onEndTag();
+      else if (token === CDATA) this.#gathered?.addCdata(this.#region, scanner.contentStart, scanner.contentEnd);
+      else if (token === INSTRUCTION) this.#onInstruction();
+    }
+    this.#endGathering(this.#region.text.length);
+  }
+
+  #onText(start: number, end: number): void {
+    if (this.#gathered !== null) this.#gathered.add(this.#region, start, end);
+    else this.#facts.countText(this.#region.text, start, end);
+  }
+
+  #onStartTag(): void {
+    const scanner = this.#scanner;
+    this.#endGathering(scanner.textEnd);
+    const tag = this.#localName();
+    const isHtml = !this.#isXml && this.#foreign.open(tag, scanner.isSelfClosing);
+    if (!this.#isXml) scanner.allowsCdata = this.#foreign.isForeign;
+    const nested = scanner.attributeCount > 0 ? this.#tags.read(tag, isHtml) : null;
+    // Its title, base and anchors are its own.
+    if (nested !== null) this.#readWithin(nested, new PageFacts());
+    if (isHtml) this.#onHtmlContent(tag);
+    else if ((tag === 'style' || tag === 'script') && !scanner.isSelfClosing) {
+      this.#gathered = new ElementText(tag, this.#isXml);
+      this.#gatheredType = this.#tags.value('type');
+    }
+  }
+
+  #onEndTag(): void {
+    this.#endGathering(this.#scanner.textEnd);
+    if (this.#isXml) return;
+    this.#foreign.close(this.#scanner.tagName);
+    this.#scanner.allowsCdata = this.#foreign.isForeign;
+  }
+
+  /** In XML `svg:image` is `image`: prefixes are a document's own affair. */
+  #localName(): string {
+    const { tagName } = this.#scanner;
+    return this.#isXml ? tagName.slice(tagName.indexOf(':') + 1) : tagName;
+  }
+
+  #onHtmlContent(tag: string): void {
+    if (tag === 'plaintext') this.#scanner.skipAll();
+    if (!RAW_TEXT.has(tag)) return;
+    const type = tag === 'script' || tag === 'style' ? this.#tags.value('type') : null;
+    this.#scanner.skipRawText();
+    const { contentStart: start, contentEnd: end } = this.#scanner;
+    if (start === end) return;
+    if (tag === 'script') this.#readScript(this.#region.slice(start, end), type);
+    else if (tag === 'style') this.#readStyle(this.#region.slice(start, end), type);
+    else if (tag === 'noscript') this.#readWithin(this.#region.slice(start, end), this.#facts);
+    else if (tag === 'title') this.#facts.title ??= ownString(this.#tags.decoded(start, end, 'text').trim());
+  }
+
+  #readWithin(region: Region, facts: PageFacts): void {
+    if (this.#depth < NESTED_MAX) new DocumentReader(region, this.#list, facts, false, this.#depth + 1).run();
+  }
+
+  #endGathering(end: number): void {
+    const gathered = this.#gathered;
+    if (gathered === null) return;
+    this.#gathered = null;
+    const region = gathered.region(this.#region, end);
+    if (gathered.name === 'style') this.#readStyle(region, this.#gatheredType);
+    else this.#readScript(region, this.#gatheredType);
+  }
+
+  #readStyle(region: Region, type: string | null): void {
+    if (type === null || type === '' || type.trim().toLowerCase() === 'text/css') readCss(region, this.#list);
+  }
+
+  #readScript(region: Region, type: string | null): void {
+    const kind = scriptType(type);
+    if (kind === 'classic' || kind === 'module') readScript(region, this.#list);
+    else if (kind === 'speculationrules') readSpeculationRules(region, this.#list);
+    else if (kind === 'importmap') {
+      readImportMap(region, this.#list);
+      this.#facts.importMaps.push(ownString(decodeUnits(region.text, this.#list.charset)));
+    }
+  }
+
+  /** `<?xml-stylesheet href="…"?>`: what looks like attributes there is read as such. */
+  #onInstruction(): void {
+    const start = this.#scanner.contentStart;
+    const end = this.#scanner.contentEnd;
+    const name = 'xml-stylesheet';
+    if (!this.#region.text.startsWith(name, start)) return;
+    const data = this.#region.slice(start + name.length, end);
+    // Closed so that the data are a tag's inside.
+    const scanner = new MarkupScanner(`${data.text}>`, true);
+    scanner.readAttributes(0);
+    const index = scanner.indexOfAttribute('href');
+    if (index === -1) return;
+    const value = decodedRegion(data, scanner.valueStart(index), scanner.valueEnd(index), true, 0);
+    this.#list.add('style', value, 0, value.text.length, value.text);
+  }
+}

@@ -1,0 +1,160 @@
+import { decodeReferences } from '../character-references.ts';
+import { mayHoldUrls, readCss } from '../read-css.ts';
+import type { FoundKind } from '../reference.ts';
+import type { ReferenceList } from '../reference-list.ts';
+import type { Region } from '../region.ts';
+import { decodeUnits } from '../source-text.ts';
+import { CSS, LIST, LITERAL, SPECIFIER, UNQUOTED } from '../write.ts';
+import { ADDRESS_PARAMS, CSS_ATTRIBUTES, ELEMENT_RULES, kindOfLink, LIST_ATTRIBUTES, scriptType } from './elements.ts';
+import { refreshSpan, srcsetSpans } from './lists.ts';
+import { decodedRegion } from './mapped-text.ts';
+import type { PageFacts } from './page-facts.ts';
+import type { MarkupScanner } from './scanner.ts';
+
+/** Reads the attributes of the tag that a scanner stands at. */
+export class TagReader {
+  readonly #facts: PageFacts;
+  readonly #list: ReferenceList;
+  readonly #region: Region;
+  readonly #scanner: MarkupScanner;
+  /** Names of attributes of this tag that were read: of two, the first counts. */
+  readonly #seen: string[] = [];
+
+  constructor(scanner: MarkupScanner, region: Region, list: ReferenceList, facts: PageFacts) {
+    this.#scanner = scanner;
+    this.#region = region;
+    this.#list = list;
+    this.#facts = facts;
+  }
+
+  /** @returns the document that is in an `iframe`'s `srcdoc`, if there is one. */
+  read(tag: string, isHtml: boolean): Region | null {
+    const scanner = this.#scanner;
+    const rule = ELEMENT_RULES.get(tag);
+    const seen = this.#seen;
+    seen.length = 0;
+    let nested: Region | null = null;
+    for (let index = 0; index < scanner.attributeCount; index++) {
+      const name = scanner.attributeName(index);
+      const kind = rule?.get(name);
+      const isOther =
+        name === 'id' ||
+        name === 'style' ||
+        (name === 'name' && tag === 'a') ||
+        (name === 'srcdoc' && tag === 'iframe');
+      const isCss = !isHtml && CSS_ATTRIBUTES.has(name);
+      if ((kind === undefined && !isOther && !isCss) || seen.includes(name)) continue;
+      seen.push(name);
+      if (scanner.valueStart(index) === scanner.valueEnd(index)) continue;
+      if (kind !== undefined) this.#addAttribute(kind, index, name);
+      else if (name === 'srcdoc') nested = this.#decodedRegion(index, 0);
+      else if (name === 'style' || isCss) this.#readCssAttribute(index);
+      else this.#facts.addAnchor(this.decoded(scanner.valueStart(index), scanner.valueEnd(index), 'attribute'));
+    }
+    this.#onSpecialElement(tag);
+    return nested;
+  }
+
+  #onSpecialElement(tag: string): void {
+    if (tag === 'link') this.#onLink();
+    else if (tag === 'script') this.#onScript();
+    else if (tag === 'meta') this.#onMeta();
+    else if (tag === 'base') this.#onBase();
+    else if (tag === 'param' && ADDRESS_PARAMS.has(this.value('name')?.toLowerCase() ?? ''))
+      this.#addNamed('asset', 'value');
+  }
+
+  #onLink(): void {
+    const kind = kindOfLink(this.value('rel') ?? '', this.value('as') ?? '');
+    this.#addNamed(kind, 'href');
+    this.#addNamed('asset', 'imagesrcset');
+    this.#addIntegrity('href');
+  }
+
+  #onScript(): void {
+    const kind = scriptType(this.value('type')) === 'data' ? 'lazy' : 'script';
+    for (const name of ['src', 'href', 'xlink:href']) this.#addNamed(kind, name);
+    this.#addIntegrity('src');
+  }
+
+  #onMeta(): void {
+    if (this.value('http-equiv')?.trim().toLowerCase() !== 'refresh') return;
+    const index = this.#scanner.indexOfAttribute('content');
+    if (index === -1) return;
+    const content = this.#decodedRegion(index, 0);
+    const span = refreshSpan(content.text);
+    if (span !== null) this.#list.add('link', content, ...span, content.text.slice(...span));
+  }
+
+  /** The first base with an address counts. Its whole attribute is there to be emptied, which makes the page its own base. */
+  #onBase(): void {
+    const index = this.#scanner.indexOfAttribute('href');
+    if (index === -1 || this.#facts.base !== null) return;
+    this.#facts.base = this.value('href')?.trim() ?? '';
+    this.#addAttribute('base', index, 'href');
+  }
+
+  #addNamed(kind: FoundKind, name: string): void {
+    const index = this.#scanner.indexOfAttribute(name);
+    if (index !== -1 && this.#scanner.valueStart(index) !== this.#scanner.valueEnd(index))
+      this.#addAttribute(kind, index, name);
+  }
+
+  /** A digest is replaced as a whole; its address is that of what it is the digest of. */
+  #addIntegrity(addressName: string): void {
+    const index = this.#scanner.indexOfAttribute('integrity');
+    const url = this.value(addressName)?.trim() ?? '';
+    if (index === -1 || url === '') return;
+    const { text } = this.#region;
+    const start = this.#scanner.valueStart(index);
+    const end = this.#scanner.valueEnd(index);
+    if (text.slice(start, end).trim() === '') return;
+    const writing = this.#decodedRegion(index, LITERAL).writing;
+    this.#list.push('integrity', this.#region.source(start), this.#region.source(end), url, writing);
+  }
+
+  #addAttribute(kind: FoundKind, index: number, name: string): void {
+    const isList = LIST_ATTRIBUTES.has(name);
+    const value = this.#decodedRegion(index, isList ? LIST : kind === 'module' ? SPECIFIER : 0);
+    const { text } = value;
+    if (isList) for (const span of srcsetSpans(text)) this.#list.add(kind, value, ...span, text.slice(...span));
+    else if (kind !== 'lazy' || looksLikeAddress(text)) this.#list.add(kind, value, 0, text.length, text);
+  }
+
+  #readCssAttribute(index: number): void {
+    const value = this.#region.text.slice(this.#scanner.valueStart(index), this.#scanner.valueEnd(index));
+    // Most styles hold no address, and highlighted code has thousands of them.
+    if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
+  }
+
+  #decodedRegion(index: number, flags: number): Region {
+    const scanner = this.#scanner;
+    const quotes = scanner.isQuoted(index) ? 0 : UNQUOTED;
+    return decodedRegion(
+      this.#region,
+      scanner.valueStart(index),
+      scanner.valueEnd(index),
+      this.#scanner.isXml,
+      flags | quotes,
+    );
+  }
+
+  /** An attribute's value with its references undone, or null where the tag has none of that name. */
+  value(name: string): string | null {
+    const index = this.#scanner.indexOfAttribute(name);
+    if (index === -1) return null;
+    return this.decoded(this.#scanner.valueStart(index), this.#scanner.valueEnd(index), 'attribute');
+  }
+
+  decoded(start: number, end: number, rule: 'attribute' | 'text'): string {
+    const { text } = this.#region;
+    const units =
+      decodeReferences(text, start, end, this.#scanner.isXml ? 'xml' : rule)?.text ?? text.slice(start, end);
+    return decodeUnits(units, this.#list.charset);
+  }
+}
+
+/** Whether what a script is meant to read in a `data-` attribute can be an address, and is no template or state. */
+function looksLikeAddress(text: string): boolean {
+  return !/[\s{}<>"]/.test(text.trim()) && /[./]/.test(text);
+}

@@ -1,0 +1,95 @@
+import type { ReferenceList } from './reference-list.ts';
+import type { Region } from './region.ts';
+
+/**
+ * Addresses in the data and the code of frameworks, where the shape of the data is known: parts of a site that its scripts
+ * load when a reader goes on, and that no markup names. They are there to be fetched; nothing is written, because such
+ * data count their own bytes, and because what they name is resolved by the framework, from the root of the site.
+ */
+export function readMentions(region: Region, list: ReferenceList): void {
+  const { text } = region;
+  if (text.includes('__next_f')) mentionNextChunks(text, nextRoot(text, list), list);
+  else if (text.includes('__BUILD_MANIFEST')) mentionNextChunks(text, BUILD_MANIFEST_TO_ROOT, list);
+  if (text.includes('__vite__mapDeps')) mentionViteDependencies(text, list);
+  if (ROUTE_TABLES.some((name) => text.includes(name))) mentionRoutes(text, list);
+}
+
+const NEXT_STATIC = '/_next/static/';
+const NEXT_CHUNKS = 'static/chunks/';
+/** `/_next/static/<build>/_buildManifest.js` names files below `/_next/`. */
+const BUILD_MANIFEST_TO_ROOT = '../../';
+/** What ends an address in script text, escaped quotes among it. */
+const DELIMITERS = new Set('"\'`\\ \t\n\r,()<>{};|');
+const HAS_EXTENSION = /\.[a-z0-9]+(?:\?[\w=&.%-]*)?$/i;
+
+/** Each address that a known part stands in. */
+function* addressesWith(text: string, part: string): Generator<string> {
+  let end = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, end)) {
+    let start = at;
+    while (start > end && !DELIMITERS.has(text[start - 1] ?? '')) start--;
+    end = at + part.length;
+    while (end < text.length && !DELIMITERS.has(text[end] ?? '')) end++;
+    const address = text.slice(start, end);
+    if (HAS_EXTENSION.test(address)) yield address;
+  }
+}
+
+/** A page names its first chunks in its head. */
+const HEAD_URLS_MAX = 100;
+
+/** Where Next.js keeps its files, with the site's base path or the host of its assets before it, as the page has them. */
+function nextRoot(text: string, list: ReferenceList): string {
+  const named = list.urls.slice(0, HEAD_URLS_MAX).find((url) => url.includes(NEXT_STATIC));
+  const known = named ?? addressesWith(text, NEXT_STATIC).next().value;
+  const at = known?.indexOf(NEXT_STATIC) ?? -1;
+  return known === undefined || at === -1 ? '/_next/' : `${known.slice(0, at)}/_next/`;
+}
+
+function mentionNextChunks(text: string, root: string, list: ReferenceList): void {
+  for (const address of addressesWith(text, NEXT_STATIC)) list.mention(address);
+  for (const address of addressesWith(text, NEXT_CHUNKS)) {
+    if (address.startsWith(NEXT_CHUNKS)) list.mention(root + address);
+  }
+}
+
+/** Vite's list of what a lazily loaded module needs, from the folder that the site was built for, which is above this file's. */
+function mentionViteDependencies(text: string, list: ReferenceList): void {
+  const mark = 'm.f=';
+  const start = text.indexOf(mark, text.indexOf('__vite__mapDeps')) + mark.length;
+  const end = text.indexOf(']', start) + 1;
+  if (start < mark.length || end === 0) return;
+  for (const dependency of stringsOf(text.slice(start, end))) {
+    list.mention(
+      dependency.startsWith('.') || dependency.startsWith('/') ? dependency : fromBuildRoot(dependency, list),
+    );
+  }
+}
+
+function fromBuildRoot(dependency: string, list: ReferenceList): string {
+  const folder = `/${dependency.slice(0, dependency.indexOf('/') + 1)}`;
+  const own = list.filePath ?? '';
+  const at = folder === '/' ? -1 : own.lastIndexOf(folder);
+  return at === -1 ? `/${dependency}` : own.slice(0, at + 1) + dependency;
+}
+
+function stringsOf(json: string): string[] {
+  try {
+    const parsed: unknown = JSON.parse(json);
+    return Array.isArray(parsed) ? parsed.filter((entry) => typeof entry === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Gatsby's and Remix's tables of what each route loads, by addresses from the root. */
+const ROUTE_TABLES = ['___chunkMapping', '__remixManifest', '__reactRouterManifest'];
+const ROUTE_FILE = /\.(?:js|css)$/;
+
+function mentionRoutes(text: string, list: ReferenceList): void {
+  for (const part of ['.js', '.css']) {
+    for (const address of addressesWith(text, part)) {
+      if (address.startsWith('/') && ROUTE_FILE.test(address)) list.mention(address);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { string, tokenize, tokenTypes, url } from 'css-tree';
+import type { ReferenceList } from './reference-list.ts';
+import type { Region } from './region.ts';
+import { CSS } from './write.ts';
+
+const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;
+
+/** Whether CSS can hold an address at all; reading it costs much more. */
+export function mayHoldUrls(css: string): boolean {
+  return MAY_HOLD.test(css);
+}
+
+/** Functions whose strings are addresses. */
+const URL_FUNCTIONS = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
+
+/** Where a rule's address says something and loads nothing. */
+const NAMES = new Set(['@namespace', '@document', '@-moz-document', '@charset']);
+
+/** Readers of tokens, by the W3C's CSS Syntax 3 (css-tree): no tree is built, and faulty CSS is read as far as its tokens go. */
+export function readCss(region: Region, list: ReferenceList): void {
+  if (mayHoldUrls(region.text)) new CssReading(region, list).run();
+}
+
+class CssReading {
+  readonly #region: Region;
+  readonly #list: ReferenceList;
+  /** Names of the open functions, `(` for plain brackets. */
+  readonly #functions: string[] = [];
+  /** The at-rule whose prelude is being read, until its `{` or `;`. */
+  #rule = '';
+  /** Whether an `@import` has its address yet. */
+  #isImporting = false;
+
+  constructor(region: Region, list: ReferenceList) {
+    this.#region = region;
+    this.#list = list;
+  }
+
+  run(): void {
+    tokenize(this.#region.text, (type, start, end) => this.#onToken(type, start, end));
+  }
+
+  #onToken(type: number, start: number, end: number): void {
+    switch (type) {
+      case tokenTypes.AtKeyword:
+        this.#rule = this.#region.text.slice(start, end).toLowerCase();
+        this.#isImporting = this.#rule === '@import';
+        break;
+      case tokenTypes.Semicolon:
+      case tokenTypes.LeftCurlyBracket:
+      case tokenTypes.RightCurlyBracket:
+        this.#rule = '';
+        this.#isImporting = false;
+        this.#functions.length = 0;
+        break;
+      case tokenTypes.Function:
+        this.#functions.push(this.#region.text.slice(start, end - 1).toLowerCase());
+        break;
+      case tokenTypes.LeftParenthesis:
+        this.#functions.push('(');
+        break;
+      case tokenTypes.RightParenthesis:
+        this.#functions.pop();
+        break;
+      case tokenTypes.Url:
+        this.#onUrl(start, end);
+        break;
+      case tokenTypes.String:
+        this.#onString(start, end);
+        break;
+    }
+  }
+
+  /** Without quotes: `url( a.png )`. */
+  #onUrl(start: number, end: number): void {
+    const text = this.#region.text.slice(start, end);
+    const close = text.endsWith(')') && !text.endsWith('\\)') ? end - 1 : end;
+    this.#add(start + 'url('.length, close, url.decode(text));
+  }
+
+  #onString(start: number, end: number): void {
+    const text = this.#region.text.slice(start, end);
+    const isAddress =
+      URL_FUNCTIONS.has(this.#functions.at(-1) ?? '') || (this.#isImporting && this.#functions.length === 0);
+    if (!isAddress) return;
+    const isClosed = text.length > 1 && text.at(-1) === text[0];
+    this.#add(start + 1, isClosed ? end - 1 : end, string.decode(text));
+  }
+
+  #add(start: number, end: number, decoded: string): void {
+    if (NAMES.has(this.#rule)) return;
+    const kind = this.#isImporting ? 'style' : 'asset';
+    this.#isImporting = false;
+    this.#list.add(kind, this.#region, start, end, decoded, this.#region.writing | CSS);
+  }
+}

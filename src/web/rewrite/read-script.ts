@@ -1,0 +1,163 @@
+import { parse } from 'es-module-lexer/minimal/js';
+import { readMentions } from './mentions.ts';
+import type { ReferenceList } from './reference-list.ts';
+import type { Region } from './region.ts';
+import { SPECIFIER } from './write.ts';
+
+type LexedImport = ReturnType<typeof parse>[0][number];
+
+const MAY_IMPORT = /\bimport\b|\bexport\b/;
+
+/**
+ * Calls whose first argument is an address, beside `import()`. Where they stand in code, and not in a string, a comment or a
+ * regular expression, only a lexer can tell: each is overwritten by an `import(` that ends at the same place, and the lexer
+ * of modules then says which of them are code and where their argument is.
+ */
+const CALLS =
+  /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
+const IMPORT_CALL = 'import(';
+
+/**
+ * The addresses of a script, classic or module: specifiers of `import`, `export … from` and `import()`,
+ * `new URL('…', import.meta.url)`, workers and worklets by their address, `importScripts()`, `import.meta.resolve()`. Only literals; what a
+ * script puts together at run time is not seen. A script that does not parse has none.
+ */
+export function readScript(region: Region, list: ReferenceList): void {
+  const { text } = region;
+  readMentions(region, list);
+  const calls = new Map<number, string>();
+  const code = text.replace(CALLS, (call, at: number) => {
+    calls.set(at + call.length, call);
+    return `${','.padEnd(call.length - IMPORT_CALL.length)}${IMPORT_CALL}`;
+  });
+  if (calls.size === 0 && !MAY_IMPORT.test(text)) return;
+  for (const found of lex(code)) {
+    if (found.d === IMPORT_META) onImportMeta(found, region, list);
+    else if (found.n !== undefined) onSpecifier(found, calls, region, list);
+  }
+}
+
+/** The lexer's `d` of an `import.meta`, of which a dynamic import has its place and a static one -1. */
+const IMPORT_META = -2;
+
+function lex(code: string): readonly LexedImport[] {
+  try {
+    return parse(code)[0];
+  } catch {
+    return [];
+  }
+}
+
+function onSpecifier(
+  { d, s, e, n = '' }: LexedImport,
+  calls: ReadonlyMap<number, string>,
+  region: Region,
+  list: ReferenceList,
+): void {
+  const call = calls.get(d + 1);
+  if (d === -1) list.add('module', region, s, e, n, region.writing | SPECIFIER);
+  else if (call === undefined) list.add('module', region, s + 1, e - 1, n, region.writing | SPECIFIER);
+  else if (!call.startsWith('importScripts')) list.add('worker', region, s + 1, e - 1, n);
+  else
+    for (const { start, end, value } of stringArguments(region.text, s)) list.add('script', region, start, end, value);
+}
+
+interface StringLiteral {
+  /** Inside the quotes. */
+  readonly start: number;
+  readonly end: number;
+  readonly value: string;
+}
+
+/** The string literals that follow each other, divided by commas. */
+function* stringArguments(text: string, start: number): Generator<StringLiteral> {
+  for (let at = start; ; ) {
+    const literal = stringAt(text, at);
+    if (literal === null) return;
+    yield literal;
+    at = skipBlank(text, literal.end + 1);
+    if (text[at] !== ',') return;
+    at = skipBlank(text, at + 1);
+  }
+}
+
+/** `new URL('…', import.meta.url)` and `import.meta.resolve('…')`, from the `import.meta` that the lexer vouches for. */
+function onImportMeta({ s, e }: LexedImport, region: Region, list: ReferenceList): void {
+  const { text } = region;
+  const resolve = /^\s*\.\s*resolve\s*\(\s*/.exec(text.slice(e, e + 40))?.[0];
+  if (resolve !== undefined) {
+    const literal = stringAt(text, e + resolve.length);
+    if (literal !== null)
+      list.add('module', region, literal.start, literal.end, literal.value, region.writing | SPECIFIER);
+    return;
+  }
+  if (!/^\s*\.\s*url\b/.test(text.slice(e, e + 40))) return;
+  const comma = skipBlankBack(text, s);
+  if (text[comma - 1] !== ',') return;
+  const literal = stringBefore(text, skipBlankBack(text, comma - 1));
+  if (literal === null) return;
+  const before = text
+    .slice(Math.max(0, literal.start - 200), literal.start - 1)
+    .replace(/\/\*(?:(?!\*\/)[\s\S])*\*\//g, ' ');
+  if (!/\bnew\s+URL\s*\(\s*$/.test(before)) return;
+  const isWorker = /\bnew\s+(?:Shared)?Worker\s*\(\s*new\s+URL\s*\(\s*$/.test(before);
+  list.add(isWorker ? 'script' : 'asset', region, literal.start, literal.end, literal.value);
+}
+
+function skipBlank(text: string, start: number): number {
+  let at = start;
+  while (/\s/.test(text[at] ?? '')) at++;
+  return at;
+}
+
+function skipBlankBack(text: string, end: number): number {
+  let at = end;
+  while (/\s/.test(text[at - 1] ?? '')) at--;
+  return at;
+}
+
+function stringAt(text: string, start: number): StringLiteral | null {
+  const quote = text[start];
+  if (quote !== '"' && quote !== "'" && quote !== '`') return null;
+  for (let at = start + 1; at < text.length; at++) {
+    const character = text[at];
+    if (character === '\\') at++;
+    else if (character === quote) return literalOf(text, start + 1, at);
+    else if (quote === '`' ? character === '$' && text[at + 1] === '{' : character === '\n') return null;
+  }
+  return null;
+}
+
+/** The literal that ends at a place. */
+function stringBefore(text: string, end: number): StringLiteral | null {
+  const quote = text[end - 1];
+  if (quote !== '"' && quote !== "'" && quote !== '`') return null;
+  for (let at = end - 2; at >= 0 && text[at] !== '\n'; at--) {
+    if (text[at] !== quote || text[at - 1] === '\\') continue;
+    const literal = literalOf(text, at + 1, end - 1);
+    return quote === '`' && literal.value.includes('${') ? null : literal;
+  }
+  return null;
+}
+
+const ESCAPE = /\\(?:u\{([0-9a-f]+)\}|u([0-9a-f]{4})|x([0-9a-f]{2})|(\r\n|[\s\S]))/gi;
+const SINGLE_ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  0: '\0',
+};
+
+function literalOf(text: string, start: number, end: number): StringLiteral {
+  const value = text
+    .slice(start, end)
+    .replace(ESCAPE, (_, braced?: string, four?: string, two?: string, single = '') => {
+      const hex = braced ?? four ?? two;
+      if (hex !== undefined) return String.fromCodePoint(Math.min(Number.parseInt(hex, 16), 0x10ffff));
+      return /^[\r\n]/.test(single) ? '' : (SINGLE_ESCAPES[single] ?? single);
+    });
+  return { start, end, value };
+}

@@ -1,0 +1,81 @@
+/** What an import map says (HTML standard, "resolve a module specifier"). */
+export interface ResolvedSpecifier {
+  readonly url: string;
+  /** Whether an import map led there: then the map is rewritten, and the specifier stays. */
+  readonly isMapped: boolean;
+}
+
+interface ImportMap {
+  readonly imports: Readonly<Record<string, string>>;
+  readonly scopes: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/**
+ * Where a module specifier leads.
+ *
+ * @param fileUrl the absolute address of the module, or of the page where it is inline.
+ * @param importMaps the page's import maps as JSON (`FoundReferences.importMaps`); those that are no JSON count for nothing.
+ * @param pageUrl the address that the maps are resolved against; of a module's file this is another.
+ * @returns null for a bare specifier that no map knows, and for what is no address.
+ */
+export function resolveSpecifier(
+  specifier: string,
+  fileUrl: string,
+  importMaps: readonly string[] = [],
+  pageUrl = fileUrl,
+): ResolvedSpecifier | null {
+  const own = parseAddress(specifier, fileUrl);
+  const name = own?.href ?? specifier;
+  for (const map of importMaps.map(parseImportMap)) {
+    const scopes = longestFirst(
+      Object.entries(map.scopes).map(([prefix, names]) => [URL.parse(prefix, pageUrl)?.href ?? prefix, names] as const),
+    );
+    const within = scopes.filter(
+      ([prefix]) => fileUrl === prefix || (prefix.endsWith('/') && fileUrl.startsWith(prefix)),
+    );
+    for (const names of [...within.map(([, scoped]) => scoped), map.imports]) {
+      const url = resolveIn(names, name, pageUrl);
+      if (url !== null) return { url, isMapped: true };
+    }
+  }
+  return own === null ? null : { url: own.href, isMapped: false };
+}
+
+function resolveIn(names: Readonly<Record<string, string>>, name: string, pageUrl: string): string | null {
+  const entries = Object.entries(names).map(([key, address]) => {
+    return [parseAddress(key, pageUrl)?.href ?? key, address] as const;
+  });
+  for (const [key, address] of longestFirst(entries)) {
+    const isFolder = key.endsWith('/') && name.startsWith(key);
+    if (key !== name && !isFolder) continue;
+    const target = parseAddress(address, pageUrl);
+    return target === null ? null : (URL.parse(isFolder ? name.slice(key.length) : '', target)?.href ?? null);
+  }
+  return null;
+}
+
+/** What begins with a dot or a slash is relative; anything else is absolute, or no address. */
+function parseAddress(text: string, base: string): URL | null {
+  return /^\.{0,2}\//.test(text) ? URL.parse(text, base) : URL.parse(text);
+}
+
+function longestFirst<T>(entries: readonly (readonly [string, T])[]): (readonly [string, T])[] {
+  return entries.toSorted(([a], [b]) => b.length - a.length);
+}
+
+function parseImportMap(json: string): ImportMap {
+  try {
+    const map = JSON.parse(json) as Partial<ImportMap> | null;
+    return {
+      imports: strings(map?.imports),
+      scopes: Object.fromEntries(Object.entries(map?.scopes ?? {}).map(([k, v]) => [k, strings(v)])),
+    };
+  } catch {
+    return { imports: {}, scopes: {} };
+  }
+}
+
+function strings(names: unknown): Record<string, string> {
+  const entries = typeof names === 'object' && names !== null ? Object.entries(names) : [];
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}

@@ -1,0 +1,98 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { findLinks, htmlCharset, mediaTypeOf, pageText } from '../../src/web/index.ts';
+import {
+  type FoundReferences,
+  findReferences,
+  referencesOf,
+  rewriteFile,
+  sourceTypeOf,
+} from '../../src/web/rewrite/index.ts';
+import { writtenUrl } from '../../src/web/rewrite/write.ts';
+import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
+import { readArchive } from '../helpers/read-archive.ts';
+import { parsedElements, scannedElements } from '../web/rewrite/parse5-oracle.ts';
+import { BUNDLES } from './bundles.ts';
+
+/** parse5's trees cost: every so many pages are compared with them. */
+const TREE_EVERY = 10;
+/** Leads to no file, so that it is no reference. */
+const NO_FILE = /^(?:data|javascript|mailto|tel|blob|about):/i;
+
+interface ReadFile {
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly charset: string;
+  readonly found: FoundReferences;
+}
+
+describe.skipIf(corpus === undefined).each(BUNDLES)(`rewriting $name${whyNoCorpus}`, ({ name, pages }) => {
+  let files: ReadFile[];
+  let read: ReadFile[];
+
+  beforeAll(async () => {
+    const archive = await readArchive(bundleFile(name));
+    read = [];
+    for (const [path, bytes] of archive) {
+      const type = path.endsWith('.webmanifest') ? 'manifest' : sourceTypeOf(mediaTypeOf(path));
+      if (type === null) continue;
+      const charset = htmlCharset(bytes) ?? 'utf-8';
+      read.push({ path, bytes, charset, found: findReferences({ type, bytes, charset, path: `/${path}` }) });
+    }
+    files = read.filter(({ path }) => /\.x?html?$/.test(path));
+  });
+
+  it('reads every page', () => {
+    expect(files.length).toBeGreaterThanOrEqual(pages);
+    const total = files.reduce((sum, { found }) => sum + [...referencesOf(found)].length, 0);
+    expect(total).toBeGreaterThan(pages * 20);
+  });
+
+  it('gives every file back as it was where nothing is replaced', () => {
+    const wrong = read.filter(({ bytes, found }) => !bytes.equals(rewriteFile(bytes, found, () => null).bytes));
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('changes what it replaces, and nothing else', () => {
+    const wrong = read.filter(({ bytes, found }) => {
+      const places = [...referencesOf(found)]
+        .filter(({ kind }) => kind !== 'mention')
+        .toSorted((a, b) => a.start - b.start);
+      // Cut out and glued anew, by other means.
+      let glued = '';
+      let at = 0;
+      for (const { start, end, writing } of places) {
+        glued += bytes.toString('latin1', at, start) + writtenUrl('/x?a&b', writing);
+        at = end;
+      }
+      glued += bytes.toString('latin1', at);
+      const { bytes: after, changed } = rewriteFile(bytes, found, () => '/x?a&b');
+      return changed !== places.length || glued !== Buffer.from(after).toString('latin1');
+    });
+    expect(wrong.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('finds all that findLinks() finds', () => {
+    const missed: string[] = [];
+    for (const { path, bytes, charset, found } of files) {
+      const urls = new Set([...referencesOf(found)].map(({ url }) => url));
+      const { references, base } = findLinks(pageText(bytes, `text/html; charset=${charset}`));
+      if (base !== found.base) missed.push(`${path}: base ${base}`);
+      for (const { url, kind } of references) {
+        const isOwnFragment = url.startsWith('#') && kind === 'asset';
+        if (!urls.has(url) && !NO_FILE.test(url) && !isOwnFragment) missed.push(`${path}: ${url}`);
+      }
+    }
+    expect(missed).toEqual([]);
+  });
+
+  it('sees the very elements that parse5 builds a tree of', () => {
+    const wrong: string[] = [];
+    for (const { path, bytes } of files.filter((_, index) => index % TREE_EVERY === 0)) {
+      const html = bytes.toString('latin1');
+      const [parsed, scanned] = [parsedElements(html), scannedElements(html)];
+      const difference = [...parsed, ...scanned].filter((element) => !parsed.has(element) || !scanned.has(element));
+      if (difference.length > 0) wrong.push(`${path}: ${difference.slice(0, 3).join(' ')}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findReferences, referencesOf, rewriteFile, type SourceType } from '../../../src/web/rewrite/index.ts';
+import { splice, writtenUrl } from '../../../src/web/rewrite/write.ts';
+
+const PIECES = [
+  ...[
+    '<a href="',
+    "<img srcset='",
+    '<p style="',
+    '<style>',
+    '</style>',
+    '<script>',
+    '</script>',
+    '<iframe srcdoc="',
+    '">',
+    "'>",
+    '>',
+  ],
+  ...[
+    'url(',
+    ')',
+    '@import "',
+    '"',
+    "'",
+    ';',
+    '{',
+    '}',
+    '&quot;',
+    '&amp;',
+    '&#39',
+    '\\',
+    'import(',
+    "import x from '",
+    ' 1x, ',
+  ],
+  ...[
+    '<svg>',
+    '</svg>',
+    '<![CDATA[',
+    ']]>',
+    '<!--',
+    '-->',
+    '\u00e9',
+    '\u8868',
+    '\r\n',
+    ' ',
+    'a.png',
+    '/b/c',
+    '?d=1',
+    '#e',
+    'https://x.test/',
+  ],
+  ...[
+    '<base href=',
+    '<meta http-equiv=refresh content="0;url=',
+    '<link rel=stylesheet integrity=x href=',
+    '<script type=importmap>{"imports":{"a":"',
+  ],
+  ...['{"start_url":"', '"}', 'new Worker("', ', import.meta.url)', 'new URL("'],
+];
+const text = fc.array(fc.constantFrom(...PIECES), { maxLength: 40 }).map((pieces) => pieces.join(''));
+const types = fc.constantFrom<SourceType[]>('html', 'xml', 'css', 'script', 'manifest');
+
+describe('rewriteFile()', () => {
+  it('gives the very bytes back where nothing is replaced, and where each place gets what it had', () => {
+    fc.assert(
+      fc.property(types, text, (type, source) => {
+        const bytes = Buffer.from(source);
+        const found = findReferences({ type, bytes, charset: 'utf-8' });
+        expect(rewriteFile(bytes, found, () => null)).toEqual({ bytes, changed: 0 });
+        const edits = [...referencesOf(found)].map(({ start, end }) => ({
+          start,
+          end,
+          text: bytes.toString('latin1', start, end),
+        }));
+        expect(splice(bytes.toString('latin1'), edits)).toBe(bytes.toString('latin1'));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('replaces places that lie in the file, in no order twice', () => {
+    fc.assert(
+      fc.property(types, text, (type, source) => {
+        const bytes = Buffer.from(source);
+        const places = [...referencesOf(findReferences({ type, bytes, charset: 'utf-8' }))]
+          .filter(({ kind }) => kind !== 'mention')
+          .toSorted((a, b) => a.start - b.start);
+        for (const [index, { start, end }] of places.entries()) {
+          expect(start).toBeGreaterThanOrEqual(places[index - 1]?.end ?? 0);
+          expect(end).toBeGreaterThanOrEqual(start);
+          expect(end).toBeLessThanOrEqual(bytes.length);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('finds in what it wrote what it wrote', () => {
+    fc.assert(
+      fc.property(fc.constantFrom<SourceType[]>('html', 'css', 'script'), text, (type, source) => {
+        const bytes = Buffer.from(source);
+        const found = findReferences({ type, bytes, charset: 'utf-8' });
+        const places = [...referencesOf(found)].filter(({ kind }) => kind !== 'mention');
+        const urls = new Map(places.map(({ start }, index) => [start, `./n${index}?a&b=,%20c`]));
+        const after = rewriteFile(bytes, found, ({ start }) => urls.get(start) ?? null).bytes;
+        const again = [...referencesOf(findReferences({ type, bytes: after, charset: 'utf-8' }))];
+        const wanted = places
+          .map(({ kind, start }) => `${kind} ${urls.get(start)}`)
+          .filter((each) => !each.startsWith('integrity'));
+        const seen = again.map(({ kind, url }) => `${kind} ${url.replace('%2C', ',')}`);
+        expect(seen.filter((each) => !each.startsWith('integrity') && !each.startsWith('mention'))).toEqual(wanted);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('writes from references that went through JSON', () => {
+    const bytes = Buffer.from('<a href=a><a href=b>');
+    const kept = JSON.parse(JSON.stringify(findReferences({ type: 'html', bytes, charset: 'utf-8' })));
+    const after = rewriteFile(bytes, kept, ({ url }) => (url === 'b' ? '../c' : null));
+    expect(after.changed).toBe(1);
+    expect(Buffer.from(after.bytes).toString()).toBe('<a href=a><a href=../c>');
+  });
+
+  it('keeps references small: under 20 bytes for each that repeats, as JSON', () => {
+    const bytes = Buffer.from('<a href="/a/long/address/of/a/page.html">x</a>'.repeat(1_000));
+    const found = findReferences({ type: 'html', bytes, charset: 'utf-8' });
+    expect(found.urls).toHaveLength(1);
+    expect(JSON.stringify(found).length).toBeLessThan(20 * 1_000 + 500);
+  });
+});
+
+describe('writtenUrl()', () => {
+  it('is ASCII and means the same address, wherever it is written', () => {
+    fc.assert(
+      fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.nat(0x1ff), (url, writing) => {
+        const written = writtenUrl(url, writing & ~0x10f);
+        expect(written).toMatch(/^[!-~]*$/);
+        const decoded = (address: string): string => decodeURIComponent(new URL(address).href);
+        expect(decoded(written)).toBe(decoded(url));
+      }),
+    );
+  });
+});
