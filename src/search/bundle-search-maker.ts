@@ -6,6 +6,7 @@ import type { FileEntry } from '../domain/release.ts';
 import type { Model } from './embedded-index.ts';
 import type { FromThread, SearchRole, ToThread } from './messages.ts';
 import type { Embedder } from './ports.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 export interface BundleSearchMakerOptions {
   /** Starts a search thread. */
@@ -42,9 +43,9 @@ export class BundleSearchMaker {
     onProgress: (done: number, total: number) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    signal.throwIfAborted();
     const { spawn, cacheDir } = this.#options;
-    const model = (await this.#options.model?.()) ?? null;
+    // A hosted model may not answer for minutes.
+    const model = (await unlessAborted(Promise.resolve(this.#options.model?.()), signal)) ?? null;
     signal.throwIfAborted();
     const order = { siteDir, files, into, cacheDir, model: model?.choice ?? null };
     const thread = spawn({ role: 'bundle', order });
@@ -55,7 +56,7 @@ export class BundleSearchMaker {
     const exited = once(thread, 'exit').catch(() => undefined);
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'progress') onProgress(message.progress.embedded, message.progress.passages);
-      else if (message.kind === 'embed') void answer(thread, message, model?.embedder ?? null);
+      else if (message.kind === 'embed') void answer(thread, message, model?.embedder ?? null, signal);
       else if (message.kind === 'done') resolve();
       else if (message.kind === 'failed') reject(DocshelfError.fromPlain(message.error));
     });
@@ -80,10 +81,15 @@ async function answer(
   thread: Worker,
   { id, texts }: FromThread & { kind: 'embed' },
   embedder: Embedder | null,
+  signal: AbortSignal,
 ): Promise<void> {
   try {
     if (embedder === null) throw new DocshelfError('internal', 'Cannot embed: there is no embedder');
-    thread.postMessage({ kind: 'vectors', id, vectors: await embedder.embedPassages(texts) } satisfies ToThread);
+    thread.postMessage({
+      kind: 'vectors',
+      id,
+      vectors: await embedder.embedPassages(texts, signal),
+    } satisfies ToThread);
   } catch (error) {
     thread.postMessage({ kind: 'vectors-failed', id, error: toDocshelfError(error).toPlain() } satisfies ToThread);
   }

@@ -14,6 +14,7 @@ import { embedRelease, type PassageText } from './semantic/embed-release.ts';
 import { passageText } from './semantic/passage-text.ts';
 import { sweepVectors } from './semantic/sweep-vectors.ts';
 import type { Vectors } from './semantic/vector-file.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** A model that is loaded when there is something to embed. */
 export interface LoadableModel {
@@ -130,17 +131,4 @@ function digestOf(files: readonly FileEntry[]): string {
 /** On Linux a thread has a niceness of its own (setpriority(2)): whoever answers requests comes first. */
 function yieldToOthers(): void {
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
-}
-
-/** Rejects as soon as the signal is aborted; the work itself, which has no end to be called to, goes on in vain. */
-async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }

@@ -4,6 +4,7 @@ import { type Highlight, highlightsOf, type IndexedSection, KeywordIndex } from 
 import type { Embedder } from './ports.ts';
 import { fuse } from './rank/index.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
+import type { Passage } from './section.ts';
 import { readSectionFacts, type SectionFacts } from './section-facts.ts';
 import type { VectorHit, VectorIndex } from './semantic/index.ts';
 import { SemanticLeg } from './semantic-leg.ts';
@@ -97,21 +98,13 @@ export class ReleaseSearch {
   /** The passage to show: the one nearest in meaning, else the one with the most of the query's words. */
   #shown(section: number, read: IndexedSection, matched: readonly string[], near: VectorHit | undefined): Shown {
     const passages = this.#facts.passages(section);
-    const nearest = near === undefined ? undefined : passages[near.passage];
-    if (passages.length < 2 || nearest !== undefined) {
-      const text =
-        nearest !== undefined && passages.length > 1 ? read.text.slice(nearest.start, nearest.end) : read.text;
+    if (passages.length < 2) {
       // A heading with nothing under it is found by its own words, and they are what there is to show.
-      const content = text === '' ? (read.headings.at(-1) ?? read.title) : text;
-      return { content, highlights: highlightsOf(content, matched) };
+      return marked(read.text || (read.headings.at(-1) ?? read.title), matched);
     }
-    const all = highlightsOf(read.text, matched);
-    const within = passages.map(({ start, end }) => all.filter((place) => place.start >= start && place.end <= end));
-    const most = Math.max(...within.map(({ length }) => length));
-    const at = within.findIndex(({ length }) => length === most);
-    const { start, end } = passages[at] ?? { start: 0, end: read.text.length };
-    const highlights = (within[at] ?? []).map((place) => ({ start: place.start - start, end: place.end - start }));
-    return { content: read.text.slice(start, end), highlights };
+    const nearest = near && passages[near.passage];
+    if (nearest !== undefined) return marked(read.text.slice(nearest.start, nearest.end), matched);
+    return mostMarked(read.text, passages, matched);
   }
 }
 
@@ -119,6 +112,22 @@ export class ReleaseSearch {
 interface Shown {
   readonly content: string;
   readonly highlights: readonly Highlight[];
+}
+
+function marked(content: string, matched: readonly string[]): Shown {
+  return { content, highlights: highlightsOf(content, matched) };
+}
+
+/** The passage with the most places that are highlighted; of equals, the first. */
+function mostMarked(text: string, passages: readonly Passage[], matched: readonly string[]): Shown {
+  const places = highlightsOf(text, matched);
+  const candidates = passages.map(({ start, end }) => ({
+    content: text.slice(start, end),
+    highlights: places
+      .filter((place) => place.start >= start && place.end <= end)
+      .map((place) => ({ start: place.start - start, end: place.end - start })),
+  }));
+  return candidates.reduce((most, each) => (each.highlights.length > most.highlights.length ? each : most));
 }
 
 function resultOf(read: IndexedSection, score: number, { content, highlights }: Shown): SearchResult {

@@ -20,11 +20,10 @@ export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: s
   return title.slice(0, TITLE_LENGTH_MAX).toWellFormed();
 }
 
-/** What the page's `<title>` says, less the site's name, where that is neither its title nor the site's name alone. */
+/** What the page's `<title>` says, less the site's name, where that is not its title; null else. A home page's may be the site's name. */
 export function otherTitle(facts: PageFacts, title: string, firstHeading: string): string | null {
   const other = withoutSiteName(facts.documentTitle, facts.siteName, firstHeading);
-  const isOther = other !== '' && other !== title && other !== facts.siteName;
-  return isOther ? other.slice(0, TITLE_LENGTH_MAX).toWellFormed() : null;
+  return other === '' || other === title ? null : other.slice(0, TITLE_LENGTH_MAX).toWellFormed();
 }
 
 function withoutSiteName(written: string, siteName: string, firstHeading: string): string {

@@ -35,7 +35,7 @@ describe('extractPage() reads a page’s title', () => {
     ['another than its heading', '<title>Installation guide | Site</title>', 'Installation guide'],
     ['what its heading says', '<title>T | Site</title>', undefined],
     ['what its heading says, among more', '<title>T | Guides | Site</title>', undefined],
-    ['the site’s name alone', `<title>Site</title>${'<meta property="og:site_name" content="Site">'}`, undefined],
+    ['the site’s name, on its home page', '<title>Site</title><meta property="og:site_name" content="Site">', 'Site'],
     ['nothing', '', undefined],
   ])('tells the document’s title of its first section alone, where that is %s', (_, head, documentTitle) => {
     const page = factsOf(head, '<main><h1>T</h1><p>1</p><h2>U</h2><p>2</p></main>');

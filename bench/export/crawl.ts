@@ -1,0 +1,123 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { openFetcher } from '../../src/adapters/open-fetcher.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { collectSite } from '../../src/export/collect.ts';
+import { CrawlSource } from '../../src/export/crawl/index.ts';
+import { FileStore } from '../../src/export/file-store.ts';
+
+const PAGES = 1_000;
+const PAGE_BYTES = 40_000;
+const LINKS = 100;
+/** Rounds that are measured, after one that warms up. */
+const ROUNDS = 5;
+
+const run = promisify(execFile);
+
+interface Tool {
+  readonly name: string;
+  /** Exports the site into an empty folder. @returns pages */
+  readonly take: (url: string, dir: string) => Promise<number>;
+}
+
+/** Crawls a site on loopback beside wget and HTTrack, in turns, and prints pages a second and the ratios. */
+export async function benchCrawl(): Promise<void> {
+  const tools: Tool[] = [{ name: 'docshelf', take: docshelf }];
+  if (isThere('wget')) tools.push({ name: 'wget -m -k -E -p', take: wget });
+  if (isThere('httrack')) tools.push({ name: 'HTTrack', take: httrack });
+  const origin = spawn(process.execPath, [join(import.meta.dirname, 'crawl-origin.ts'), `${PAGES}`, `${PAGE_BYTES}`, `${LINKS}`]);
+  const dir = mkdtempSync(join(tmpdir(), 'docshelf-bench-crawl-'));
+  try {
+    const port = await new Promise<string>((resolve) => origin.stdout.once('data', (data) => resolve(String(data).trim())));
+    console.log(`\n## Crawling: ${PAGES} pages of ${PAGE_BYTES / 1000} KB with ${LINKS} links, pages a second\n`);
+    console.log(`| round | ${tools.map(({ name }) => name).join(' | ')} |\n|${'---|'.repeat(tools.length + 1)}`);
+    const rates = tools.map((): number[] => []);
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      for (const [at, tool] of tools.entries()) {
+        const folder = join(dir, 'site');
+        mkdirSync(folder);
+        const startedMs = performance.now();
+        const pages = await tool.take(`http://127.0.0.1:${port}/`, folder);
+        const seconds = (performance.now() - startedMs) / 1000;
+        if (pages < PAGES) throw new Error(`${tool.name} gives ${pages} pages of ${PAGES}`);
+        if (round > 0) rates[at]?.push(pages / seconds);
+        rmSync(folder, { recursive: true });
+      }
+      if (round > 0) console.log(`| ${round} | ${rates.map((all) => all.at(-1)?.toFixed(0)).join(' | ')} |`);
+    }
+    const [ours = Number.NaN, ...theirs] = rates.map(median);
+    for (const [at, rate] of theirs.entries()) {
+      console.log(`\nAs many times as fast as ${tools[at + 1]?.name}, median: ${(ours / rate).toFixed(2)}${at === 0 ? ' (aim: at least 1)' : ''}`);
+    }
+  } finally {
+    origin.kill();
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+async function docshelf(url: string, dir: string): Promise<number> {
+  const filesDir = join(dir, 'files');
+  const recordsDir = join(dir, 'records');
+  mkdirSync(recordsDir);
+  const store = new FileStore(filesDir);
+  const source = new CrawlSource({
+    settings: {
+      kind: 'crawl',
+      url,
+      allowAddresses: ['127.0.0.1'],
+      robots: 'respect',
+      cookieFile: null,
+      bearerFile: null,
+      concurrency: 16,
+      rateMax: 0,
+      limits: { pagesMax: 100_000, depthMax: 100, queryVariantsMax: 100, pageBytesMax: 16 * 1024 ** 2, requestTimeoutMs: 120_000 },
+    },
+    hosts: [],
+    archiveLimits: ARCHIVE_LIMITS,
+    openFetcher,
+    network: { connectTimeoutMs: 10_000, idleTimeoutMs: 30_000, proxy: 'off', caFile: null },
+    store,
+    filesDir,
+    workDir: join(dir, 'work'),
+    journalDir: join(dir, 'journal'),
+    recordsDir,
+    pageEntry: new URL('../../src/export/crawl/worker.ts', import.meta.url).href,
+    pageThreads: Math.min(4, availableParallelism()),
+  });
+  const request = { domain: 'bench', version: null, paths: null };
+  const { files } = await collectSite(source, request, store, () => undefined, new AbortController().signal);
+  return files.filter(({ path }) => path.endsWith('.html')).length;
+}
+
+async function wget(url: string, dir: string): Promise<number> {
+  await run('wget', ['-q', '-m', '-k', '-E', '-p', '--no-proxy', '-P', dir, url]).catch((error: { code?: unknown }) => {
+    // 8: some address answered with an error, as robots.txt does.
+    if (error.code !== 8) throw error;
+  });
+  return pagesIn(dir);
+}
+
+async function httrack(url: string, dir: string): Promise<number> {
+  await run('httrack', [url, '-O', dir, '-q', '-%v0', '-c16', '-A100000000', '-%c1000', '--disable-security-limits', '-s0']);
+  return pagesIn(dir);
+}
+
+function pagesIn(dir: string): number {
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => /page-\d+(?:-\d)?\.html$/.test(name)).length;
+}
+
+function isThere(program: string): boolean {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
