@@ -14,7 +14,11 @@ export function findChromium(env: NodeJS.ProcessEnv): string {
   const named = env.DOCSHELF_CHROMIUM;
   if (named !== undefined && named !== '') {
     if (isAbsolute(named) && isExecutable(named)) return named;
-    throw missing(`"${named}"`, 'DOCSHELF_CHROMIUM names no program that may be run', 'Set DOCSHELF_CHROMIUM to the absolute path of a Chromium, or unset it.');
+    throw missing(
+      `"${named}"`,
+      'DOCSHELF_CHROMIUM names no program that may be run',
+      'Set DOCSHELF_CHROMIUM to the absolute path of a Chromium, or unset it.',
+    );
   }
   const folders = (env.PATH ?? '').split(delimiter).filter(isAbsolute);
   for (const name of NAMES) {
@@ -23,7 +27,11 @@ export function findChromium(env: NodeJS.ProcessEnv): string {
       if (isExecutable(path)) return path;
     }
   }
-  throw missing('Chromium', 'it is not installed', 'Install the package chromium, or set DOCSHELF_CHROMIUM to the path of one.');
+  throw missing(
+    'Chromium',
+    'it is not installed',
+    'Install the package chromium, or set DOCSHELF_CHROMIUM to the path of one.',
+  );
 }
 
 function isExecutable(path: string): boolean {

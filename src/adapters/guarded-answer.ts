@@ -72,8 +72,12 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     if (this.isOver) return;
     this.#receivedBytes += chunk.length;
     if (this.#limits === NOTHING) {
-      if (this.#receivedBytes > UNUSED_BYTES_MAX) this.#end();
-    } else if (this.#decoder === null) this.#take(chunk);
+      if (this.#receivedBytes <= UNUSED_BYTES_MAX) return;
+      this.#end();
+      controller.abort(new Error('unused'));
+      // A coding that gives nothing for all it takes must end as well.
+    } else if (this.#receivedBytes > this.#limits.bytesMax + UNUSED_BYTES_MAX) this.#fail(this.#tooLarge());
+    else if (this.#decoder === null) this.#take(chunk);
     else if (!this.#decoder.write(chunk)) {
       controller.pause();
       this.#decoder.once('drain', () => controller.resume());
@@ -146,8 +150,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
       this.#resolve({ status, header, body });
     };
     if (this.#file === null) {
-      const [only] = this.#chunks;
-      finish(this.#chunks.length === 1 && only !== undefined ? only : Buffer.concat(this.#chunks));
+      finish(joined(this.#chunks, this.#bytes));
     } else {
       const { path, stream } = this.#file;
       stream.end(() => finish({ file: path, bytes: this.#bytes }));
@@ -182,6 +185,17 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
 const NOTHING: BodyLimits = { bytesMax: 0, memoryBytesMax: 0 };
 /** Of a body that nobody wants so much is read, to keep the connection. */
 const UNUSED_BYTES_MAX = 64 * 1024;
+
+/** In a buffer of its own, which may be handed to another thread whole. */
+function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
+  const body = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body;
+}
 
 function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';

@@ -1,9 +1,11 @@
 import { openLog } from '../adapters/log.ts';
 import type { Config, LoadedConfig } from '../config/index.ts';
 import type { DeployEvent, Deployment } from '../deploy/index.ts';
+import type { BundleSource } from '../deploy/ports.ts';
 import { type Daemon, startDaemon as start } from './daemon.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
+import { openSources } from './open-sources.ts';
 import { openShelf } from './shelf.ts';
 
 /**
@@ -34,6 +36,14 @@ export async function startDaemon(options: {
     },
     say: (message) => log.info(message),
   };
+}
+
+/** The places that bundles come from, for one command. */
+export async function openCommandSources(
+  config: Config,
+): Promise<{ readonly sources: readonly BundleSource[]; close(): Promise<void> }> {
+  const network = new Network(config);
+  return { sources: await openSources(config, await network.client()), close: () => network.close() };
 }
 
 /** A data folder for one command: nothing is served, so what becomes active is only written down. */

@@ -14,6 +14,11 @@ export class Network {
     this.#config = config;
   }
 
+  /** The config whose rules hold now. */
+  get config(): Config {
+    return this.#config;
+  }
+
   client(): Promise<HttpClient> {
     this.#client ??= import('../adapters/http-client.ts').then(
       ({ HttpClient }) => new HttpClient(httpClientSlice(this.#config)),

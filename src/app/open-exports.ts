@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '../adapters/log.ts';
 import type { Config } from '../config/index.ts';
-import type { ExportService as Service } from '../export/index.ts';
+import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
 import type { BundleStore, JobCounts } from '../export/ports.ts';
 import type { AnswerDownload } from '../http/api.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { logFailure, logJobEvent } from './log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
-import { exportSlice } from './slices.ts';
+import { crawlNetworkSlice, exportSlice } from './slices.ts';
 import { workerEntry } from './worker-entry.ts';
 
 /** The service side: what the API listener offers of it, and the jobs that run here. */
@@ -40,6 +40,8 @@ export interface ExportsParts {
 const RETENTION_EVERY_MS = 3_600_000;
 /** One thread stays for who reads, and more than four wait on the disk. */
 const PACK_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
+/** Reading pages is most of a crawl's work; what answers here has the attention of the system's scheduler. */
+const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism()));
 
 /**
  * Opens the service side, and begins to run jobs where this daemon's role is to.
@@ -60,16 +62,19 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     () => new Worker(workerEntry('../export/queue/worker'), { workerData: { file: folder.jobsFile } }),
   );
   const { store, download } = await openStore(parts, folder.dir);
-  const jobOptions = {
+  const jobOptions: RunJobOptions = {
     folder,
     queue,
     store,
     searchData: await openBundleSearch(config, parts.network),
     signatures: new Signatures(folder.signatures, () => current().exportApi.signingKey),
-    siteOf: (domain: string) => siteOf(current(), domain),
-    spawn: () => new Worker(workerEntry('../export/worker')),
+    siteOf: (job) => siteOf(current(), job),
+    spawn: () => new Worker(workerEntry('./export-thread')),
     packEntry: workerEntry('../archive/worker').href,
     packThreads: PACK_THREADS,
+    pageEntry: workerEntry('../export/crawl/worker').href,
+    pageThreads: PAGE_THREADS,
+    crawlNetwork: () => crawlNetworkSlice(current()),
     limits: () => current().staticExport.limits,
     generator: `docshelf ${parts.programVersion}`,
   };
@@ -123,9 +128,10 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   };
 }
 
-function siteOf(config: Config, domain: string) {
-  const sites = config.organizations.flatMap(({ sites: own }) => own);
-  const site = sites.find((each) => each.domain === domain);
+/** A domain may have gone to another organization since the job was queued, whose site is not for the first one. */
+function siteOf({ organizations }: Config, { organizationId, domain }: Parameters<RunJobOptions['siteOf']>[0]) {
+  const organization = organizations.find(({ id }) => id === organizationId);
+  const site = organization?.sites.find((each) => each.domain === domain);
   return site === undefined || site.source === null ? null : { source: site.source, hosts: site.hosts };
 }
 

@@ -9,9 +9,10 @@ import {
   ReleaseStore,
   type RenewSettings,
 } from '../deploy/index.ts';
-import type { BundleSource, LinkSource } from '../deploy/ports.ts';
+import type { LinkSource } from '../deploy/ports.ts';
 import type { SiteSearch } from '../search/index.ts';
 import type { Network } from './network.ts';
+import { openSources } from './open-sources.ts';
 import { deploySlice } from './slices.ts';
 import { workerEntry } from './worker-entry.ts';
 
@@ -36,7 +37,7 @@ export async function openShelf(config: Config, network: Network, { search, ...h
   const deployment = new Deployment({
     store,
     settings: deploySlice(config),
-    sources: () => openSources(network),
+    sources: async () => openSources(network.config, await network.client()),
     openLinks: (renew) => openLinks(network, renew),
     spawnUnpacker: (order) => new Worker(workerEntry('../deploy/worker'), { workerData: order }),
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
@@ -44,14 +45,6 @@ export async function openShelf(config: Config, network: Network, { search, ...h
   });
   await deployment.open();
   return { store, deployment };
-}
-
-async function openSources(network: Network): Promise<readonly BundleSource[]> {
-  const [{ HttpBundleSource }, { FileBundleSource }] = await Promise.all([
-    import('../adapters/http-bundle-source.ts'),
-    import('../adapters/file-bundle-source.ts'),
-  ]);
-  return [new FileBundleSource(), new HttpBundleSource(await network.client())];
 }
 
 async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {

@@ -2,6 +2,7 @@ import type { HttpClientSettings } from '../adapters/http-client.ts';
 import type { Config } from '../config/index.ts';
 import type { DeploySettings } from '../deploy/index.ts';
 import { type FeatureReport, reportFeatures } from '../domain/feature.ts';
+import type { CrawlNetwork } from '../export/crawl/ports.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
 
 /** The config, cut into the slice that each room takes. */
@@ -39,6 +40,15 @@ export function httpClientSlice({ deployment, network }: Config): HttpClientSett
     // Behind an air gap only what is named may be asked; elsewhere naming nothing means any host.
     allowNone: deployment.type === 'air-gapped' && network.allowedHosts.length === 0,
     allowPrivate: network.allowPrivate,
+  };
+}
+
+export function crawlNetworkSlice({ network }: Config): CrawlNetwork {
+  return {
+    connectTimeoutMs: network.connectTimeoutMs,
+    idleTimeoutMs: network.idleTimeoutMs,
+    proxy: typeof network.proxy === 'string' ? network.proxy : network.proxy.reveal(),
+    caFile: network.caFile,
   };
 }
 

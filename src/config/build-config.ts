@@ -1,3 +1,4 @@
+import type { CrawlSettings } from '../domain/crawl.ts';
 import { ARCHIVE_LIMITS } from '../domain/limits.ts';
 import type { Organization, SourceSettings } from '../domain/organization.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -73,6 +74,7 @@ export function buildConfig(values: Values, found: Found): Config {
       allowPrivate: network.allowPrivate,
       proxy: proxyWord === 'env' || proxyWord === 'off' ? proxyWord : network.proxy,
       caFile: network.caFile ?? null,
+      registryAuthFile: network.registryAuthFile ?? null,
       connectTimeoutMs: network.connectTimeout,
       idleTimeoutMs: network.idleTimeout,
       totalTimeoutMs: network.totalTimeout,
@@ -147,8 +149,31 @@ function storeOf(store: Values['exportApi']['store']): BundleStoreConfig {
 
 /** What a source needs is demanded by a rule; where there is none, the site is only searched. */
 function sourceOf(source: SourceValues | undefined): SourceSettings | null {
-  if (source?.path === undefined || source.kind === 'crawl') return null;
-  return { kind: source.kind, path: source.path };
+  if (source === undefined) return null;
+  const { kind, path, url } = source;
+  if (kind !== 'crawl') return path === undefined ? null : { kind, path };
+  return url === undefined ? null : crawlOf(source, url);
+}
+
+function crawlOf(source: SourceValues, url: string): CrawlSettings {
+  const { limits } = source;
+  return {
+    kind: 'crawl',
+    url,
+    allowAddresses: source.allowAddresses,
+    robots: source.robots,
+    cookieFile: source.cookieFile ?? null,
+    bearerFile: source.bearerFile ?? null,
+    concurrency: source.concurrency,
+    rateMax: source.rate,
+    limits: {
+      pagesMax: limits.pages,
+      depthMax: limits.depth,
+      queryVariantsMax: limits.queryVariants,
+      pageBytesMax: limits.pageBytes,
+      requestTimeoutMs: limits.requestTimeout,
+    },
+  };
 }
 
 /** Names are compared without case: hosts and digests in lower case from here on; domains are by their rule. */

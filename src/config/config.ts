@@ -115,6 +115,8 @@ export interface Config {
     /** `env`, `off`, or the proxy's URL, which may hold a password. */
     readonly proxy: 'env' | 'off' | Secret;
     readonly caFile: string | null;
+    /** A docker config.json with the credentials of registries. */
+    readonly registryAuthFile: string | null;
     readonly connectTimeoutMs: number;
     readonly idleTimeoutMs: number;
     readonly totalTimeoutMs: number;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { Secret } from '../domain/secret.ts';
 import type { ConfigFault } from './faults.ts';
-import { isLink } from './formats.ts';
+import { isBundleLink } from './formats.ts';
 import { readText, stateOf } from './read-text.ts';
 import type { Values } from './schema/index.ts';
 import type { Settings } from './setting.ts';
@@ -50,13 +50,13 @@ export async function readNamedFiles(settings: Settings, values: KeyValues): Pro
     if (state !== null) tell('staticExport.preload', `Cannot use "${preload}" as staticExport.preload: ${state}`);
   }
 
-  const caFiles: (string | null)[] = [];
-  for (const key of ['network.caFile', 'exportApi.store.caFile']) {
-    const caFile = pathAt(key);
-    caFiles.push(caFile);
-    if (caFile === null) continue;
-    const state = await access(caFile, constants.R_OK).then(() => null, stateOf);
-    if (state !== null) tell(key, `Cannot read "${caFile}" for ${key}: ${state}`);
+  const readable: (string | null)[] = [];
+  for (const key of ['network.caFile', 'network.registryAuthFile', 'exportApi.store.caFile']) {
+    const file = pathAt(key);
+    readable.push(file);
+    if (file === null) continue;
+    const state = await access(file, constants.R_OK).then(() => null, stateOf);
+    if (state !== null) tell(key, `Cannot read "${file}" for ${key}: ${state}`);
   }
 
   const model = valueAt(values, 'search.model') as Values['search']['model'];
@@ -110,7 +110,7 @@ export async function readNamedFiles(settings: Settings, values: KeyValues): Pro
     tell('staticExport.renew.keyFile', `Cannot use "${renewKeyFile}" as staticExport.renew.keyFile: ${state}`);
   });
   const named = [
-    ...caFiles,
+    ...readable,
     linkFile,
     renewKeyFile,
     ...publicKeyFiles,
@@ -124,7 +124,7 @@ export async function readNamedFiles(settings: Settings, values: KeyValues): Pro
 }
 
 function linkState(text: string): string | null {
-  return isLink(text) ? null : 'it does not hold an http, https or file URL';
+  return isBundleLink(text) ? null : 'it does not hold an http, https, file or oci URL';
 }
 
 function publicKeyState(text: string): string | null {

@@ -32,7 +32,7 @@ const NOT_BUILT: readonly NotBuilt[] = [
   { key: 'exportApi.queue.kind' },
   {
     key: 'organizations',
-    part: { name: 'source of kind crawl', find: (value) => sourcesIn(value as Values['organizations']) },
+    part: { name: 'render: chromium of a source', find: (value) => renderedIn(value as Values['organizations']) },
   },
 ];
 
@@ -46,12 +46,12 @@ export function notBuiltNote(key: string): string | null {
   return row.part === undefined ? 'Not built yet in this version.' : `Not built yet in this version: ${row.part.name}.`;
 }
 
-/** Exports of a live site come later. */
-function sourcesIn(organizations: Values['organizations']): (string | number)[][] {
+/** Rendering comes later. */
+function renderedIn(organizations: Values['organizations']): (string | number)[][] {
   return organizations.flatMap(({ domains }, index) =>
     Object.entries(domains)
-      .filter(([, site]) => site.source?.kind === 'crawl')
-      .map(([domain]) => [index, 'domains', domain, 'source', 'kind']),
+      .filter(([, site]) => site.source?.render === 'chromium')
+      .map(([domain]) => [index, 'domains', domain, 'source', 'render']),
   );
 }
 

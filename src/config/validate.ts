@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { explainErrors } from './explain-errors.ts';
 import { type ConfigFault, FAULTS_MAX } from './faults.ts';
-import { isLink, isNetwork, isUrl } from './formats.ts';
+import { isBundleLink, isLink, isNetwork, isUrl } from './formats.ts';
 import { unknownKeySentence } from './nearest.ts';
 import { schemaAt, sectionOf } from './schema-node.ts';
 import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
@@ -74,6 +74,7 @@ function createAjv(): Ajv {
   });
   ajv.addFormat('http-url', (text) => isUrl(text, ['http:', 'https:']));
   ajv.addFormat('link', isLink);
+  ajv.addFormat('bundle-link', isBundleLink);
   ajv.addFormat('proxy', (text) => text === 'env' || text === 'off' || isUrl(text, ['http:', 'https:']));
   ajv.addFormat('cidr', isNetwork);
   ajv.addKeyword({

@@ -101,6 +101,8 @@ export const UNAVAILABLE_CODES = [
   'export_service_failed',
   'job_failed',
   'job_timeout',
+  'browser_missing',
+  'browser_failed',
   'hosted_search_failed',
   'rate_limited',
   'queue_full',

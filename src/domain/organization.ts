@@ -1,5 +1,7 @@
 /** Who owns which domains, and whose keys may ask for them (contract, sections 2 and 7). */
 
+import type { CrawlSettings } from './crawl.ts';
+
 export const KEY_TYPES = ['admin', 'assistant'] as const;
 /** An assistant key is public and may search; an admin key is a secret and may export. */
 export type KeyType = (typeof KEY_TYPES)[number];
@@ -17,7 +19,9 @@ export type SourceSettings =
   /** A folder of built static files, or an archive of one. */
   | { readonly kind: 'folder'; readonly path: string }
   /** A folder of Markdown. */
-  | { readonly kind: 'markdown'; readonly path: string };
+  | { readonly kind: 'markdown'; readonly path: string }
+  /** A live site. */
+  | CrawlSettings;
 
 /** One site, by its domain and by its full host names, all in lower case. */
 export interface OrganizationSite {

@@ -40,8 +40,11 @@ export async function collectSite(
   const sink: SiteSink = {
     async add(path, content) {
       if (files.has(path)) throw new Error(`the source gives "${path}" twice`);
-      const { sha256, size } = await store.put(content);
-      files.set(path, { path, size, sha256, type: await typeOf(path, store.pathOf(sha256)) });
+      if ('sha256' in content) files.set(path, { path, ...content });
+      else {
+        const { sha256, size } = await store.put(content);
+        files.set(path, { path, size, sha256, type: await typeOf(path, store.pathOf(sha256)) });
+      }
       if (isPage(path)) pages += 1;
       onProgress({ ...at, pages });
     },

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The folder of the service side (`exports/` in the data folder): what lies where. */
@@ -14,9 +14,15 @@ export interface ExportsFolder {
   readonly bundles: string;
   /** Signatures of archives by the archive's digest. */
   readonly signatures: string;
-  /** A folder for each attempt that is running. */
+  /** What the last crawl of each domain was answered. */
+  readonly crawls: string;
+  /** A folder for each attempt that is running, and one for what the attempts of a job leave to each other. */
   readonly work: string;
 }
+
+const REPACK = '-repack-';
+/** 200,000 files of 8 GiB in all are packed in some minutes; what is older was left by a process that was killed. */
+const REPACK_MS_MAX = 3_600_000;
 
 /** Makes what is missing. @throws the system's own errors */
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
@@ -27,10 +33,11 @@ export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
     manifests: join(dir, 'manifests'),
     bundles: join(dir, 'bundles'),
     signatures: join(dir, 'signatures'),
+    crawls: join(dir, 'crawls'),
     work: join(dir, 'work'),
   };
-  const { files, manifests, bundles, signatures, work } = folder;
-  for (const path of [files, manifests, bundles, signatures, work]) await mkdir(path, { recursive: true });
+  const { files, manifests, bundles, signatures, crawls, work } = folder;
+  for (const path of [files, manifests, bundles, signatures, crawls, work]) await mkdir(path, { recursive: true });
   return folder;
 }
 
@@ -38,28 +45,45 @@ export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
  * The folder of one attempt, new and empty. What an earlier attempt of the job left goes: it may still be written to by a
  * holder that has lost the job, which then fails, and would have been told so anyway.
  */
-export async function makeWorkFolder(
-  { work }: ExportsFolder,
-  jobId: string,
-  attempt: number | 'repack',
-): Promise<string> {
+export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, attempt: number): Promise<string> {
   await removeWorkFolders({ work }, (name) => name.startsWith(`${jobId}-`));
   const path = join(work, `${jobId}-${attempt}`);
   await mkdir(path, { recursive: true });
   return path;
 }
 
-/** Removes the work folders that a test on their name picks; `jobIdOf` tells whose they are. */
+/** What the attempts of a job leave to those after them. Not made here. */
+export function journalFolder({ work }: ExportsFolder, jobId: string): string {
+  return join(work, jobId);
+}
+
+/** A folder for packing the bundle of a job anew. Several processes may be at it, each in a folder of its own. */
+export async function makeRepackFolder({ work }: ExportsFolder, jobId: string): Promise<string> {
+  return mkdtemp(join(work, `${jobId}${REPACK}`));
+}
+
+/**
+ * Removes the work folders that a test on their name picks; `jobIdOf` tells whose they are. One in which a bundle is being
+ * packed anew stays: its job has ended long ago.
+ */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,
   isGone: (name: string) => boolean | Promise<boolean>,
 ): Promise<void> {
   for (const name of await readdir(work)) {
-    if (await isGone(name)) await rm(join(work, name), { recursive: true, force: true });
+    const path = join(work, name);
+    if (!(await isGone(name)) || (name.includes(REPACK) && (await isInUse(path)))) continue;
+    // Whoever still writes there makes the folder not empty once more, and then has nowhere to write.
+    await rm(path, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
 /** The job whose work folder has this name. */
 export function jobIdOf(workFolderName: string): string {
-  return workFolderName.replace(/-[^-]*$/, '');
+  return workFolderName.replace(/-.*$/, '');
+}
+
+async function isInUse(folder: string): Promise<boolean> {
+  const info = await stat(folder).catch(() => null);
+  return info !== null && Date.now() - info.mtimeMs < REPACK_MS_MAX;
 }

@@ -4,7 +4,7 @@
  *     source -> collect (file store) -> check -> search data -> manifest -> pack -> sign -> store -> link
  *
  * `ExportService` is what owners of sites ask; `JobRunner` claims jobs and runs them by the recipe in `run-job.ts`, whose
- * heavy steps (`steps.ts`) run in a thread of their own (`worker.ts`). Jobs are kept behind the port `JobQueue`, archives
+ * heavy steps (`steps.ts`) run in a thread of their own (`serve-steps.ts`). Jobs are kept behind the port `JobQueue`, archives
  * behind `BundleStore`, and sites come from a `SiteSource`.
  */
 export { type ExportsFolder, openExportsFolder } from './exports-folder.ts';
@@ -12,5 +12,6 @@ export { repackBundle } from './repack.ts';
 export { applyRetention } from './retention.ts';
 export type { RunJobOptions } from './run-job.ts';
 export { type JobEvent, JobRunner, type JobRunnerSettings } from './runner.ts';
+export { serveSteps } from './serve-steps.ts';
 export { type BundleLink, ExportService, type ExportSettings, type JobPage } from './service.ts';
 export { Signatures } from './signatures.ts';

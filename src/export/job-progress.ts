@@ -25,7 +25,8 @@ export class JobProgress {
   #pageCount: number;
   #isDirty = false;
   #writing: Promise<void> | null = null;
-  #writtenAt = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #writtenAt = Number.NEGATIVE_INFINITY;
 
   constructor(queue: JobQueue, claim: Claim, onLost: () => void) {
     this.#queue = queue;
@@ -43,7 +44,7 @@ export class JobProgress {
       this.#progress = Math.max(this.#progress, from + (to - from) * share);
       this.#pageCount = Math.max(this.#pageCount, pages ?? 0);
       this.#isDirty = true;
-      if (performance.now() - this.#writtenAt >= WRITE_EVERY_MS) this.#write();
+      this.#writeSoon();
     };
   }
 
@@ -53,15 +54,29 @@ export class JobProgress {
     await this.#advance(checkpoint);
   }
 
-  /** Waits for what is being written. */
+  /** Waits for what is being written; what waits for its turn is dropped. */
   async settle(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** The last of many reports is written too: a step may say nothing more for minutes. */
+  #writeSoon(): void {
+    if (this.#writing !== null || this.#timer !== null) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#write();
+      },
+      Math.max(0, this.#writtenAt + WRITE_EVERY_MS - performance.now()),
+    );
   }
 
   #write(): void {
-    this.#writing ??= this.#advance().finally(() => {
+    this.#writing = this.#advance().finally(() => {
       this.#writing = null;
-      if (this.#isDirty && performance.now() - this.#writtenAt >= WRITE_EVERY_MS) this.#write();
+      if (this.#isDirty) this.#writeSoon();
     });
   }
 

@@ -1,9 +1,9 @@
 import type { Worker } from 'node:worker_threads';
 import { DocshelfError } from '../domain/errors.ts';
+import type { StepMessage, StepOrder } from './serve-steps.ts';
 import type { CheckedSite, CheckOrder, CollectOrder, DescribeOrder, OnStep, PackOrder, SweepOrder } from './steps.ts';
-import type { StepMessage, StepOrder } from './worker.ts';
 
-/** Starts a thread with the entry `export/worker`; given by the composition root. */
+/** Starts a thread that serves steps (`serve-steps.ts`); given by the composition root. */
 export type SpawnJobThread = () => Worker;
 
 const silent: OnStep = () => undefined;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeManifest, type ManifestWords } from '../archive/index.ts';
 import { errnoOf } from '../domain/errors.ts';
@@ -36,6 +36,9 @@ export class ManifestStore {
     const file = this.#pathOf(contentSha256);
     // Of two jobs that come at once with the same content, one manifest holds.
     if (await writeOnce(file, bytes)) return { contentSha256, bytes };
+    // In use from now on, so that no sweep takes it away under us.
+    const now = new Date();
+    await utimes(file, now, now);
     return { contentSha256, bytes: await readFile(file) };
   }
 

@@ -1,13 +1,15 @@
-import type { ArchiveLimits } from '../domain/limits.ts';
-import type { SourceSettings } from '../domain/organization.ts';
+import type { OpenFetcher } from './crawl/ports.ts';
+import { FileStore } from './file-store.ts';
 import type { SiteSource } from './ports.ts';
+import type { CollectOrder } from './steps.ts';
 
 /**
  * The source of a site by its settings. Each kind is loaded when it is asked for: rendering Markdown brings much along.
  *
- * @param workDir for what the source unpacks on its way; the caller's to remove
+ * @throws what opening the fetcher of a crawl throws
  */
-export async function openSource(source: SourceSettings, workDir: string, limits: ArchiveLimits): Promise<SiteSource> {
+export async function openSource(order: CollectOrder, openFetcher: OpenFetcher): Promise<SiteSource> {
+  const { source, workDir, limits } = order;
   switch (source.kind) {
     case 'folder': {
       const { FolderSource } = await import('./sources/index.ts');
@@ -16,6 +18,20 @@ export async function openSource(source: SourceSettings, workDir: string, limits
     case 'markdown': {
       const { MarkdownSource } = await import('./markdown/index.ts');
       return new MarkdownSource(source.path);
+    }
+    case 'crawl': {
+      const { CrawlSource } = await import('./crawl/index.ts');
+      const { hosts, filesDir, crawl } = order;
+      return new CrawlSource({
+        ...crawl,
+        settings: source,
+        hosts,
+        archiveLimits: limits,
+        openFetcher,
+        store: new FileStore(filesDir),
+        filesDir,
+        workDir,
+      });
     }
   }
 }

@@ -163,10 +163,18 @@ export interface CollectedFile {
   readonly type: string;
 }
 
+/** Content that a source has put into the file store itself. */
+export interface StoredContent {
+  readonly sha256: string;
+  readonly size: number;
+  /** Media type, with charset where it is text. */
+  readonly type: string;
+}
+
 /** Takes what a source gives, in any order. A path that is given twice is a fault of the source. */
 export interface SiteSink {
-  /** Bytes in memory, or a file on disk that is copied. @throws DocshelfError `bad_source` for a path that no archive may have. */
-  add(path: string, content: Uint8Array | { readonly file: string }): Promise<void>;
+  /** Bytes in memory, a file on disk that is copied, or what is stored. @throws DocshelfError `bad_source` for a path that no archive may have. */
+  add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void>;
   find(finding: Finding): void;
   /** Work done and work known, in the source's own units. */
   progress(done: number, total: number): void;

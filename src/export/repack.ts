@@ -1,22 +1,26 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError } from '../domain/errors.ts';
-import { makeWorkFolder } from './exports-folder.ts';
+import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
+import { makeRepackFolder } from './exports-folder.ts';
 import { JobThread } from './job-thread.ts';
 import type { StoredJob } from './ports.ts';
 import type { RunJobOptions } from './run-job.ts';
+
+/** What packing says where its manifest, or a file, is no longer what it was. */
+const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
 
 /**
  * Packs the archive of a completed job anew, out of its manifest and the file store, and puts it into the bundle store.
  *
  * @throws DocshelfError `bundle_gone` where manifest or files are no longer there, or where this docshelf packs them to other
- *   bytes than the one that made the job (another version of zlib): a link must lead to what the job's digest says
+ *   bytes than the one that made the job (another version of zlib): a link must lead to what the job's digest says;
+ *   `cannot_write` and others, which may pass
  */
 export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
   const { folder, store, signatures, spawn, packEntry, packThreads } = options;
   const { bundle } = job;
   if (bundle === null) throw new Error(`job ${job.jobId} has no bundle`);
-  const workDir = await makeWorkFolder(folder, job.jobId, 'repack');
+  const workDir = await makeRepackFolder(folder, job.jobId);
   const thread = new JobThread(spawn, signal);
   try {
     const to = join(workDir, 'bundle.tar.gz');
@@ -25,8 +29,7 @@ export async function repackBundle(job: StoredJob, options: RunJobOptions, signa
     const packed = await thread
       .pack({ ...folders, contentSha256, to, packEntry, packThreads }, () => undefined)
       .catch((error: unknown) => {
-        signal.throwIfAborted();
-        throw gone(job, error);
+        throw error instanceof DocshelfError && MISSING.has(error.code) ? gone(job, error) : error;
       });
     if (packed.sha256 !== bundle.sha256) throw gone(job);
     if (!(await signatures.has(packed.sha256))) await signatures.sign(packed.sha256, to);

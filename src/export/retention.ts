@@ -36,7 +36,7 @@ export async function applyRetention(options: RetentionOptions, beforeMs: number
   const thread = new JobThread(spawn, signal);
   try {
     const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
-    await thread.sweep({ ...folders, keep: [...after.contents], olderThanMs: UNUSED_MS });
+    await thread.sweep({ ...folders, keep: [...after.contents], recordsDir: folder.crawls, olderThanMs: UNUSED_MS });
   } finally {
     await thread.end();
   }

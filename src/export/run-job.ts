@@ -4,11 +4,12 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';
-import { type ExportsFolder, makeWorkFolder } from './exports-folder.ts';
+import type { CrawlNetwork } from './crawl/ports.ts';
+import { type ExportsFolder, journalFolder, makeWorkFolder } from './exports-folder.ts';
 import { Findings, type FoundSoFar, reportOf } from './findings.ts';
 import type { JobProgress } from './job-progress.ts';
 import { JobThread, type SpawnJobThread } from './job-thread.ts';
-import type { BundleStore, Claim, JobQueue, SearchData } from './ports.ts';
+import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from './ports.ts';
 import type { Signatures } from './signatures.ts';
 
 /** What a domain's config says of its export. */
@@ -24,11 +25,16 @@ export interface RunJobOptions {
   /** Makes the search data; null where search is off. */
   readonly searchData: SearchData | null;
   readonly signatures: Signatures;
-  /** The domain's site as the config has it now; null where it has none (any more). */
-  readonly siteOf: (domain: string) => ExportedSite | null;
+  /** The site as the config has it now; null where the organization has none of that domain (any more). */
+  readonly siteOf: (job: Pick<StoredJob, 'organizationId' | 'domain'>) => ExportedSite | null;
   readonly spawn: SpawnJobThread;
-  /** Of a source that is an archive. */
+  /** What a bundle may hold. */
   readonly limits: () => ArchiveLimits;
+  /** The way out for crawls, as the config is now. */
+  readonly crawlNetwork: () => CrawlNetwork;
+  /** Threads for the pages of a crawl. */
+  readonly pageEntry: string;
+  readonly pageThreads: number;
   /** Packing's threads. */
   readonly packEntry: string;
   readonly packThreads: number;
@@ -54,13 +60,14 @@ export async function runJob(
 ): Promise<{ readonly bundle: ExportedBundle; readonly report: ExportReport }> {
   const { job } = claim;
   const { folder, siteOf, generator } = options;
-  const site = siteOf(job.domain);
+  const site = siteOf(job);
   if (site === null) {
     throw new DocshelfError('bad_source', `Cannot export "${job.domain}": the config names no source for it`, {
       next: "Set organizations' domains' source for the domain, and start a new export.",
     });
   }
   const workDir = await makeWorkFolder(folder, job.jobId, claim.attempt);
+  const journalDir = journalFolder(folder, job.jobId);
   const thread = new JobThread(options.spawn, signal);
   const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
   const request = { domain: job.domain, version: job.version, paths: job.paths };
@@ -70,9 +77,16 @@ export async function runJob(
       const order = {
         ...folders,
         request,
-        source: site.source,
+        ...site,
         workDir: join(workDir, 'source'),
         limits: options.limits(),
+        crawl: {
+          network: options.crawlNetwork(),
+          journalDir,
+          recordsDir: folder.crawls,
+          pageEntry: options.pageEntry,
+          pageThreads: options.pageThreads,
+        },
       };
       ({ tableSha256 } = await thread.collect(order, progress.of('collect')));
       await progress.checkpoint(tableSha256);
@@ -93,6 +107,8 @@ export async function runJob(
   } finally {
     await thread.end();
     await rm(workDir, { recursive: true, force: true });
+    // One that is interrupted goes on from what it has fetched.
+    if (!signal.aborted) await rm(journalDir, { recursive: true, force: true });
   }
 }
 

@@ -10,6 +10,8 @@ import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { mediaTypeOf } from '../web/index.ts';
 import { checkSite } from './check/index.ts';
 import { type CollectProgress, collectSite } from './collect.ts';
+import { recordedContents } from './crawl/crawl-record.ts';
+import type { CrawlNetwork, OpenFetcher } from './crawl/ports.ts';
 import { FileStore } from './file-store.ts';
 import { Findings, type FoundSoFar } from './findings.ts';
 import { ManifestStore } from './manifest-store.ts';
@@ -30,10 +32,24 @@ interface Folders {
 export interface CollectOrder extends Folders {
   readonly request: ExportRequest;
   readonly source: SourceSettings;
-  /** For what the source unpacks on its way. */
+  /** Full host names of the site, in lower case. */
+  readonly hosts: readonly string[];
+  /** For what the source has on the disk on its way. */
   readonly workDir: string;
-  /** Of a source that is an archive. */
+  /** What a bundle may hold. */
   readonly limits: ArchiveLimits;
+  /** Of a source that is crawled. */
+  readonly crawl: CrawlPlaces;
+}
+
+export interface CrawlPlaces {
+  readonly network: CrawlNetwork;
+  /** Of the job, and not of the attempt. */
+  readonly journalDir: string;
+  readonly recordsDir: string;
+  /** URL of the entry of the threads for pages, and how many there are. */
+  readonly pageEntry: string;
+  readonly pageThreads: number;
 }
 
 export interface CheckOrder extends Folders {
@@ -71,6 +87,8 @@ export interface PackOrder extends Folders {
 export interface SweepOrder extends Folders {
   /** `contentSha256` of the bundles that are kept. */
   readonly keep: readonly string[];
+  /** Records of crawls: what they name is kept too. */
+  readonly recordsDir: string;
   /** What was written or used more recently stays, whoever names it: a job may be at work on it. */
   readonly olderThanMs: number;
 }
@@ -79,13 +97,15 @@ export type OnStep = (done: number, total: number, pages?: number) => void;
 
 /** Source -> file store. @throws DocshelfError `bad_source`; the signal's reason */
 export async function collect(
-  { request, source, filesDir, workDir, limits }: CollectOrder,
+  order: CollectOrder,
+  openFetcher: OpenFetcher,
   onStep: OnStep,
   signal: AbortSignal,
 ): Promise<{ readonly tableSha256: string; readonly pages: number }> {
+  const { request, filesDir } = order;
   const store = new FileStore(filesDir);
   const onProgress = ({ done, total, pages }: CollectProgress): void => onStep(done, total, pages);
-  const site = await openSource(source, workDir, limits);
+  const site = await openSource(order, openFetcher);
   const table = await collectSite(site, request, store, onProgress, signal);
   const pages = table.files.filter(({ path }) => isPage(path)).length;
   return { tableSha256: await writeSiteTable(store, table), pages };
@@ -147,9 +167,9 @@ export async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal
 }
 
 /** Removes manifests and files that no kept bundle holds. */
-export async function sweep({ keep, olderThanMs, filesDir, manifestsDir }: SweepOrder): Promise<void> {
+export async function sweep({ keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepOrder): Promise<void> {
   const manifests = new ManifestStore(manifestsDir);
-  const files = new Set<string>();
+  const files = await recordedContents(recordsDir);
   for (const contentSha256 of keep) {
     const bytes = await manifests.read(contentSha256);
     if (bytes === null) continue;

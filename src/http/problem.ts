@@ -60,6 +60,9 @@ const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (type
   export_service_failed: 502,
   job_failed: 502,
   job_timeout: 504,
+  // The service lacks something, and the client can do nothing about it.
+  browser_missing: 503,
+  browser_failed: 503,
   hosted_search_failed: 502,
   rate_limited: 429,
   queue_full: 429,

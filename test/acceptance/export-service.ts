@@ -1,9 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { ExportReport, Job } from '../../src/domain/job.ts';
 import type { BundleLink } from '../../src/export/service.ts';
@@ -59,10 +58,7 @@ export function organizations(source: ConfigFile = { kind: 'folder', path: './si
       id: 'acme-inc',
       plan: 'enterprise',
       domains: { acme: { hosts: ['docs.acme.dev'], source }, bare: {} },
-      keys: [
-        adminKey('ci', KEYS.acme),
-        { id: 'site', type: 'assistant', sha256: sha256Of(KEYS.acmeAssistant) },
-      ],
+      keys: [adminKey('ci', KEYS.acme), { id: 'site', type: 'assistant', sha256: sha256Of(KEYS.acmeAssistant) }],
     },
     {
       id: 'globex',
@@ -209,6 +205,7 @@ export async function startExporter(
   const { exportApi, ...others } = config;
   const merged = {
     deployment: { domain: 'acme' },
+    staticExport: { enabled: false },
     api: { port },
     search: { model: 'off' },
     log: { access: false },
@@ -265,6 +262,3 @@ export async function holdJobs(bench: Bench): Promise<{ readonly config: ConfigF
   const model = { url: `http://127.0.0.1:${port}/v1/embeddings`, model: 'held' };
   return { config: { search: { model }, network: { idleTimeout: '5m', totalTimeout: '10m' } }, open: gate.resolve };
 }
-
-/** Long enough for a link of a second to expire. */
-export const linkOfASecondExpires = (): Promise<void> => sleep(2_100);

@@ -179,11 +179,15 @@ export const staticExport = section(
     enabled: boolean({ description: 'Turns serving of the bundle on.', default: false }),
     bundleUrl: optional(
       secret(
-        'an http, https or file URL',
-        { format: 'link' },
+        'an http, https or file URL, or oci://registry/repository:tag',
+        { format: 'bundle-link' },
         {
-          description: 'Link to the bundle, fetched at start. A credential: it is never printed.',
-          examples: ['https://bundles.example.com/acme-export-2024-06-01.tar.gz?signature=...'],
+          description:
+            'Link to the bundle, fetched at start: https, http, file:, or an artifact in a registry (oci://registry/repository:tag, or @sha256:…). A credential: it is never printed.',
+          examples: [
+            'https://bundles.example.com/acme-export-2024-06-01.tar.gz?signature=...',
+            'oci://registry.example/docs/acme:2024-06-01',
+          ],
         },
       ),
     ),
@@ -233,6 +237,12 @@ export const network = section(
       },
     ),
     caFile: optional(path({ description: 'Further certificate authorities to trust, in PEM; watched for changes.' })),
+    registryAuthFile: optional(
+      path({
+        description:
+          'Credentials of OCI registries that bundles are pulled from: a docker config.json; watched for changes.',
+      }),
+    ),
     connectTimeout: duration('1s', '10m', { description: 'How long a connection may take to open.', default: '10s' }),
     idleTimeout: duration('1s', '1h', {
       description: 'How long a download may go without a single byte.',

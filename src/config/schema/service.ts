@@ -18,6 +18,7 @@ import {
   secret,
   section,
   sha256,
+  size,
   text,
 } from './blocks.ts';
 
@@ -134,7 +135,43 @@ const source = record(
     kind: oneOf(['crawl', 'folder', 'markdown'], { description: 'How the site is read.' }),
     url: optional(httpUrl({ description: 'Where the crawl begins (crawl).' })),
     render: oneOf(['none', 'chromium'], { description: 'Whether pages are rendered (crawl).', default: 'none' }),
-    allowAddresses: list(cidr, { description: 'Private networks that this crawl may reach (crawl).' }),
+    allowAddresses: list(cidr, {
+      description:
+        'Private networks that this crawl may reach (crawl). The metadata services of clouds are never reached.',
+      examples: [['127.0.0.0/8', '10.1.0.0/16']],
+    }),
+    robots: oneOf(['respect', 'ignore'], {
+      description: 'Whether robots.txt and robots metas hold (crawl); ignore is for sites of your own.',
+      default: 'respect',
+    }),
+    cookieFile: optional(
+      path({
+        description: "File that holds the Cookie header for the site's origin alone (crawl); watched for changes.",
+      }),
+    ),
+    bearerFile: optional(
+      path({
+        description: "File that holds the bearer token for the site's origin alone (crawl); watched for changes.",
+      }),
+    ),
+    concurrency: integer(1, 256, { description: 'Requests to one host at a time (crawl).', default: 16 }),
+    rate: integer(0, 100_000, {
+      description: 'Requests to one host in a second (crawl); 0: as many as it answers.',
+      default: 0,
+    }),
+    limits: section(
+      {
+        pages: integer(1, 1_000_000, { description: 'Pages of the site.', default: 100_000 }),
+        depth: integer(1, 100_000, { description: 'Links from the start to a page.', default: 100 }),
+        queryVariants: integer(0, 1_000_000, {
+          description: 'Addresses of pages that differ in their query alone.',
+          default: 100,
+        }),
+        pageBytes: size('1KiB', '1GiB', { description: 'One page.', default: '16MiB' }),
+        requestTimeout: duration('1s', '1h', { description: 'How long one request may take.', default: '2m' }),
+      },
+      'Bounds on a site without end (crawl); what lies beyond is left out, and the report says so.',
+    ),
     path: optional(path({ description: 'The folder (folder, markdown).' })),
   },
   { description: 'Where the pages of an export come from.' },

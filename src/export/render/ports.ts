@@ -1,3 +1,5 @@
+import type { FetchedAnswer } from '../crawl/ports.ts';
+
 /** A request that a page causes, as whoever answers it needs it. */
 export interface PageRequest {
   /** http or https, absolute, without fragment. */
@@ -9,30 +11,25 @@ export interface PageRequest {
   readonly isNavigation: boolean;
 }
 
-/** An answer as it came, its body decoded of content and transfer encodings. */
-export interface PageResponse {
-  readonly status: number;
-  /** In their order; names in any case, several of one name as several. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: Uint8Array;
-}
-
 /**
- * Answers all requests of a browser, which has no other way out. A redirect is an answer like any other: the browser
- * follows it by asking again. Whoever fetches for it bounds bytes and time, and keeps to what may be reached.
+ * Answers every request of a browser, which has no other way out; what is to be kept of the answers is kept here. A redirect
+ * is an answer like any other: the browser follows it by asking again. Whoever answers bounds bytes and time, keeps to what may be
+ * reached, and adds the credentials of the origin that they are for.
  *
- * @throws DocshelfError where there is no answer: the page's request fails, and its code is recorded
+ * @throws DocshelfError where there is no answer: the page's request fails, and the error's code is the reason
  */
-export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<PageResponse>;
+export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
-export interface RecordedResponse extends PageResponse {
+/** A request of a page that was answered, with whatever status. */
+export interface AnsweredRequest {
   readonly url: string;
+  readonly status: number;
 }
 
 /** A request of a page that got no answer, or one with a status of 400 or more. */
 export interface FailedRequest {
   readonly url: string;
-  /** The status, an error's code, or in one word why it was not sent: `method`, `stream`, `budget`, `scheme`. */
+  /** The status, an error's code, or in one word why it was not sent: `method`, `stream`, `budget`. */
   readonly why: string;
 }
 
@@ -60,8 +57,11 @@ export interface RenderedPage {
   readonly reason: string | null;
   /** Null unless `settled` or `unsettled`. */
   readonly dom: SettledDom | null;
-  /** In the order in which they came, redirects and answers of 400 and more among them. One of an earlier page may be left out. */
-  readonly responses: readonly RecordedResponse[];
+  /**
+   * In the order in which they were answered: documents, redirects, and what the page loads. What the browser still has in memory
+   * from an earlier page it does not ask for again.
+   */
+  readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
   /** What the console said at level error, and errors that nobody caught; not those about loading. Bounded. */
   readonly consoleErrors: readonly string[];

@@ -92,6 +92,7 @@ export async function renderFolder(dir: string, options: RenderOptions = {}): Pr
     ...options,
     add: async (path, content) => {
       if (site.files.has(path)) throw new Error(`"${path}" is given twice`);
+      if ('sha256' in content) throw new Error('Markdown stores nothing itself');
       site.files.set(path, content instanceof Uint8Array ? Buffer.from(content) : readFileSync(content.file));
     },
     find: (finding) => site.findings.push(finding),

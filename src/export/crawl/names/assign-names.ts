@@ -44,8 +44,7 @@ export function assignNames(
     if (group === undefined) groups.set(key, [named]);
     else group.push(named);
   }
-  const names = new Names(taken);
-  for (const [key, group] of groups) names.expect(key, group.length);
+  const names = new Names(taken, groups.keys());
   for (const [, group] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) names.addGroup(group.sort(byPreference));
   return names.byUrl;
 }
@@ -56,14 +55,11 @@ class Names {
   /** Folders that some name needs. */
   readonly #folders = new Set<string>();
 
-  constructor(taken: Iterable<string>) {
+  /** @param wanted names that are going to be asked for, folded: each keeps its folders */
+  constructor(taken: Iterable<string>, wanted: Iterable<string>) {
     this.#taken = new Set(Array.from(taken, fold));
     for (const path of this.#taken) this.#addFolders(path);
-  }
-
-  /** Says beforehand that a name is going to be given, so that its folders are known. */
-  expect(foldedPath: string, _count: number): void {
-    this.#addFolders(foldedPath);
+    for (const path of wanted) this.#addFolders(path);
   }
 
   /** @param group of one natural name, the preferred one first */
@@ -82,7 +78,10 @@ class Names {
 
   #freePath({ name, query, url }: Named, isFirst: boolean): string {
     const digest = hash('sha256', url);
-    const suffixes = [isFirst || query === '' ? '' : querySuffix(query), ...[8, 16, 64].map((n) => `-${digest.slice(0, n)}`)];
+    const suffixes = [
+      isFirst || query === '' ? '' : querySuffix(query),
+      ...[8, 16, 64].map((n) => `-${digest.slice(0, n)}`),
+    ];
     for (const suffix of suffixes) {
       const path = pathOf(name, suffix);
       const folded = fold(path);

@@ -28,8 +28,8 @@ const LONG_FOLDER = '_long/';
 const REFUSED = /[\u0000-\u001f\u007f-\u009f<>:"|?*\\/]/g;
 /** Devices of Windows, with whatever extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
-/** Files that an importer takes for launchers beside the site (contract, section 3). */
-const LAUNCHER = /^(?:start docs|serve\.js$|readme\.txt$)/i;
+/** What an importer takes for a launcher beside the site (contract, section 3). */
+const LAUNCHER = /^start docs/i;
 const OWN = OWN_FOLDER.replace('/', '');
 
 const SCRIPT = /^(?:text|application)\/(?:x-)?(?:java|ecma)script$/;
@@ -89,7 +89,7 @@ function missingExtension(name: string, answered: string): string | null {
   if (type === 'image/jpeg') return '.jpg';
   if (GENERIC.has(type) && type !== 'text/plain') return null;
   const found = extension(type);
-  return found === false ? null : `.${found}`;
+  return found === false || name.toLowerCase().endsWith(`.${found}`) ? null : `.${found}`;
 }
 
 function decodeSegment(segment: string): string {

@@ -1,5 +1,6 @@
-import { parentPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { type PlainError, toDocshelfError } from '../domain/errors.ts';
+import type { OpenFetcher } from './crawl/ports.ts';
 import {
   type CheckOrder,
   type CollectOrder,
@@ -29,12 +30,21 @@ export type StepMessage =
 /** Steps report after every file; the process that listens has others to answer. */
 const PROGRESS_EVERY_MS = 100;
 
-const post = (message: StepMessage): void => parentPort?.postMessage(message);
-
 /** The thread is ended from outside: nothing in it is ever aborted. */
 const never = new AbortController().signal;
 
-function run(order: StepOrder): Promise<unknown> {
+/** Does what a job's thread is asked through a port. @param openFetcher for sources that are crawled */
+export function serveSteps(port: MessagePort, openFetcher: OpenFetcher): void {
+  const post = (message: StepMessage): void => port.postMessage(message);
+  port.on('message', (order: StepOrder) => {
+    run(order, openFetcher, post).then(
+      (result) => post({ kind: 'done', result }),
+      (error: unknown) => post({ kind: 'failed', error: toDocshelfError(error).toPlain() }),
+    );
+  });
+}
+
+function run(order: StepOrder, openFetcher: OpenFetcher, post: (message: StepMessage) => void): Promise<unknown> {
   let postedAt = 0;
   const onStep = (done: number, total: number, pages?: number): void => {
     const now = performance.now();
@@ -44,7 +54,7 @@ function run(order: StepOrder): Promise<unknown> {
   };
   switch (order.step) {
     case 'collect':
-      return collect(order, onStep, never);
+      return collect(order, openFetcher, onStep, never);
     case 'check':
       return check(order, onStep, never);
     case 'describe':
@@ -55,10 +65,3 @@ function run(order: StepOrder): Promise<unknown> {
       return sweep(order);
   }
 }
-
-parentPort?.on('message', (order: StepOrder) => {
-  run(order).then(
-    (result) => post({ kind: 'done', result }),
-    (error: unknown) => post({ kind: 'failed', error: toDocshelfError(error).toPlain() }),
-  );
-});

@@ -1,0 +1,109 @@
+/**
+ * What runs inside of a page, in a world of its own, where nothing that the page's scripts have changed is seen. Each function
+ * crosses as its text: it names nothing outside of itself.
+ */
+
+/** Bounds of what a page gives out. */
+export interface SnapshotBounds {
+  readonly htmlCharactersMax: number;
+  readonly textCharactersMax: number;
+  readonly linksMax: number;
+}
+
+/**
+ * Makes lazy parts load: goes down the page screen by screen, which is what observers of intersections see, and asks for
+ * lazy pictures and frames as if they were none. Their attributes are as before when it returns.
+ */
+export async function scrollToEnd(stepsMax: number): Promise<void> {
+  // Scrolled to before a frame is laid out, a place is seen by the observers of that very frame.
+  const inNextFrame = (act: () => void) =>
+    new Promise<void>((resolve) => {
+      const run = () => {
+        clearTimeout(timer);
+        act();
+        resolve();
+      };
+      // A page that is not drawn has no frames.
+      const timer = setTimeout(run, 100);
+      requestAnimationFrame(run);
+    });
+  const wakeLazy = () => {
+    for (const element of document.querySelectorAll('img[loading=lazy], iframe[loading=lazy]')) {
+      const written = element.getAttribute('loading') ?? 'lazy';
+      element.setAttribute('loading', 'eager');
+      element.setAttribute('loading', written);
+    }
+  };
+  wakeLazy();
+  for (let step = 0, before = -1; step < stepsMax; step++) {
+    const root = document.scrollingElement;
+    if (root === null || root.scrollTop === before) break;
+    before = root.scrollTop;
+    await inNextFrame(() => root.scrollTo({ top: before + innerHeight, behavior: 'instant' }));
+  }
+  wakeLazy();
+  document.scrollingElement?.scrollTo({ top: 0, behavior: 'instant' });
+}
+
+/** Resolves once the document has not changed for a while, or after `msMax`. */
+export function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
+  return new Promise((resolve) => {
+    const startedAt = performance.now();
+    let changedAt = startedAt;
+    const observer = new MutationObserver(() => {
+      changedAt = performance.now();
+    });
+    observer.observe(document, { subtree: true, childList: true, characterData: true });
+    const look = () => {
+      const now = performance.now();
+      if (now - changedAt < quietMs && now - startedAt < msMax) {
+        setTimeout(look, quietMs / 4);
+        return;
+      }
+      observer.disconnect();
+      resolve();
+    };
+    setTimeout(look, quietMs);
+  });
+}
+
+/** The document as it stands. */
+export function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {
+  const roots: ShadowRoot[] = [];
+  const collect = (within: Document | ShadowRoot) => {
+    for (const element of within.querySelectorAll('*')) {
+      if (element.shadowRoot === null) continue;
+      roots.push(element.shadowRoot);
+      collect(element.shadowRoot);
+    }
+  };
+  collect(document);
+
+  const { doctype, documentElement, body } = document;
+  const start =
+    doctype === null
+      ? ''
+      : `<!DOCTYPE ${doctype.name}${doctype.publicId === '' ? '' : ` PUBLIC "${doctype.publicId}"`}${
+          doctype.systemId === '' ? '' : `${doctype.publicId === '' ? ' SYSTEM' : ''} "${doctype.systemId}"`
+        }>\n`;
+  // Without shadow roots this is what outerHTML gives, whose own tag getHTML leaves out.
+  const tag = (documentElement?.cloneNode(false) as Element | undefined)?.outerHTML ?? '';
+  const end = tag.lastIndexOf('</');
+  const html = `${start}${tag.slice(0, end)}${documentElement?.getHTML({ shadowRoots: roots }) ?? ''}${tag.slice(end)}\n`;
+
+  const texts = [body?.innerText ?? ''];
+  for (const root of roots) {
+    for (const child of root.children) if (child instanceof HTMLElement) texts.push(child.innerText);
+  }
+  const links = new Set<string>();
+  for (const anchor of document.querySelectorAll('a[href], area[href]')) {
+    const { href } = anchor as HTMLAnchorElement | HTMLAreaElement;
+    if (/^https?:/.test(href)) links.add(href.replace(/#.*$/, ''));
+    if (links.size === linksMax) break;
+  }
+  return {
+    html: html.length > htmlCharactersMax ? null : html,
+    text: texts.join('\n').slice(0, textCharactersMax),
+    links: [...links],
+  };
+}

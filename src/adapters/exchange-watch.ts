@@ -1,0 +1,73 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { TLSSocket } from 'node:tls';
+
+/** What the exchanges with one origin showed besides their answers. */
+export interface OriginFacts {
+  /** How far its clock is before ours; negative: behind. Null where it tells no time. */
+  readonly aheadMs: number | null;
+  /** When its certificate ends, in milliseconds since 1970; null without TLS. */
+  readonly certificateEndsAtMs: number | null;
+}
+
+/** undici's own messages, as its documentation of diagnostics channels has them. */
+interface Exchanged {
+  readonly request: { readonly origin?: string | URL | null };
+  readonly socket?: unknown;
+  readonly response?: { readonly headers: readonly Buffer[] };
+}
+
+/**
+ * Watches all HTTP exchanges of this process. Made for a doctor: what is asked goes the way that it always goes, with the
+ * config's proxy, authorities and rules, and this sees the sockets and headers that pass by.
+ */
+export class ExchangeWatch {
+  readonly #facts = new Map<string, OriginFacts>();
+  readonly #now: () => number;
+  readonly #onSent = (message: unknown): void => this.#sawSocket(message as Exchanged);
+  readonly #onHeaders = (message: unknown): void => this.#sawHeaders(message as Exchanged);
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  start(): void {
+    subscribe('undici:client:sendHeaders', this.#onSent);
+    subscribe('undici:request:headers', this.#onHeaders);
+  }
+
+  stop(): void {
+    unsubscribe('undici:client:sendHeaders', this.#onSent);
+    unsubscribe('undici:request:headers', this.#onHeaders);
+  }
+
+  /** By origin (`https://host`), in the order in which they were met. */
+  get facts(): ReadonlyMap<string, OriginFacts> {
+    return this.#facts;
+  }
+
+  #sawSocket({ request, socket }: Exchanged): void {
+    if (!(socket instanceof TLSSocket)) return;
+    const endsAtMs = Date.parse(socket.getPeerCertificate().valid_to);
+    if (!Number.isNaN(endsAtMs)) this.#learn(request, { certificateEndsAtMs: endsAtMs });
+  }
+
+  #sawHeaders({ request, response }: Exchanged): void {
+    const headers = (response?.headers ?? []).map((each) => each.toString('latin1'));
+    // RFC 9110 section 6.6.1: Date is when the answer was made; one that a cache has kept is as old as its Age.
+    const atMs = Date.parse(headerOf(headers, 'date') ?? '');
+    const isKept = headerOf(headers, 'age') !== null;
+    if (!Number.isNaN(atMs) && !isKept) this.#learn(request, { aheadMs: atMs - this.#now() });
+  }
+
+  #learn(request: Exchanged['request'], facts: Partial<OriginFacts>): void {
+    const origin = String(request.origin ?? '').replace(/\/$/, '');
+    const known = this.#facts.get(origin) ?? { aheadMs: null, certificateEndsAtMs: null };
+    this.#facts.set(origin, { ...known, ...facts });
+  }
+}
+
+/** @param headers names and values in turn */
+function headerOf(headers: readonly string[], name: string): string | null {
+  const at = headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
+  return at < 0 ? null : (headers[at + 1] ?? null);
+}

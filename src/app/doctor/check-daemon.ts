@@ -1,0 +1,72 @@
+import { createServer } from 'node:net';
+import type { Config } from '../../config/index.ts';
+import { dataPaths, runningDaemons } from '../../deploy/index.ts';
+import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import type { StatusReport } from '../../http/status-report.ts';
+
+const ANSWER_MS_MAX = 3_000;
+
+/** What the running daemon says of itself; where none runs, whether its ports are free. */
+export async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
+  const daemons = await runningDaemons(dataPaths(config.storage.dir)).catch(() => []);
+  const daemon = daemons[0];
+  if (daemon === undefined) return checkPorts(config);
+  const url = daemon.adminUrl;
+  const status = url === null ? null : await statusOf(url, signal);
+  if (status === null) {
+    const error = new DocshelfError('daemon_unreachable', `Cannot reach the daemon at ${url}: it does not answer`, {
+      next: 'Look at its log; where it hangs, end it and start it again.',
+    });
+    return [faulty('daemon', 'the running daemon', error)];
+  }
+  const { state, active, lastError, pending } = status;
+  const serving = active === null ? 'serves no version' : `serves version ${active.version}`;
+  const found: Diagnosis[] = [
+    state === 'ready' || state === 'off'
+      ? sound('daemon', 'the running daemon', `It is ${state}, and ${serving}.`)
+      : warning('daemon', 'the running daemon', `It is ${state}, and ${serving}.`, NEXT_OF_STATE),
+  ];
+  if (lastError !== null) {
+    const { code, message, next } = lastError;
+    found.push({ check: 'daemon', subject: 'its last error', state: 'warning', message, next, code });
+  }
+  if (pending.length > 0) {
+    const state = `It has not taken ${pending.join(', ')} yet.`;
+    found.push(warning('daemon', 'the running daemon', state, 'Restart it: those settings need that.'));
+  }
+  return found;
+}
+
+const NEXT_OF_STATE = 'Its last error says why; "docshelf bundle list" shows what could be served.';
+
+async function statusOf(adminUrl: string, signal: AbortSignal): Promise<StatusReport | null> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
+  const response = await fetch(new URL('/v1/status', adminUrl), { signal: bounded }).catch(() => null);
+  return response?.ok === true ? ((await response.json()) as StatusReport) : null;
+}
+
+async function checkPorts({ server, admin, api, search, exportApi }: Config): Promise<Diagnosis[]> {
+  const needsApi = search.enabled || (exportApi.enabled && exportApi.role !== 'worker');
+  const listeners = { server, admin, ...(needsApi ? { api } : {}) };
+  return Promise.all(
+    Object.entries(listeners).map(async ([name, { host, port }]) => {
+      const errno = await tryToListen(host, port);
+      if (errno === null) return sound('port', `${name}.port`, `${host}:${port} is free, and no daemon runs.`);
+      const error = new DocshelfError(
+        errno === 'EADDRINUSE' ? 'port_taken' : 'cannot_listen',
+        `Cannot listen on ${host}:${port}: ${errno === 'EADDRINUSE' ? 'another program does' : errno}`,
+        { next: `End that program, or set ${name}.port and ${name}.host to what is free here.` },
+      );
+      return faulty('port', `${name}.port`, error);
+    }),
+  );
+}
+
+function tryToListen(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error) => resolve(errnoOf(error) ?? 'failed'));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
+  });
+}

@@ -1,0 +1,78 @@
+import { X509Certificate } from 'node:crypto';
+import { readFile, realpath, stat } from 'node:fs/promises';
+import type { LoadedConfig } from '../../config/index.ts';
+import { valueAt } from '../../config/values.ts';
+import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { certificateState } from './certificate-state.ts';
+
+/** Files that hold a secret. That they are there and hold one is for the config to say. */
+const SECRET_FILES = [
+  'staticExport.bundleUrlFile',
+  'staticExport.renew.keyFile',
+  'features.search.keyFile',
+  'exportApi.signingKeyFile',
+  'network.registryAuthFile',
+];
+/** Settings that make the config file itself a secret where they stand in it. */
+const SECRET_SETTINGS = ['staticExport.bundleUrl', 'admin.token', 'staticExport.signature.url', 'network.proxy'];
+const CA_FILES = ['network.caFile', 'exportApi.store.caFile'];
+
+/** The files that the config names: who else may read the secret ones, and when authorities end. */
+export async function checkNamedFiles(loaded: LoadedConfig): Promise<Diagnosis[]> {
+  const named = (key: string): string | null => valueAt(loaded.values, key) as string | null;
+  const found: Diagnosis[] = [];
+  for (const key of SECRET_FILES) {
+    const file = named(key);
+    if (file !== null) found.push(await checkSecret(key, file));
+  }
+  const holdsSecret = SECRET_SETTINGS.some((key) => /:\d+:\d+$/.test(loaded.origins.get(key) ?? ''));
+  if (loaded.file !== null && holdsSecret) found.push(await checkSecret('the config file', loaded.file));
+  for (const key of CA_FILES) {
+    const file = named(key);
+    if (file !== null) found.push(...(await checkAuthorities(key, file)));
+  }
+  return found;
+}
+
+async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
+  try {
+    const isMounted = isKubernetesVolume(await realpath(file));
+    const mode = (await stat(file)).mode & 0o777;
+    // A mounted Secret is readable for all by default, and "all" are the processes of its container.
+    if ((mode & 0o007) === 0 || isMounted) return sound('file', subject, `"${file}" is there.`);
+    const state = `"${file}" holds a secret, and everybody on this machine may read it (mode ${mode.toString(8)}).`;
+    return warning('file', subject, state, `chmod 600 "${file}"`);
+  } catch (error) {
+    return faulty('file', subject, toDocshelfError(error));
+  }
+}
+
+/** Kubernetes mounts Secrets and ConfigMaps through a folder of the name `..2024_06_01_…`. */
+function isKubernetesVolume(path: string): boolean {
+  return /\/\.\.[^/]/.test(path);
+}
+
+async function checkAuthorities(subject: string, file: string): Promise<Diagnosis[]> {
+  const pem = await readFile(file, 'utf8').catch(() => '');
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  if (blocks.length === 0) return [faulty('certificate', subject, noCertificate(subject, file))];
+  return blocks.map((block) => {
+    try {
+      const { subject: name, validTo } = new X509Certificate(block);
+      return certificateState(subject, `The authority ${oneLine(name)}`, Date.parse(validTo), Date.now());
+    } catch {
+      return faulty('certificate', subject, noCertificate(subject, file));
+    }
+  });
+}
+
+function oneLine(name: string): string {
+  return name.replaceAll('\n', ', ');
+}
+
+function noCertificate(setting: string, file: string): DocshelfError {
+  return new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it holds no sound PEM certificate`, {
+    next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',
+  });
+}

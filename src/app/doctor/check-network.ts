@@ -1,0 +1,195 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { ExchangeWatch } from '../../adapters/exchange-watch.ts';
+import { HttpClient } from '../../adapters/http-client.ts';
+import { expiryOfLink } from '../../adapters/link-expiry.ts';
+import type { Config } from '../../config/index.ts';
+import type { ReleaseStore } from '../../deploy/index.ts';
+import { type Diagnosis, faulty, skipped, sound, warning } from '../../domain/diagnosis.ts';
+import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { openSources } from '../open-sources.ts';
+import { certificateState } from './certificate-state.ts';
+import { type NetworkTarget, networkTargets } from './network-targets.ts';
+
+/** Per step of one target. */
+const STEP_MS_MAX = 10_000;
+/** Links are made for an hour; one that ends sooner than this is of no use to a rollout. */
+const LINK_SOON_MS = 10 * 60_000;
+/** Presigned links of S3 are refused from 15 minutes on; a well-kept clock is within a second. */
+const SKEW_MS_MAX = 30_000;
+
+/**
+ * Asks every host that the config names, the way that the daemon does: its name, whether it answers, its certificate, and
+ * its clock. Behind an air gap only what `network.allowedHosts` names is asked.
+ */
+export async function checkNetwork(config: Config, store: ReleaseStore, signal: AbortSignal): Promise<Diagnosis[]> {
+  const targets = networkTargets(config);
+  if (targets.length === 0) return [skipped('reach', 'the network', 'The config names no host.')];
+  // A pin that is stored is served without its link.
+  const { version } = config.staticExport;
+  const pinned = version === null ? null : await store.label(version).catch(() => null);
+  const needsLink = pinned === null;
+  const watch = new ExchangeWatch();
+  watch.start();
+  try {
+    const found = await Promise.all(targets.map((target) => checkTarget(target, config, needsLink, signal)));
+    return [...found.flat(), ...observed(watch)];
+  } finally {
+    watch.stop();
+  }
+}
+
+async function checkTarget(
+  target: NetworkTarget,
+  config: Config,
+  needsLink: boolean,
+  signal: AbortSignal,
+): Promise<Diagnosis[]> {
+  const { setting, kind } = target;
+  const link = typeof target.link === 'string' ? target.link : target.link.reveal();
+  const shown = linkWithoutSecrets(link);
+  const isNeeded = needsLink || kind === 'service';
+  const found = kind === 'bundle' ? checkExpiry(setting, link, shown, isNeeded) : [];
+  const isDead = found.some(({ code }) => code === 'link_expired');
+  const url = new URL(link);
+  try {
+    const name = url.protocol === 'file:' ? null : await checkName(url, setting, target, config, signal);
+    if (name !== null) found.push(name);
+    if (name?.state === 'fault') return found;
+    const startMs = performance.now();
+    const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
+    await (kind === 'bundle' && !isDead ? openBundle(target, config, bounded) : callService(target, link, bounded));
+    const afterMs = Math.round(performance.now() - startMs);
+    found.push(sound('reach', setting, `"${shown}" answers after ${afterMs} ms.`));
+  } catch (cause) {
+    const isBehindGap = config.deployment.type === 'air-gapped' && toDocshelfError(cause).code === 'host_not_allowed';
+    found.push(
+      isBehindGap ? behindGap(setting, shown, url) : faulty('reach', setting, unreached(cause, shown), isNeeded),
+    );
+  }
+  return found;
+}
+
+function checkExpiry(setting: string, link: string, shown: string, isNeeded: boolean): Diagnosis[] {
+  const endsAtMs = expiryOfLink(link);
+  if (endsAtMs === null) return [];
+  const end = new Date(endsAtMs).toISOString();
+  const leftMs = endsAtMs - Date.now();
+  const next = 'Generate a fresh link (the bundle call of the export job) and set it as staticExport.bundleUrl.';
+  if (leftMs <= 0) {
+    const error = new DocshelfError('link_expired', `Cannot fetch "${shown}": the link has expired at ${end}`, {
+      next,
+    });
+    return [faulty('link', setting, error, isNeeded)];
+  }
+  const minutes = Math.floor(leftMs / 60_000);
+  const state = `The link to "${shown}" expires at ${end}, in ${minutes} minutes.`;
+  return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
+}
+
+/** Whether its name is known here. Behind a proxy the proxy looks it up, and what may not be asked is not looked up. */
+async function checkName(
+  url: URL,
+  setting: string,
+  { rules }: NetworkTarget,
+  config: Config,
+  signal: AbortSignal,
+): Promise<Diagnosis | null> {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 || rules.allowNone || usesProxy(config)) return null;
+  if (config.deployment.type === 'air-gapped' && !namesHost(rules.allowedHosts, host)) return null;
+  try {
+    const found = await within(lookup(host, { all: true }), signal);
+    return sound('name', setting, `${host} is ${found.map(({ address }) => address).join(', ')}.`);
+  } catch (cause) {
+    const state = errnoOf(cause) ?? 'the name service does not answer in time';
+    const error = new DocshelfError('source_unreachable', `Cannot look up "${host}": ${state}`, {
+      next: 'Check the name, and the name service of this machine (/etc/resolv.conf).',
+    });
+    return faulty('name', setting, error);
+  }
+}
+
+function namesHost(allowedHosts: readonly string[], host: string): boolean {
+  return allowedHosts.some((entry) => {
+    const name = entry.toLowerCase().replace(/:\d+$/, '');
+    return name.startsWith('*.') ? host.endsWith(name.slice(1)) : name === host;
+  });
+}
+
+function usesProxy({ network }: Config): boolean {
+  if (network.proxy === 'off') return false;
+  const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
+  return network.proxy !== 'env' || names.some((name) => (process.env[name] ?? '') !== '');
+}
+
+/** Opens the bundle as a fetch does, and leaves it there. */
+async function openBundle({ link, rules }: NetworkTarget, config: Config, signal: AbortSignal): Promise<void> {
+  const client = new HttpClient(rules);
+  try {
+    const sources = await openSources(config, client);
+    const source = sources.find((candidate) => candidate.handles(link as Secret));
+    const opened = await source?.open(link as Secret, { resume: null, signal });
+    opened?.close();
+  } finally {
+    await client.close();
+  }
+}
+
+async function callService({ rules }: NetworkTarget, link: string, signal: AbortSignal): Promise<void> {
+  const client = new HttpClient(rules);
+  try {
+    const response = await client.get(link, { signal, redirects: 'answer' });
+    response.close();
+    if (response.status < 500) return;
+    const shown = linkWithoutSecrets(link);
+    throw new DocshelfError('source_failed', `Cannot use "${shown}": it answers with ${response.status}`, {
+      next: 'Look at that server, and at proxies between it and docshelf.',
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+async function within<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const ended = Promise.withResolvers<never>();
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
+  bounded.addEventListener('abort', () => ended.reject(bounded.reason), { once: true });
+  return Promise.race([work, ended.promise]);
+}
+
+function unreached(cause: unknown, shown: string): DocshelfError {
+  if (cause instanceof DocshelfError) return cause;
+  const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError';
+  if (!isTimeout) return toDocshelfError(cause);
+  return new DocshelfError('source_timeout', `Cannot reach "${shown}": no answer within ${STEP_MS_MAX / 1000} s`, {
+    next: 'Check the network between here and there, and network.proxy.',
+  });
+}
+
+function behindGap(setting: string, shown: string, url: URL): Diagnosis {
+  const state = `"${shown}" was not asked: this deployment is air-gapped, and network.allowedHosts does not name its host.`;
+  return skipped('reach', setting, state, `Where it stands inside, add "${url.host}" to network.allowedHosts.`);
+}
+
+/** What the exchanges showed of each server. */
+function observed(watch: ExchangeWatch): Diagnosis[] {
+  return [...watch.facts].flatMap(([origin, { aheadMs, certificateEndsAtMs }]) => {
+    const found: Diagnosis[] = [];
+    if (certificateEndsAtMs !== null) {
+      found.push(certificateState(origin, `The server at ${origin}`, certificateEndsAtMs, Date.now()));
+    }
+    if (aheadMs !== null) found.push(clockState(origin, aheadMs));
+    return found;
+  });
+}
+
+function clockState(origin: string, aheadMs: number): Diagnosis {
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  if (Math.abs(aheadMs) <= SKEW_MS_MAX)
+    return sound('clock', origin, `Its clock agrees with ours within ${seconds} s.`);
+  const state = `Our clock is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} that of ${origin}.`;
+  const next = 'Set the clock of this machine (NTP): links and certificates are judged by it.';
+  return warning('clock', origin, state, next);
+}

@@ -1,0 +1,52 @@
+import type { DocshelfError, ErrorCode } from './errors.ts';
+
+/** What `docshelf doctor` looks at. */
+export type DiagnosisCheck =
+  | 'config'
+  | 'folder'
+  | 'space'
+  | 'file'
+  | 'daemon'
+  | 'port'
+  | 'link'
+  | 'name'
+  | 'reach'
+  | 'certificate'
+  | 'clock';
+
+/** One thing that was looked at, and what is to do about it. Never holds a credential. */
+export interface Diagnosis {
+  readonly check: DiagnosisCheck;
+  /** The setting, folder or host that it is about. */
+  readonly subject: string;
+  /** `skipped`: not looked at, and the message says why. */
+  readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
+  /** One sentence. */
+  readonly message: string;
+  readonly next: string | null;
+  /** Of a fault, and of a warning that is a fault elsewhere. */
+  readonly code: ErrorCode | null;
+}
+
+export function sound(check: DiagnosisCheck, subject: string, message: string): Diagnosis {
+  return { check, subject, state: 'ok', message, next: null, code: null };
+}
+
+export function warning(check: DiagnosisCheck, subject: string, message: string, next: string): Diagnosis {
+  return { check, subject, state: 'warning', message, next, code: null };
+}
+
+export function skipped(
+  check: DiagnosisCheck,
+  subject: string,
+  message: string,
+  next: string | null = null,
+): Diagnosis {
+  return { check, subject, state: 'skipped', message, next, code: null };
+}
+
+/** @param isNeeded false: nothing depends on it now, so it is a warning */
+export function faulty(check: DiagnosisCheck, subject: string, error: DocshelfError, isNeeded = true): Diagnosis {
+  const { code, message, next = null } = error;
+  return { check, subject, state: isNeeded ? 'fault' : 'warning', message, next, code };
+}

@@ -1,0 +1,145 @@
+/** How many requests a host gets. */
+export interface HostBounds {
+  /** At a time. */
+  readonly inFlightMax: number;
+  /** In a second; 0: no bound. */
+  readonly rateMax: number;
+}
+
+export interface FetchQueueOptions<Item> {
+  /** A rejection ends the queue. */
+  readonly work: (item: Item) => Promise<void>;
+  readonly boundsOf: (host: string) => HostBounds;
+  /** At a time, of all hosts together. */
+  readonly inFlightMax: number;
+}
+
+interface Line<Item> {
+  readonly host: string;
+  waiting: Item[];
+  /** How many of `waiting` have been taken. */
+  taken: number;
+  inFlight: number;
+  inFlightMax: number;
+  readonly intervalMs: number;
+  /** No request before this time (`performance.now()`). */
+  notBeforeMs: number;
+  timer: NodeJS.Timeout | null;
+}
+
+/** Works through items host by host, each host at its own pace. */
+export class FetchQueue<Item> {
+  readonly #options: FetchQueueOptions<Item>;
+  readonly #lines = new Map<string, Line<Item>>();
+  readonly #done = Promise.withResolvers<void>();
+  #inFlight = 0;
+  #waiting = 0;
+  #isDraining = false;
+  #isOver = false;
+
+  constructor(options: FetchQueueOptions<Item>) {
+    this.#options = options;
+    this.#done.promise.catch(() => undefined);
+  }
+
+  add(host: string, item: Item): void {
+    const line = this.#lineOf(host);
+    line.waiting.push(item);
+    this.#waiting += 1;
+    this.#pump(line);
+  }
+
+  /** Gives a host a rest: no request before `ms` have passed. */
+  hold(host: string, ms: number): void {
+    const line = this.#lineOf(host);
+    line.notBeforeMs = Math.max(line.notBeforeMs, performance.now() + ms);
+  }
+
+  /** Halves how many requests a host gets at a time. */
+  slowDown(host: string): void {
+    const line = this.#lineOf(host);
+    line.inFlightMax = Math.max(1, Math.floor(line.inFlightMax / 2));
+  }
+
+  /** Resolves when everything is worked through. @throws what `work` throws first; what `end` is given */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    this.#endIfIdle();
+    await this.#done.promise;
+  }
+
+  /** Ends the queue: what waits is dropped. */
+  end(reason: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const { timer } of this.#lines.values()) if (timer !== null) clearTimeout(timer);
+    this.#done.reject(reason);
+  }
+
+  #lineOf(host: string): Line<Item> {
+    const known = this.#lines.get(host);
+    if (known !== undefined) return known;
+    const { inFlightMax, rateMax } = this.#options.boundsOf(host);
+    const intervalMs = rateMax === 0 ? 0 : 1000 / rateMax;
+    const line = { host, waiting: [], taken: 0, inFlight: 0, inFlightMax, intervalMs, notBeforeMs: 0, timer: null };
+    this.#lines.set(host, line);
+    return line;
+  }
+
+  #pump(line: Line<Item>): void {
+    while (!this.#isOver && line.inFlight < line.inFlightMax && this.#inFlight < this.#options.inFlightMax) {
+      if (line.taken === line.waiting.length) return;
+      const now = performance.now();
+      if (line.notBeforeMs > now) {
+        this.#pumpLater(line, line.notBeforeMs - now);
+        return;
+      }
+      if (line.intervalMs > 0) line.notBeforeMs = now + line.intervalMs;
+      this.#start(line, take(line));
+    }
+  }
+
+  #pumpLater(line: Line<Item>, ms: number): void {
+    line.timer ??= setTimeout(() => {
+      line.timer = null;
+      this.#pump(line);
+    }, ms);
+  }
+
+  #start(line: Line<Item>, item: Item): void {
+    line.inFlight += 1;
+    this.#inFlight += 1;
+    this.#waiting -= 1;
+    this.#options.work(item).then(
+      () => this.#onDone(line),
+      (error: unknown) => this.end(error),
+    );
+  }
+
+  #onDone(line: Line<Item>): void {
+    line.inFlight -= 1;
+    const wasFull = this.#inFlight === this.#options.inFlightMax;
+    this.#inFlight -= 1;
+    this.#pump(line);
+    // Another host may have waited for this place.
+    if (wasFull) for (const each of this.#lines.values()) this.#pump(each);
+    this.#endIfIdle();
+  }
+
+  #endIfIdle(): void {
+    if (!this.#isDraining || this.#inFlight > 0 || this.#waiting > 0 || this.#isOver) return;
+    this.#isOver = true;
+    this.#done.resolve();
+  }
+}
+
+/** The next item, in order; what was taken is let go of now and then, so that taking costs the same however many wait. */
+function take<Item>(line: Line<Item>): Item {
+  const item = line.waiting[line.taken] as Item;
+  line.taken += 1;
+  if (line.taken > 1024 && line.taken * 2 > line.waiting.length) {
+    line.waiting = line.waiting.slice(line.taken);
+    line.taken = 0;
+  }
+  return item;
+}

@@ -1,0 +1,27 @@
+/** What an address answered, as the journal and the record of a crawl keep it. */
+export interface FetchedUrl {
+  /** In its canonical form. */
+  readonly url: string;
+  /** 200 where content is kept. */
+  readonly status: number;
+  /** Where a redirect leads: absolute, with its fragment. */
+  readonly location: string | null;
+  /** The Content-Type as it came; empty where there was none. */
+  readonly contentType: string;
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  /** An `X-Robots-Tag` forbids to follow its links. */
+  readonly noFollow: boolean;
+  /** The content as it came, decoded, in the file store; null where none is kept. */
+  readonly content: { readonly sha256: string; readonly size: number } | null;
+}
+
+/** The media type of a Content-Type, in lower case. */
+export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): string {
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** The charset of a Content-Type, or null where it names none. */
+export function charsetOf({ contentType }: Pick<FetchedUrl, 'contentType'>): string | null {
+  return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType)?.[1]?.toLowerCase() ?? null;
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FetchedUrl } from './fetched-url.ts';
+
+/**
+ * What a job has fetched, one line an address, in a folder of the job. Each attempt has a file of its own, so that a killed
+ * one leaves at most half a line, and one that has lost the job harms nothing. A line is written before the next thing is
+ * done with what it tells of; it survives the process, and not the machine.
+ */
+export class CrawlJournal {
+  /** What earlier attempts have fetched. */
+  readonly earlier: ReadonlyMap<string, FetchedUrl>;
+  readonly #file: number;
+
+  private constructor(earlier: ReadonlyMap<string, FetchedUrl>, file: number) {
+    this.earlier = earlier;
+    this.#file = file;
+  }
+
+  /** @throws the system's own errors */
+  static async open(dir: string): Promise<CrawlJournal> {
+    await mkdir(dir, { recursive: true });
+    const names = readdirSync(dir).filter((name) => name.endsWith('.jsonl'));
+    const earlier = new Map<string, FetchedUrl>();
+    for (const name of names.sort()) {
+      for (const fetched of readLines(readFileSync(join(dir, name), 'utf8'))) earlier.set(fetched.url, fetched);
+    }
+    const name = `${String(names.length + 1).padStart(4, '0')}-${randomBytes(6).toString('hex')}.jsonl`;
+    return new CrawlJournal(earlier, openSync(join(dir, name), 'ax'));
+  }
+
+  add(fetched: FetchedUrl): void {
+    writeSync(this.#file, `${JSON.stringify(fetched)}\n`);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+/** Whole lines; a last one that was cut off counts for nothing. */
+export function readLines(text: string): FetchedUrl[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as FetchedUrl];
+    } catch {
+      return [];
+    }
+  });
+}

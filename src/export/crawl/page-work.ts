@@ -1,0 +1,83 @@
+import type { FoundKind, SourceType } from '../../web/rewrite/index.ts';
+import type { ScopeSettings } from './scope.ts';
+
+/** What the threads that read and write pages are told and say. Plain data. */
+
+export interface PageThreadData {
+  readonly filesDir: string;
+  /** An existing folder, shared by the threads of a crawl, for what they find. */
+  readonly foundDir: string;
+  readonly thread: number;
+  readonly scope: ScopeSettings;
+}
+
+/** Where the references of a file are kept until it is written. */
+export interface FoundPlace {
+  readonly thread: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface ReadOrder {
+  readonly url: string;
+  readonly type: SourceType;
+  /** That the answer named; null where it named none. */
+  readonly charset: string | null;
+  /** The content as it came: bytes, which are stored, or the digest of what is stored already. */
+  readonly content: Uint8Array | string;
+}
+
+export interface FoundUrl {
+  readonly kind: FoundKind;
+  /** Canonical. */
+  readonly url: string;
+}
+
+export interface ReadPage {
+  readonly sha256: string;
+  readonly size: number;
+  readonly place: FoundPlace;
+  /** As the encoding standard names it. */
+  readonly charset: string;
+  /** A robots meta forbids to follow its links. */
+  readonly noFollow: boolean;
+  /** What it refers to, less what this thread has told of already. */
+  readonly urls: readonly FoundUrl[];
+  /** Addresses that it names a digest of. */
+  readonly withDigest: readonly string[];
+  /** Files that its framework asks for beside it, that may be there or not. */
+  readonly payloads: readonly string[];
+}
+
+/** What leads where, once that is known. */
+export interface SiteNames {
+  /** Canonical address -> path of the file. */
+  readonly paths: ReadonlyMap<string, string>;
+  /** Canonical address -> fragment that its redirect adds, with its `#`. */
+  readonly fragments: ReadonlyMap<string, string>;
+}
+
+export interface WriteOrder {
+  readonly url: string;
+  readonly path: string;
+  /** Of the content as it came. */
+  readonly sha256: string;
+  readonly place: FoundPlace;
+  /** From the root: for a page that is answered at other addresses than its own. */
+  readonly isRooted: boolean;
+  /** Whether somebody names a digest of it. */
+  readonly needsDigest: boolean;
+}
+
+export interface WrittenPage {
+  readonly sha256: string;
+  readonly size: number;
+  /** For `integrity`, where it was asked for and the content has changed. */
+  readonly integrity: string | null;
+}
+
+export type PageOrder =
+  | ({ readonly id: number; readonly act: 'read' } & ReadOrder)
+  | ({ readonly id: number; readonly act: 'write' } & WriteOrder)
+  | ({ readonly id: number; readonly act: 'names' } & SiteNames)
+  | { readonly id: number; readonly act: 'digests'; readonly digests: ReadonlyMap<string, string> };

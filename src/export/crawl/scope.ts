@@ -1,0 +1,67 @@
+/** What a site is: plain data, so that a thread can have it. */
+export interface ScopeSettings {
+  /** Of the start page, after redirects. */
+  readonly origin: string;
+  /** Path of the folder that the pages are in, with its slashes: `/docs/`. */
+  readonly prefix: string;
+  /** Full host names of the site, in lower case: what they answer is asked of the start's origin. */
+  readonly hosts: readonly string[];
+}
+
+/**
+ * The folder that an address means: its own where it ends in a slash or names no file, else the one that the file is in.
+ * `/docs` is `/docs/`, `/docs/index.html` too.
+ */
+export function prefixOf({ pathname }: URL): string {
+  const slash = pathname.lastIndexOf('/') + 1;
+  return slash === pathname.length || pathname.includes('.', slash) ? pathname.slice(0, slash) : `${pathname}/`;
+}
+
+/** Tells the site's own addresses from others, and gives each address one form. */
+export class Scope {
+  readonly origin: string;
+  readonly prefix: string;
+  readonly #hostname: string;
+  readonly #hasDefaultPort: boolean;
+  readonly #hosts: ReadonlySet<string>;
+  readonly #publicOrigin: string;
+
+  constructor({ origin, prefix, hosts }: ScopeSettings) {
+    const { hostname, port } = new URL(origin);
+    this.origin = origin;
+    this.prefix = prefix;
+    this.#hostname = hostname;
+    this.#hasDefaultPort = port === '';
+    this.#hosts = new Set(hosts);
+    const [first] = hosts;
+    this.#publicOrigin = first === undefined ? origin : `https://${first}`;
+  }
+
+  /**
+   * The form of an address that it is known by: absolute, without fragment and user, the site's own at its one origin.
+   * Null for what is not http(s).
+   */
+  canonical(url: URL): string | null {
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
+    const path = `${url.pathname}${url.search}`;
+    return (this.isOwn(url) ? this.origin : url.origin) + path;
+  }
+
+  isOwn({ origin, hostname, host, port }: URL): boolean {
+    if (origin === this.origin || this.#hosts.has(host)) return true;
+    // The other scheme of the same host.
+    return port === '' && (this.#hosts.has(hostname) || (this.#hasDefaultPort && hostname === this.#hostname));
+  }
+
+  /** Whether an own address is below the folder that is exported. */
+  holdsPage({ pathname }: URL): boolean {
+    return pathname.startsWith(this.prefix) || `${pathname}/` === this.prefix;
+  }
+
+  /** Where readers find an own address: the first of its hosts, else the origin that is crawled. */
+  published(canonical: string): string {
+    return canonical.startsWith(`${this.origin}/`)
+      ? this.#publicOrigin + canonical.slice(this.origin.length)
+      : canonical;
+  }
+}

@@ -1,0 +1,64 @@
+import { type Token, Tokenizer } from 'parse5';
+
+/** What a sitemap names (sitemaps.org): pages, or further sitemaps. */
+export interface Sitemap {
+  readonly pages: readonly string[];
+  readonly sitemaps: readonly string[];
+}
+
+/** sitemaps.org: a sitemap holds 50,000 addresses and 50 MB. */
+export const SITEMAP_BYTES_MAX = 50 * 1024 ** 2;
+const ADDRESSES_MAX = 50_000;
+
+/** Reads a sitemap in XML, a feed or a list of lines. Never fails: what is none of them names nothing. */
+export function readSitemap(text: string): Sitemap {
+  const start = text.trimStart();
+  if (!start.startsWith('<')) {
+    const lines = start.split(/\s+/).filter((line) => /^https?:\/\//i.test(line));
+    return { pages: lines.slice(0, ADDRESSES_MAX), sitemaps: [] };
+  }
+  const reader = new SitemapReader();
+  reader.read(text);
+  return reader;
+}
+
+class SitemapReader implements Sitemap {
+  readonly pages: string[] = [];
+  readonly sitemaps: string[] = [];
+  readonly #tokenizer = new Tokenizer({}, this);
+  #isInSitemap = false;
+  #text: string | null = null;
+
+  read(xml: string): void {
+    // CDATA sections are markup outside of HTML alone.
+    this.#tokenizer.inForeignNode = true;
+    this.#tokenizer.write(xml, true);
+  }
+
+  onStartTag({ tagName }: Token.TagToken): void {
+    if (tagName === 'sitemap') this.#isInSitemap = true;
+    // An address in a namespace of its own (`image:loc`) is no page's.
+    this.#text = tagName === 'loc' ? '' : null;
+  }
+
+  onEndTag({ tagName }: Token.TagToken): void {
+    if (tagName === 'sitemap') this.#isInSitemap = false;
+    if (tagName !== 'loc' || this.#text === null) return;
+    const list = this.#isInSitemap ? this.sitemaps : this.pages;
+    if (list.length < ADDRESSES_MAX) list.push(this.#text.trim());
+    this.#text = null;
+  }
+
+  onCharacter({ chars }: Token.CharacterToken): void {
+    if (this.#text !== null) this.#text += chars;
+  }
+
+  onWhitespaceCharacter(token: Token.CharacterToken): void {
+    this.onCharacter(token);
+  }
+
+  onNullCharacter(): void {}
+  onComment(): void {}
+  onDoctype(): void {}
+  onEof(): void {}
+}

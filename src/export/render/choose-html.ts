@@ -1,0 +1,46 @@
+import { htmlCharset } from '../../web/index.ts';
+import { dropScripts } from './drop-scripts.ts';
+import type { RenderedPage } from './ports.ts';
+import { countMissing, countWords, sumOf, textOfHtml } from './words.ts';
+
+/** What becomes of the scripts of pages that scripts have written. */
+export type ScriptsSetting = 'keep' | 'drop';
+
+export type ChosenHtml =
+  | { readonly kind: 'original' }
+  /** The settled document as it is to be written, in UTF-8. */
+  | { readonly kind: 'settled'; readonly html: string };
+
+/** Below this share of missing words a page is its own: a button that a script adds, a date that it fills in. */
+const MISSING_SHARE_FREE = 0.1;
+/** Above it, it is not: most of what a reader reads is written by scripts. */
+const MISSING_SHARE_MAX = 0.3;
+/** Between the two it is a matter of how much text that is: a chapter more than a menu. */
+const MISSING_WORDS_MAX = 100;
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/**
+ * Decides what of a page is written: the original, byte for byte, unless much of what a reader sees is not in it.
+ *
+ * Words are compared and not their order or their place: what styles hide is in the original all the same, and what scripts
+ * only move about needs no settled document.
+ *
+ * @param original the page as it came, decoded
+ */
+export function chooseHtml(original: string, rendered: Pick<RenderedPage, 'dom'>, scripts: ScriptsSetting): ChosenHtml {
+  const { dom } = rendered;
+  if (dom === null) return { kind: 'original' };
+  const seen = countWords(dom.text);
+  const total = sumOf(seen);
+  const missing = countMissing(seen, countWords(textOfHtml(original)));
+  const share = total === 0 ? 0 : missing / total;
+  const isOwn = share <= MISSING_SHARE_FREE || (share <= MISSING_SHARE_MAX && missing < MISSING_WORDS_MAX);
+  if (isOwn) return { kind: 'original' };
+  return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) };
+}
+
+/** A document that names another encoding, or none, begins with a mark, which goes before what it names. */
+function asUtf8(html: string): string {
+  return htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html;
+}

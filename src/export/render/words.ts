@@ -1,0 +1,52 @@
+import { parse } from 'parse5';
+
+const WORD = /[\p{L}\p{N}]+/gu;
+
+/** Elements whose text no reader sees, or only one whose browser runs no scripts. */
+const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'title', 'textarea', 'iframe', 'template']);
+
+/** What is looked at of a node of parse5's tree, of whatever kind it is. */
+interface TreeNode {
+  readonly nodeName: string;
+  readonly value?: string;
+  readonly childNodes?: readonly TreeNode[];
+  readonly content?: TreeNode;
+  readonly attrs?: readonly { readonly name: string; readonly value: string }[];
+}
+
+/** How often each word stands in a text, in one Unicode form and in lower case. */
+export function countWords(text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(WORD))
+    counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+/** How many words of a text are not in another one, each as often as it stands there. */
+export function countMissing(text: ReadonlyMap<string, number>, within: ReadonlyMap<string, number>): number {
+  let missing = 0;
+  for (const [word, count] of text) missing += Math.max(0, count - (within.get(word) ?? 0));
+  return missing;
+}
+
+export function sumOf(counts: ReadonlyMap<string, number>): number {
+  let sum = 0;
+  for (const count of counts.values()) sum += count;
+  return sum;
+}
+
+/** The text of a document that needs no script to be there, whether styles show it or not; declarative shadow roots are in it. */
+export function textOfHtml(html: string): string {
+  const parts: string[] = [];
+  // A list and no recursion: documents are nested as deeply as their authors like.
+  const waiting: TreeNode[] = [parse(html) as unknown as TreeNode];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node.nodeName === '#text') parts.push(node.value ?? '');
+    const isShadow = node.attrs?.some(({ name }) => name === 'shadowrootmode') ?? false;
+    if (isShadow && node.content !== undefined) waiting.push(node.content);
+    if (UNSEEN.has(node.nodeName)) continue;
+    const children = node.childNodes ?? [];
+    for (let at = children.length - 1; at >= 0; at--) waiting.push(children[at] as TreeNode);
+  }
+  return parts.join(' ');
+}

@@ -1,0 +1,173 @@
+/**
+ * The proof of a written site: a sample of its pages is opened in a browser that reaches nothing else, and compared with the live
+ * ones.
+ */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Finding } from '../../domain/job.ts';
+import { isPage } from '../../domain/release.ts';
+import type { CollectedFile } from '../ports.ts';
+import type { AnswerRequest, PageRenderer, RenderSession } from '../render/ports.ts';
+import { compareText } from './compare-text.ts';
+import { type Judged, judgePage } from './judge-page.ts';
+import { hasText, type LivePage, livePageOf } from './live-page.ts';
+import { sampleOf } from './sample.ts';
+import { addressOf, StaticHost } from './static-host.ts';
+
+export { type LivePage, livePageOf } from './live-page.ts';
+
+/** The live site that the written one was made of. */
+export interface LiveSite {
+  /** The address of the page that became a file; null where it has none, as a page for errors. */
+  urlOf(path: string): string | null;
+  /** What the crawl has seen of it; null where it has not looked. */
+  seen(path: string): LivePage | null;
+  /** Answers for the live site, which is asked only where what was seen does not settle it. */
+  readonly answer: AnswerRequest;
+}
+
+export interface VerifySiteOptions {
+  readonly renderer: PageRenderer;
+  /** Holds the written files, at their paths. */
+  readonly siteDir: string;
+  readonly files: readonly CollectedFile[];
+  /** Null where the site comes from files: there is nothing to compare it with. */
+  readonly live: LiveSite | null;
+  /** Receives pictures of the worst pages; made where there are any. */
+  readonly picturesDir: string;
+  readonly find: (finding: Finding) => void;
+  readonly onProgress: (done: number, total: number) => void;
+  readonly signal: AbortSignal;
+}
+
+const PAGES_MAX = 200;
+const PICTURED_MAX = 5;
+
+/**
+ * Opens up to 200 pages, spread evenly over the site, and finds `failed_request`, `console_error` and `changed_text`, each where the
+ * live page has it not; `off_origin_request`; `not_rendered`; `clean_url_needed`, a request that docshelf answers and
+ * not every host of files; and `pictures`, which names those of the five worst pages, live and written.
+ *
+ * Without a browser there is one finding, `not_verified`, and no error.
+ *
+ * @throws the system's own errors; the signal's reason when it is aborted
+ */
+export async function verifySite(options: VerifySiteOptions): Promise<void> {
+  try {
+    await using verification = await Verification.open(options);
+    await verification.run();
+  } catch (error) {
+    options.signal.throwIfAborted();
+    const isBrowsers =
+      error instanceof DocshelfError && (error.code === 'browser_missing' || error.code === 'browser_failed');
+    if (!isBrowsers) throw error;
+    options.find({ kind: 'not_verified', page: '', detail: error.message });
+  }
+}
+
+/** A page that something is wrong with. */
+interface Faulty {
+  readonly path: string;
+  readonly weight: number;
+}
+
+class Verification {
+  readonly #options: VerifySiteOptions;
+  readonly #written: RenderSession;
+  readonly #cleanUrls: ReadonlySet<string>;
+  #live: Promise<RenderSession> | null = null;
+
+  static async open(options: VerifySiteOptions): Promise<Verification> {
+    const cleanUrls = new Set<string>();
+    const host = new StaticHost(options.siteDir, options.files, (path) => cleanUrls.add(path));
+    return new Verification(options, await options.renderer.open(host.answer), cleanUrls);
+  }
+
+  private constructor(options: VerifySiteOptions, written: RenderSession, cleanUrls: ReadonlySet<string>) {
+    this.#options = options;
+    this.#written = written;
+    this.#cleanUrls = cleanUrls;
+  }
+
+  async run(): Promise<void> {
+    const { files, find, onProgress } = this.#options;
+    const pages = sampleOf(
+      files.map(({ path }) => path).filter((path) => isPage(path)),
+      PAGES_MAX,
+    );
+    const judged = new Map<string, Judged>();
+    const waiting = pages[Symbol.iterator]();
+    const work = async (): Promise<void> => {
+      for (const path of waiting) {
+        judged.set(path, await this.#judge(path));
+        onProgress(judged.size, pages.length);
+      }
+    };
+    // One that fails ends the verification, and with it the browser that the others wait for.
+    await Promise.all(Array.from({ length: this.#written.tabs }, work));
+
+    const faulty: Faulty[] = [];
+    for (const path of pages) {
+      const { findings, weight } = judged.get(path) ?? { findings: [], weight: 0 };
+      for (const finding of findings) find(finding);
+      if (weight > 0) faulty.push({ path, weight });
+    }
+    for (const path of [...this.#cleanUrls].sort()) find({ kind: 'clean_url_needed', page: '', detail: path });
+    const worst = faulty.sort((a, b) => b.weight - a.weight).slice(0, PICTURED_MAX);
+    for (const [at, { path }] of worst.entries()) await this.#picture(path, at + 1);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#written.close();
+    const live = await this.#live?.catch(() => null);
+    await live?.close();
+  }
+
+  async #judge(path: string): Promise<Judged> {
+    const { live, signal } = this.#options;
+    const written = await this.#written.render(addressOf(path), { signal });
+    const seen = live?.seen(path) ?? null;
+    // A page that leads elsewhere, as those do that stand for redirects, has no text to compare.
+    const text = written.dom?.text ?? null;
+    const judgedBySeen = judgePage(path, written, seen, null);
+    const isSame = text === null || (seen !== null && hasText(seen, text));
+    const url = live?.urlOf(path) ?? null;
+    if (url === null || (isSame && judgedBySeen.weight === 0)) return judgedBySeen;
+    const now = await (await this.#liveSession()).render(url, { signal });
+    const change = text === null || now.dom === null ? null : compareText(now.dom.text, text);
+    const faults = livePageOf(now);
+    const both = {
+      failures: [...(seen?.failures ?? []), ...faults.failures],
+      consoleErrors: [...(seen?.consoleErrors ?? []), ...faults.consoleErrors],
+    };
+    return judgePage(path, written, both, isSame ? null : change);
+  }
+
+  /** Pictures help whoever reads the report, and nothing depends on them. */
+  async #picture(path: string, number: number): Promise<void> {
+    const { live, picturesDir, find, signal } = this.#options;
+    const url = live?.urlOf(path) ?? null;
+    const sides = [
+      ...(url === null ? [] : [{ side: 'live', session: await this.#liveSession(), address: url }]),
+      { side: 'written', session: this.#written, address: addressOf(path) },
+    ];
+    const names: string[] = [];
+    for (const { side, session, address } of sides) {
+      const { screenshot } = await session.render(address, { signal, withScreenshot: true });
+      if (screenshot === null) continue;
+      await mkdir(picturesDir, { recursive: true });
+      const name = `${number}-${side}.png`;
+      await writeFile(join(picturesDir, name), screenshot);
+      names.push(name);
+    }
+    if (names.length > 0) find({ kind: 'pictures', page: path, detail: names.join(', ') });
+  }
+
+  #liveSession(): Promise<RenderSession> {
+    const { live, renderer } = this.#options;
+    if (live === null) throw new Error('there is no live site');
+    this.#live ??= renderer.open(live.answer);
+    return this.#live;
+  }
+}

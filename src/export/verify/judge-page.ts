@@ -1,0 +1,81 @@
+import type { Finding } from '../../domain/job.ts';
+import { linkWithoutSecrets } from '../../domain/secret.ts';
+import type { RenderedPage } from '../render/ports.ts';
+import type { TextChange } from './compare-text.ts';
+import { WRITTEN_ORIGIN } from './static-host.ts';
+
+/** What the live page failed in, which is no fault of the export. */
+export interface LiveFaults {
+  readonly failures: readonly string[];
+  readonly consoleErrors: readonly string[];
+}
+
+export interface Judged {
+  readonly findings: readonly Finding[];
+  /** How bad it is; 0 where nothing is wrong. */
+  readonly weight: number;
+}
+
+/** How much one fault weighs against a word that is missing: what does not load may be all that the page is for. */
+const FAILED_WEIGHT = 20;
+const CONSOLE_WEIGHT = 10;
+const OFF_ORIGIN_WEIGHT = 2;
+const BROKEN_WEIGHT = 1_000;
+
+/** Addresses, places and numbers in messages: they are others on the written site, and mean the same. */
+const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
+const NUMBER = /\d+/g;
+
+/**
+ * What is wrong with a written page, as compared with the live one.
+ *
+ * @param path of its file
+ * @param live null where nothing is known of a live page: all that fails is told then
+ * @param change of the text; null where there is none, or no live text
+ */
+export function judgePage(
+  path: string,
+  { state, reason, failures, consoleErrors }: RenderedPage,
+  live: LiveFaults | null,
+  change: TextChange | null,
+): Judged {
+  const findings: Finding[] = [];
+  let weight = 0;
+  const add = (kind: string, detail: string, weighs: number): void => {
+    findings.push({ kind, page: path, detail });
+    weight += weighs;
+  };
+  const isBroken = state === 'hung' || state === 'crashed' || state === 'failed';
+  if (isBroken) add('not_rendered', `${state}: ${reason ?? 'no reason is known'}`, BROKEN_WEIGHT);
+
+  const failedLive = new Set(live?.failures.map(addressWithoutOrigin));
+  for (const { url, why } of failures) {
+    if (!isWritten(url)) add('off_origin_request', linkWithoutSecrets(url), OFF_ORIGIN_WEIGHT);
+    else if (!failedLive.has(addressWithoutOrigin(url))) {
+      add('failed_request', `${addressWithoutOrigin(url)}: ${why}`, FAILED_WEIGHT);
+    }
+  }
+  const saidLive = new Set(live?.consoleErrors.map(gist));
+  for (const error of consoleErrors) {
+    const isAboutRequest = failures.some(({ url }) => error.includes(url));
+    if (!isAboutRequest && !saidLive.has(gist(error))) add('console_error', oneLine(error), CONSOLE_WEIGHT);
+  }
+  if (change !== null) add('changed_text', change.detail, 1 + change.missing + change.added);
+  return { findings, weight };
+}
+
+const isWritten = (url: string): boolean => new URL(url).host === new URL(WRITTEN_ORIGIN).host;
+
+/** `/favicon.ico` is asked for by the browser of itself, on every host. */
+function addressWithoutOrigin(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
+
+function gist(message: string): string {
+  return message.replace(URL_IN_TEXT, '').replace(NUMBER, '');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,281 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { verifyFile } from '../../src/archive/minisign.ts';
+import { openBench, startDaemon } from '../helpers/daemon.ts';
+import { readArchive, readFolder } from '../helpers/read-archive.ts';
+import { setClock, withClock } from '../helpers/shifted-clock.ts';
+import { sha256Of } from './bundles.ts';
+import {
+  adminKey,
+  ExportClient,
+  type Exporter,
+  type Files,
+  holdJobs,
+  KEYS,
+  organizations,
+  problemOf,
+  SITE,
+  startAgain,
+  startExporter,
+  writeSite,
+} from './export-service.ts';
+
+/** What the service side keeps, and for how long, against the built process. */
+
+const bench = openBench(afterEach);
+
+const MARKDOWN: Files = {
+  'docs.json': '{"url": "https://docs.acme.dev"}',
+  'index.md': '---\ntitle: Home\n---\n\nThe lantern burns all night. [Start](guides/start.md)\n',
+  'guides/start.md': '---\ntitle: Start\ntags: [basics]\n---\n\n## First\n\n```js\nconsole.log(1);\n```\n',
+  'guides/next.md': '# Next\n\nSee [the start](start.md#first).\n',
+};
+
+/** Names of the stored files and of the bundles, and when each was last written. */
+async function stored({ daemon }: Exporter): Promise<{ files: string[]; bundles: string[]; manifests: string[] }> {
+  const at = join(daemon.dataDir, 'exports');
+  const named = async (name: string) =>
+    (await readdir(join(at, name), { recursive: true, withFileTypes: true }))
+      .filter((entry) => entry.isFile())
+      .map((entry) => entry.name)
+      .sort();
+  return { files: await named('files'), bundles: await named('bundles'), manifests: await named('manifests') };
+}
+
+async function archiveOf(service: Exporter, jobId: string): Promise<ReadonlyMap<string, Buffer>> {
+  const { bundleUrl } = await service.bundle(jobId);
+  const file = join(await bench.folder(), 'bundle.tar.gz');
+  await writeFile(file, await service.download(bundleUrl));
+  return readArchive(file);
+}
+
+describe.each<[kind: string, site: Files, change: Files]>([
+  ['folder', SITE, { 'guides/start.html': `${SITE['guides/start.html']}<!-- changed -->` }],
+  ['markdown', MARKDOWN, { 'guides/next.md': '# Next\n\nChanged. See [the start](start.md#first).\n' }],
+])('a site from %s', (kind, site, change) => {
+  test('exported twice gives the same archive and stores nothing twice; of a change, only what changed', async () => {
+    const source = { kind, path: './site' };
+    const service = await startExporter(bench, { organizations: organizations(source) }, { site });
+    const first = await service.export('acme', { version: 'v1' });
+    const link = await service.bundle(first.jobId);
+    const before = await stored(service);
+    const second = await service.export('acme', { version: 'v1' });
+    expect(second.pageCount).toBe(first.pageCount);
+    expect(await service.bundle(second.jobId)).toMatchObject({ sha256: link.sha256, sizeBytes: link.sizeBytes });
+    expect(await stored(service)).toEqual(before);
+
+    const old = await archiveOf(service, first.jobId);
+    await writeSite(join(service.daemon.folder, 'site'), change);
+    const third = await service.export('acme', { version: 'v1' });
+    const now = await archiveOf(service, third.jobId);
+    const changed = [...now].filter(([path, bytes]) => !old.get(path)?.equals(bytes)).map(([path]) => path);
+    expect(changed.length).toBeGreaterThan(1);
+    expect(changed.length).toBeLessThan(now.size);
+    const after = await stored(service);
+    expect(after.bundles).toHaveLength(before.bundles.length + 1);
+    const fresh = after.files.filter((name) => !before.files.includes(name));
+    // Of the bundle's files the changed ones; the manifest is kept apart, and the site's table is stored beside them.
+    const digests = changed.map((path) => sha256Of(now.get(path) ?? '')).filter((sha256) => fresh.includes(sha256));
+    expect(digests).toHaveLength(changed.length - 1);
+    expect(fresh).toHaveLength(digests.length + 1);
+  });
+
+  test('has the files of its source and a manifest that is true of all of them', async () => {
+    const source = { kind, path: './site' };
+    const service = await startExporter(bench, { organizations: organizations(source) }, { site });
+    const job = await service.export('acme', { version: 'v1' });
+    const files = await archiveOf(service, job.jobId);
+    if (kind === 'folder') {
+      for (const [path, content] of Object.entries(site)) expect(files.get(path)?.toString()).toBe(content);
+    }
+    const manifest = JSON.parse(files.get('_docshelf/manifest.json')?.toString() ?? '') as {
+      domain: string;
+      version: string;
+      pageCount: number;
+      createdAt: string;
+      files: { path: string; size: number; sha256: string }[];
+    };
+    expect(manifest).toMatchObject({ domain: 'acme', version: 'v1', pageCount: job.pageCount });
+    expect(Date.parse(manifest.createdAt)).toBe(Date.parse(job.createdAt));
+    const listed = manifest.files.map(({ path }) => path).sort();
+    expect(listed).toEqual([...files.keys()].filter((path) => path !== '_docshelf/manifest.json').sort());
+    for (const { path, size, sha256 } of manifest.files) {
+      expect([path, files.get(path)?.length, sha256Of(files.get(path) ?? '')]).toEqual([path, size, sha256]);
+    }
+    const report = await service.report(job.jobId);
+    expect([report.pages, report.counts]).toEqual([job.pageCount, {}]);
+  });
+});
+
+test('two processes on one data folder: one takes calls, one runs jobs', async () => {
+  const api = await startExporter(bench, { exportApi: { role: 'api' } });
+  const { jobId } = await api.start();
+  const configFile = join(api.daemon.folder, 'worker.yaml');
+  const config = await readFile(api.daemon.configFile, 'utf8');
+  await writeFile(configFile, config.replace('role: api', 'role: worker').replace(/port: [1-9]\d*/, 'port: 0'));
+  expect((await api.job(jobId)).status).toBe('queued');
+  const worker = await startDaemon(configFile);
+  bench.onEnd(() => worker.kill());
+  expect(await api.ended(jobId)).toMatchObject({ status: 'completed', pageCount: 2 });
+  const { bundleUrl, sha256 } = await api.bundle(jobId);
+  expect(sha256Of(await api.download(bundleUrl))).toBe(sha256);
+  expect(worker.lines()).toContainEqual(expect.objectContaining({ event: 'job-completed', jobId }));
+  expect(api.daemon.log()).not.toContain('job-started');
+  expect(await worker.stop()).toBe(0);
+  expect(await api.daemon.stop()).toBe(0);
+});
+
+test('a daemon that is stopped gives its job back, and the next one goes on with it', async () => {
+  const { config, open } = await holdJobs(bench);
+  const first = await startExporter(bench, config);
+  const { jobId } = await first.start();
+  await first.until(jobId, ({ status, progress }) => status === 'running' && progress >= 40);
+  expect(await first.daemon.stop()).toBe(0);
+  open();
+  const second = await startAgain(bench, first);
+  expect(await second.ended(jobId)).toMatchObject({ status: 'completed', progress: 100 });
+  expect(await readdir(join(second.daemon.dataDir, 'exports/work'))).toEqual([]);
+});
+
+test('search data goes with the bundle: another daemon is searchable by meaning at once, without embedding', async () => {
+  const service = await startExporter(bench, { search: {} });
+  const job = await service.export();
+  const { bundleUrl } = await service.bundle(job.jobId);
+  const reader = await bench.start({ staticExport: { bundleUrl }, log: { access: false } });
+  const { search } = await reader.until(({ active, search: { semantic } }) => active !== null && semantic === 'ready');
+  expect(search).toMatchObject({ keyword: 'ready', embedded: search.sections });
+  expect(search.sections).toBeGreaterThan(0);
+  const response = await fetch(`${reader.site}/_docshelf/search?q=automobile%20repair`);
+  const [best] = (await response.json()) as { path: string }[];
+  expect(best?.path).toMatch(/^\/guides\/start/);
+  // What it had to embed itself would lie in its cache of vectors.
+  const made = await readFolder(join(reader.dataDir, 'vectors')).catch(() => new Map<string, Buffer>());
+  expect([...made].filter(([path]) => path.endsWith('.seg'))).toEqual([]);
+});
+
+test('bundles are signed where a key is set, and minisign says so of the bytes', async () => {
+  const fixtures = join(import.meta.dirname, '../fixtures/minisign');
+  const folder = await bench.folder();
+  await writeFile(join(folder, 'sign.key'), await readFile(join(fixtures, 'throwaway.key')));
+  const service = await startExporter(bench, { exportApi: { signingKeyFile: './sign.key' } }, { folder });
+  const job = await service.export();
+  const { bundleUrl, signature = '', sha256 } = await service.bundle(job.jobId);
+  const file = join(folder, 'bundle.tar.gz');
+  await writeFile(file, await service.download(bundleUrl));
+  const publicKey = await readFile(join(fixtures, 'throwaway.pub'), 'utf8');
+  expect((await verifyFile(file, signature, [publicKey])).trustedComment).toContain(sha256);
+  const other = await readFile(join(fixtures, 'other.pub'), 'utf8');
+  await expect(verifyFile(file, signature, [other])).rejects.toMatchObject({ code: 'bad_signature' });
+  await rm(join(service.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`));
+  expect((await service.bundle(job.jobId)).signature).toBe(signature);
+});
+
+describe('the config while it runs', () => {
+  test('keys, domains and plans of organizationsFile hold as soon as the file is changed', async () => {
+    const folder = await bench.folder();
+    const file = join(folder, 'organizations.yaml');
+    const write = (list: unknown) => writeFile(file, stringify({ organizations: list }));
+    await write(organizations());
+    const service = await startExporter(bench, { organizationsFile: './organizations.yaml' }, { folder });
+    const { jobId } = await service.export();
+    const [acme, ...others] = organizations();
+    await write([{ ...acme, keys: [adminKey('ci', 'svc_next')], domains: { acme: {}, second: acme?.domains } }]);
+    // A faulty file changes nothing.
+    await service.daemon.until(({ lastReload }) => lastReload?.ok === false);
+    expect((await service.job(jobId)).status).toBe('completed');
+
+    await write([{ ...acme, keys: [adminKey('ci', 'svc_next')] }, ...others]);
+    await service.daemon.until(({ lastReload }) => lastReload?.ok === true);
+    expect((await problemOf(await service.call('GET', `/v1/static-export/jobs/${jobId}`))).status).toBe(401);
+    const next = service.as('svc_next');
+    expect((await next.job(jobId)).status).toBe('completed');
+
+    await write([{ ...acme, plan: 'team', keys: [adminKey('ci', 'svc_next')] }, ...others]);
+    await service.daemon.until(({ lastReload }) => lastReload?.ok === true);
+    const refused = await retry(() => next.call('GET', `/v1/static-export/jobs/${jobId}`), 403);
+    expect(refused).toBe(403);
+  });
+
+  test('the path of a source holds from the next job on', async () => {
+    const service = await startExporter(bench);
+    const before = await service.export();
+    await writeSite(join(service.daemon.folder, 'other'), { 'index.html': '<!doctype html><title>Other</title>' });
+    await service.daemon.rewriteConfig({ organizations: organizations({ kind: 'folder', path: './other' }) });
+    await service.daemon.until(({ lastReload }) => lastReload?.ok === true);
+    const after = await service.export();
+    expect([before.pageCount, after.pageCount]).toEqual([2, 1]);
+    expect([...(await archiveOf(service, after.jobId)).keys()]).toContain('index.html');
+  });
+
+  test('a domain that goes to another organization while its job waits is not exported for the first one', async () => {
+    const { config, open } = await holdJobs(bench);
+    const service = await startExporter(bench, config);
+    const [running, waiting] = [await service.start(), await service.start()];
+    await service.until(running.jobId, ({ status }) => status === 'running');
+    const [acme, globex, team] = organizations();
+    const moved = [
+      { ...acme, domains: { bare: {} } },
+      { ...globex, domains: { ...(globex?.domains as object), ...(acme?.domains as object), bare: undefined } },
+      team,
+    ].map((each) => JSON.parse(JSON.stringify(each)) as object);
+    await service.daemon.rewriteConfig({ organizations: moved });
+    await service.daemon.until(({ lastReload }) => lastReload?.ok === true);
+    open();
+    expect(await service.ended(waiting.jobId)).toMatchObject({ status: 'failed', error: expect.any(String) });
+    expect((await problemOf(await service.as(KEYS.globex).call('GET', `/v1/static-export/jobs/${waiting.jobId}`))).status).toBe(
+      404,
+    );
+  });
+});
+
+test('retention removes old jobs and what only they held, never the newest completed one of a domain', async () => {
+  const clock = join(await bench.folder(), 'clock');
+  const env = withClock(clock);
+  const first = await startExporter(bench, {}, { env });
+  const old = await first.export();
+  await writeSite(join(first.daemon.folder, 'site'), { 'new.html': '<!doctype html><title>New</title>' });
+  const kept = await first.export();
+  const canceled = await first.cancel((await first.start()).jobId);
+  await first.ended(canceled.jobId);
+  const { sha256 } = await first.bundle(kept.jobId);
+  expect((await stored(first)).bundles).toHaveLength(2);
+  expect(await first.daemon.stop()).toBe(0);
+
+  // Longer than what is unused is let be: a job may be at work on it for 7 days.
+  setClock(clock, 10 * 24 * 3_600_000);
+  const config = await readFile(first.daemon.configFile, 'utf8');
+  await writeFile(first.daemon.configFile, config.replace('exportApi:', 'exportApi:\n  retention: 1h'));
+  const second = await startAgain(bench, first, env);
+  const left = async () => (await second.jobs()).jobs.map(({ jobId }) => jobId);
+  await expect.poll(left, { timeout: 10_000 }).toEqual([kept.jobId]);
+  expect((await problemOf(await second.call('GET', `/v1/static-export/jobs/${old.jobId}`))).status).toBe(404);
+  await expect.poll(async () => (await stored(second)).bundles, { timeout: 10_000 }).toEqual([`${sha256}.tar.gz`]);
+  await expect.poll(async () => (await stored(second)).manifests.length, { timeout: 10_000 }).toBe(1);
+  // The bundle can still be packed from what is left.
+  await rm(join(second.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`));
+  expect((await second.bundle(kept.jobId)).sha256).toBe(sha256);
+});
+
+test('without retention, jobs stay for years', async () => {
+  const clock = join(await bench.folder(), 'clock');
+  const env = withClock(clock);
+  const first = await startExporter(bench, {}, { env });
+  const [one, two] = [await first.export(), await first.export()];
+  await first.daemon.stop();
+  setClock(clock, 3 * 365 * 24 * 3_600_000);
+  const second = await startAgain(bench, first, env);
+  expect((await second.jobs()).jobs.map(({ jobId }) => jobId)).toEqual([two.jobId, one.jobId]);
+  const { bundleUrl } = await second.bundle(one.jobId);
+  expect((await new ExportClient(second.origin).download(bundleUrl)).length).toBeGreaterThan(0);
+});
+
+/** Asks until the answer has that status, some seconds at most; gives the last one. */
+async function retry(ask: () => Promise<Response>, status: number): Promise<number> {
+  for (let n = 0; n < 100; n++) {
+    if ((await ask()).status === status) return status;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return (await ask()).status;
+}

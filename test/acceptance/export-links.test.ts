@@ -1,0 +1,177 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Job } from '../../src/domain/job.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { setClock, withClock } from '../helpers/shifted-clock.ts';
+import { sha256Of } from './bundles.ts';
+import { type Exporter, JOBS, problemOf, startAgain, startExporter } from './export-service.ts';
+
+/** Links to bundles, and the bundles behind them, against the built process (contract, section 6). */
+
+const bench = openBench(afterAll);
+/** As the default of `exportApi.linkTtl` has it. */
+const LINK_MS = 3_600_000;
+
+let service: Exporter;
+let clock = '';
+let job: Job;
+let archive: Buffer;
+
+beforeAll(async () => {
+  clock = join(await bench.folder(), 'clock');
+  service = await startExporter(bench, {}, { env: withClock(clock) });
+  job = await service.export('acme', { version: 'v1' });
+  archive = await service.download((await service.bundle(job.jobId)).bundleUrl);
+});
+
+const bundleFile = (of: Exporter, sha256: string): string =>
+  join(of.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`);
+
+describe('a link', () => {
+  test('begins with the public address of the API, and leads to the bytes that its digest names', async () => {
+    const { bundleUrl, sha256, sizeBytes, expiresAt } = await service.bundle(job.jobId);
+    expect(bundleUrl.startsWith(`${service.origin}/`)).toBe(true);
+    expect([sha256Of(archive), archive.length]).toEqual([sha256, sizeBytes]);
+    const lifeMs = Date.parse(expiresAt) - Date.now();
+    expect(lifeMs).toBeGreaterThan(LINK_MS - 60_000);
+    // Links end on whole seconds, the last one begun in full.
+    expect(lifeMs).toBeLessThanOrEqual(LINK_MS + 1_000);
+  });
+
+  test('answers GET and HEAD alike, under the name of the bundle', async () => {
+    const { bundleUrl, sizeBytes } = await service.bundle(job.jobId);
+    for (const method of ['GET', 'HEAD']) {
+      const response = await fetch(bundleUrl, { method });
+      expect([method, response.status]).toEqual([method, 200]);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-length': String(sizeBytes),
+        'content-type': 'application/gzip',
+        'content-disposition': `attachment; filename=acme-export-${job.createdAt.slice(0, 10)}.tar.gz`,
+        'accept-ranges': 'bytes',
+      });
+      expect((await response.arrayBuffer()).byteLength).toBe(method === 'GET' ? sizeBytes : 0);
+    }
+    const posted = await fetch(bundleUrl, { method: 'POST' });
+    expect((await problemOf(posted)).status).toBe(405);
+  });
+
+  test('gives parts, so that a download that was cut off goes on', async () => {
+    const { bundleUrl, sizeBytes } = await service.bundle(job.jobId);
+    const etag = (await fetch(bundleUrl, { method: 'HEAD' })).headers.get('etag') ?? '';
+    const part = await fetch(bundleUrl, { headers: { range: 'bytes=100-', 'if-range': etag } });
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 100-${sizeBytes - 1}/${sizeBytes}`]);
+    expect(Buffer.from(await part.arrayBuffer()).equals(archive.subarray(100))).toBe(true);
+    const beyond = await fetch(bundleUrl, { headers: { range: `bytes=${sizeBytes}-` } });
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${sizeBytes}`]);
+  });
+
+  test('after its end, is answered 403 with a body that names the end, and the call gives one that works', async () => {
+    const { bundleUrl, expiresAt } = await service.bundle(job.jobId);
+    setClock(clock, LINK_MS + 5_000);
+    try {
+      for (const method of ['GET', 'HEAD']) expect((await fetch(bundleUrl, { method })).status).toBe(403);
+      const problem = await problemOf(await fetch(bundleUrl));
+      expect([problem.status, problem.code]).toEqual([403, 'bundle_link_expired']);
+      expect(problem.error).toContain(expiresAt);
+      const { bundleUrl: fresh } = await service.bundle(job.jobId);
+      expect((await service.download(fresh)).equals(archive)).toBe(true);
+      expect((await service.job(job.jobId)).status).toBe('completed');
+    } finally {
+      setClock(clock, 0);
+    }
+  });
+
+  test.each<[name: string, tamper: (url: URL) => void]>([
+    ['a later end', (url) => url.searchParams.set('expires', String(Number(url.searchParams.get('expires')) + 60))],
+    ['another signature', (url) => url.searchParams.set('signature', 'A'.repeat(43))],
+    ['no signature', (url) => url.searchParams.delete('signature')],
+    ['another key', (url) => url.searchParams.set('keyId', 'aaaaaaaa')],
+    ['another file name', (url) => void (url.pathname = url.pathname.replace('acme-export', 'evil-export'))],
+    ['another digest', (url) => void (url.pathname = url.pathname.replace(/[0-9a-f]{64}/, 'a'.repeat(64)))],
+    ['no query', (url) => void (url.search = '')],
+  ])('with %s is refused', async (_, tamper) => {
+    const url = new URL((await service.bundle(job.jobId)).bundleUrl);
+    tamper(url);
+    const problem = await problemOf(await fetch(url));
+    expect([problem.status, problem.code]).toEqual([403, 'link_invalid']);
+    expect(problem.error).not.toContain('signature=');
+  });
+
+  test('never says what the Host of a request said, nor is it logged', async () => {
+    const response = await service.call('POST', `${JOBS}/${job.jobId}/bundle`, {
+      headers: { 'x-forwarded-host': 'evil.example', forwarded: 'host=evil.example' },
+    });
+    const { bundleUrl } = (await response.json()) as { bundleUrl: string };
+    expect(new URL(bundleUrl).origin).toBe(service.origin);
+    const signature = new URL(bundleUrl).searchParams.get('signature') ?? 'none';
+    await fetch(bundleUrl);
+    await fetch(bundleUrl.replace(signature, `${signature}x`));
+    expect(service.daemon.log()).not.toContain(signature);
+  });
+
+  test('of linkTtl 1s works, and then works no more; behind a proxy it begins with its address', async () => {
+    const publicUrl = 'https://api.example/docs';
+    const short = await startExporter(bench, { exportApi: { linkTtl: '1s' } });
+    const { jobId } = await short.export();
+    const { bundleUrl, expiresAt } = await short.bundle(jobId);
+    expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(2_000);
+    expect((await fetch(bundleUrl)).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, Date.parse(expiresAt) - Date.now() + 50));
+    expect((await problemOf(await fetch(bundleUrl))).error).toContain(expiresAt);
+
+    await short.daemon.rewriteConfig({ api: { publicUrl }, exportApi: { linkTtl: '7d' } });
+    await short.daemon.until(({ lastReload }) => lastReload?.ok === true);
+    const behind = await short.bundle(jobId);
+    expect(behind.bundleUrl.startsWith(`${publicUrl}/v1/bundles/`)).toBe(true);
+    expect(Date.parse(behind.expiresAt) - Date.now()).toBeGreaterThan(6 * 86_400_000);
+    const here = behind.bundleUrl.replace(publicUrl, short.origin);
+    expect((await fetch(here)).status).toBe(200);
+  });
+});
+
+describe('a packed file that is gone', () => {
+  test('is packed anew, once for all who ask, to the same bytes', async () => {
+    const { sha256 } = await service.bundle(job.jobId);
+    await rm(bundleFile(service, sha256));
+    const links = await Promise.all(Array.from({ length: 20 }, () => service.bundle(job.jobId)));
+    expect(new Set(links.map((link) => link.sha256))).toEqual(new Set([sha256]));
+    expect((await service.download(links[19]?.bundleUrl ?? '')).equals(archive)).toBe(true);
+    expect((await readFile(bundleFile(service, sha256))).equals(archive)).toBe(true);
+    expect(await readdir(join(service.daemon.dataDir, 'exports/work'))).toEqual([]);
+  });
+
+  test('and an old link leads to it again', async () => {
+    const { bundleUrl, sha256 } = await service.bundle(job.jobId);
+    await rm(bundleFile(service, sha256));
+    expect((await problemOf(await fetch(bundleUrl))).status).toBe(404);
+    await service.bundle(job.jobId);
+    expect((await service.download(bundleUrl)).equals(archive)).toBe(true);
+  });
+
+  test('and that cannot be packed any more is 410, and a new export mends it', async () => {
+    const other = await startExporter(bench);
+    const { jobId } = await other.export();
+    const { sha256 } = await other.bundle(jobId);
+    await rm(bundleFile(other, sha256));
+    const files = join(other.daemon.dataDir, 'exports/files');
+    for (const name of await readdir(files)) await rm(join(files, name), { recursive: true });
+    const problem = await problemOf(await other.call('POST', `${JOBS}/${jobId}/bundle`));
+    expect([problem.status, problem.code]).toEqual([410, 'bundle_gone']);
+    await other.export();
+    expect((await other.bundle(jobId)).sha256).toBe(sha256);
+  });
+});
+
+test('jobs, links and bundles outlive the process', async () => {
+  const first = await startExporter(bench);
+  const { jobId } = await first.export();
+  const { bundleUrl, sha256 } = await first.bundle(jobId);
+  const before = await first.job(jobId);
+  await first.daemon.kill();
+  const second = await startAgain(bench, first);
+  expect(await second.job(jobId)).toEqual(before);
+  expect(sha256Of(await second.download(bundleUrl))).toBe(sha256);
+  expect((await second.bundle(jobId)).sha256).toBe(sha256);
+  expect(await second.daemon.stop()).toBe(0);
+});

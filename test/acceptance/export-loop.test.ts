@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, expect, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+import { KEYS, SITE, startExporter, writeSite } from './export-service.ts';
+
+const bench = openBench(afterEach);
+const run = promisify(execFile);
+
+/** What a pipeline has without docshelf: a shell, curl and jq. Prints the link. */
+const LOOP = `#!/bin/sh
+set -eu
+auth="Authorization: Bearer $SVC_KEY"
+job=$(curl -sS --fail-with-body -X POST "$BASE_URL/v1/static-export/jobs" \\
+  -H "$auth" -H "Content-Type: application/json" -d '{"domain":"acme"}')
+id=$(printf %s "$job" | jq -r .jobId)
+while :; do
+  job=$(curl -sS --fail-with-body -H "$auth" "$BASE_URL/v1/static-export/jobs/$id")
+  case $(printf %s "$job" | jq -r .status) in
+    completed) break ;;
+    failed) printf %s "$job" | jq -r .error >&2; exit 1 ;;
+  esac
+  sleep 0.2
+done
+curl -sS --fail-with-body -X POST "$BASE_URL/v1/static-export/jobs/$id/bundle" -H "$auth" | jq -r .bundleUrl
+`;
+
+test('a shell loop of curl and jq exports a site, puts the link into a config, and the reload serves it', async () => {
+  const service = await startExporter(bench);
+  const script = join(await bench.folder(), 'loop.sh');
+  await writeFile(script, LOOP);
+  await chmod(script, 0o755);
+  const env = { PATH: process.env.PATH, BASE_URL: service.origin, SVC_KEY: KEYS.acme };
+  const loop = async (): Promise<string> => (await run(script, { env, timeout: 30_000 })).stdout.trim();
+
+  const reader = await bench.start({ log: { access: false } });
+  expect((await fetch(reader.site)).status).toBe(503);
+  await reader.rewriteConfig({ staticExport: { bundleUrl: await loop() } });
+  reader.signal('SIGHUP');
+  await reader.until(({ state }) => state === 'ready');
+  expect(await (await fetch(`${reader.site}/`)).text()).toBe(SITE['index.html']);
+
+  // The next round of the loop swaps in what has changed.
+  await writeSite(join(service.daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
+  const before = (await reader.status()).active?.digest;
+  await reader.rewriteConfig({ staticExport: { bundleUrl: await loop() } });
+  await reader.until(({ state, active }) => state === 'ready' && active?.digest !== before);
+  expect(await (await fetch(`${reader.site}/`)).text()).toBe('<!doctype html><title>Next</title>');
+
+  // A failure ends the loop with the sentence that says why.
+  await service.daemon.rewriteConfig({
+    organizations: [],
+  });
+  await expect(run(script, { env, timeout: 30_000 })).rejects.toMatchObject({ code: 22 });
+});
+
+test('the loop ends with the reason of a job that failed', async () => {
+  const service = await startExporter(bench, {}, { site: { 'a.txt': 'no page' } });
+  const script = join(await bench.folder(), 'loop.sh');
+  await writeFile(script, LOOP, { mode: 0o755 });
+  const env = { PATH: process.env.PATH, BASE_URL: service.origin, SVC_KEY: KEYS.acme };
+  const failed = run(script, { env, timeout: 30_000 });
+  await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('no HTML page') });
+});

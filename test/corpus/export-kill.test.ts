@@ -1,0 +1,174 @@
+import { hash } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { adminKey, type Exporter, startExporter, writeSite } from '../acceptance/export-service.ts';
+import { type ConfigFile, type DaemonProcess, openBench, startDaemon, waitFor } from '../helpers/daemon.ts';
+import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
+import { readFolder } from '../helpers/read-archive.ts';
+import { setClock, withClock } from '../helpers/shifted-clock.ts';
+
+const KILLS = 50;
+/** At least; whenever few are left, another is started, so that there is always something to fall into. */
+const JOBS = 20;
+const UNFINISHED_MIN = 3;
+const WORKERS = 2;
+/** Now and then all workers die at once. */
+const ALL_DIE = 0.3;
+/** Of each site; with this, an export that nothing disturbs takes about a second. */
+const PAGES = 200;
+const SITE_COUNT = 5;
+const KEY = 'svc_kill-admin';
+/**
+ * The clock jumps back and forward within the day before now. Never beyond now: the times of files are the machine's, and a
+ * process that is ahead of them would take what another one is writing for left over.
+ */
+const SHIFT_MS_MAX = 24 * 3_600_000;
+const ALL_MS_MAX = 240_000;
+
+const bench = openBench(afterAll);
+const random = new SeededRandom(seedOfEnvironment());
+/** Where a kill fell: what the work folders of the job had by then. */
+const fellInto = new Map<string, number>();
+
+test(`kill -9 of workers at ${KILLS} random moments of ${JOBS} jobs or more: each ends once, and no half file is reachable`, {
+  timeout: ALL_MS_MAX + 60_000,
+}, async () => {
+  const clock = join(await bench.folder(), 'clock');
+  const env = withClock(clock);
+  const api = await startApi(env);
+  const workers: Promise<DaemonProcess>[] = [];
+  const logs: DaemonProcess[] = [];
+  const startWorker = (at: number): void => {
+    const starting = startDaemon(join(api.daemon.folder, `worker-${at}.yaml`), env);
+    workers[at] = starting.then((worker) => {
+      logs.push(worker);
+      return worker;
+    });
+  };
+  bench.onEnd(() => Promise.all(workers.map(async (worker) => (await worker).kill())));
+  for (let at = 0; at < WORKERS; at++) startWorker(at);
+
+  const { ids: measured, ms: undisturbedMs } = await measure(api);
+  const started: string[] = [];
+  const startJob = async (): Promise<void> => {
+    const number = started.length;
+    started.push((await api.start(`site-${number % SITE_COUNT}`, { version: `v${number}` })).jobId);
+  };
+  const beganAt = performance.now();
+  for (let kill = 0; kill < KILLS; kill++) {
+    const { queued, running } = (await api.daemon.status()).jobs;
+    for (let unfinished = queued + running; unfinished < UNFINISHED_MIN; unfinished++) await startJob();
+    await waitFor(
+      async () => ((await api.daemon.status()).jobs.running > 0 ? true : null),
+      () => `no job runs, after ${kill} kills`,
+    );
+    // Twice as long as a job takes alone: killed workers start anew beside it, and some jobs have to come through.
+    await sleep(random.next() * 2 * undisturbedMs);
+    await note(api);
+    const victims = random.next() < ALL_DIE ? [...workers.keys()] : [Math.floor(random.next() * WORKERS)];
+    // One that is still starting has nothing to lose yet.
+    await Promise.all(victims.map(async (at) => (await workers[at])?.kill()));
+    setClock(clock, -random.next() * SHIFT_MS_MAX);
+    victims.forEach(startWorker);
+  }
+  while (started.length < JOBS) await startJob();
+
+  const ended = [];
+  for (const jobId of started) ended.push(await api.ended(jobId));
+  expect(ended.map(({ status, error }) => [status, error])).toEqual(ended.map(() => ['completed', null]));
+  for (const job of ended) expect([job.progress, job.pageCount]).toEqual([100, PAGES]);
+  const attemptsMax = Math.max(...logs.flatMap((worker) => worker.lines()).map(({ attempt }) => Number(attempt ?? 0)));
+  const shown = [...fellInto].map(([what, count]) => `${what} ${count}`).join(', ');
+  const seconds = ((performance.now() - beganAt) / 1000).toFixed(0);
+  console.log(`figure: ${KILLS} kills of ${started.length} jobs in ${seconds} s (one takes ${undisturbedMs.toFixed(0)} ms): ${shown}; up to ${attemptsMax} attempts; seed ${random.seed}`);
+
+  // None lost, none doubled: the list has each once, and no worker said of any that it completed it a second time.
+  const { jobs } = await api.jobs('?limit=100');
+  expect(jobs.map(({ jobId }) => jobId).toSorted()).toEqual([...started, ...measured].toSorted());
+  const completions = logs.flatMap((worker) => worker.lines()).filter(({ event }) => event === 'job-completed');
+  const ids = completions.map(({ jobId }) => jobId);
+  expect(new Set(ids).size).toBe(ids.length);
+  const attempts = logs.flatMap((worker) => worker.lines()).filter(({ event }) => event === 'job-started');
+  expect(attempts.length).toBeGreaterThan(started.length);
+  const faults = logs.flatMap((worker) => worker.lines()).filter(({ step }) => String(step).startsWith('export'));
+  expect(faults).toEqual([]);
+
+  // Every link leads to the whole of what its digest names.
+  for (const jobId of started) {
+    const { bundleUrl, sha256, sizeBytes } = await api.bundle(jobId);
+    const bytes = await api.download(bundleUrl);
+    expect([hash('sha256', bytes), bytes.length]).toEqual([sha256, sizeBytes]);
+  }
+  const exports = join(api.daemon.dataDir, 'exports');
+  for (const [path, bytes] of await readFolder(join(exports, 'bundles'))) {
+    expect(path).toBe(`${hash('sha256', bytes)}.tar.gz`);
+  }
+  const files = [...(await readFolder(join(exports, 'files')))].filter(([path]) => !path.startsWith('incoming/'));
+  for (const [path, bytes] of files) expect(path.split('/').at(-1)).toBe(hash('sha256', bytes));
+  expect(files.length).toBeGreaterThan(PAGES);
+  await expect.poll(() => readdir(join(exports, 'work')), { timeout: 10_000 }).toEqual([]);
+});
+
+/** How long a job takes that nothing disturbs. */
+async function measure(api: Exporter): Promise<{ readonly ids: string[]; readonly ms: number }> {
+  const ids: string[] = [];
+  const once = async (): Promise<number> => {
+    const startMs = performance.now();
+    ids.push((await api.export('site-0', { version: `m${ids.length}` })).jobId);
+    return performance.now() - startMs;
+  };
+  // The first one also starts the threads and fills the caches.
+  await once();
+  const ms = await once();
+  return { ids, ms };
+}
+
+/** What the attempt that is about to be killed has on the disk. */
+async function note({ daemon }: Exporter): Promise<void> {
+  const work = join(daemon.dataDir, 'exports/work');
+  const [attempt] = await readdir(work);
+  const names = attempt === undefined ? [] : await readdir(join(work, attempt)).catch(() => []);
+  const what = names.some((name) => name.startsWith('bundle'))
+    ? 'packing'
+    : names.includes('own')
+      ? 'search data'
+      : names.includes('site')
+        ? 'checking'
+        : attempt === undefined
+          ? 'between jobs'
+          : 'collecting';
+  fellInto.set(what, (fellInto.get(what) ?? 0) + 1);
+}
+
+/** The process that takes the calls, and the configs of the workers beside its own. */
+async function startApi(env: Readonly<Record<string, string>>): Promise<Exporter> {
+  const folder = await bench.folder();
+  const domains: Record<string, ConfigFile> = {};
+  for (let site = 0; site < SITE_COUNT; site++) {
+    const path = join(folder, `site-${site}`);
+    await writeSite(path, pagesOf(site));
+    domains[`site-${site}`] = { source: { kind: 'folder', path } };
+  }
+  const organizations = [{ id: 'kill', plan: 'enterprise', domains, keys: [adminKey('ci', KEY)] }];
+  const exportApi = { role: 'api', queue: { lease: '1s' } };
+  const api = await startExporter(bench, { organizations, exportApi }, { folder, env });
+  const config = parse(await readFile(api.daemon.configFile, 'utf8')) as { exportApi: object; api: object };
+  const worker = { ...config, api: { port: 0 }, exportApi: { ...config.exportApi, role: 'worker' } };
+  for (let at = 0; at < WORKERS; at++) await writeFile(join(folder, `worker-${at}.yaml`), stringify(worker));
+  return Object.assign(api.as(KEY), { daemon: api.daemon });
+}
+
+/** Pages whose bytes are worth packing, each with a link to the next. */
+function pagesOf(site: number): Record<string, string> {
+  const text = (page: number) =>
+    Array.from({ length: 60 }, (_, line) => `<p>${hash('sha256', `${site} ${page} ${line}`)}</p>`).join('\n');
+  return Object.fromEntries(
+    Array.from({ length: PAGES }, (_, page) => [
+      page === 0 ? 'index.html' : `page-${page}.html`,
+      `<!doctype html><html lang="en"><title>Page ${page}</title><h1>Page ${page}</h1>${text(page)}<a href="${page + 1 < PAGES ? `page-${page + 1}` : 'index'}.html">Next</a></html>`,
+    ]),
+  );
+}

@@ -1,0 +1,109 @@
+import { hash } from 'node:crypto';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminKey, type Exporter, type Files, startExporter, writeSite } from '../acceptance/export-service.ts';
+import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { readArchive } from '../helpers/read-archive.ts';
+import { BuiltSite } from './built-site.ts';
+import { BUNDLES } from './bundles.ts';
+import { SiteCrawl } from './site-crawl.ts';
+
+const KEY = 'svc_corpus-admin';
+const isHidden = (path: string): boolean => /(?:^|\/)\./.test(path);
+
+/** A service that exports the files of one bundle, as its generator left them in a folder. */
+async function exporterOf(name: string, files: Files, config: object): Promise<Exporter> {
+  const folder = await bench.folder();
+  await writeSite(join(folder, 'built'), files);
+  const domains = { acme: { source: { kind: 'folder', path: './built' } } };
+  const organizations = [{ id: name, plan: 'enterprise', domains, keys: [adminKey('ci', KEY)] }];
+  const service = await startExporter(bench, { organizations, ...config }, { folder });
+  return Object.assign(service.as(KEY), { daemon: service.daemon });
+}
+
+async function storedFiles({ daemon }: Exporter): Promise<string[]> {
+  const exports = join(daemon.dataDir, 'exports');
+  const folders = ['files', 'bundles', 'manifests'];
+  const names = await Promise.all(folders.map((folder) => readdir(join(exports, folder), { recursive: true })));
+  return names.flat().sort();
+}
+
+const bench = openBench(afterAll);
+
+describe.skipIf(corpus === undefined).each(BUNDLES)(
+  `the folder of $name, exported, imported, served and crawled, without a model${whyNoCorpus}`,
+  (known) => {
+    const left = new Set(known.launchers);
+    const isServed = (path: string): boolean => !left.has(path) && !isHidden(path);
+    let service: Exporter;
+    let site: BuiltSite;
+    let jobId = '';
+
+    beforeAll(async () => {
+      const archive = await readArchive(bundleFile(known.name));
+      site = new BuiltSite(new Map([...archive].map(([path, bytes]) => [path.slice(known.root.length), bytes])));
+      service = await exporterOf('corpus', Object.fromEntries(archive), { search: { model: 'off' } });
+      ({ jobId } = await service.export());
+    });
+
+    it('gives a bundle of its files, byte for byte, and its pages', async () => {
+      const { bundleUrl, sha256 } = await service.bundle(jobId);
+      const file = join(await bench.folder(), 'acme.tar.gz');
+      const bytes = await service.download(bundleUrl);
+      expect(hash('sha256', bytes)).toBe(sha256);
+      await writeFile(file, bytes);
+      const exported = [...(await readArchive(file))].filter(([path]) => !path.startsWith('_docshelf/'));
+      const wanted = [...site.files].filter(([path]) => isServed(path));
+      expect(exported.map(([path]) => path).sort()).toEqual(wanted.map(([path]) => path).sort());
+      expect(exported.filter(([path, content]) => !site.files.get(path)?.equals(content))).toEqual([]);
+      expect((await service.job(jobId)).pageCount).toBe(known.pages);
+    });
+
+    it('is served as it was built, every link included', async () => {
+      const { bundleUrl } = await service.bundle(jobId);
+      const file = join(await bench.folder(), 'acme.tar.gz');
+      await writeFile(file, await service.download(bundleUrl));
+      const folder = await newHome(bench, { search: { model: 'off' } });
+      const { version } = await importBundle(bench, folder, file);
+      const daemon = await bench.start(null, { folder });
+      await daemon.untilServing(version);
+      const crawl = new SiteCrawl(daemon.site);
+      bench.onEnd(() => crawl.close());
+      expect(await crawl.wrongFiles(site, isServed)).toEqual([]);
+      const { wrong, links } = await crawl.wrongLinks(site, isServed);
+      expect(wrong).toEqual([]);
+      expect(links).toBeGreaterThan(known.pages / 2);
+      await daemon.kill();
+    });
+
+    it('exported once more, is the same archive, and nothing is stored twice', async () => {
+      const before = await storedFiles(service);
+      const again = await service.export();
+      expect((await service.bundle(again.jobId)).sha256).toBe((await service.bundle(jobId)).sha256);
+      expect(await storedFiles(service)).toEqual(before);
+      await service.daemon.kill();
+    });
+  },
+);
+
+describe.skipIf(corpus === undefined)(`docusaurus-classic.tar.gz, with the model${whyNoCorpus}`, () => {
+  it('is exported twice to the same archive, with vectors that another daemon uses as they are', async () => {
+    const archive = await readArchive(bundleFile('docusaurus-classic.tar.gz'));
+    const pages = [...archive].filter(([path]) => /^(?:index\.html|docs\/[a-m])/.test(path)).slice(0, 30);
+    const service = await exporterOf('corpus', Object.fromEntries(pages), { search: {} });
+    const first = await service.ended((await service.start()).jobId);
+    expect([first.status, first.error]).toEqual(['completed', null]);
+    const before = await storedFiles(service);
+    const { bundleUrl, sha256 } = await service.bundle(first.jobId);
+    expect((await service.bundle((await service.export()).jobId)).sha256).toBe(sha256);
+    expect(await storedFiles(service)).toEqual(before);
+
+    const reader = await bench.start({ staticExport: { bundleUrl }, log: { access: false } });
+    const { search } = await reader.until(({ search: { semantic } }) => semantic === 'ready');
+    expect(search.embedded).toBeGreaterThan(0);
+    const vectors = await readdir(join(reader.dataDir, 'vectors'), { recursive: true }).catch(() => []);
+    expect(vectors.filter((name) => name.endsWith('.seg'))).toEqual([]);
+  });
+});

@@ -1,0 +1,342 @@
+import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CrawlHome, crawlOf } from './crawled-site.ts';
+import { type Origin, type OriginFile, originOf } from './origin.ts';
+
+let home: CrawlHome;
+const origins: Origin[] = [];
+
+async function open(files: Readonly<Record<string, OriginFile>>): Promise<Origin> {
+  const origin = await originOf(files);
+  origins.push(origin);
+  return origin;
+}
+
+beforeEach(async () => {
+  home = await CrawlHome.make();
+});
+afterEach(async () => {
+  for (const origin of origins.splice(0)) await origin.close();
+  await home.remove();
+});
+
+describe('a crawl', () => {
+  it('brings in a site, and leads its pages to each other', async () => {
+    const cdn = await open({
+      '/font.css': { type: 'text/css', body: '@font-face{src:url(f.woff2)}' },
+      '/f.woff2': { type: 'font/woff2', body: 'font' },
+    });
+    const site = await open({
+      '/': `<!doctype html><link rel=stylesheet href="/style"><link rel=stylesheet href="${cdn.origin}/font.css">
+<link rel="canonical" href="https://docs.example/"><a href="/guide">Guide</a> <a href="/guide/start#top">Start</a> <img srcset="/a.png?w=1 1x, /a.png?w=2 2x">
+<a href="https://elsewhere.example/x">away</a> <a href="/old">old</a>`,
+      '/style': { type: 'text/css', body: 'body{background:url("/bg.png")}' },
+      '/bg.png': { type: 'image/png', body: 'png' },
+      '/a.png?w=1': { type: 'image/png', body: 'one' },
+      '/a.png?w=2': { type: 'image/png', body: 'two' },
+      '/guide': '<!doctype html><a href="guide/start">Start</a><a href="/">Home</a>',
+      '/guide/start': '<!doctype html><p id=top>Start <a href="../missing">missing</a>',
+      '/old': { status: 301, headers: { location: '/guide#moved' } },
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    const text = (path: string) => crawled.text(path);
+    const external = `_external/127.0.0.1_${cdn.origin.split(':')[2]}`;
+    expect(crawled.paths).toEqual(
+      [
+        '404.html',
+        `${external}/f.woff2`,
+        `${external}/font.css`,
+        '_redirects',
+        'a.png',
+        'a@w=2.png',
+        'bg.png',
+        'guide.html',
+        'guide/start.html',
+        'index.html',
+        'old.html',
+        'style.css',
+      ].sort(),
+    );
+    expect(
+      text('index.html'),
+    ).toBe(`<!doctype html><link rel=stylesheet href="style.css"><link rel=stylesheet href="${external}/font.css">
+<link rel="canonical" href="https://docs.example/"><a href="guide.html">Guide</a> <a href="guide/start.html#top">Start</a> <img srcset="a.png 1x, a@w=2.png 2x">
+<a href="https://elsewhere.example/x">away</a> <a href="guide.html#moved">old</a>`);
+    expect(text('style.css')).toBe('body{background:url("bg.png")}');
+    expect(text(`${external}/font.css`)).toBe('@font-face{src:url(f.woff2)}');
+    expect(text('guide.html')).toBe('<!doctype html><a href="guide/start.html">Start</a><a href="index.html">Home</a>');
+    expect(text('guide/start.html')).toContain(`<a href="${site.origin}/missing">`);
+    expect(text('404.html')).toContain('<a href="/index.html">Home</a>');
+    expect(text('old.html')).toContain('url=guide.html#moved');
+    expect(text('_redirects')).toBe('/old /guide.html#moved 301\n');
+    expect(text('a@w=2.png')).toBe('two');
+    expect(crawled.found('not_fetched')).toEqual([`${site.origin}/missing: it answers 404`]);
+    expect(site.askedPaths()).toHaveLength(new Set(site.askedPaths()).size);
+  });
+
+  it('keeps what a page needs in whatever way it is named', async () => {
+    const site = await open({
+      '/docs/': `<base href="/docs/deep/"><a href="page">page</a><link rel="icon" href="/i.ico"><script type="module">import './m.js'</script>`,
+      '/docs/deep/page': '<p>page',
+      '/docs/deep/m.js': { type: 'text/javascript', body: "import './n'; new Worker('/w.js')" },
+      '/docs/deep/n': { type: 'text/javascript', body: 'export {}' },
+      '/w.js': { type: 'text/javascript', body: '1' },
+      '/i.ico': { type: 'image/x-icon', body: 'i' },
+      '/other': '<p>outside of the prefix',
+      '/docs': { status: 301, headers: { location: '/docs/' } },
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/docs`));
+    expect(crawled.paths).toEqual([
+      '404.html',
+      'docs/deep/m.js',
+      'docs/deep/n.js',
+      'docs/deep/page.html',
+      'docs/index.html',
+      'i.ico',
+      'index.html',
+      'w.js',
+    ]);
+    expect(crawled.text('docs/index.html')).toBe(
+      `<base href="deep/"><a href="page.html">page</a><link rel="icon" href="../../i.ico"><script type="module">import './m.js'</script>`,
+    );
+    expect(crawled.text('docs/deep/m.js')).toBe("import './n.js'; new Worker('/w.js')");
+    expect(crawled.text('index.html')).toContain('url=docs/index.html');
+  });
+
+  it('writes digests anew where what they are of has changed', async () => {
+    const site = await open({
+      '/': '<link rel=stylesheet href=/a.css integrity="sha384-old"><link rel=stylesheet href=/b.css integrity="sha384-kept">',
+      '/a.css': { type: 'text/css', body: '@import "/b.css"; x{}' },
+      '/b.css': { type: 'text/css', body: 'y{}' },
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    const digest = createHash('sha384').update(crawled.text('a.css')).digest('base64');
+    expect(crawled.text('a.css')).toBe('@import "b.css"; x{}');
+    expect(crawled.text('index.html')).toContain(`integrity="sha384-${digest}"`);
+    expect(crawled.text('index.html')).toContain('integrity="sha384-kept"');
+  });
+
+  it('says the charset of a page that says none itself', async () => {
+    const body = Buffer.from('<p>caf\xe9 <a href="/b">b</a>', 'latin1');
+    const site = await open({ '/': { type: 'text/html; charset=iso-8859-1', body }, '/b': '<p>b' });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    expect(crawled.files.get('index.html')?.toString('latin1')).toBe('<p>caf\xe9 <a href="b.html">b</a>');
+    expect(crawled.types.get('index.html')).toBe('text/html; charset=windows-1252');
+  });
+
+  it('begins at sitemaps, llms.txt, and what robots.txt names', async () => {
+    const page = (name: string) => `<p>${name}`;
+    const site: Origin = await open({
+      '/': page('start'),
+      '/robots.txt': { type: 'text/plain', body: 'Sitemap: /maps/index.xml.gz\nUser-agent: *\nDisallow: /secret' },
+      '/maps/index.xml.gz': (_, response) => {
+        const index = `<sitemapindex><sitemap><loc>${site.origin}/maps/a.xml</loc></sitemap></sitemapindex>`;
+        response.writeHead(200, { 'content-type': 'application/gzip' }).end(gzipSync(index));
+      },
+      '/maps/a.xml': (_, response) => {
+        const urls = `<url><loc>${site.origin}/a</loc></url><url><loc><![CDATA[https://docs.acme.dev/b?x=1&y=2]]></loc></url>`;
+        response
+          .writeHead(200, { 'content-type': 'application/xml' })
+          .end(`<?xml version="1.0"?><urlset>${urls}</urlset>`);
+      },
+      '/llms.txt': { type: 'text/plain', body: '# Docs\n- [C](/c.md): text\n- [secret](/secret/x)' },
+      '/a': page('a'),
+      '/b?x=1&y=2': page('b'),
+      '/c.md': { type: 'text/markdown', body: '# C' },
+      '/secret/x': page('secret'),
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`), { options: { hosts: ['docs.acme.dev'] } });
+    expect(crawled.paths).toEqual(
+      [
+        '404.html',
+        'a.html',
+        'b.html',
+        'c.md',
+        'index.html',
+        'llms.txt',
+        'maps/a.xml',
+        'maps/index.xml.gz',
+        'robots.txt',
+      ].sort(),
+    );
+    expect(site.asked('/secret/x')).toBe(0);
+    expect(crawled.findings).toEqual([
+      { kind: 'left_out', page: 'llms.txt', detail: `${site.origin}/secret/x: robots.txt disallows it` },
+    ]);
+  });
+
+  it('follows no link of a page that asks for that, unless robots are ignored', async () => {
+    const files = {
+      '/': '<meta name="robots" content="noindex, nofollow"><a href="/a">a</a><img src="/i.png">',
+      '/a': '<p>a',
+      '/i.png': { type: 'image/png', body: 'i' },
+    };
+    const respectful = await home.crawl(crawlOf(`${(await open(files)).origin}/`));
+    expect(respectful.paths).toEqual(['404.html', 'i.png', 'index.html']);
+    const other = await home.crawl(crawlOf(`${(await open(files)).origin}/`, { robots: 'ignore' }));
+    expect(other.paths).toContain('a.html');
+  });
+
+  it('keeps to the pages that are asked for, and what they load', async () => {
+    const site = await open({
+      '/': '<p>start',
+      '/a': '<a href="/b">b</a><img src="/i.png">',
+      '/b': '<p>b',
+      '/i.png': { type: 'image/png', body: 'i' },
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`), {
+      paths: ['/a', '/none'],
+      options: { hosts: ['docs.acme.dev'] },
+    });
+    expect(crawled.paths).toEqual(['404.html', 'a.html', 'i.png']);
+    expect(crawled.text('a.html')).toBe('<a href="https://docs.acme.dev/b">b</a><img src="i.png">');
+    expect(crawled.found('path_not_found')).toHaveLength(1);
+  });
+
+  it('takes the payloads that a framework has beside its pages', async () => {
+    const tree =
+      '2:[["children",{"s":"__PAGE__"}]]\n1:[["children",{"s":{"n":"slug","t":"c"},"c":"$Q2"}]]\n0:{"t":{"t":{"s":"","c":"$Q1"}}}';
+    const text = (body: string) => ({ type: 'text/plain', body });
+    const site = await open({
+      '/': '<script>self.__next_f=[]</script><a href="/guide">guide</a>',
+      '/guide': '<script>self.__next_f=[]</script>',
+      '/index.txt': text('root'),
+      '/guide.txt': text('guide'),
+      '/guide/__next._tree.txt': text(tree),
+      '/guide/__next.$c$slug.txt': text('slug'),
+      '/guide/__next.$c$slug.__PAGE__.txt': text('page'),
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    expect(crawled.paths.filter((path) => path.endsWith('.txt'))).toEqual([
+      'guide.txt',
+      'guide/__next.$c$slug.__PAGE__.txt',
+      'guide/__next.$c$slug.txt',
+      'guide/__next._tree.txt',
+      'index.txt',
+    ]);
+    expect(crawled.findings).toEqual([]);
+  });
+});
+
+describe('a start page', () => {
+  it.each<[string, OriginFile, RegExp]>([
+    ['is missing', { status: 404 }, /answers 404/],
+    ['is no page', { type: 'application/json', body: '{}' }, /application\/json, and no HTML page/],
+    ['is on another site', { status: 302, headers: { location: 'https://other.example/' } }, /another site/],
+    ['leads in a circle', { status: 302, headers: { location: '/' } }, /redirects/],
+  ])('that %s fails the export', async (_, file, state) => {
+    const site = await open({ '/': file });
+    const crawling = home.crawl(crawlOf(`${site.origin}/`));
+    await expect(crawling).rejects.toMatchObject({ code: 'bad_source', message: expect.stringMatching(state) });
+  });
+
+  it('that may not be reached fails the export', async () => {
+    const site = await open({ '/': '<p>start' });
+    const crawling = home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: [] }));
+    await expect(crawling).rejects.toMatchObject({ code: 'bad_source' });
+    expect(site.requests).toHaveLength(0);
+  });
+
+  it('that robots.txt disallows fails the export, unless robots are ignored', async () => {
+    const site = await open({
+      '/': '<p>start',
+      '/robots.txt': { type: 'text/plain', body: 'User-agent: docshelf\nDisallow: /' },
+    });
+    await expect(home.crawl(crawlOf(`${site.origin}/`))).rejects.toMatchObject({ code: 'bad_source' });
+    expect((await home.crawl(crawlOf(`${site.origin}/`, { robots: 'ignore' }))).paths).toContain('index.html');
+  });
+});
+
+describe('credentials', () => {
+  it('go to the origin of the site and to no other', async () => {
+    const seen: (string | undefined)[] = [];
+    const cdn = await open({
+      '/x.png': (request, response) => {
+        seen.push(request.headers.authorization, request.headers.cookie);
+        response.writeHead(200, { 'content-type': 'image/png' }).end('x');
+      },
+    });
+    const site = await open({
+      '/': (request, response) => {
+        const isIn = request.headers.authorization === 'Bearer t0ken' && request.headers.cookie === 'session=1';
+        response
+          .writeHead(isIn ? 200 : 401, { 'content-type': 'text/html' })
+          .end(`<img src="${cdn.origin}/x.png"><img src="/away.png">`);
+      },
+      '/away.png': { status: 302, headers: { location: `${cdn.origin}/x.png?again` } },
+    });
+    const [bearerFile, cookieFile] = [join(home.dir, 'bearer'), join(home.dir, 'cookie')];
+    await writeFile(bearerFile, 't0ken\n');
+    await writeFile(cookieFile, 'session=1\n');
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`, { bearerFile, cookieFile }));
+    expect(crawled.paths).toContain('index.html');
+    expect(cdn.askedPaths().sort()).toEqual(['/x.png', '/x.png?again']);
+    expect(seen).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a second crawl', () => {
+  it('fetches nothing that has not changed, and gives the same files', async () => {
+    const versions = { '/': 1, '/a': 1 };
+    const answer =
+      (path: keyof typeof versions, body: string): OriginFile =>
+      (request, response) => {
+        const etag = `"${path}-${versions[path]}"`;
+        if (request.headers['if-none-match'] === etag) response.writeHead(304, { etag }).end();
+        else response.writeHead(200, { 'content-type': 'text/html', etag }).end(`${body} ${versions[path]}`);
+      };
+    const statuses: number[] = [];
+    const site = await open({
+      '/': answer('/', '<a href="/a">a</a><a href="/b">b</a>'),
+      '/a': answer('/a', '<a href="/">start</a>'),
+      '/b': (request, response) => {
+        const isSame = request.headers['if-modified-since'] === 'Wed, 21 Oct 2015 07:28:00 GMT';
+        statuses.push(isSame ? 304 : 200);
+        response
+          .writeHead(isSame ? 304 : 200, {
+            'content-type': 'text/html',
+            'last-modified': 'Wed, 21 Oct 2015 07:28:00 GMT',
+          })
+          .end(isSame ? '' : '<p>b');
+      },
+    });
+    const first = await home.crawl(crawlOf(`${site.origin}/`));
+    versions['/a'] = 2;
+    const second = await home.crawl(crawlOf(`${site.origin}/`));
+    expect(statuses).toEqual([200, 304]);
+    expect(second.text('a.html')).toBe('<a href="index.html">start</a> 2');
+    const unchanged = (path: string) => path !== 'a.html';
+    expect(second.paths).toEqual(first.paths);
+    for (const path of first.paths.filter(unchanged)) expect(second.files.get(path)).toEqual(first.files.get(path));
+  });
+});
+
+describe('a server that has trouble', () => {
+  it('is asked again where it may answer later, and left alone as long as it wants', async () => {
+    const times: number[] = [];
+    const site = await open({
+      '/': (_, response) => {
+        times.push(performance.now());
+        if (times.length === 1) response.writeHead(503, { 'retry-after': '1' }).end();
+        else response.writeHead(200, { 'content-type': 'text/html' }).end('<p>start');
+      },
+    });
+    expect((await home.crawl(crawlOf(`${site.origin}/`))).paths).toContain('index.html');
+    const [first = 0, second = 0] = times;
+    expect(second - first).toBeGreaterThan(950);
+  });
+
+  it('fails the export where it fails to give more than one page in ten', async () => {
+    const links = (count: number) => Array.from({ length: count }, (_, n) => `<a href="/${n}">${n}</a>`).join('');
+    const broken: OriginFile = { status: 500 };
+    const pages = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`/${n}`, n < 4 ? broken : '<p>page']));
+    const site = await open({ '/': links(30), ...pages });
+    await expect(home.crawl(crawlOf(`${site.origin}/`))).rejects.toMatchObject({ code: 'bad_source' });
+    const other = await open({ '/': links(30), ...pages, '/0': '<p>page', '/1': '<p>page' });
+    const crawled = await home.crawl(crawlOf(`${other.origin}/`));
+    expect(crawled.found('not_fetched')).toEqual(['/2', '/3'].map((path) => `${other.origin}${path}: it answers 500`));
+  }, 60_000);
+});
