@@ -20,8 +20,8 @@ export function openToAllOrigins(methods: string): MiddlewareHandler {
       c.res = new Response(null, { status: 204, headers: { ...PREFLIGHT, Allow: methods } });
     } else {
       await next();
-      c.header('Access-Control-Expose-Headers', EXPOSED);
+      c.res.headers.set('Access-Control-Expose-Headers', EXPOSED);
     }
-    c.header('Access-Control-Allow-Origin', '*');
+    c.res.headers.set('Access-Control-Allow-Origin', '*');
   };
 }

@@ -26,7 +26,7 @@ export function addSearch(app: Hono<ApiEnv>, options: SearchApiOptions): void {
     await next();
     const verdict = c.get('rate');
     if (verdict === undefined) return;
-    for (const [name, value] of Object.entries(rates.headers(verdict))) c.header(name, value);
+    for (const [name, value] of Object.entries(rates.headers(verdict))) c.res.headers.set(name, value);
   });
   app.post(PATH, requireKey(access, 'assistant'), searchHandler(options));
   app.all(PATH, refuseMethod(METHODS));
