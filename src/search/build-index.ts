@@ -70,8 +70,8 @@ async function fromBundle(
   const digest = modelFolder === null ? null : await modelDigestOf(modelFolder);
   const brought = await readBundleSections(join(releaseDir, OWN_FOLDER), files, trailingSlash, digest);
   if (brought === null) return null;
-  const indexed = brought.sections.map(({ section, passages }) => ({
-    section: { ...section, page: section.path.replace(/#.*$/, '') },
+  const indexed = brought.sections.map(({ section, prior = 0, passages }) => ({
+    section: { ...section, page: section.path.replace(/#.*$/, ''), prior },
     passages,
   }));
   return { indexed, vectors: brought.vectors };

@@ -54,6 +54,8 @@ const LineSchema = Type.Object({
   path: Type.String({ pattern: '^/(?!/)[^\\u0000-\\u0020\\u007f\\\\]*$', maxLength: 16_384 }),
   title: Type.String({ maxLength: 1000 }),
   documentTitle: Type.Optional(Type.String({ maxLength: 1000 })),
+  /** How much its page matters among the pages of the site, by the links to it. */
+  prior: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   headings: Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 64 }),
   text: Type.String(),
   language: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
@@ -70,6 +72,8 @@ type Line = Static<typeof LineSchema>;
 /** A section with the passages that it is cut into. */
 export interface CutSection {
   readonly section: Section;
+  /** How much its page matters, 0 to 1; absent: 0. */
+  readonly prior?: number;
   readonly passages: readonly Passage[];
 }
 
@@ -89,7 +93,7 @@ export function encodeBundleSearch({ sections, vectors }: BundleSearch): Map<str
   const owners = sections.flatMap(({ passages }, index) => (embedded.has(index) ? passages.map(() => index) : []));
   if (vectors !== null && !isSame(owners, vectors)) throw new RangeError('vectors and passages do not agree');
 
-  const lines = sections.map(({ section, passages }, index) => {
+  const lines = sections.map(({ section, passages, prior }, index) => {
     const { path, title, documentTitle, headings, text, language, version, tags } = section;
     const cuts = passages.map(({ start, end }) => [start, end]);
     const line = {
@@ -101,6 +105,7 @@ export function encodeBundleSearch({ sections, vectors }: BundleSearch): Map<str
       language,
       version,
       tags,
+      ...(prior === undefined ? {} : { prior }),
       passages: cuts,
       embedded: embedded.has(index),
     };
@@ -150,8 +155,9 @@ export async function decodeBundleSearch(read: ReadPart, modelDigest: string | n
   if (lines.length !== header.sections.count)
     throw bad(SECTIONS_PATH, `it has ${lines.length} sections, not ${header.sections.count}`);
 
-  const sections = lines.map(({ passages, embedded: _, ...section }) => ({
+  const sections = lines.map(({ passages, embedded: _, prior, ...section }) => ({
     section,
+    ...(prior === undefined ? {} : { prior }),
     passages: passages.map(([start = 0, end = 0]) => ({ start, end })),
   }));
   const { vectors } = header;
@@ -204,8 +210,11 @@ function* parseLines(bytes: Uint8Array): Generator<Line> {
       throw bad(SECTIONS_PATH, `${where}: ${fault?.instancePath || 'it'} ${fault?.message}`);
     }
     if (!arePassages(value)) throw bad(SECTIONS_PATH, `${where}: its passages are not stretches of its text, in order`);
-    const { path, title, documentTitle, headings, text, language, version, tags, passages, embedded } = value;
-    const other = documentTitle === undefined ? {} : { documentTitle };
+    const { path, title, documentTitle, headings, text, language, version, tags, prior, passages, embedded } = value;
+    const other = {
+      ...(documentTitle === undefined ? {} : { documentTitle }),
+      ...(prior === undefined ? {} : { prior }),
+    };
     yield { path, title, ...other, headings, text, language, version, tags, passages, embedded };
     start = end + 1;
   }

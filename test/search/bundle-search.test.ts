@@ -115,8 +115,7 @@ async function indexed(searchDir: string) {
   });
   const keyword = KeywordIndex.open(join(searchDir, 'keyword.sqlite'));
   try {
-    // How much a page matters is worked out from its links, and the bundle's format has no place for it.
-    return Array.from({ length: sections }, (_, number) => ({ ...keyword.section(number), prior: null }));
+    return Array.from({ length: sections }, (_, number) => keyword.section(number));
   } finally {
     keyword.close();
   }
