@@ -8,8 +8,9 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
-COPY scripts/copy-assets.mjs scripts/
-RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json && node scripts/copy-assets.mjs
+COPY scripts/copy-assets.mjs scripts/sbom.mjs scripts/write-built-files.mjs scripts/
+RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json && \
+    node scripts/copy-assets.mjs && node scripts/write-built-files.mjs
 
 FROM ${BASE} AS dependencies
 WORKDIR /build

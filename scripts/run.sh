@@ -36,6 +36,7 @@ build() {
   rm -rf dist
   "$bin/tsc" -p tsconfig.build.json
   node scripts/copy-assets.mjs
+  node scripts/write-built-files.mjs
   chmod +x dist/main.js
 }
 

@@ -28,6 +28,8 @@ const builders: Builders = {
   openShelf: async (config, onProgress) => (await import('./app/index.ts')).openCommandShelf(config, onProgress),
   search: async (config, release, request) => (await import('./app/index.ts')).searchOnce(config, release, request),
   featureReport: async (config, domain) => (await import('./app/index.ts')).featureReport(config, domain),
+  diagnose: async (loaded) => (await import('./app/doctor/index.ts')).diagnose(loaded),
+  openSources: async (config) => (await import('./app/index.ts')).openCommandSources(config),
   openExportService: async (config, at) => (await import('./app/export-client.ts')).openExportService(config, at),
 };
 

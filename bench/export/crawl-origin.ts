@@ -5,7 +5,8 @@ import { Random } from '../search/random.ts';
 /** A live site in a process of its own: `node crawl-origin.ts <pages> <bytes> <links>`; prints its port. */
 const [pages = 0, bytes = 0, links = 0] = process.argv.slice(2).map(Number);
 
-const WORDS = 'the of a to and in is for that with are this be as on by it or an from at can not will when which if'.split(' ');
+const WORDS =
+  'the of a to and in is for that with are this be as on by it or an from at can not will when which if'.split(' ');
 const STYLE = Buffer.from('body { font: 16px sans-serif; background: url("/logo.svg") }');
 const LOGO = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><circle r="9"/></svg>');
 
@@ -30,7 +31,8 @@ function pageOf(at: number): string {
 const server = createServer((request, response) => {
   const at = /^\/section-\d+\/page-(\d+)$/.exec(request.url ?? '')?.[1];
   const body = request.url === '/' ? bodies[0] : at === undefined ? undefined : bodies[Number(at)];
-  if (body !== undefined) response.writeHead(200, { 'content-type': 'text/html', 'content-length': body.length }).end(body);
+  if (body !== undefined)
+    response.writeHead(200, { 'content-type': 'text/html', 'content-length': body.length }).end(body);
   else if (request.url === '/style.css') response.writeHead(200, { 'content-type': 'text/css' }).end(STYLE);
   else if (request.url === '/logo.svg') response.writeHead(200, { 'content-type': 'image/svg+xml' }).end(LOGO);
   else response.writeHead(404, { 'content-type': 'text/html' }).end('<p>nothing here');

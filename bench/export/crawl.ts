@@ -3,12 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openFetcher } from '../../src/adapters/open-fetcher.ts';
-import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
-import { collectSite } from '../../src/export/collect.ts';
-import { CrawlSource } from '../../src/export/crawl/index.ts';
-import { FileStore } from '../../src/export/file-store.ts';
 
+/** As it is built: threads that have to strip types first start late. */
+const BUILT = new URL('../../dist/', import.meta.url);
 const PAGES = 1_000;
 const PAGE_BYTES = 40_000;
 const LINKS = 100;
@@ -28,10 +25,17 @@ export async function benchCrawl(): Promise<void> {
   const tools: Tool[] = [{ name: 'docshelf', take: docshelf }];
   if (isThere('wget')) tools.push({ name: 'wget -m -k -E -p', take: wget });
   if (isThere('httrack')) tools.push({ name: 'HTTrack', take: httrack });
-  const origin = spawn(process.execPath, [join(import.meta.dirname, 'crawl-origin.ts'), `${PAGES}`, `${PAGE_BYTES}`, `${LINKS}`]);
+  const origin = spawn(process.execPath, [
+    join(import.meta.dirname, 'crawl-origin.ts'),
+    `${PAGES}`,
+    `${PAGE_BYTES}`,
+    `${LINKS}`,
+  ]);
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-bench-crawl-'));
   try {
-    const port = await new Promise<string>((resolve) => origin.stdout.once('data', (data) => resolve(String(data).trim())));
+    const port = await new Promise<string>((resolve) =>
+      origin.stdout.once('data', (data) => resolve(String(data).trim())),
+    );
     console.log(`\n## Crawling: ${PAGES} pages of ${PAGE_BYTES / 1000} KB with ${LINKS} links, pages a second\n`);
     console.log(`| round | ${tools.map(({ name }) => name).join(' | ')} |\n|${'---|'.repeat(tools.length + 1)}`);
     const rates = tools.map((): number[] => []);
@@ -50,7 +54,9 @@ export async function benchCrawl(): Promise<void> {
     }
     const [ours = Number.NaN, ...theirs] = rates.map(median);
     for (const [at, rate] of theirs.entries()) {
-      console.log(`\nAs many times as fast as ${tools[at + 1]?.name}, median: ${(ours / rate).toFixed(2)}${at === 0 ? ' (aim: at least 1)' : ''}`);
+      console.log(
+        `\nAs many times as fast as ${tools[at + 1]?.name}, median: ${(ours / rate).toFixed(2)}${at === 0 ? ' (aim: at least 1)' : ''}`,
+      );
     }
   } finally {
     origin.kill();
@@ -59,6 +65,11 @@ export async function benchCrawl(): Promise<void> {
 }
 
 async function docshelf(url: string, dir: string): Promise<number> {
+  const { openFetcher } = await built<typeof import('../../src/adapters/open-fetcher.ts')>('adapters/open-fetcher.js');
+  const { ARCHIVE_LIMITS } = await built<typeof import('../../src/domain/limits.ts')>('domain/limits.js');
+  const { collectSite } = await built<typeof import('../../src/export/collect.ts')>('export/collect.js');
+  const { CrawlSource } = await built<typeof import('../../src/export/crawl/index.ts')>('export/crawl/index.js');
+  const { FileStore } = await built<typeof import('../../src/export/file-store.ts')>('export/file-store.js');
   const filesDir = join(dir, 'files');
   const recordsDir = join(dir, 'records');
   mkdirSync(recordsDir);
@@ -73,7 +84,13 @@ async function docshelf(url: string, dir: string): Promise<number> {
       bearerFile: null,
       concurrency: 16,
       rateMax: 0,
-      limits: { pagesMax: 100_000, depthMax: 100, queryVariantsMax: 100, pageBytesMax: 16 * 1024 ** 2, requestTimeoutMs: 120_000 },
+      limits: {
+        pagesMax: 100_000,
+        depthMax: 100,
+        queryVariantsMax: 100,
+        pageBytesMax: 16 * 1024 ** 2,
+        requestTimeoutMs: 120_000,
+      },
     },
     hosts: [],
     archiveLimits: ARCHIVE_LIMITS,
@@ -84,12 +101,16 @@ async function docshelf(url: string, dir: string): Promise<number> {
     workDir: join(dir, 'work'),
     journalDir: join(dir, 'journal'),
     recordsDir,
-    pageEntry: new URL('../../src/export/crawl/worker.ts', import.meta.url).href,
+    pageEntry: new URL('export/crawl/worker.js', BUILT).href,
     pageThreads: Math.min(4, availableParallelism()),
   });
   const request = { domain: 'bench', version: null, paths: null };
   const { files } = await collectSite(source, request, store, () => undefined, new AbortController().signal);
   return files.filter(({ path }) => path.endsWith('.html')).length;
+}
+
+function built<Module>(path: string): Promise<Module> {
+  return import(new URL(path, BUILT).href) as Promise<Module>;
 }
 
 async function wget(url: string, dir: string): Promise<number> {
@@ -101,12 +122,24 @@ async function wget(url: string, dir: string): Promise<number> {
 }
 
 async function httrack(url: string, dir: string): Promise<number> {
-  await run('httrack', [url, '-O', dir, '-q', '-%v0', '-c16', '-A100000000', '-%c1000', '--disable-security-limits', '-s0']);
+  await run('httrack', [
+    url,
+    '-O',
+    dir,
+    '-q',
+    '-%v0',
+    '-c16',
+    '-A100000000',
+    '-%c1000',
+    '--disable-security-limits',
+    '-s0',
+  ]);
   return pagesIn(dir);
 }
 
 function pagesIn(dir: string): number {
-  return readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => /page-\d+(?:-\d)?\.html$/.test(name)).length;
+  return readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => /page-\d+(?:-\d)?\.html$/.test(name))
+    .length;
 }
 
 function isThere(program: string): boolean {

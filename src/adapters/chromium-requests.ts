@@ -24,7 +24,7 @@ export type OwnersOf = (frameId: string) => { readonly visits: readonly Visit[];
 /** Requests that are answered at once; the rest waits here and not in whoever answers. */
 const AT_ONCE_MAX = 32;
 /** Bytes of answers that are kept for the pages to come: they share their styles and scripts. */
-const KEPT_BYTES_MAX = 64 * 1024 ** 2;
+const KEPT_BYTES_MAX = 32 * 1024 ** 2;
 /** Bytes that are handed to the browser, which takes them as one message. */
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
@@ -157,7 +157,7 @@ export class ChromiumRequests {
       requestId,
       responseCode: answer.status,
       responseHeaders: headersOf(answer, request.headers.Origin),
-      body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64'),
+      body: request.method === 'HEAD' ? '' : toBase64(bytes),
     });
     return succeeds(sent);
   }
@@ -214,6 +214,9 @@ function headersOf(answer: FetchedAnswer, origin: string | undefined): { name: s
   const cookies = answer.header('set-cookie')?.split(COOKIE_END) ?? [];
   return [...headers, ...cookies.map((value) => ({ name: 'set-cookie', value }))];
 }
+
+const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 
 const succeeds = (sent: Promise<unknown>): Promise<boolean> =>
   sent.then(

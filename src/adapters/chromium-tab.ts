@@ -16,6 +16,10 @@ const DIALOGS_MAX = 20;
 /** Pages after which a tab has gathered enough of what they left in memory. */
 const PAGES_MAX = 150;
 const POLL_MS = 10;
+const LEAVING_MS_MAX = 1_000;
+/** A tab opens and closes in some 50 ms. */
+const OPEN_MS_MAX = 10_000;
+const CLOSE_MS_MAX = 3_000;
 
 /** Why a tab is of no use any more. */
 class TabEnd extends Error {
@@ -54,7 +58,8 @@ export class ChromiumTab {
   #hasEnded = false;
 
   static async open(context: BrowserContext, pageMsMax: number): Promise<ChromiumTab> {
-    const page = await context.newPage();
+    const page = await within(OPEN_MS_MAX, context.newPage());
+    if (page === null) throw new TabEnd('crashed', 'no tab could be opened');
     const cdp = await context.newCDPSession(page);
     const { frameTree } = await cdp.send('Page.getFrameTree');
     const tab = new ChromiumTab(page, cdp, frameTree.frame.id, pageMsMax);
@@ -129,7 +134,13 @@ export class ChromiumTab {
 
   async close(): Promise<void> {
     this.#hasEnded = true;
-    await this.#page.close().catch(() => undefined);
+    const closing = this.#page.close().catch(() => undefined);
+    const isClosed = await within(
+      CLOSE_MS_MAX,
+      closing.then(() => true),
+    );
+    // A page that goes from document to document may never hear that it is to end.
+    if (isClosed !== true) void this.#cdp.send('Page.crash').catch(() => undefined);
   }
 
   async #settle(url: string, visit: Visit, withScreenshot: boolean, signal: AbortSignal) {
@@ -137,8 +148,8 @@ export class ChromiumTab {
     const isLoaded = await this.#untilLoaded(loaderId);
     const onDocument = async <Result>(act: () => Promise<Result>): Promise<Result> => {
       // A document that is left takes whatever ran in it along.
-      const result = await act().catch((error: unknown) => {
-        this.#checkStays(loaderId);
+      const result = await act().catch(async (error: unknown) => {
+        await this.#untilLeft(loaderId);
         throw error;
       });
       this.#checkStays(loaderId);
@@ -193,6 +204,15 @@ export class ChromiumTab {
     await this.#run(scrollToEnd, SCREENS_MAX);
     await Promise.all([this.#run(untilUnchanged, QUIET_MS, CHANGING_MS_MAX), visit.quiet(QUIET_MS, msMax, signal)]);
     return visit.quiet(QUIET_MS, msMax, signal);
+  }
+
+  /** What runs in a document fails a little before it is said that the document is left. @throws PageEnd once that is said */
+  async #untilLeft(loaderId: string): Promise<void> {
+    const deadline = performance.now() + LEAVING_MS_MAX;
+    while (performance.now() < deadline) {
+      this.#checkStays(loaderId);
+      await delay(POLL_MS);
+    }
   }
 
   #checkStays(loaderId: string): void {
@@ -254,5 +274,15 @@ export class ChromiumTab {
       const isError = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
       this.#visit?.hear(isError ? message.text() : null);
     });
+  }
+}
+
+/** Null where it does not come in time. */
+async function within<Result>(msMax: number, promise: Promise<Result>): Promise<Result | null> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([promise, delay(msMax, null, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
   }
 }

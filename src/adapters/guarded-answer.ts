@@ -32,6 +32,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   #decoder: Transform | null = null;
   #chunks: Buffer[] = [];
   #receivedBytes = 0;
+  #isPaused = false;
   #bytes = 0;
   #file: { readonly path: string; readonly stream: WriteStream } | null = null;
 
@@ -130,10 +131,15 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   #write(chunk: Buffer): void {
-    if (this.#file?.stream.write(chunk) !== false) return;
+    // What was read already comes all the same, after the pause has begun.
+    if (this.#file?.stream.write(chunk) !== false || this.#isPaused) return;
     const source = this.#decoder ?? this.#controller;
+    this.#isPaused = true;
     source?.pause();
-    this.#file.stream.once('drain', () => source?.resume());
+    this.#file.stream.once('drain', () => {
+      this.#isPaused = false;
+      source?.resume();
+    });
   }
 
   #end(): void {

@@ -17,6 +17,7 @@ export class RegistryClient {
   readonly #reference: OciReference;
   readonly #authFile: string | null;
   readonly #now: () => number;
+  #scheme: 'https' | 'http' = 'https';
   #authorization: string | null = null;
   #credentials: RegistryCredentials | null = null;
 
@@ -37,11 +38,7 @@ export class RegistryClient {
    * @throws DocshelfError `link_refused`, `bundle_not_found`, `source_failed`, `cannot_read`, and the client's
    */
   async get(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
-    const link = `${originOf(this.#reference.registry)}/v2/${this.#reference.repository}/${path}`;
-    const ask = (): Promise<HttpResponse> => {
-      const own = this.#authorization === null ? {} : { authorization: this.#authorization };
-      return this.#client.get(link, { headers: { ...headers, ...own }, signal });
-    };
+    const ask = (): Promise<HttpResponse> => this.#ask(path, headers, signal);
     let response = await ask();
     if (response.status === 401 && this.#authorization === null) {
       this.#authorization = await this.#authorize(response, signal);
@@ -49,6 +46,24 @@ export class RegistryClient {
     }
     if (response.status === 200 || response.status === 206) return response;
     throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
+  }
+
+  /** By TLS; a registry on this machine that knows none is asked in the clear, as docker does. */
+  async #ask(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
+    const { registry, repository } = this.#reference;
+    const own = this.#authorization === null ? {} : { authorization: this.#authorization };
+    const get = (): Promise<HttpResponse> =>
+      this.#client.get(`${this.#scheme}://${registry}/v2/${repository}/${path}`, {
+        headers: { ...headers, ...own },
+        signal,
+      });
+    try {
+      return await get();
+    } catch (error) {
+      if (this.#scheme === 'http' || !isLoopback(registry) || !speaksNoTls(error)) throw error;
+      this.#scheme = 'http';
+      return get();
+    }
   }
 
   /** What answers the registry's challenge; null where nothing does, and then the refusal stands. */
@@ -87,9 +102,10 @@ export class RegistryClient {
   }
 }
 
-/** As docker has it: a registry on this machine may speak plain HTTP, any other speaks TLS. */
-function originOf(registry: string): string {
-  return `${isLoopback(registry) ? 'http' : 'https'}://${registry}`;
+/** OpenSSL's words for a server that answers a handshake with something else. */
+function speaksNoTls(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as { code?: string };
+  return code === 'EPROTO' || /^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH)/.test(code ?? '');
 }
 
 function isLoopback(registry: string): boolean {

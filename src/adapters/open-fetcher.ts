@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import type { CrawlSettings } from '../domain/crawl.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { CrawlNetwork, OpenFetcher } from '../export/crawl/ports.ts';
-import { GuardedFetcher } from './guarded-fetcher.ts';
 
 /** What a header's value may hold (RFC 9110, section 5.5); the config has looked at the files already. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 /** A fetcher for one crawl, with the credentials of its origin as their files hold them now. */
 export const openFetcher: OpenFetcher = async (settings, network, spoolDir) => {
+  // Loaded by crawls alone: it takes as long as all the rest of a job's thread.
+  const { GuardedFetcher } = await import('./guarded-fetcher.ts');
   const headers: Record<string, string> = {};
   if (settings.cookieFile !== null) headers.cookie = await readSecret(settings.cookieFile, settings);
   if (settings.bearerFile !== null) headers.authorization = `Bearer ${await readSecret(settings.bearerFile, settings)}`;

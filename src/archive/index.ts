@@ -18,8 +18,9 @@ import { extractZip } from './zip-extract.ts';
 import { walkZip } from './zip-walk.ts';
 
 export type { PackThreads } from './deflate-threads.ts';
+export { encodeManifest, type ManifestWords } from './encode-manifest.ts';
 export type { ArchiveEntry, ArchiveFormat, ArchiveListing, ExtractedFile } from './listing.ts';
-export { type BundleManifest, checkManifest, encodeManifest, type ManifestWords, parseManifest } from './manifest.ts';
+export { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';
 export { signFile, verifyFile } from './minisign.ts';
 export { parsePublicKey, parseSecretKey } from './minisign-keys.ts';
 export { packTarGz } from './pack.ts';

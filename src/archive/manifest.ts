@@ -3,12 +3,11 @@ import addFormats from 'ajv-formats';
 import { type Static, Type } from 'typebox';
 import { DOMAIN_PATTERN } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { MANIFEST_PATH } from '../domain/release.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
+import { isSitePage, MANIFEST_FORMAT_VERSION } from './encode-manifest.ts';
 import type { ExtractedFile } from './listing.ts';
 import { showName } from './refuse.ts';
-
-export const MANIFEST_FORMAT_VERSION = 1;
 
 /** Bytes of a manifest: 200,000 files under names of 300 bytes fit. */
 const MANIFEST_BYTES_MAX = 128 * 1024 ** 2;
@@ -38,26 +37,6 @@ const ManifestSchema = Type.Object({
 });
 
 export type BundleManifest = Static<typeof ManifestSchema>;
-/** What a manifest says besides the files. */
-export type ManifestWords = Pick<BundleManifest, 'domain' | 'version' | 'createdAt' | 'generator'>;
-
-/**
- * The bytes of `_docshelf/manifest.json`, the same for the same words and files in whatever order.
- *
- * @param files every file of the bundle but the manifest itself: the site's, and `_docshelf/…`
- */
-export function encodeManifest(words: ManifestWords, files: readonly FileEntry[]): Buffer {
-  const { domain, version, createdAt, generator } = words;
-  const listed = files.map(({ path, size, sha256, type }) => ({ path, size, sha256, type })).sort(byPath);
-  const pageCount = listed.filter(isSitePage).length;
-  const formatVersion = MANIFEST_FORMAT_VERSION;
-  const manifest: BundleManifest = { formatVersion, domain, version, createdAt, generator, pageCount, files: listed };
-  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
-}
-
-const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : Number(a.path > b.path));
-const isSitePage = ({ path }: { path: string }): boolean => !path.startsWith(OWN_FOLDER) && isPage(path);
-
 /**
  * The manifest that a bundle carries.
  *

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { MANIFEST_PATH } from '../domain/release.ts';
-import { encodeManifest, type ManifestWords } from './manifest.ts';
+import { encodeManifest, type ManifestWords } from './encode-manifest.ts';
 import { archiveOrder, type PackedBundle, packBundle } from './pack-bundle.ts';
 
 /** A file to pack. */

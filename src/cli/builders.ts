@@ -1,6 +1,7 @@
 import type { Config, LoadedConfig } from '../config/index.ts';
 import type { DeployEvent, Deployment } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
+import type { Diagnosis } from '../domain/diagnosis.ts';
 import type { FeatureReport } from '../domain/feature.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import type { Secret } from '../domain/secret.ts';
@@ -27,6 +28,10 @@ export interface Builders {
     request: SearchRequest,
   ): Promise<readonly SearchResult[]>;
   featureReport(config: Config, domain: string): Promise<FeatureReport>;
+  /** What holds of the machine and the network that a config needs. */
+  diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]>;
+  /** The places that a link of the config may lead to. */
+  openSources(config: Config): Promise<OpenSources>;
   /** The client of a static export service, which keeps to the `network` rules of the config. */
   openExportService(config: Config, at: ServiceAddress): Promise<OpenExportService>;
 }
@@ -50,6 +55,11 @@ export interface ExportService {
     },
   ): Promise<JobAnswer>;
   bundle(jobId: string, signal: AbortSignal): Promise<BundleAnswer>;
+}
+
+export interface OpenSources {
+  readonly sources: readonly BundleSource[];
+  close(): Promise<void>;
 }
 
 export interface OpenExportService {

@@ -1,13 +1,16 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { isBundleLink } from '../config/formats.ts';
 import type { Config } from '../config/index.ts';
 import type { Delivered } from '../deploy/index.ts';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { Secret } from '../domain/secret.ts';
 import { parseVersion } from '../domain/version.ts';
 import type { Builders } from './builders.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
 import { type ArchiveInput, askDaemon, findDaemon } from './daemon-client.ts';
+import { fetchArchive } from './fetch-archive.ts';
 import { ProgressBar } from './progress-bar.ts';
 
 interface ImportOptions extends CommonOptions {
@@ -24,20 +27,29 @@ interface ImportRequest {
 export function bundleImportCommand(builders: Builders): Command {
   return command(
     'import',
-    'take an archive in: a file, or - for standard input',
+    'take an archive in: a file, a link, or - for standard input',
     'kubectl exec -i deploy/docshelf -- docshelf bundle import - --version 2024-06-01 < bundle.tar.gz',
   )
-    .argument('<file>', 'the archive (.tar, .tar.gz, .tar.zst, .zip), or - for standard input')
+    .argument(
+      '<file>',
+      'the archive (.tar, .tar.gz, .tar.zst, .zip), a link to it (oci://registry/repository:tag), or - for standard input',
+    )
     .option('--version <version>', "the version it is taken in for (default: its manifest's, else as its name says)")
     .option('--no-activate', 'only store it')
     .action(async (file: string, options: ImportOptions) => {
       const { config } = await loadFor(options);
-      const request = {
-        fileName: file === '-' ? null : basename(file),
+      const wanted = {
         version: options.version === undefined ? null : parseVersion(options.version),
         activate: options.activate,
       };
-      const delivered = await importArchive(builders, config, await inputOf(file), request);
+      const delivered = isBundleLink(file)
+        ? await fetchArchive(builders, config, new Secret(file), (archive, fileName) =>
+            importArchive(builders, config, { file: archive }, { ...wanted, fileName }),
+          )
+        : await importArchive(builders, config, await inputOf(file), {
+            ...wanted,
+            fileName: file === '-' ? null : basename(file),
+          });
       if (options.json === true) printJson(delivered);
       else print(sentenceOf(delivered));
     });

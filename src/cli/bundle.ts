@@ -1,31 +1,31 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import type { DaemonRequest, Deployment } from '../deploy/index.ts';
 import type { Builders } from './builders.ts';
 import { bundleImportCommand } from './bundle-import.ts';
 import { bundleInspectCommand } from './bundle-inspect.ts';
 import { bundleListCommand } from './bundle-list.ts';
-import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
+import { type CommonOptions, command, group, loadFor, print, printJson } from './command.ts';
 import { askDaemon, findDaemon } from './daemon-client.ts';
 
 export function bundleCommand(builders: Builders): Command {
-  const group = new Command('bundle').description('take bundles in, list them, choose the one that is served');
-  group.addCommand(bundleImportCommand(builders));
-  group.addCommand(bundleListCommand());
-  group.addCommand(bundleInspectCommand());
-  group.addCommand(
+  const bundle = group('bundle', 'take bundles in, list them, choose the one that is served', 'docshelf bundle list');
+  bundle.addCommand(bundleImportCommand(builders));
+  bundle.addCommand(bundleListCommand());
+  bundle.addCommand(bundleInspectCommand());
+  bundle.addCommand(
     command('activate', 'serve a stored version', 'docshelf bundle activate 2024-06-01')
       .argument('<version>')
       .action((version: string, options: CommonOptions) =>
         change(builders, options, { action: 'activate', version }, (deployment) => deployment.activate(version)),
       ),
   );
-  group.addCommand(
+  bundle.addCommand(
     command('rollback', 'serve what was active before; again, further back', 'docshelf bundle rollback').action(
       (options: CommonOptions) =>
         change(builders, options, { action: 'rollback' }, (deployment) => deployment.rollback()),
     ),
   );
-  group.addCommand(
+  bundle.addCommand(
     command('remove', 'take a stored version away', 'docshelf bundle remove 2024-06-01')
       .argument('<version>')
       .action((version: string, options: CommonOptions) =>
@@ -35,7 +35,7 @@ export function bundleCommand(builders: Builders): Command {
         }),
       ),
   );
-  return group;
+  return bundle;
 }
 
 /** By the daemon where one runs, else on the folder itself. */

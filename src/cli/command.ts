@@ -8,13 +8,37 @@ export interface CommonOptions {
   readonly json?: boolean;
 }
 
-/** A command with the options that all have, and an example under its help. */
+/** A failure that the command has told the person by itself: only the exit code is left to give. */
+export class ToldFailure extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`ended with ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** A command that knows its example: under its help, and on the man page. */
+export class DocshelfCommand extends Command {
+  readonly example: string;
+
+  constructor(name: string, description: string, example: string) {
+    super(name);
+    this.example = example;
+    this.description(description).addHelpText('after', `\nExample:\n  ${example}`);
+  }
+}
+
+/** Commands that belong together. */
+export function group(name: string, description: string, example: string): Command {
+  return new DocshelfCommand(name, description, example);
+}
+
+/** A command with the options that all have. */
 export function command(name: string, description: string, example: string): Command {
-  return new Command(name)
-    .description(description)
+  return new DocshelfCommand(name, description, example)
     .option('--config <file>', 'the config file (default: DOCSHELF_CONFIG, else ./config.yaml)')
-    .option('--json', 'answer in JSON')
-    .addHelpText('after', `\nExample:\n  ${example}`);
+    .option('--json', 'answer in JSON');
 }
 
 /** @throws ConfigError with every fault of the file and the environment */

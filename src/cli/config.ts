@@ -1,11 +1,11 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { jsonSchema, printConfig } from '../config/index.ts';
-import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
+import { type CommonOptions, command, group, loadFor, print, printJson } from './command.ts';
 import { table } from './table.ts';
 
 export function configCommand(): Command {
-  const group = new Command('config').description('check, print or describe the config');
-  group.addCommand(
+  const config = group('config', 'check, print or describe the config', 'docshelf config check --config config.yaml');
+  config.addCommand(
     command(
       'check',
       'name every fault of the config, or say that it is sound',
@@ -16,7 +16,7 @@ export function configCommand(): Command {
       else print(file === null ? 'No config file: the defaults and the environment are sound.' : `${file} is sound.`);
     }),
   );
-  group.addCommand(
+  config.addCommand(
     command('print', 'print every value and where it comes from; secrets are redacted', 'docshelf config print').action(
       async (options: CommonOptions) => {
         const printed = printConfig(await loadFor(options));
@@ -25,10 +25,10 @@ export function configCommand(): Command {
       },
     ),
   );
-  group.addCommand(
+  config.addCommand(
     command('schema', 'print the JSON Schema of the config file', 'docshelf config schema > config.schema.json').action(
       () => printJson(jsonSchema()),
     ),
   );
-  return group;
+  return config;
 }

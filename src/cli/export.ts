@@ -1,7 +1,7 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { parseVersion } from '../domain/version.ts';
 import type { Builders } from './builders.ts';
-import { print, printJson } from './command.ts';
+import { group, print, printJson } from './command.ts';
 import {
   type ExportOptions,
   exportSubcommand,
@@ -23,13 +23,17 @@ interface StartOptions extends ExportOptions {
 }
 
 export function exportCommand(builders: Builders): Command {
-  const group = new Command('export').description('have a static export service export a site, and get its bundle');
-  group.addCommand(startCommand(builders));
-  group.addCommand(statusCommand(builders));
-  group.addCommand(waitCommand(builders));
-  group.addCommand(bundleLinkCommand(builders));
-  group.addCommand(exportPullCommand(builders));
-  return group;
+  const exports = group(
+    'export',
+    'have a static export service export a site, and get its bundle',
+    'docshelf export pull --api-url https://api.example.com --key-file key --domain acme',
+  );
+  exports.addCommand(startCommand(builders));
+  exports.addCommand(statusCommand(builders));
+  exports.addCommand(waitCommand(builders));
+  exports.addCommand(bundleLinkCommand(builders));
+  exports.addCommand(exportPullCommand(builders));
+  return exports;
 }
 
 function startCommand(builders: Builders): Command {

@@ -1,27 +1,12 @@
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import type { Builders } from './builders.ts';
-import { bundleCommand } from './bundle.ts';
-import { reportFailure } from './command.ts';
-import { configCommand } from './config.ts';
-import { exportCommand } from './export.ts';
-import { featuresCommand } from './features.ts';
-import { healthcheckCommand } from './healthcheck.ts';
-import { keysCommand } from './keys.ts';
-import { searchCommand } from './search.ts';
-import { serveCommand } from './serve.ts';
+import { reportFailure, ToldFailure } from './command.ts';
+import { createProgram } from './program.ts';
 
 export type { Builders } from './builders.ts';
 
 const EXIT_USAGE = 64;
-
-const FIRST_STEPS = `
-First steps:
-  docshelf config check --config config.yaml    is the config sound?
-  docshelf serve --config config.yaml           run the daemon
-  docshelf bundle import FILE                   take an archive in, offline
-
-The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
 
 /**
  * Runs one command.
@@ -30,26 +15,7 @@ The keys of the config: config.example.yaml. Errors and what to do: docs/errors.
  * @returns the exit code, after sysexits(3)
  */
 export async function run(args: readonly string[], version: string, builders: Builders): Promise<number> {
-  const program = new Command('docshelf')
-    .description(
-      'The self-hosted home of documentation bundles: serves a pinned version, swaps it on reload, online or offline.',
-    )
-    .version(version, '-V, --version')
-    // "bundle import --version" is the bundle's: an option belongs to the command that it stands behind.
-    .enablePositionalOptions()
-    .addHelpText('after', FIRST_STEPS);
-  for (const command of [
-    serveCommand(builders),
-    configCommand(),
-    bundleCommand(builders),
-    featuresCommand(builders),
-    searchCommand(builders),
-    exportCommand(builders),
-    keysCommand(),
-    healthcheckCommand(),
-  ]) {
-    program.addCommand(command);
-  }
+  const program = createProgram(version, builders);
   neverExit(program);
   if (args.length === 0) {
     program.outputHelp();
@@ -59,6 +25,7 @@ export async function run(args: readonly string[], version: string, builders: Bu
     await program.parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
+    if (error instanceof ToldFailure) return error.exitCode;
     const isJson = args.includes('--json');
     if (!(error instanceof CommanderError)) return reportFailure(error, isJson);
     // Commander has told the person what was wrong; help and version end with 0, all else is a fault of usage.

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import { KEY_TYPES, type KeyType } from '../domain/organization.ts';
-import { command, print, printJson } from './command.ts';
+import { command, group, print, printJson } from './command.ts';
 
 interface CreateOptions {
   readonly org: string;
@@ -19,8 +19,12 @@ const KEY_BYTES = 32;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export function keysCommand(): Command {
-  const group = new Command('keys').description('make keys for the search and export API');
-  group.addCommand(
+  const keys = group(
+    'keys',
+    'make keys for the search and export API',
+    'docshelf keys create --org acme --type assistant',
+  );
+  keys.addCommand(
     command(
       'create',
       'make a key: it is printed once, and what is stored is its digest',
@@ -39,7 +43,7 @@ export function keysCommand(): Command {
         else print(pageOf(created));
       }),
   );
-  return group;
+  return keys;
 }
 
 export interface CreatedKey {

@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import type { Builders } from './builders.ts';
 import { type CommonOptions, command, loadFor } from './command.ts';
+import { offerInit } from './first-run.ts';
 import { ProgressBar } from './progress-bar.ts';
+import { notifyServiceManager } from './service-manager.ts';
 
 export function serveCommand(builders: Builders): Command {
   return command(
@@ -9,20 +11,26 @@ export function serveCommand(builders: Builders): Command {
     'run the daemon: serve the site, follow the config',
     'docshelf serve --config config.yaml',
   ).action(async (options: CommonOptions) => {
+    const found = await loadFor(options);
+    const loaded = (await offerInit(found)) ? await loadFor(options) : found;
     const progress = new ProgressBar();
     const daemon = await builders.startDaemon({
-      loaded: await loadFor(options),
+      loaded,
       reload: () => loadFor(options),
       onProgress: progress.update,
     });
     const api = daemon.apiUrl === null ? '' : `, api on ${daemon.apiUrl}`;
     daemon.say(`site on ${daemon.siteUrl}, admin on ${daemon.adminUrl}${api}`);
+    const warn = (reason: string): void => daemon.say(reason);
     process.on('SIGHUP', () => void daemon.reload());
-    await stopSignal();
+    const stopped = stopSignal();
+    await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, warn);
+    await stopped;
     progress.end();
     // A second signal ends at once: whoever sends it does not want to wait for requests in flight.
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
     daemon.say('stopping: requests in flight finish');
+    void notifyServiceManager('STOPPING=1', 'requests in flight finish', warn);
     await daemon.stop();
   });
 }

@@ -12,6 +12,7 @@ import { findRepeatedNames } from './repeated-names.ts';
 import { findBrokenRules } from './rules.ts';
 import { configSchema, listKeys } from './schema-node.ts';
 import { Settings } from './setting.ts';
+import { checkSourceSecrets } from './source-secrets.ts';
 import { findUselessSources } from './useless-sources.ts';
 import { validate } from './validate.ts';
 import { loadValues, treeOf } from './values.ts';
@@ -64,6 +65,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const sound = all.without(validation.faulty);
   const values = loadValues(sound, baseDir);
   const namedFiles = await readNamedFiles(sound, values);
+  const sourceSecrets = await checkSourceSecrets(sound, values);
 
   const faults: ConfigFault[] = [
     ...file.faults,
@@ -75,6 +77,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...findUselessSources(sound, values),
     ...findNotBuilt(sound, values, loadValues(new Settings([]), baseDir)),
     ...namedFiles.faults,
+    ...sourceSecrets.faults,
   ];
   const watchedFiles = [
     ...new Set([
@@ -82,6 +85,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
       ...environment.files,
       ...organizations.files,
       ...namedFiles.files,
+      ...sourceSecrets.files,
     ]),
   ];
   if (faults.length > 0) throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles);

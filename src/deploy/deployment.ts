@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
+import { sweepTemporaries } from '../files/index.ts';
 import { Activation, type PrepareSwap } from './activation.ts';
 import { DaemonRegistration } from './daemons.ts';
 import { settleFolderDomain } from './domain-of-folder.ts';
-import { sweepTemporaries } from '../files/index.ts';
 import { sweepSpool } from './fetch.ts';
 import { Intake, type IntakeOptions } from './intake.ts';
 import { Journal } from './journal.ts';

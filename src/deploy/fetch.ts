@@ -81,7 +81,7 @@ export function sourceFor(sources: readonly BundleSource[], link: Secret): Bundl
   const source = sources.find((candidate) => candidate.handles(link));
   if (source !== undefined) return source;
   throw new DocshelfError('source_failed', `Cannot fetch ${thingOf(link)}: no source reads such links`, {
-    next: 'A link begins with https://, http:// or file:.',
+    next: 'A link begins with https://, http://, file: or oci://.',
     fields: { retryable: false },
   });
 }
@@ -118,10 +118,11 @@ async function transfer(
       if (receivedBytes > totalBytes) await part.discard();
       throw wrongLength(link, receivedBytes, totalBytes);
     }
-    if (sha256 !== null && part.digest !== sha256) {
+    const expected = [sha256, opened.sha256].find((wanted) => wanted != null && wanted !== part.digest);
+    if (expected != null) {
       const found = part.digest;
       await part.discard();
-      throw wrongDigest(link, sha256, found, opened);
+      throw wrongDigest(link, expected, found, opened);
     }
     return opened.fileName;
   } finally {
@@ -160,7 +161,10 @@ function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): D
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', `Cannot use ${thingOf(link)}: ${state}`, {
-    next: 'Compare staticExport.sha256 with the digest that the export gave, or generate the bundle anew.',
+    next:
+      expected === opened.sha256
+        ? 'The registry gave other bytes than its manifest names: try again, or push the bundle anew.'
+        : 'Compare staticExport.sha256 with the digest that the export gave, or generate the bundle anew.',
     fields: { expected, found, retryable: opened.offset > 0 || !opened.endIsCertain },
   });
 }

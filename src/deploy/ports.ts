@@ -1,7 +1,7 @@
 import type { Secret } from '../domain/secret.ts';
 
 /**
- * A place that bundles come from: HTTP(S), or a file. A source hands out the raw stream and what it knows of it; the
+ * A place that bundles come from: HTTP(S), a file, or a registry. A source hands out the raw stream and what it knows of it; the
  * fetch around it spools, bounds, retries and verifies. No HTTP word crosses this port.
  */
 export interface BundleSource {
@@ -38,6 +38,8 @@ export interface OpenedBundle {
   readonly endIsCertain: boolean;
   /** A strong validator for resuming, or null. */
   readonly etag: string | null;
+  /** The digest that the link names, 64 lower-case hex digits: the bytes must have it. Absent where it names none. */
+  readonly sha256?: string;
   /** The bundle's own file name (Content-Disposition, else the end of the link's path), or null. */
   readonly fileName: string | null;
   /** Ends the transfer and frees what it holds; needed where the stream is not read to its end, harmless elsewhere. */

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf, toDocshelfError } from '../domain/errors.ts';
-import { readIfThere } from './data-folder.ts';
 import { replaceFile } from '../files/index.ts';
+import { readIfThere } from './data-folder.ts';
 import type { ReleaseStore } from './release-store.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './stamp.ts';

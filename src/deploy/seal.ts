@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleaseInfo } from '../domain/release.ts';
-import { flushTree, flushPath } from '../files/index.ts';
+import { flushPath, flushTree } from '../files/index.ts';
 import { COMPLETE_FILE } from './release-store.ts';
 
 /**

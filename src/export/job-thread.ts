@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { DocshelfError } from '../domain/errors.ts';
+import type { CheckedSite, CheckOrder, CollectOrder, DescribeOrder, OnStep, PackOrder, SweepOrder } from './orders.ts';
 import type { StepMessage, StepOrder } from './serve-steps.ts';
-import type { CheckedSite, CheckOrder, CollectOrder, DescribeOrder, OnStep, PackOrder, SweepOrder } from './steps.ts';
 
 /** Starts a thread that serves steps (`serve-steps.ts`); given by the composition root. */
 export type SpawnJobThread = () => Worker;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { encodeManifest, type ManifestWords } from '../archive/index.ts';
+import { encodeManifest, type ManifestWords } from '../archive/encode-manifest.ts';
 import { errnoOf } from '../domain/errors.ts';
 import { writeOnce } from '../files/index.ts';
 import type { CollectedFile } from './ports.ts';

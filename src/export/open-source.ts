@@ -1,7 +1,7 @@
 import type { OpenFetcher } from './crawl/ports.ts';
 import { FileStore } from './file-store.ts';
+import type { CollectOrder } from './orders.ts';
 import type { SiteSource } from './ports.ts';
-import type { CollectOrder } from './steps.ts';
 
 /**
  * The source of a site by its settings. Each kind is loaded when it is asked for: rendering Markdown brings much along.

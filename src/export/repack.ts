@@ -17,26 +17,36 @@ const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
  *   `cannot_write` and others, which may pass
  */
 export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
-  const { folder, store, signatures, spawn, packEntry, packThreads } = options;
+  const { folder, store, signatures } = options;
   const { bundle } = job;
   if (bundle === null) throw new Error(`job ${job.jobId} has no bundle`);
   const workDir = await makeRepackFolder(folder, job.jobId);
-  const thread = new JobThread(spawn, signal);
   try {
     const to = join(workDir, 'bundle.tar.gz');
-    const { contentSha256 } = bundle;
-    const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
-    const packed = await thread
-      .pack({ ...folders, contentSha256, to, packEntry, packThreads }, () => undefined)
-      .catch((error: unknown) => {
-        throw error instanceof DocshelfError && MISSING.has(error.code) ? gone(job, error) : error;
-      });
+    const packed = await pack(job, bundle.contentSha256, to, options, signal);
     if (packed.sha256 !== bundle.sha256) throw gone(job);
     if (!(await signatures.has(packed.sha256))) await signatures.sign(packed.sha256, to);
     await store.put({ ...packed, file: to }, signal);
   } finally {
-    await thread.end();
     await rm(workDir, { recursive: true, force: true });
+  }
+}
+
+async function pack(
+  job: StoredJob,
+  contentSha256: string,
+  to: string,
+  { folder, spawn, packEntry, packThreads }: RunJobOptions,
+  signal: AbortSignal,
+): Promise<{ readonly sha256: string; readonly sizeBytes: number }> {
+  const thread = new JobThread(spawn, signal);
+  const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
+  try {
+    return await thread.pack({ ...folders, contentSha256, to, packEntry, packThreads }, () => undefined);
+  } catch (error) {
+    throw error instanceof DocshelfError && MISSING.has(error.code) ? gone(job, error) : error;
+  } finally {
+    await thread.end();
   }
 }
 

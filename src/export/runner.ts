@@ -30,7 +30,7 @@ export type JobEvent =
 /** How often the queue is asked where nobody says that there is something new: another process may have added a job. */
 const POLL_MS = 1_000;
 /** A job whose process dies so often kills it: it ends, so that others get their turn. */
-const ATTEMPTS_MAX = 20;
+const ATTEMPTS_MAX = 50;
 
 const CANCELED = 'canceled';
 

@@ -1,18 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import { type PlainError, toDocshelfError } from '../domain/errors.ts';
 import type { OpenFetcher } from './crawl/ports.ts';
-import {
-  type CheckOrder,
-  type CollectOrder,
-  check,
-  collect,
-  type DescribeOrder,
-  describe,
-  type PackOrder,
-  pack,
-  type SweepOrder,
-  sweep,
-} from './steps.ts';
+import type { CheckOrder, CollectOrder, DescribeOrder, PackOrder, SweepOrder } from './orders.ts';
+import { check, collect, describe, pack, sweep } from './steps.ts';
 
 /** A job's thread: one step at a time, each asked for with plain data and answered with plain data. */
 export type StepOrder =

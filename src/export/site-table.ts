@@ -1,10 +1,16 @@
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { flushPath } from '../files/index.ts';
 import type { SiteTable } from './collect.ts';
 import type { FileStore } from './file-store.ts';
 
 /** Writes a collected site's table into the file store: the digest is all that a job needs to go on from it. */
 export async function writeSiteTable(store: FileStore, table: SiteTable): Promise<string> {
   const { sha256 } = await store.put(Buffer.from(JSON.stringify(table)));
+  // The checkpoint that names it is flushed, and must not outlive it.
+  const path = store.pathOf(sha256);
+  await flushPath(path);
+  await flushPath(dirname(path));
   return sha256;
 }
 

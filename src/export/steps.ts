@@ -1,21 +1,21 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { archiveOrder, type PackEntry, packBundle, parseManifest } from '../archive/index.ts';
+// By their files: what reads archives, and checks manifests of others, takes the thread longer to load than a small job.
+import { archiveOrder, packBundle } from '../archive/pack-bundle.ts';
+import type { PackEntry } from '../archive/packed-entries.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import type { ExportRequest } from '../domain/job.ts';
-import type { ArchiveLimits } from '../domain/limits.ts';
-import type { SourceSettings } from '../domain/organization.ts';
 import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { mediaTypeOf } from '../web/index.ts';
 import { checkSite } from './check/index.ts';
 import { type CollectProgress, collectSite } from './collect.ts';
 import { recordedContents } from './crawl/crawl-record.ts';
-import type { CrawlNetwork, OpenFetcher } from './crawl/ports.ts';
+import type { OpenFetcher } from './crawl/ports.ts';
 import { FileStore } from './file-store.ts';
-import { Findings, type FoundSoFar } from './findings.ts';
+import { Findings } from './findings.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { openSource } from './open-source.ts';
+import type { CheckedSite, CheckOrder, CollectOrder, DescribeOrder, OnStep, PackOrder, SweepOrder } from './orders.ts';
 import type { CollectedFile } from './ports.ts';
 import { readSiteTable, writeSiteTable } from './site-table.ts';
 
@@ -23,77 +23,6 @@ import { readSiteTable, writeSiteTable } from './site-table.ts';
  * The heavy steps of a job, which run in its thread: plain data in, plain data out. The site's table passes between them as
  * a file of the file store, so that an interrupted job goes on from it.
  */
-
-interface Folders {
-  readonly filesDir: string;
-  readonly manifestsDir: string;
-}
-
-export interface CollectOrder extends Folders {
-  readonly request: ExportRequest;
-  readonly source: SourceSettings;
-  /** Full host names of the site, in lower case. */
-  readonly hosts: readonly string[];
-  /** For what the source has on the disk on its way. */
-  readonly workDir: string;
-  /** What a bundle may hold. */
-  readonly limits: ArchiveLimits;
-  /** Of a source that is crawled. */
-  readonly crawl: CrawlPlaces;
-}
-
-export interface CrawlPlaces {
-  readonly network: CrawlNetwork;
-  /** Of the job, and not of the attempt. */
-  readonly journalDir: string;
-  readonly recordsDir: string;
-  /** URL of the entry of the threads for pages, and how many there are. */
-  readonly pageEntry: string;
-  readonly pageThreads: number;
-}
-
-export interface CheckOrder extends Folders {
-  readonly tableSha256: string;
-  /** Receives the site's files; made here. */
-  readonly siteDir: string;
-  /** Host names of the site, in lower case: references to them are its own. */
-  readonly hosts: readonly string[];
-}
-
-export interface CheckedSite {
-  readonly files: readonly CollectedFile[];
-  readonly pages: number;
-  readonly bytes: number;
-  readonly found: FoundSoFar;
-}
-
-export interface DescribeOrder extends Folders {
-  readonly request: ExportRequest;
-  readonly tableSha256: string;
-  /** Holds what goes beside the site as `_docshelf/`; may be empty. */
-  readonly ownDir: string;
-  readonly createdAt: string;
-  readonly generator: string;
-}
-
-export interface PackOrder extends Folders {
-  readonly contentSha256: string;
-  readonly to: string;
-  /** URL of the entry of packing's threads, and how many there are. */
-  readonly packEntry: string;
-  readonly packThreads: number;
-}
-
-export interface SweepOrder extends Folders {
-  /** `contentSha256` of the bundles that are kept. */
-  readonly keep: readonly string[];
-  /** Records of crawls: what they name is kept too. */
-  readonly recordsDir: string;
-  /** What was written or used more recently stays, whoever names it: a job may be at work on it. */
-  readonly olderThanMs: number;
-}
-
-export type OnStep = (done: number, total: number, pages?: number) => void;
 
 /** Source -> file store. @throws DocshelfError `bad_source`; the signal's reason */
 export async function collect(
@@ -158,7 +87,7 @@ export async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal
       next: 'Start a new export.',
     });
   }
-  const { files } = parseManifest(bytes, MANIFEST_PATH);
+  const files = filesOf(bytes);
   const stored = files.map(({ path, size, sha256 }) => ({ path, size, sha256, file: store.pathOf(sha256) }));
   const entries: PackEntry[] = [{ path: MANIFEST_PATH, bytes }, ...stored].sort(archiveOrder);
   const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
@@ -173,8 +102,13 @@ export async function sweep({ keep, olderThanMs, filesDir, manifestsDir, records
   for (const contentSha256 of keep) {
     const bytes = await manifests.read(contentSha256);
     if (bytes === null) continue;
-    for (const { sha256 } of parseManifest(bytes, MANIFEST_PATH).files) files.add(sha256);
+    for (const { sha256 } of filesOf(bytes)) files.add(sha256);
   }
   await manifests.sweep(new Set(keep), olderThanMs);
   await new FileStore(filesDir).sweep(files, olderThanMs);
+}
+
+/** Of a manifest of our own store, which nobody else writes. */
+function filesOf(manifest: Uint8Array): readonly CollectedFile[] {
+  return (JSON.parse(Buffer.from(manifest).toString()) as { files: readonly CollectedFile[] }).files;
 }

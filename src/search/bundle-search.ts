@@ -59,7 +59,11 @@ async function cutSections({ siteDir, files }: BundleSearchOrder): Promise<CutSe
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const trailingSlash = await trailingSlashOf(siteDir, inOrder);
   const sections = await readSections({ siteDir, files: inOrder, trailingSlash });
-  return sections.map(({ prior = 0, ...section }) => ({ section, prior, passages: cutPassages(section.text, estimateTokens) }));
+  return sections.map(({ prior = 0, ...section }) => ({
+    section,
+    prior,
+    passages: cutPassages(section.text, estimateTokens),
+  }));
 }
 
 /** How folders want to be asked for, decided as it is when the bundle is unpacked: the paths of sections depend on it. */

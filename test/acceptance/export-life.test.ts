@@ -224,9 +224,9 @@ describe('the config while it runs', () => {
     await service.daemon.until(({ lastReload }) => lastReload?.ok === true);
     open();
     expect(await service.ended(waiting.jobId)).toMatchObject({ status: 'failed', error: expect.any(String) });
-    expect((await problemOf(await service.as(KEYS.globex).call('GET', `/v1/static-export/jobs/${waiting.jobId}`))).status).toBe(
-      404,
-    );
+    expect(
+      (await problemOf(await service.as(KEYS.globex).call('GET', `/v1/static-export/jobs/${waiting.jobId}`))).status,
+    ).toBe(404);
   });
 });
 

@@ -48,6 +48,47 @@ describe('the source of a site', () => {
     ]);
   });
 
+  it('is a live site, with its bounds', async () => {
+    const cwd = await folderWith({
+      'config.yaml': `organizations:
+  - { id: a, domains: { d: { source: { kind: crawl, url: "https://docs.acme.dev/", cookieFile: ./cookie, limits: { pages: 7, pageBytes: 1MiB } } } } }`,
+      cookie: 'session=1\n',
+    });
+    const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
+    expect(config.organizations[0]?.sites[0]?.source).toEqual({
+      kind: 'crawl',
+      url: 'https://docs.acme.dev/',
+      allowAddresses: [],
+      robots: 'respect',
+      cookieFile: join(cwd, 'cookie'),
+      bearerFile: null,
+      concurrency: 16,
+      rateMax: 0,
+      limits: {
+        pagesMax: 7,
+        depthMax: 100,
+        queryVariantsMax: 100,
+        pageBytesMax: 1024 ** 2,
+        requestTimeoutMs: 120_000,
+      },
+    });
+    expect(watchedFiles).toContain(join(cwd, 'cookie'));
+  });
+
+  it.each([
+    ['kind: crawl', 'config_invalid organizations[0].domains.d.source config.yaml:1:42'],
+    [
+      'kind: crawl, url: "https://x", allowAddresses: [10.0.0.0/99]',
+      'config_invalid organizations[0].domains.d.source.allowAddresses[0] config.yaml:1:100',
+    ],
+    [
+      'kind: crawl, url: "https://x", bearerFile: ./none',
+      'config_invalid organizations[0].domains.d.source.bearerFile config.yaml:1:83',
+    ],
+  ])('{ %s } is a fault', async (source, brief) => {
+    expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`)).toEqual([brief]);
+  });
+
   it.each(['folder', 'markdown'])('of kind %s needs a path', async (kind) => {
     expect(await briefsOf(`organizations: [{ id: a, domains: { d: { source: { kind: ${kind} } } } }]`)).toEqual([
       'config_invalid organizations[0].domains.d.source config.yaml:1:42',

@@ -44,8 +44,10 @@ describe('loadConfig() without a config file', () => {
       storage: { dir: join(cwd, 'data') },
       network: {
         allowedHosts: [],
+        allowPrivate: true,
         proxy: 'env',
         caFile: null,
+        registryAuthFile: null,
         connectTimeoutMs: 10_000,
         idleTimeoutMs: 30_000,
         totalTimeoutMs: 1_800_000,

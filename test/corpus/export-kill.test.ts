@@ -83,7 +83,9 @@ test(`kill -9 of workers at ${KILLS} random moments of ${JOBS} jobs or more: eac
   const attemptsMax = Math.max(...logs.flatMap((worker) => worker.lines()).map(({ attempt }) => Number(attempt ?? 0)));
   const shown = [...fellInto].map(([what, count]) => `${what} ${count}`).join(', ');
   const seconds = ((performance.now() - beganAt) / 1000).toFixed(0);
-  console.log(`figure: ${KILLS} kills of ${started.length} jobs in ${seconds} s (one takes ${undisturbedMs.toFixed(0)} ms): ${shown}; up to ${attemptsMax} attempts; seed ${random.seed}`);
+  console.log(
+    `figure: ${KILLS} kills of ${started.length} jobs in ${seconds} s (one takes ${undisturbedMs.toFixed(0)} ms): ${shown}; up to ${attemptsMax} attempts; seed ${random.seed}`,
+  );
 
   // None lost, none doubled: the list has each once, and no worker said of any that it completed it a second time.
   const { jobs } = await api.jobs('?limit=100');

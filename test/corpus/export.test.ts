@@ -1,15 +1,18 @@
+import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adminKey, type Exporter, type Files, startExporter, writeSite } from '../acceptance/export-service.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
-import { readArchive } from '../helpers/read-archive.ts';
+import { readArchive, readFolder } from '../helpers/read-archive.ts';
 import { BuiltSite } from './built-site.ts';
 import { BUNDLES } from './bundles.ts';
 import { SiteCrawl } from './site-crawl.ts';
 
+const run = promisify(execFile);
 const KEY = 'svc_corpus-admin';
 const isHidden = (path: string): boolean => /(?:^|\/)\./.test(path);
 
@@ -87,6 +90,34 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(
     });
   },
 );
+
+describe.skipIf(corpus === undefined)(`the folder of sphinx-symlinks.tar.gz${whyNoCorpus}`, () => {
+  it('is exported without the links that lead nowhere, which the report names, and imported', async () => {
+    const service = await exporterOf('corpus', {}, { search: { enabled: false } });
+    const built = join(service.daemon.folder, 'built');
+    await mkdir(built, { recursive: true });
+    await run('tar', ['-x', '-f', bundleFile('sphinx-symlinks.tar.gz'), '-C', built]);
+    const entries = await readdir(built, { recursive: true, withFileTypes: true });
+    const links = entries.filter((entry) => entry.isSymbolicLink());
+    expect(links.length).toBeGreaterThan(0);
+
+    const { jobId } = await service.export();
+    const { bundleUrl } = await service.bundle(jobId);
+    const file = join(await bench.folder(), 'acme.tar.gz');
+    await writeFile(file, await service.download(bundleUrl));
+    const exported = [...(await readArchive(file))].filter(([path]) => !path.startsWith('_docshelf/'));
+    const files = new Map([...(await readFolder(built))].filter(([path]) => !isHidden(path)));
+    expect(exported.map(([path]) => path).sort()).toEqual([...files.keys()].sort());
+    expect(exported.filter(([path, bytes]) => !files.get(path)?.equals(bytes))).toEqual([]);
+    const { findings } = await service.report(jobId);
+    const leftOut = findings.filter(({ kind }) => kind === 'left_out').map(({ page }) => page);
+    for (const link of links) expect(leftOut).toContain(relative(built, join(link.parentPath, link.name)));
+
+    const folder = await newHome(bench, { search: { enabled: false } });
+    const { digest } = await importBundle(bench, folder, file);
+    expect(digest).toBe((await service.bundle(jobId)).sha256);
+  });
+});
 
 describe.skipIf(corpus === undefined)(`docusaurus-classic.tar.gz, with the model${whyNoCorpus}`, () => {
   it('is exported twice to the same archive, with vectors that another daemon uses as they are', async () => {

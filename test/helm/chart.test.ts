@@ -1,107 +1,267 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { loadConfig } from '../../src/config/index.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  CHART,
+  configOf,
+  fetchHelm,
+  helm,
+  type Manifest,
+  only,
+  podsOf,
+  siteOf,
+  template,
+  templateWith,
+  valueFiles,
+} from './chart.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const HELM = join(ROOT, '.cache/helm/helm');
 const LINK = 'https://storage.example/acme.tar.gz?signature=canary-7f3a';
+const everything = valueFiles('test/helm/values').find(({ name }) => name === 'everything.yaml')?.file ?? '';
 
-// biome-ignore lint/suspicious/noExplicitAny: a manifest is whatever Kubernetes defines; the assertions name what they need.
-type Manifest = any;
+beforeAll(fetchHelm, 120_000);
 
-const helm = (...args: string[]) => execFileSync(HELM, args, { encoding: 'utf8', stdio: 'pipe' });
+const valuesOf = (manifests: readonly Manifest[]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(only(manifests, 'Secret').data).map(([key, value]) => [
+      key,
+      Buffer.from(String(value), 'base64').toString(),
+    ]),
+  );
 
-/** The chart's manifests by kind. */
-function template(...settings: string[]): Record<string, Manifest> {
-  const text = helm('template', 'docs', join(ROOT, 'helm'), ...settings.flatMap((setting) => ['--set', setting]));
-  const manifests = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
-  return Object.fromEntries(manifests.filter(Boolean).map((manifest) => [manifest.kind, manifest]));
-}
-
-if (!existsSync(HELM))
-  console.warn('The chart is not tested: .cache/helm/helm is missing. scripts/helm.sh fetches it.');
-
-describe.skipIf(!existsSync(HELM))('the chart', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'docshelf-chart-'));
-  afterAll(() => rmSync(dir, { recursive: true }));
-
-  it('passes helm lint --strict', () => {
-    expect(helm('lint', '--strict', join(ROOT, 'helm'))).toContain('0 chart(s) failed');
-  });
-
-  it('writes a config that docshelf accepts, with the version as text and the link in a file', async () => {
-    const { ConfigMap } = template(
-      'staticExport.version=3.10',
+describe('the published keys', () => {
+  it('are all that a pipeline needs: the link in a Secret that is mounted as a folder, the version as text', () => {
+    const manifests = templateWith(
+      'staticExport.enabled=true',
       `staticExport.bundleUrl=${LINK}`,
-      'config.log.level=debug',
+      'staticExport.version=3.10',
     );
-    const secretFile = join(dir, 'bundleUrl');
-    writeFileSync(secretFile, LINK);
-    const file = join(dir, 'config.yaml');
-    const text: string = ConfigMap.data['config.yaml'];
-    expect(text).toContain('/etc/docshelf-secret/bundleUrl');
-    writeFileSync(file, text.replace('/etc/docshelf-secret/bundleUrl', secretFile));
-    const { config } = await loadConfig({ file, env: {}, cwd: dir });
-    expect(config).toMatchObject({
-      server: { host: '0.0.0.0', port: 8080 },
-      admin: { host: '0.0.0.0', port: 9090 },
-      staticExport: { enabled: true, version: '3.10' },
-      log: { level: 'debug' },
+    expect(valuesOf(manifests)).toEqual({ 'staticExport.bundleUrl': LINK });
+    expect(configOf(manifests).staticExport).toEqual({
+      enabled: true,
+      version: '3.10',
+      bundleUrlFile: '/etc/docshelf-files/staticExport.bundleUrl/value',
     });
-    expect(config.staticExport.bundleUrl?.reveal()).toBe(LINK);
+    const { containers, volumes } = siteOf(manifests).spec.template.spec;
+    expect(volumes).toContainEqual({
+      name: 'file-staticexport-bundleurl',
+      secret: { secretName: 'docshelf', defaultMode: 0o440, items: [{ key: 'staticExport.bundleUrl', path: 'value' }] },
+    });
+    expect(containers[0].volumeMounts).toContainEqual({
+      name: 'file-staticexport-bundleurl',
+      mountPath: '/etc/docshelf-files/staticExport.bundleUrl',
+      readOnly: true,
+    });
+    expect(JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret'))).not.toContain('canary');
   });
 
-  it('keeps the link in the Secret and nowhere else', () => {
-    const { Secret, ...others } = template(`staticExport.bundleUrl=${LINK}`);
-    expect(Buffer.from(Secret.data.bundleUrl, 'base64').toString()).toBe(LINK);
-    expect(JSON.stringify(others)).not.toContain('canary');
+  it.each(['3.10', '2024-06-01', '20240601', 'v3.2.0'])('take the version %s as it is', (version) => {
+    expect(configOf(templateWith(`staticExport.version=${version}`)).staticExport.version).toBe(version);
   });
 
-  it('refuses a link in the config, which stands in a ConfigMap', () => {
-    expect(() => template(`config.staticExport.bundleUrl=${LINK}`)).toThrow(/becomes a Secret/);
-  });
-
-  it('makes no Secret without a link, and mounts that of another where one is named', () => {
-    expect(template().Secret).toBeUndefined();
-    const { Secret, Deployment } = template('staticExport.existingSecret=mine');
-    expect(Secret).toBeUndefined();
-    expect(Deployment.spec.template.spec.volumes).toContainEqual({
-      name: 'secret',
-      secret: { secretName: 'mine', defaultMode: 0o440 },
+  it('take the link out of a Secret of yours, by its key', () => {
+    const manifests = templateWith('staticExport.existingSecret.name=mine', 'staticExport.existingSecret.key=url');
+    expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
+    expect(siteOf(manifests).spec.template.spec.volumes).toContainEqual({
+      name: 'file-staticexport-bundleurl',
+      secret: { secretName: 'mine', defaultMode: 0o440, items: [{ key: 'url', path: 'value' }] },
     });
   });
+});
 
-  it('asks for what the restricted pod security standard demands', () => {
-    const pod = template().Deployment.spec.template.spec;
-    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
-    expect(pod.containers[0].securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
+describe('the config', () => {
+  it('is hot: a change leaves the pods as they are, and replaces them where it is told to', () => {
+    const podWith = (...settings: string[]) => siteOf(templateWith(...settings)).spec.template;
+    expect(podWith('config.log.level=debug')).toEqual(podWith('config.log.level=info'));
+    expect(podWith(`staticExport.bundleUrl=${LINK}`, 'staticExport.version=a')).toEqual(
+      podWith(`staticExport.bundleUrl=${LINK}2`, 'staticExport.version=b'),
+    );
+    const restarted = (level: string) =>
+      podWith('config.reload=restart', `config.log.level=${level}`).metadata.annotations;
+    expect(restarted('debug')).not.toEqual(restarted('info'));
+    expect(configOf(templateWith('config.reload=restart'))).not.toHaveProperty('reload');
+  });
+
+  it('has no credential in it: each goes into the Secret and is read from a mounted file', () => {
+    const manifests = template('--values', everything);
+    expect(Object.keys(valuesOf(manifests)).sort()).toEqual([
+      'admin.token',
+      'exportApi.store.accessKeyId',
+      'exportApi.store.secretAccessKey',
+      'network.proxy',
+      'staticExport.bundleUrl',
+      'staticExport.signature.url',
+    ]);
+    expect(siteOf(manifests).spec.template.spec.containers[0].env).toEqual(
+      expect.arrayContaining([
+        { name: 'DOCSHELF__ADMIN__TOKEN__FILE', value: '/etc/docshelf-files/admin.token/value' },
+        {
+          name: 'DOCSHELF__STATIC_EXPORT__SIGNATURE__URL__FILE',
+          value: '/etc/docshelf-files/staticExport.signature.url/value',
+        },
+      ]),
+    );
+  });
+});
+
+describe('pods of the export API', () => {
+  it('are the site itself where they are shared', () => {
+    const manifests = templateWith('exportApi.enabled=true', 'exportApi.pods=shared');
+    expect(podsOf(manifests).map(({ owner }) => owner)).toEqual(['Deployment/docshelf', 'Pod/docshelf-test']);
+    expect(configOf(manifests)).toMatchObject({
+      exportApi: { enabled: true, role: 'both' },
+      api: { publicUrl: 'http://docshelf.docs.svc:8081' },
     });
   });
 
-  it('mounts folders that follow a change, and probes the admin port', () => {
-    const [container] = template().Deployment.spec.template.spec.containers;
-    expect(container.volumeMounts.filter((mount: Manifest) => 'subPath' in mount)).toEqual([]);
-    expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'admin' });
+  it('serve no site where they are their own, and are reached by a service of their own', () => {
+    const manifests = templateWith('exportApi.enabled=true', `staticExport.bundleUrl=${LINK}`);
+    expect(configOf(manifests)).not.toHaveProperty('exportApi');
+    expect(configOf(manifests, 'docshelf-export')).toMatchObject({
+      staticExport: { enabled: false },
+      exportApi: { enabled: true, role: 'both' },
+      api: { publicUrl: 'http://docshelf-export.docs.svc:8081' },
+    });
+    const pod = only(manifests, 'Deployment', 'docshelf-export').spec.template;
+    expect(pod.metadata.labels).toMatchObject(only(manifests, 'Service', 'docshelf-export').spec.selector);
+    expect(JSON.stringify(pod.spec.volumes)).not.toContain('bundleurl');
+    expect(only(manifests, 'PersistentVolumeClaim', 'docshelf-export').spec.accessModes).toEqual(['ReadWriteOnce']);
+  });
+
+  it('share a volume and a node where they are split by role', () => {
+    const manifests = templateWith('exportApi.enabled=true', 'exportApi.pods=split');
+    expect(configOf(manifests, 'docshelf-export').exportApi.role).toBe('api');
+    expect(configOf(manifests, 'docshelf-export-worker').exportApi.role).toBe('worker');
+    for (const name of ['docshelf-export', 'docshelf-export-worker']) {
+      const { spec } = only(manifests, 'Deployment', name).spec.template;
+      expect(spec.volumes).toContainEqual({ name: 'data', persistentVolumeClaim: { claimName: 'docshelf-export' } });
+      const [term] = spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+      expect(term.topologyKey).toBe('kubernetes.io/hostname');
+    }
+    expect(only(manifests, 'Service', 'docshelf-export').spec.selector).toMatchObject({
+      'app.kubernetes.io/component': 'export',
+    });
+  });
+});
+
+describe('bundles that come as images', () => {
+  const reference = 'registry.example/bundle@sha256:aa';
+
+  it('are the preload folder where there is one image volume', () => {
+    const manifests = templateWith(`bundles.imageVolumes[0].reference=${reference}`);
+    const { spec } = siteOf(manifests).spec.template;
+    expect(spec.volumes).toContainEqual({ name: 'bundle-0', image: { reference } });
+    expect(spec.containers[0].volumeMounts).toContainEqual({ name: 'bundle-0', mountPath: '/bundles', readOnly: true });
+    expect(spec).not.toHaveProperty('initContainers');
+    expect(configOf(manifests).staticExport.preload).toBe('/bundles');
+  });
+
+  it('meet in one folder where there are several', () => {
+    const { spec } = siteOf(
+      templateWith(
+        `bundles.imageVolumes[0].reference=${reference}`,
+        `bundles.imageVolumes[1].reference=${reference}b`,
+        'bundles.images[0].image=registry.example/other:1',
+      ),
+    ).spec.template;
+    expect(spec.initContainers.map(({ name }: Manifest) => name)).toEqual(['copy-bundle-0', 'link-bundles']);
+    expect(spec.initContainers[0].command).toEqual(['cp', '-r', '/bundle/.', '/bundles/']);
+    expect(spec.containers[0].volumeMounts).toContainEqual({ name: 'bundles', mountPath: '/bundles' });
+  });
+});
+
+describe('volumes', () => {
+  it.each([
+    ['one volume of one node', [], 'Recreate', 'persistentVolumeClaim'],
+    ['no volume', ['persistence.enabled=false'], 'RollingUpdate', 'emptyDir'],
+    ['one each', ['replicas=2', 'persistence.perReplica=true'], 'RollingUpdate', 'ephemeral'],
+    [
+      'a shared one',
+      ['replicas=2', 'persistence.accessModes={ReadWriteMany}'],
+      'RollingUpdate',
+      'persistentVolumeClaim',
+    ],
+  ])('%s', (_what, settings, strategy, kind) => {
+    const { spec } = siteOf(templateWith(...settings));
+    expect(spec.strategy.type).toBe(strategy);
+    expect(spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data')).toHaveProperty(kind);
+  });
+
+  it('are claimed unless a claim is there already', () => {
+    expect(only(templateWith('persistence.size=3Gi'), 'PersistentVolumeClaim').spec.resources.requests.storage).toBe(
+      '3Gi',
+    );
+    for (const setting of [
+      'persistence.enabled=false',
+      'persistence.existingClaim=mine',
+      'persistence.perReplica=true',
+    ]) {
+      expect(templateWith(setting).filter(({ kind }) => kind === 'PersistentVolumeClaim')).toEqual([]);
+    }
+  });
+});
+
+describe('replicas that fetch one by one', () => {
+  const several = ['replicas=2', 'persistence.enabled=false'];
+  it.each([
+    ['a link that does not expire', ['staticExport.bundleUrl=https://mirror.example/a.tar.gz']],
+    [
+      'a Secret whose link does not expire',
+      ['staticExport.existingSecret.name=a', 'staticExport.existingSecret.expires=false'],
+    ],
+    ['bundles in images', [`staticExport.bundleUrl=${LINK}`, 'bundles.images[0].image=a']],
+  ])('are taken with %s', (_what, settings) => {
+    expect(siteOf(templateWith(...several, ...settings)).spec.replicas).toBe(2);
+  });
+});
+
+describe('the pod', () => {
+  it('is probed at the admin listener, and lives however long a first bundle takes', () => {
+    const [container] = siteOf(templateWith()).spec.template.spec.containers;
+    expect(container.startupProbe.httpGet).toEqual({ path: '/livez', port: 'admin' });
     expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'admin' });
-    expect(container.ports).toContainEqual({ name: 'admin', containerPort: 9090 });
+    expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'admin' });
+    expect(container.startupProbe.periodSeconds * container.startupProbe.failureThreshold).toBeGreaterThanOrEqual(300);
+    expect(siteOf(templateWith()).spec.progressDeadlineSeconds).toBe(3600);
   });
 
-  it('sends the service to the pod, by labels that select it', () => {
-    const { Service, Deployment } = template('service.port=8000');
-    expect(Deployment.spec.template.metadata.labels).toMatchObject(Service.spec.selector);
-    expect(Service.spec.ports).toEqual([{ name: 'http', port: 8000, targetPort: 'http' }]);
+  it('ends in time: its grace covers preStop and the requests in flight', () => {
+    const { spec } = siteOf(templateWith()).spec.template;
+    const shutdownSeconds = 20;
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(
+      spec.containers[0].lifecycle.preStop.sleep.seconds + shutdownSeconds,
+    );
   });
 
-  it('claims a volume unless told otherwise', () => {
-    expect(template('persistence.size=3Gi').PersistentVolumeClaim.spec.resources.requests.storage).toBe('3Gi');
-    expect(template('persistence.enabled=false').PersistentVolumeClaim).toBeUndefined();
-    expect(template('persistence.existingClaim=mine').PersistentVolumeClaim).toBeUndefined();
+  it.each([
+    [[`image.digest=sha256:${'a'.repeat(64)}`], `docshelf@sha256:${'a'.repeat(64)}`],
+    [['image.tag=7', 'image.registry=one.example'], 'one.example/docshelf:7'],
+    [['image.tag=7', 'image.registry=one.example', 'global.imageRegistry=two.example'], 'two.example/docshelf:7'],
+  ])('runs the image that %j name', (settings, image) => {
+    for (const { spec } of podsOf(templateWith(...settings))) expect(spec.containers[0].image).toBe(image);
+  });
+});
+
+describe('NOTES.txt', () => {
+  const notesWith = (...settings: string[]): string => {
+    const sets = settings.flatMap((setting) => ['--set', setting]);
+    const text = helm('install', 'docshelf', CHART, '--namespace', 'docs', '--dry-run=client', ...sets);
+    return text.slice(text.indexOf('NOTES:'));
+  };
+
+  it.each([
+    ['the default', [], 'exec -i deploy/docshelf -- docshelf bundle import - < BUNDLE.tar.gz'],
+    ['a pinned version', ['staticExport.version=3.10'], 'bundle import - --version 3.10 <'],
+    ['a link', [`staticExport.bundleUrl=${LINK}`], 'fetched from the link in the Secret docshelf.'],
+    ['a Secret of yours', ['staticExport.existingSecret.name=mine'], 'fetched from the link in the Secret mine.'],
+    ['an image', ['bundles.images[0].image=a'], 'The bundle comes as an image'],
+    ['serving turned off', ['staticExport.enabled=false'], '--set staticExport.enabled=true'],
+    ['exports', ['exportApi.enabled=true'], 'http://docshelf-export.docs.svc:8081/v1/static-export'],
+    [
+      'several pods and no version',
+      ['replicas=2', 'persistence.accessModes={ReadWriteMany}'],
+      'import with --no-activate',
+    ],
+  ])('tells the next step of %s', (_what, settings, step) => {
+    const notes = notesWith(...settings);
+    expect(notes).toContain(step);
+    expect(notes).not.toContain('canary');
   });
 });

@@ -147,7 +147,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     const fromBundle = await indexed(join(dir, 'imported'));
 
     expect(fromBundle).toEqual(fromPages);
-    expect(fromBundle.map(({ path }) => path)).toContain('/lantern#wick');
+    expect(fromBundle.map((section) => section?.path)).toContain('/lantern#wick');
     const { vectors: about } = JSON.parse(made.files['header.json']?.toString() ?? '');
     const ours = await readVectors(join(dir, 'imported/vectors.bin'), about.modelDigest);
     expect(ours).toEqual(await readVectors(join(dir, 'release/search/vectors.bin'), about.modelDigest));

@@ -11,7 +11,7 @@ const SUBJECT = 'storage.dir';
 /** Whether the data folder is there or can be made, can be written, and is one file system: releases get there by rename(2). */
 export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]> {
   const { dir } = storage;
-  const existing = await nearestFolder(dir);
+  const existing = await nearestThere(dir);
   const written = await writeProbe(existing);
   if (written !== null) return [faulty('folder', SUBJECT, cannotWrite(existing, written))];
   if (existing !== dir) return [sound('folder', SUBJECT, `"${dir}" is not there yet, and can be made.`)];
@@ -20,13 +20,13 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   return [sound('folder', SUBJECT, `"${dir}" can be written, and is one file system.`)];
 }
 
-/** The folder itself, or the nearest one above it that is there. */
-export async function nearestFolder(folder: string): Promise<string> {
+/** The folder itself, or the nearest thing above it that is there, which need be no folder. */
+export async function nearestThere(folder: string): Promise<string> {
   const isThere = await stat(folder).then(
-    (info) => info.isDirectory(),
+    () => true,
     () => false,
   );
-  return isThere || dirname(folder) === folder ? folder : nearestFolder(dirname(folder));
+  return isThere || dirname(folder) === folder ? folder : nearestThere(dirname(folder));
 }
 
 /** By trying: access(2) says yes to root, and knows of no quota. @returns the errno, or null where it worked */

@@ -3,7 +3,7 @@ import type { Config } from '../../config/index.ts';
 import type { ReleaseStore } from '../../deploy/index.ts';
 import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import { nearestFolder } from './check-data-folder.ts';
+import { nearestThere } from './check-data-folder.ts';
 
 const SUBJECT = 'storage.dir';
 const GiB = 1024 ** 3;
@@ -17,7 +17,7 @@ const INODES_SPARE = 10_000;
  * files are there together while it is taken in.
  */
 export async function checkSpace(config: Config, store: ReleaseStore): Promise<Diagnosis[]> {
-  const { bavail, bsize, files, ffree } = await statfs(await nearestFolder(config.storage.dir));
+  const { bavail, bsize, files, ffree } = await statfs(await nearestThere(config.storage.dir));
   const freeBytes = bavail * bsize;
   const stored = await store.list().catch(() => []);
   const nextBytes = Math.max(0, ...stored.map(({ bytes, archiveBytes }) => bytes + archiveBytes));

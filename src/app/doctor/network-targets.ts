@@ -37,5 +37,17 @@ export function networkTargets(config: Config): NetworkTarget[] {
     const own = { ...rules, allowedHosts: [], allowNone: false, allowPrivate: true, caFile: store.caFile };
     targets.push({ setting: 'exportApi.store', link, kind: 'service', rules: own });
   }
+  if (exportApi.enabled) targets.push(...crawlTargets(config, rules));
   return targets;
+}
+
+/** Sites that are exported from where they live. A crawl asks by rules of its own, and reaches private addresses only where it may. */
+function crawlTargets({ organizations }: Config, rules: HttpClientSettings): NetworkTarget[] {
+  return organizations
+    .flatMap(({ sites }) => sites)
+    .flatMap(({ domain, source }) => {
+      if (source?.kind !== 'crawl') return [];
+      const own = { ...rules, allowedHosts: [], allowNone: false, allowPrivate: source.allowAddresses.length > 0 };
+      return [{ setting: `the source of ${domain}`, link: source.url, kind: 'service', rules: own }];
+    });
 }

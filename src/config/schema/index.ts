@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { admin, deployment, features, log, network, server, staticExport, storage } from './deployment.ts';
+import { admin, deployment, features, log, server, staticExport, storage } from './deployment.ts';
+import { network } from './network.ts';
 import { api, exportApi, organizations, organizationsFile, search } from './service.ts';
 
 /**

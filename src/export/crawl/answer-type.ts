@@ -2,8 +2,14 @@ import { isAssetPath, mediaTypeOf as mediaTypeOfPath } from '../../web/index.ts'
 import { type FoundKind, type SourceType, sourceTypeOf } from '../../web/rewrite/index.ts';
 import { type FetchedUrl, mediaTypeOf } from './fetched-url.ts';
 
-/** What an address is asked for as: by a reference, as a file that sites have by themselves, or to see what is said of none. */
-export type AskedAs = FoundKind | 'known_file' | 'not_found';
+/**
+ * What an address is asked for as: by a reference, as a file that sites have by themselves, as one that lists addresses, or
+ * to see what is said of an address that cannot be.
+ */
+export type AskedAs = FoundKind | 'known_file' | 'sitemap' | 'llms' | 'not_found';
+
+/** Files that a site may have or not: one that is missing is missed by nobody, and none of them is a page. */
+const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
 
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
 const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
@@ -43,5 +49,5 @@ export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType |
  */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {
   if (!isPageType(type) || askedAs === 'link' || askedAs === 'frame' || askedAs === 'not_found') return false;
-  return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || askedAs === 'known_file';
+  return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || OWN_FILES.has(askedAs);
 }

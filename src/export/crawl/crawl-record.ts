@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../../domain/errors.ts';
+import { replaceFile } from '../../files/index.ts';
 import type { FetchedUrl } from './fetched-url.ts';
 import { readLines } from './journal.ts';
 
@@ -33,9 +34,7 @@ export class CrawlRecord {
     const salt = randomBytes(16).toString('hex');
     const lines = [`${salt} ${digestOf(salt, credentials)}`];
     for (const fetched of all) if (fetched.content !== null) lines.push(JSON.stringify(fetched));
-    const temporary = `${this.#file}.${randomBytes(6).toString('hex')}.tmp`;
-    await writeFile(temporary, `${lines.join('\n')}\n`, { flag: 'wx' });
-    await rename(temporary, this.#file);
+    await replaceFile(this.#file, `${lines.join('\n')}\n`);
   }
 }
 

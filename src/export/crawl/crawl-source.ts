@@ -15,7 +15,7 @@ import type { FetchedUrl } from './fetched-url.ts';
 import { CrawlJournal } from './journal.ts';
 import { PageThreads } from './page-threads.ts';
 import type { CrawlNetwork, OpenFetcher } from './ports.ts';
-import type { Scope } from './scope.ts';
+import { Scope } from './scope.ts';
 import { namePaths, nameSeeds, readRobots } from './seeds.ts';
 import { findScope } from './start-page.ts';
 import { writeSite } from './write-site.ts';
@@ -81,15 +81,11 @@ export class CrawlSource implements SiteSource {
       onBusy: (host, ms) => crawl?.onBusy(host, ms),
       signal,
     });
-    let threads: PageThreads | null = null;
+    const { filesDir, pageEntry, pageThreads } = this.#options;
+    const threads = new PageThreads(pageEntry, pageThreads, { filesDir, foundDir });
     try {
-      const scope = await findScope(settings, hosts, answering);
-      const scopeSettings = { origin: scope.origin, prefix: scope.prefix, hosts };
-      threads = new PageThreads(this.#options.pageEntry, this.#options.pageThreads, {
-        filesDir: this.#options.filesDir,
-        foundDir,
-        scope: scopeSettings,
-      });
+      const scope = new Scope(await findScope(settings, hosts, answering, threads, store));
+      await threads.useScope(scope.settings);
       const { paths } = request;
       // Fetching is half of the work, writing the other.
       const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
@@ -126,7 +122,7 @@ export class CrawlSource implements SiteSource {
       findings.flush(written);
       if (paths === null) await record.write(fetchedOf(crawl.entries), credentials);
     } finally {
-      await threads?.end();
+      await threads.end();
       await fetcher.close();
       journal.close();
     }
@@ -139,7 +135,7 @@ export class CrawlSource implements SiteSource {
     try {
       const robots = await readRobots(settings, scope, crawl, store);
       const wanted = paths === null ? new Map<string, string>() : namePaths(paths, scope, crawl);
-      if (paths === null) await nameSeeds(settings, scope, robots, crawl, store);
+      if (paths === null) nameSeeds(settings, scope, robots, crawl);
       const notFound = await findNotFoundPage(crawl, scope);
       await crawl.finish();
       return { wanted, notFound };

@@ -8,7 +8,7 @@ import { type Entry, hasContent } from './entry.ts';
 import { FetchQueue } from './fetch-queue.ts';
 import { charsetOf, type FetchedUrl } from './fetched-url.ts';
 import type { CrawlJournal } from './journal.ts';
-import { segmentPayloadsOf } from './next-segments.ts';
+import { isList, urlsListedIn } from './listed-urls.ts';
 import type { PageThreads } from './page-threads.ts';
 import type { ReadPage } from './page-work.ts';
 import type { Robots } from './robots.ts';
@@ -175,11 +175,12 @@ export class Crawl {
   async #take(entry: Entry, answered: FetchedUrl, bytes: Uint8Array | null): Promise<void> {
     const { journal, findings } = this.#options;
     const type = typeOfAnswer(answered, entry.askedAs);
-    const isWanted = answered.status === 200 || (entry.askedAs === 'not_found' && isPageType(type));
+    const isProbe = entry.askedAs === 'not_found';
+    const isWanted = isProbe ? isPageType(type) && isMissing(answered) : answered.status === 200;
     if (!isWanted) {
       entry.fetched = answered;
       journal.add(answered);
-      if (answered.location !== null) this.#follow(entry, answered.location);
+      if (answered.location !== null && !isProbe) this.#follow(entry, answered.location);
       else if (!entry.isOptional)
         findings.add('not_fetched', entry.url, entry.referrer, `it answers ${answered.status}`);
       return;
@@ -192,11 +193,12 @@ export class Crawl {
       if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, 'it answers with a page');
       return;
     }
+    if (isPageType(type) && answered.status === 200) this.#pages += 1;
     await this.#keep(entry, answered, bytes);
   }
 
   async #keep(entry: Entry, answered: FetchedUrl, bytes: Uint8Array | null): Promise<void> {
-    const { threads, store, journal, scope } = this.#options;
+    const { threads, store, journal } = this.#options;
     entry.type = typeOfAnswer(answered, entry.askedAs);
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const stored = answered.content;
@@ -211,11 +213,8 @@ export class Crawl {
     entry.fetched = { ...answered, content: { sha256: kept.sha256, size: kept.size } };
     journal.add(entry.fetched);
     this.#bytes += kept.size;
-    if (isPageType(entry.type) && answered.status === 200) this.#pages += 1;
-    if (read === null) {
-      if (entry.url.endsWith('/__next._tree.txt') && scope.isOwn(new URL(entry.url))) await this.#nameSegments(entry);
-      return;
-    }
+    if (isList(entry)) await this.#nameListed(entry);
+    if (read === null) return;
     entry.place = read.place;
     entry.charset = read.charset;
     this.#nameAll(entry, read, answered.noFollow || read.noFollow);
@@ -235,11 +234,12 @@ export class Crawl {
     }
   }
 
-  async #nameSegments(entry: Entry): Promise<void> {
+  async #nameListed(entry: Entry): Promise<void> {
+    const { store, scope } = this.#options;
     if (!hasContent(entry)) return;
-    const file = this.#options.store.pathOf(entry.fetched.content.sha256);
-    for (const url of await segmentPayloadsOf(entry.url, file)) {
-      this.name(url, { askedAs: 'known_file', referrer: entry.referrer, depth: entry.depth, isOptional: true });
+    const { depth, url: referrer } = entry;
+    for (const { url, askedAs } of await urlsListedIn(entry, store.pathOf(entry.fetched.content.sha256), scope)) {
+      this.name(url, { askedAs, referrer, depth, isOptional: askedAs !== 'link' });
     }
   }
 
@@ -262,6 +262,11 @@ export class Crawl {
       });
     }
   }
+}
+
+/** Said of an address that cannot be: not all sites do. */
+function isMissing({ status }: FetchedUrl): boolean {
+  return status === 404 || status === 410;
 }
 
 function newEntry(url: string, naming: Naming): Entry {

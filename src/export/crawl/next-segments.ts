@@ -1,7 +1,3 @@
-import { readFile } from 'node:fs/promises';
-
-/** A tree is small; what is larger is none. */
-const TREE_BYTES_MAX = 256 * 1024;
 const NODES_MAX = 500;
 /** What stands in a file name as it is. */
 const PLAIN = /^[\w@-]+$/;
@@ -11,15 +7,8 @@ const PLAIN = /^[\w@-]+$/;
  * the segments in `__next._tree.txt`: rows of `<id>:<JSON>`, where `"$Q<id>"` stands for the map of another row. This was read
  * off its exports; a tree of another shape names nothing.
  *
- * @returns addresses of payloads that may be there or not
+ * @returns the names of all segments, each with those above it: `!KGVuKQ.$c$slug.__PAGE__`
  */
-export async function segmentPayloadsOf(treeUrl: string, file: string): Promise<string[]> {
-  const bytes = await readFile(file);
-  if (bytes.length > TREE_BYTES_MAX) return [];
-  return segmentsOf(bytes.toString('utf8')).map((name) => new URL(`__next.${encodeURI(name)}.txt`, treeUrl).href);
-}
-
-/** The names of all segments, each with those above it: `!KGVuKQ.$c$slug.__PAGE__`. */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();
   for (const line of tree.split('\n')) {

@@ -9,12 +9,18 @@ import type {
   WriteOrder,
   WrittenPage,
 } from './page-work.ts';
+import type { ScopeSettings } from './scope.ts';
 import type { PageAnswer } from './worker.ts';
 
 interface Thread {
   readonly worker: Worker;
+  /** What it is told next. */
+  orders: PageOrder[];
+  transfer: ArrayBuffer[];
   readonly waiting: Map<number, PromiseWithResolvers<unknown>>;
 }
+
+const YOUNG_MB = 32;
 
 type Unnumbered<Order> = Order extends PageOrder ? Omit<Order, 'id'> : never;
 
@@ -26,6 +32,16 @@ export class PageThreads {
   /** @param entry URL of `worker.ts` */
   constructor(entry: string, count: number, data: Omit<PageThreadData, 'thread'>) {
     this.#threads = Array.from({ length: count }, (_, thread) => start(entry, { ...data, thread }));
+  }
+
+  /** The host that a page says that it is published at; see `published-host.ts`. */
+  publishedHost(url: string, bytes: Uint8Array): Promise<string | null> {
+    return this.#ask(this.#idlest(), { act: 'published', url, bytes }) as Promise<string | null>;
+  }
+
+  /** What the site is. It is not known yet when the threads start, which takes them as long as finding it out. */
+  async useScope(scope: ScopeSettings): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => this.#ask(thread, { act: 'scope', scope })));
   }
 
   /** Bytes are handed over: they are gone here. */
@@ -55,7 +71,9 @@ export class PageThreads {
     this.#lastId += 1;
     const waiting = Promise.withResolvers<unknown>();
     thread.waiting.set(this.#lastId, waiting);
-    thread.worker.postMessage({ ...order, id: this.#lastId }, transfer);
+    thread.orders.push({ ...order, id: this.#lastId } as PageOrder);
+    thread.transfer.push(...transfer);
+    if (thread.orders.length === 1) setImmediate(() => tell(thread));
     return waiting.promise;
   }
 
@@ -64,22 +82,34 @@ export class PageThreads {
   }
 }
 
+/** Tells a thread what has come together for it since it was told last. */
+function tell(thread: Thread): void {
+  const { worker, orders, transfer } = thread;
+  thread.orders = [];
+  thread.transfer = [];
+  worker.postMessage(orders, transfer);
+}
+
 function start(entry: string, data: PageThreadData): Thread {
-  const worker = new Worker(new URL(entry), { workerData: data });
+  // What a page leaves behind is short-lived: in a young generation of this size little of it is copied.
+  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
+  const worker = new Worker(new URL(entry), { workerData: data, resourceLimits });
   const waiting: Thread['waiting'] = new Map();
   const fail = (error: unknown): void => {
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
-  worker.on('message', (answer: PageAnswer) => {
-    const asked = waiting.get(answer.id);
-    waiting.delete(answer.id);
-    if ('error' in answer) asked?.reject(DocshelfError.fromPlain(answer.error));
-    else asked?.resolve(answer.result);
+  worker.on('message', (answers: readonly PageAnswer[]) => {
+    for (const answer of answers) {
+      const asked = waiting.get(answer.id);
+      waiting.delete(answer.id);
+      if ('error' in answer) asked?.reject(DocshelfError.fromPlain(answer.error));
+      else asked?.resolve(answer.result);
+    }
   });
   worker.on('error', fail);
   worker.on('exit', (code) =>
     fail(new DocshelfError('internal', `Cannot export: a thread for pages ended with ${code}`)),
   );
-  return { worker, waiting };
+  return { worker, waiting, orders: [], transfer: [] };
 }

@@ -8,7 +8,6 @@ export interface PageThreadData {
   /** An existing folder, shared by the threads of a crawl, for what they find. */
   readonly foundDir: string;
   readonly thread: number;
-  readonly scope: ScopeSettings;
 }
 
 /** Where the references of a file are kept until it is written. */
@@ -76,7 +75,15 @@ export interface WrittenPage {
   readonly integrity: string | null;
 }
 
+export interface PublishedOrder {
+  readonly url: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Scope comes before all but `published`, and names before anything is written. */
 export type PageOrder =
+  | ({ readonly id: number; readonly act: 'published' } & PublishedOrder)
+  | { readonly id: number; readonly act: 'scope'; readonly scope: ScopeSettings }
   | ({ readonly id: number; readonly act: 'read' } & ReadOrder)
   | ({ readonly id: number; readonly act: 'write' } & WriteOrder)
   | ({ readonly id: number; readonly act: 'names' } & SiteNames)

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { htmlCharset } from '../../web/index.ts';
 import { type FoundKind, type FoundReferences, findReferences, referencesOf } from '../../web/rewrite/index.ts';
 import type { FileStore } from '../file-store.ts';
@@ -6,32 +6,31 @@ import type { FoundStore } from './found-store.ts';
 import { isNoFollowPage } from './meta-robots.ts';
 import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
 import { payloadsOf } from './payloads.ts';
-import { baseOf, targetOf } from './reference-target.ts';
+import { baseOf, type Target, type Targets } from './reference-target.ts';
 import type { Scope } from './scope.ts';
 
 /** What a reference of these kinds leads to is no file of its own. */
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'integrity']);
 const LINKS: ReadonlySet<FoundKind> = new Set(['link', 'frame']);
-/** Addresses that a thread remembers having told of. Those of one site repeat from page to page; past it, they are told again. */
-const TOLD_MAX = 300_000;
 
 /** Reads files: stores them, finds what they refer to, keeps that, and tells of addresses that are new. */
 export class PageReading {
   readonly #store: FileStore;
   readonly #found: FoundStore;
   readonly #scope: Scope;
-  #told = new Set<string>();
+  readonly #targets: Targets;
 
-  constructor(store: FileStore, found: FoundStore, scope: Scope) {
+  constructor(store: FileStore, found: FoundStore, scope: Scope, targets: Targets) {
     this.#store = store;
     this.#found = found;
     this.#scope = scope;
+    this.#targets = targets;
   }
 
-  async read({ url, type, charset, content }: ReadOrder): Promise<ReadPage> {
+  read({ url, type, charset, content }: ReadOrder): ReadPage {
     const isStored = typeof content === 'string';
-    const bytes = isStored ? await readFile(this.#store.pathOf(content)) : content;
-    const storing = isStored ? Promise.resolve({ sha256: content, size: bytes.length }) : this.#store.put(bytes);
+    const bytes = isStored ? readFileSync(this.#store.pathOf(content)) : content;
+    const stored = isStored ? { sha256: content, size: bytes.length } : this.#store.putBlocking(bytes);
     const isMarkup = type === 'html' || type === 'xml';
     // The header decides where both speak, and a byte order mark over both (HTML standard, "encoding sniffing").
     const own = isMarkup ? htmlCharset(bytes) : null;
@@ -43,7 +42,7 @@ export class PageReading {
     });
     const { urls, withDigest } = this.#newUrls(found, url, isMarkup);
     return {
-      ...(await storing),
+      ...stored,
       place: this.#found.add(found),
       charset: found.charset,
       noFollow: isMarkup && isNoFollowPage(bytes),
@@ -60,21 +59,21 @@ export class PageReading {
     for (const reference of referencesOf(found)) {
       const { kind } = reference;
       if (NO_FILE.has(kind) && kind !== 'integrity') continue;
-      const target = targetOf(reference, base);
-      const url = target === null ? null : this.#scope.canonical(target);
-      if (url === null) continue;
-      if (kind === 'integrity') withDigest.push(url);
-      else if (this.#isNew(`${LINKS.has(kind) ? 'link' : 'file'} ${url}`)) urls.push({ kind, url });
+      const target = this.#targets.of(reference, base);
+      if (target === null) continue;
+      if (kind === 'integrity') withDigest.push(target.canonical);
+      else if (isNew(target, LINKS.has(kind))) urls.push({ kind, url: target.canonical });
     }
     return { urls, withDigest };
   }
+}
 
-  #isNew(key: string): boolean {
-    if (this.#told.has(key)) return false;
-    if (this.#told.size >= TOLD_MAX) this.#told = new Set();
-    this.#told.add(key);
-    return true;
-  }
+/** Whether this is the first that is told of it. */
+function isNew(target: Target, isLink: boolean): boolean {
+  if (isLink ? target.isToldAsLink : target.isToldAsFile) return false;
+  if (isLink) target.isToldAsLink = true;
+  else target.isToldAsFile = true;
+  return true;
 }
 
 function hasMark([first, second, third]: Uint8Array): boolean {

@@ -19,6 +19,7 @@ export function prefixOf({ pathname }: URL): string {
 
 /** Tells the site's own addresses from others, and gives each address one form. */
 export class Scope {
+  readonly settings: ScopeSettings;
   readonly origin: string;
   readonly prefix: string;
   readonly #hostname: string;
@@ -26,7 +27,9 @@ export class Scope {
   readonly #hosts: ReadonlySet<string>;
   readonly #publicOrigin: string;
 
-  constructor({ origin, prefix, hosts }: ScopeSettings) {
+  constructor(settings: ScopeSettings) {
+    const { origin, prefix, hosts } = settings;
+    this.settings = settings;
     const { hostname, port } = new URL(origin);
     this.origin = origin;
     this.prefix = prefix;

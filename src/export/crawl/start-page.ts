@@ -1,16 +1,22 @@
+import { readFile } from 'node:fs/promises';
 import type { CrawlSettings } from '../../domain/crawl.ts';
 import { linkWithoutSecrets } from '../../domain/secret.ts';
+import type { FileStore } from '../file-store.ts';
 import { badSource } from '../sources/bad-source.ts';
 import { isPageType } from './answer-type.ts';
 import type { Answering } from './answering.ts';
 import { mediaTypeOf } from './fetched-url.ts';
-import { prefixOf, Scope } from './scope.ts';
+import type { PageThreads } from './page-threads.ts';
+import { prefixOf, type ScopeSettings } from './scope.ts';
 
 const REDIRECTS_MAX = 10;
 
 /**
  * Looks where the crawl begins, and what the site is then. A redirect within the host is followed (to https, to a language,
  * to the slash of a folder); the folder stays that of the address in the config, unless it is that folder's slash.
+ *
+ * Where the page says that it is published at the same path of another host, that host is one of the site too: what is
+ * crawled is often a server within, whose pages and sitemaps name the public one.
  *
  * @param hosts full host names of the site
  * @throws DocshelfError `bad_source` where no page of the site is there
@@ -19,7 +25,9 @@ export async function findScope(
   { url }: Pick<CrawlSettings, 'url'>,
   hosts: readonly string[],
   answering: Answering,
-): Promise<Scope> {
+  threads: PageThreads,
+  store: FileStore,
+): Promise<ScopeSettings> {
   const start = new URL(url);
   const fail = (
     state: string,
@@ -38,7 +46,11 @@ export async function findScope(
     if (status === 200) {
       const type = mediaTypeOf(answer.fetched);
       if (type !== '' && !isPageType(type)) throw fail(`its start page is ${type}, and no HTML page`);
-      return new Scope({ origin: at.origin, prefix: prefixOf(start), hosts });
+      const { bytes, fetched } = answer;
+      const page = bytes ?? (fetched.content === null ? null : await readFile(store.pathOf(fetched.content.sha256)));
+      const published = page === null ? null : await threads.publishedHost(at.href, Uint8Array.from(page));
+      const all = published === null || hosts.includes(published) ? hosts : [...hosts, published];
+      return { origin: at.origin, prefix: prefixOf(start), hosts: all };
     }
     if (location === null) throw fail(`its start page answers ${status}`);
     const target = new URL(location);

@@ -3,7 +3,9 @@ import { type PlainError, toDocshelfError } from '../../domain/errors.ts';
 import { FileStore } from '../file-store.ts';
 import { FoundStore } from './found-store.ts';
 import type { PageOrder, PageThreadData } from './page-work.ts';
+import { publishedHost } from './published-host.ts';
 import { PageReading } from './read-page.ts';
+import { Targets } from './reference-target.ts';
 import { Scope } from './scope.ts';
 import { PageWriting } from './write-page.ts';
 
@@ -12,31 +14,58 @@ export type PageAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: PlainError };
 
-const data = workerData as PageThreadData;
-const store = new FileStore(data.filesDir);
-const found = new FoundStore(data.foundDir, data.thread);
-const scope = new Scope(data.scope);
-const reading = new PageReading(store, found, scope);
-const writing = new PageWriting(store, found, scope);
+const { filesDir, foundDir, thread } = workerData as PageThreadData;
+const store = new FileStore(filesDir);
+const found = new FoundStore(foundDir, thread);
 
-async function run(order: PageOrder): Promise<unknown> {
-  switch (order.act) {
-    case 'read':
-      return reading.read(order);
-    case 'write':
-      return writing.write(order);
-    case 'names':
-      return writing.useNames(order);
-    case 'digests':
-      return writing.useDigests(order.digests);
+interface Work {
+  readonly reading: PageReading;
+  readonly writing: PageWriting;
+}
+
+function workOn(scope: Scope): Work {
+  const targets = new Targets(scope);
+  return {
+    reading: new PageReading(store, found, scope, targets),
+    writing: new PageWriting(store, found, scope, targets),
+  };
+}
+
+/** What is done depends on what was said before. */
+class PageThread {
+  #work: Work | null = null;
+
+  do(order: PageOrder): unknown {
+    if (order.act === 'scope') {
+      this.#work = workOn(new Scope(order.scope));
+      return null;
+    }
+    if (order.act === 'published') return publishedHost(order);
+    if (this.#work === null) throw new Error('no scope was given');
+    const { reading, writing } = this.#work;
+    switch (order.act) {
+      case 'read':
+        return reading.read(order);
+      case 'write':
+        return writing.write(order);
+      case 'names':
+        return writing.useNames(order);
+      case 'digests':
+        return writing.useDigests(order.digests);
+    }
   }
 }
 
-const answer = (message: PageAnswer): void => parentPort?.postMessage(message);
+const work = new PageThread();
 
-parentPort?.on('message', (order: PageOrder) => {
-  run(order).then(
-    (result) => answer({ id: order.id, result }),
-    (error: unknown) => answer({ id: order.id, error: toDocshelfError(error).toPlain() }),
-  );
-});
+function answerTo(order: PageOrder): PageAnswer {
+  const { id } = order;
+  try {
+    return { id, result: work.do(order) };
+  } catch (error) {
+    return { id, error: toDocshelfError(error).toPlain() };
+  }
+}
+
+// One message for many pages: waking a thread costs as much as reading a small page.
+parentPort?.on('message', (orders: readonly PageOrder[]) => parentPort?.postMessage(orders.map(answerTo)));

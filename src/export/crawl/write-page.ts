@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { encodePath, type FoundReference, relativeUrl, rewriteFile } from '../../web/rewrite/index.ts';
 import type { FileStore } from '../file-store.ts';
 import type { FoundStore } from './found-store.ts';
 import { naturalName } from './names/file-name.ts';
 import type { SiteNames, WriteOrder, WrittenPage } from './page-work.ts';
-import { baseOf, isMapped, type ReferenceBase, targetOf } from './reference-target.ts';
+import { baseOf, isMapped, type ReferenceBase, type Target, type Targets } from './reference-target.ts';
 import type { Scope } from './scope.ts';
 
 /** A file that is being written: what its references become depends on where it stands. */
@@ -22,25 +22,31 @@ export class PageWriting {
   readonly #store: FileStore;
   readonly #found: FoundStore;
   readonly #scope: Scope;
+  readonly #targets: Targets;
   #names: SiteNames = { paths: new Map(), fragments: new Map() };
   #digests: ReadonlyMap<string, string> = new Map();
+  /** Folder of the file that was written last, and what leads where from there. */
+  #folder: string | null = null;
+  #addresses = new Map<Target, string>();
 
-  constructor(store: FileStore, found: FoundStore, scope: Scope) {
+  constructor(store: FileStore, found: FoundStore, scope: Scope, targets: Targets) {
     this.#store = store;
     this.#found = found;
     this.#scope = scope;
+    this.#targets = targets;
   }
 
   useNames(names: SiteNames): void {
     this.#names = names;
+    this.#folder = null;
   }
 
   useDigests(digests: ReadonlyMap<string, string>): void {
     this.#digests = digests;
   }
 
-  async write({ url, path, sha256, place, isRooted, needsDigest }: WriteOrder): Promise<WrittenPage> {
-    const bytes = await readFile(this.#store.pathOf(sha256));
+  write({ url, path, sha256, place, isRooted, needsDigest }: WriteOrder): WrittenPage {
+    const bytes = readFileSync(this.#store.pathOf(sha256));
     const found = this.#found.read(place);
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
@@ -51,44 +57,61 @@ export class PageWriting {
     });
     if (rewritten.changed === 0) return { sha256, size: bytes.length, integrity: null };
     const integrity = needsDigest ? `sha384-${createHash('sha384').update(rewritten.bytes).digest('base64')}` : null;
-    return { ...(await this.#store.put(rewritten.bytes)), integrity };
+    return { ...this.#store.putBlocking(rewritten.bytes), integrity };
   }
 
   /** Null: it stays as it is. */
   #replacement(reference: FoundReference, file: Written): string | null {
     const { kind } = reference;
     if (kind === 'canonical' || kind === 'mention' || isMapped(reference, file.base)) return null;
-    const target = targetOf(reference, file.base);
-    const canonical = target === null ? null : this.#scope.canonical(target);
-    if (target === null || canonical === null) return null;
+    const target = this.#targets.of(reference, file.base);
+    if (target === null) return null;
     switch (kind) {
       case 'integrity':
-        return this.#digests.get(canonical) ?? null;
+        return this.#digests.get(target.canonical) ?? null;
       case 'hint':
-        return this.#scope.isOwn(target) ? null : '';
+        return target.isOwn ? null : '';
       case 'base':
         return this.#addressOf(file.from, { ...file, from: file.path });
       case 'prefix':
-        return this.#addressOf(this.#folderOf(target), file);
+        return this.#addressOf(this.#folderOf(target.url), file);
       default:
-        return this.#fileReplacement(reference, target, canonical, file);
+        return this.#fileReplacement(reference, target, file);
     }
   }
 
-  #fileReplacement(reference: FoundReference, target: URL, canonical: string, file: Written): string | null {
-    const { paths, fragments } = this.#names;
-    const path = paths.get(canonical);
+  #fileReplacement(reference: FoundReference, target: Target, file: Written): string | null {
+    const { url, canonical, isOwn } = target;
+    const { hash } = url;
+    const path = this.#names.paths.get(canonical);
     if (path !== undefined) {
-      const suffix = target.hash === '' ? (fragments.get(canonical) ?? '') : target.hash;
+      const suffix = hash === '' ? (this.#names.fragments.get(canonical) ?? '') : hash;
       if (reference.kind === 'worker') return `/${encodePath(path)}${suffix}`;
-      return this.#addressOf(path, file, suffix);
+      // A page's own fragments are no address at all.
+      return path === file.from
+        ? this.#addressOf(path, file, suffix)
+        : this.#knownAddressOf(target, path, file, suffix);
     }
-    if (!this.#scope.isOwn(target)) return target.href;
+    if (!isOwn) return url.href;
     // A page that is not in the export: where readers find it. A file: the answer is none, as it is on the live site.
     const isLink = reference.kind === 'link' || reference.kind === 'frame';
-    const isAbsolute = /^https?:/i.test(reference.url);
-    if (isLink) return isAbsolute ? null : this.#scope.published(canonical) + target.hash;
-    return `${target.pathname}${target.search}${target.hash}`;
+    if (!isLink) return `${url.pathname}${url.search}${hash}`;
+    return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
+  }
+
+  /** From all pages of one folder a target has one address; pages come by folder. */
+  #knownAddressOf(target: Target, path: string, file: Written, suffix: string): string {
+    const { from, isRooted } = file;
+    const folder = isRooted ? '/' : from.slice(0, from.lastIndexOf('/') + 1);
+    if (folder !== this.#folder) {
+      this.#folder = folder;
+      this.#addresses = new Map();
+    }
+    const known = this.#addresses.get(target);
+    if (known !== undefined) return known;
+    const address = this.#addressOf(path, file, suffix);
+    this.#addresses.set(target, address);
+    return address;
   }
 
   #addressOf(path: string, { from, isRooted }: Written, suffix = ''): string {

@@ -54,6 +54,7 @@ export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<
     withRedirects.set(url, path);
     if (fragment !== '') fragments.set(url, fragment);
   }
+  if (notFound !== null) withRedirects.set(notFound.url, NOT_FOUND_PATH);
   await threads.useNames({ paths: withRedirects, fragments });
 
   const files = filesOf(contents, paths);
@@ -65,6 +66,7 @@ export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<
   await writing.writeAll(pages, new Set());
 
   await writeRedirects(redirects, paths, options, writing);
+  await writeRoot(withRedirects, options);
   return withRedirects;
 }
 
@@ -97,7 +99,8 @@ function filesOf(contents: readonly ContentEntry[], paths: ReadonlyMap<string, s
     const path = paths.get(entry.url);
     if (path !== undefined && path !== NOT_FOUND_PATH && !byPath.has(path)) byPath.set(path, { entry, path });
   }
-  return [...byPath.values()];
+  // Pages of one folder refer to the same files in the same words.
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 class Writing {
@@ -153,12 +156,12 @@ class Writing {
 
 /**
  * A page of its own for each redirect that no static host makes by itself, the content under a second name where it is no
- * page, and `_redirects` for hosts that read it. Where the site has no page at its root, one leads to the start.
+ * page, and `_redirects` for hosts that read it.
  */
 async function writeRedirects(
   redirects: readonly Redirect[],
   paths: ReadonlyMap<string, string>,
-  { scope, entries, sink, startUrl }: WriteSiteOptions,
+  { scope, entries, sink }: WriteSiteOptions,
   writing: Writing,
 ): Promise<void> {
   const used = new Set([...paths.values(), REDIRECTS_PATH]);
@@ -185,12 +188,16 @@ async function writeRedirects(
       await sink.add(name, Buffer.from(redirectPage(href + fragment, scope.published(target) + fragment)));
     }
   }
-  const start = paths.get(scope.canonical(new URL(startUrl)) ?? '');
-  if (start !== undefined && !used.has('index.html') && ![...names.values()].includes('index.html')) {
-    await sink.add(
-      'index.html',
-      Buffer.from(redirectPage(relativeUrl('index.html', start), scope.published(startUrl))),
-    );
-  }
   if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
+}
+
+/** Where nothing is at the root of the site, a page leads to its start: readers begin there, and importers look for it. */
+async function writeRoot(
+  paths: ReadonlyMap<string, string>,
+  { scope, sink, startUrl }: WriteSiteOptions,
+): Promise<void> {
+  const root = `${scope.origin}/`;
+  const start = paths.get(scope.canonical(new URL(startUrl)) ?? '');
+  if (start === undefined || paths.has(root) || start === 'index.html') return;
+  await sink.add('index.html', Buffer.from(redirectPage(relativeUrl('index.html', start), scope.published(startUrl))));
 }

@@ -4,3 +4,4 @@
  */
 export { type ChosenHtml, chooseHtml, type ScriptsSetting } from './choose-html.ts';
 export { findingsOf } from './findings-of.ts';
+export { storedAnswer } from './stored-answer.ts';

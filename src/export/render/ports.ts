@@ -14,7 +14,7 @@ export interface PageRequest {
 /**
  * Answers every request of a browser, which has no other way out; what is to be kept of the answers is kept here. A redirect
  * is an answer like any other: the browser follows it by asking again. Whoever answers bounds bytes and time, keeps to what may be
- * reached, and adds the credentials of the origin that they are for.
+ * reached, and adds the credentials of the origin that they are for. A body that is a file is read, and not removed.
  *
  * @throws DocshelfError where there is no answer: the page's request fails, and the error's code is the reason
  */
@@ -29,7 +29,7 @@ export interface AnsweredRequest {
 /** A request of a page that got no answer, or one with a status of 400 or more. */
 export interface FailedRequest {
   readonly url: string;
-  /** The status, an error's code, or in one word why it was not sent: `method`, `stream`, `budget`. */
+  /** The status, an error's code, or in one word why it was not sent (`method`, `stream`, `budget`, `scheme`) or not taken (`answer`). */
   readonly why: string;
 }
 

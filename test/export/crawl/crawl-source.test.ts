@@ -68,7 +68,7 @@ describe('a crawl', () => {
     expect(text('style.css')).toBe('body{background:url("bg.png")}');
     expect(text(`${external}/font.css`)).toBe('@font-face{src:url(f.woff2)}');
     expect(text('guide.html')).toBe('<!doctype html><a href="guide/start.html">Start</a><a href="index.html">Home</a>');
-    expect(text('guide/start.html')).toContain(`<a href="${site.origin}/missing">`);
+    expect(text('guide/start.html')).toContain('<a href="https://docs.example/missing">');
     expect(text('404.html')).toContain('<a href="/index.html">Home</a>');
     expect(text('old.html')).toContain('url=guide.html#moved');
     expect(text('_redirects')).toBe('/old /guide.html#moved 301\n');
@@ -91,6 +91,7 @@ describe('a crawl', () => {
     const crawled = await home.crawl(crawlOf(`${site.origin}/docs`));
     expect(crawled.paths).toEqual([
       '404.html',
+      '_redirects',
       'docs/deep/m.js',
       'docs/deep/n.js',
       'docs/deep/page.html',
@@ -166,6 +167,20 @@ describe('a crawl', () => {
     expect(crawled.findings).toEqual([
       { kind: 'left_out', page: 'llms.txt', detail: `${site.origin}/secret/x: robots.txt disallows it` },
     ]);
+  });
+
+  it('takes the host that the start page is published at for its own', async () => {
+    const site: Origin = await open({
+      '/': '<link rel="canonical" href="https://docs.acme.dev/"><a href="https://docs.acme.dev/a">a</a><a href="https://acme.dev/b">b</a>',
+      '/sitemap.xml': { type: 'text/xml', body: '<urlset><url><loc>https://docs.acme.dev/c</loc></url></urlset>' },
+      '/a': '<p>a',
+      '/c': '<p>c',
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    expect(crawled.paths).toEqual(['404.html', 'a.html', 'c.html', 'index.html', 'sitemap.xml']);
+    expect(crawled.text('index.html')).toBe(
+      '<link rel="canonical" href="https://docs.acme.dev/"><a href="a.html">a</a><a href="https://acme.dev/b">b</a>',
+    );
   });
 
   it('follows no link of a page that asks for that, unless robots are ignored', async () => {

@@ -40,6 +40,11 @@ export class CrawlHome {
     return new CrawlHome(dir);
   }
 
+  /** One that is there already. */
+  static at(dir: string): CrawlHome {
+    return new CrawlHome(dir);
+  }
+
   source(settings: CrawlSettings, options: Partial<CrawlSourceOptions> = {}, job = 'job'): CrawlSource {
     this.#attempts += 1;
     return new CrawlSource({
@@ -50,7 +55,7 @@ export class CrawlHome {
       network: { connectTimeoutMs: 2_000, idleTimeoutMs: 2_000, proxy: 'off', caFile: null },
       store: this.store,
       filesDir: join(this.dir, 'files'),
-      workDir: join(this.dir, `work-${this.#attempts}`),
+      workDir: join(this.dir, `work-${process.pid}-${this.#attempts}`),
       journalDir: join(this.dir, `journal-${job}`),
       recordsDir: join(this.dir, 'records'),
       pageEntry: PAGE_ENTRY,

@@ -1,0 +1,59 @@
+{{/*
+Bundles that come as images. One image volume is the preload folder itself; several, or init containers, meet in an empty folder: image
+volumes by links into them, and without a subPath anywhere.
+*/}}
+{{- define "docshelf.gathersBundles" -}}
+{{- if or .Values.bundles.images (gt (len .Values.bundles.imageVolumes) 1) -}}true{{- end -}}
+{{- end -}}
+
+{{- define "docshelf.bundleVolumes" -}}
+{{- range $index, $volume := .Values.bundles.imageVolumes }}
+- name: bundle-{{ $index }}
+  image: {{- toYaml $volume | nindent 4 }}
+{{- end }}
+{{- if include "docshelf.gathersBundles" . }}
+- name: bundles
+  emptyDir: {}
+{{- end }}
+{{- end -}}
+
+{{- define "docshelf.bundleMounts" -}}
+{{- if include "docshelf.gathersBundles" . }}
+- { name: bundles, mountPath: /bundles }
+{{- range $index, $volume := .Values.bundles.imageVolumes }}
+- { name: bundle-{{ $index }}, mountPath: /bundle-images/{{ $index }}, readOnly: true }
+{{- end }}
+{{- else if .Values.bundles.imageVolumes }}
+- { name: bundle-0, mountPath: /bundles, readOnly: true }
+{{- end }}
+{{- end -}}
+
+{{- define "docshelf.bundleContainers" -}}
+{{- $root := . -}}
+{{- range $index, $bundle := .Values.bundles.images }}
+- name: copy-bundle-{{ $index }}
+  image: {{ $bundle.image | quote }}
+  imagePullPolicy: {{ $bundle.pullPolicy | default "IfNotPresent" }}
+  command: {{- $bundle.command | default (list "cp" "-r" (printf "%s/." ($bundle.path | default "/bundle")) "/bundles/") | toYaml | nindent 4 }}
+  securityContext: {{- include "docshelf.withoutNulls" $root.Values.securityContext | nindent 4 }}
+  resources: {{- toYaml $root.Values.bundles.resources | nindent 4 }}
+  volumeMounts:
+    - { name: bundles, mountPath: /bundles }
+{{- end }}
+{{- if gt (len .Values.bundles.imageVolumes) 1 }}
+- name: link-bundles
+  image: {{ include "docshelf.image" $root | quote }}
+  imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+  command:
+    - node
+    - -e
+    - |
+      const { readdirSync, symlinkSync } = require('node:fs');
+      for (const folder of readdirSync('/bundle-images').map((name) => `/bundle-images/${name}`)) {
+        for (const name of readdirSync(folder)) symlinkSync(`${folder}/${name}`, `/bundles/${name}`);
+      }
+  securityContext: {{- include "docshelf.withoutNulls" $root.Values.securityContext | nindent 4 }}
+  resources: {{- toYaml $root.Values.bundles.resources | nindent 4 }}
+  volumeMounts: {{- include "docshelf.bundleMounts" $root | nindent 4 }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,141 @@
+{{/* Puts a value at a path into nested maps: {into, path, value}. */}}
+{{- define "docshelf.put" -}}
+{{- $node := .into -}}
+{{- range initial .path -}}
+{{- if not (kindIs "map" (get $node .)) -}}{{- $_ := set $node . dict -}}{{- end -}}
+{{- $node = get $node . -}}
+{{- end -}}
+{{- $_ := set $node (last .path) .value -}}
+{{- end -}}
+
+{{/* The text at a path of nested maps, "" where there is none: {from, path}. */}}
+{{- define "docshelf.at" -}}
+{{- $node := .from -}}
+{{- range .path -}}
+{{- if kindIs "map" $node -}}{{- $node = get $node . -}}{{- else -}}{{- $node = "" -}}{{- end -}}
+{{- end -}}
+{{- if not (kindIs "map" $node) -}}{{- $node | default "" | toString -}}{{- end -}}
+{{- end -}}
+
+{{/* Takes the value at a path out: {from, path}. */}}
+{{- define "docshelf.drop" -}}
+{{- $node := .from -}}
+{{- range initial .path -}}
+{{- if kindIs "map" $node -}}{{- $node = get $node . -}}{{- end -}}
+{{- end -}}
+{{- if kindIs "map" $node -}}{{- $_ := unset $node (last .path) -}}{{- end -}}
+{{- end -}}
+
+{{/* docshelf's own config as the values write it, credentials among it. */}}
+{{- define "docshelf.written" -}}
+{{- $static := omit (deepCopy .Values.staticExport) "existingSecret" -}}
+{{- range $key := list "bundleUrl" "version" "sha256" -}}
+{{- if not (get $static $key) -}}{{- $_ := unset $static $key -}}{{- end -}}
+{{- end -}}
+{{- with $static.version -}}{{- $_ := set $static "version" (include "docshelf.text" .) -}}{{- end -}}
+{{- with $static.bundleUrl -}}{{- $_ := set $static "bundleUrl" (trim .) -}}{{- end -}}
+{{- $deployment := deepCopy .Values.deployment -}}
+{{- if not $deployment.domain -}}{{- $_ := unset $deployment "domain" -}}{{- end -}}
+{{- toYaml (merge (dict "deployment" $deployment "staticExport" $static) (omit (deepCopy .Values.config) "reload")) -}}
+{{- end -}}
+
+{{/* The credentials among it, by their config keys: what goes into a Secret, and never into a ConfigMap. */}}
+{{- define "docshelf.credentials" -}}
+{{- $written := include "docshelf.written" . | fromYaml -}}
+{{- $found := dict -}}
+{{- range $key := .Files.Get "files/secret-keys.yaml" | fromYamlArray -}}
+{{- with include "docshelf.at" (dict "from" $written "path" (splitList "." $key)) -}}
+{{- $_ := set $found $key . -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $found -}}
+{{- end -}}
+
+{{/*
+Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, item}. Each is mounted as a folder of its own, so that a
+changed one is seen.
+*/}}
+{{- define "docshelf.files" -}}
+{{- $files := dict -}}
+{{- range $key := include "docshelf.credentials" . | fromYaml | keys -}}
+{{- $_ := set $files $key (dict "kind" "secret" "name" (include "docshelf.fullname" $) "item" $key) -}}
+{{- end -}}
+{{- with .Values.staticExport.existingSecret -}}
+{{- if .name -}}{{- $_ := set $files "staticExport.bundleUrl" (dict "kind" "secret" "name" .name "item" .key) -}}{{- end -}}
+{{- end -}}
+{{- range $key, $from := .Values.fromSecret -}}
+{{- $_ := set $files $key (dict "kind" "secret" "name" $from.name "item" $from.key) -}}
+{{- end -}}
+{{- range $key, $from := .Values.fromConfigMap -}}
+{{- $_ := set $files $key (dict "kind" "configMap" "name" $from.name "item" $from.key) -}}
+{{- end -}}
+{{- toYaml $files -}}
+{{- end -}}
+
+{{/* Those that one part needs: the site has no use for what signs exports, and exports none for the link of the site. */}}
+{{- define "docshelf.partFiles" -}}
+{{- $files := include "docshelf.files" .root | fromYaml -}}
+{{- $isSite := eq .part "site" -}}
+{{- $runsExports := or (not $isSite) (and .root.Values.exportApi.enabled (eq .root.Values.exportApi.pods "shared")) -}}
+{{- range $key := keys $files -}}
+{{- if or (and (hasPrefix "staticExport." $key) (not $isSite)) (and (hasPrefix "exportApi." $key) (not $runsExports)) -}}
+{{- $_ := unset $files $key -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $files -}}
+{{- end -}}
+
+{{- define "docshelf.fileFolder" -}}/etc/docshelf-files/{{ . }}{{- end -}}
+{{- define "docshelf.filePath" -}}/etc/docshelf-files/{{ . }}/value{{- end -}}
+{{- define "docshelf.fileVolume" -}}file-{{ . | replace "." "-" | lower }}{{- end -}}
+
+{{/* The environment variable that has a config key read from a file: DOCSHELF__ADMIN__TOKEN__FILE. */}}
+{{- define "docshelf.fileVariable" -}}
+{{- $segments := list "DOCSHELF" -}}
+{{- range splitList "." . -}}{{- $segments = append $segments (snakecase . | upper) -}}{{- end -}}
+{{- join "__" (append $segments "FILE") -}}
+{{- end -}}
+
+{{/* config.yaml of a part: what is written, without the credentials; the ports and folders that the pod relies on come last. */}}
+{{- define "docshelf.config" -}}
+{{- $root := .root -}}
+{{- $config := include "docshelf.written" $root | fromYaml -}}
+{{- range $key := $root.Files.Get "files/secret-keys.yaml" | fromYamlArray -}}
+{{- include "docshelf.drop" (dict "from" $config "path" (splitList "." $key)) -}}
+{{- end -}}
+{{- if ne .part "site" -}}
+{{/* These pods serve no site. What bounds an archive bounds an export too. */}}
+{{- $_ := set $config "staticExport" (merge (dict "enabled" false) (pick $config.staticExport "limits")) -}}
+{{- end -}}
+{{- range $key := include "docshelf.partFiles" . | fromYaml | keys -}}
+{{- if eq $key "staticExport.bundleUrl" -}}
+{{- $_ := set $config.staticExport "bundleUrlFile" (include "docshelf.filePath" $key) -}}
+{{- else if regexMatch "[Ff]ile$" $key -}}
+{{- include "docshelf.put" (dict "into" $config "path" (splitList "." $key) "value" (include "docshelf.filePath" $key)) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq .part "site") (include "docshelf.hasBundles" $root) -}}
+{{- $_ := set $config.staticExport "preload" "/bundles" -}}
+{{- end -}}
+{{- $exports := include "docshelf.hasOwnExports" $root -}}
+{{- $runsExports := and $root.Values.exportApi.enabled (or (ne .part "site") (not $exports)) -}}
+{{- $role := "both" -}}
+{{- if and (ne .part "site") (eq $root.Values.exportApi.pods "split") -}}{{- $role = ternary "api" "worker" (eq .part "export") -}}{{- end -}}
+{{- if $runsExports -}}
+{{- include "docshelf.put" (dict "into" $config "path" (list "exportApi" "enabled") "value" true) -}}
+{{- include "docshelf.put" (dict "into" $config "path" (list "exportApi" "role") "value" $role) -}}
+{{- if not (dig "api" "publicUrl" "" $config) -}}
+{{/* Links lead to the API; without another address, to its service inside the cluster. */}}
+{{- $service := include "docshelf.backend" (dict "root" $root "backend" "export") | fromYaml -}}
+{{- $url := printf "http://%s.%s.svc:%v" $service.name $root.Release.Namespace $service.port -}}
+{{- include "docshelf.put" (dict "into" $config "path" (list "api" "publicUrl") "value" $url) -}}
+{{- end -}}
+{{- end -}}
+{{- range $section, $port := dict "server" 8080 "api" 8081 "admin" 9090 -}}
+{{/* On all addresses of the pod: the kubelet asks from outside it. */}}
+{{- include "docshelf.put" (dict "into" $config "path" (list $section "host") "value" "0.0.0.0") -}}
+{{- include "docshelf.put" (dict "into" $config "path" (list $section "port") "value" $port) -}}
+{{- end -}}
+{{- include "docshelf.put" (dict "into" $config "path" (list "storage" "dir") "value" "/var/lib/docshelf") -}}
+{{- toYaml $config -}}
+{{- end -}}

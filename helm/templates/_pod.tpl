@@ -1,0 +1,189 @@
+{{/* The pod template of a part: {root, part}. */}}
+{{- define "docshelf.pod" -}}
+{{- $root := .root -}}
+{{- $part := .part -}}
+{{- $isSite := eq $part "site" -}}
+{{- $workload := ternary $root.Values $root.Values.exportApi $isSite -}}
+{{- $files := include "docshelf.partFiles" . | fromYaml -}}
+metadata:
+  labels:
+    {{- include "docshelf.partLabels" . | nindent 4 }}
+    {{- with $root.Values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- $annotations := deepCopy $root.Values.podAnnotations }}
+  {{- if eq $root.Values.config.reload "restart" }}
+  {{- $_ := set $annotations "checksum/config" (printf "%s%s" (include "docshelf.config" .) (include "docshelf.credentials" $root) | sha256sum) }}
+  {{- end }}
+  {{- with $annotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  automountServiceAccountToken: false
+  serviceAccountName: {{ include "docshelf.serviceAccount" $root }}
+  # Services of the namespace would otherwise appear in the environment, some perhaps named DOCSHELF_*.
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
+  securityContext: {{- include "docshelf.withoutNulls" $root.Values.podSecurityContext | nindent 4 }}
+  {{- with include "docshelf.pullSecrets" $root | fromYamlArray }}
+  imagePullSecrets: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $root.Values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- if $isSite }}
+  {{- with include "docshelf.bundleContainers" $root }}
+  initContainers: {{- . | nindent 4 }}
+  {{- end }}
+  {{- end }}
+  containers:
+    - name: docshelf
+      image: {{ include "docshelf.image" $root | quote }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args: [serve, --config, /etc/docshelf/config.yaml]
+      env:
+        - { name: DOCSHELF_CONFIG, value: /etc/docshelf/config.yaml }
+        {{- range $key := keys $files | sortAlpha }}
+        {{- if not (or (regexMatch "[Ff]ile$" $key) (eq $key "staticExport.bundleUrl")) }}
+        - { name: {{ include "docshelf.fileVariable" $key }}, value: {{ include "docshelf.filePath" $key }} }
+        {{- end }}
+        {{- end }}
+        {{- with $root.Values.extraEnv }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+      ports:
+        {{- if $isSite }}
+        - { name: http, containerPort: 8080 }
+        {{- end }}
+        {{- if or (eq $part "export") (and $isSite (include "docshelf.siteHasApi" $root)) }}
+        - { name: api, containerPort: 8081 }
+        {{- end }}
+        - { name: admin, containerPort: 9090 }
+      # The listeners are open before any bundle is looked at, so fetching and unpacking a first bundle, however long it takes, delays
+      # readiness and never costs the pod its life. A pod that only waits for a bundle to be imported is alive too.
+      startupProbe:
+        httpGet: { path: /livez, port: admin }
+        {{- toYaml $root.Values.probes.startup | nindent 8 }}
+      livenessProbe:
+        httpGet: { path: /livez, port: admin }
+        {{- toYaml $root.Values.probes.liveness | nindent 8 }}
+      readinessProbe:
+        httpGet: { path: /readyz, port: admin }
+        {{- toYaml $root.Values.probes.readiness | nindent 8 }}
+      lifecycle:
+        preStop:
+          # Until every proxy has taken the pod off its list, it answers as before.
+          sleep: { seconds: {{ $root.Values.preStopSeconds }} }
+      securityContext: {{- include "docshelf.withoutNulls" $root.Values.securityContext | nindent 8 }}
+      resources: {{- toYaml $workload.resources | nindent 8 }}
+      volumeMounts:
+        # Whole folders, never a subPath: that one would not see a change.
+        - { name: config, mountPath: /etc/docshelf, readOnly: true }
+        {{- range $key := keys $files | sortAlpha }}
+        - { name: {{ include "docshelf.fileVolume" $key }}, mountPath: {{ include "docshelf.fileFolder" $key }}, readOnly: true }
+        {{- end }}
+        - { name: data, mountPath: /var/lib/docshelf }
+        - { name: tmp, mountPath: /tmp }
+        {{- if $isSite }}
+        {{- with include "docshelf.bundleMounts" $root }}
+        {{- . | nindent 8 }}
+        {{- end }}
+        {{- end }}
+        {{- with $root.Values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  volumes:
+    - name: config
+      configMap:
+        name: {{ include "docshelf.partName" . }}
+    {{- range $key := keys $files | sortAlpha }}
+    {{- $file := get $files $key }}
+    - name: {{ include "docshelf.fileVolume" $key }}
+      {{ $file.kind }}:
+        {{ ternary "secretName" "name" (eq $file.kind "secret") }}: {{ $file.name }}
+        items: [{ key: {{ $file.item | quote }}, path: value }]
+        # 0440, in decimal: YAML 1.1 and 1.2 read octal differently.
+        defaultMode: 288
+    {{- end }}
+    - name: data
+      {{- include "docshelf.dataVolume" . | nindent 6 }}
+    - name: tmp
+      emptyDir: {}
+    {{- if $isSite }}
+    {{- with include "docshelf.bundleVolumes" $root }}
+    {{- . | nindent 4 }}
+    {{- end }}
+    {{- end }}
+    {{- with $root.Values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- with $root.Values.nodeSelector }}
+  nodeSelector: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $root.Values.tolerations }}
+  tolerations: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- $affinity := deepCopy $root.Values.affinity }}
+  {{- if and (not $isSite) (eq $root.Values.exportApi.pods "split") }}
+  {{- $_ := set $affinity "podAffinity" (include "docshelf.queueAffinity" $root | fromYaml) }}
+  {{- end }}
+  {{- with $affinity }}
+  affinity: {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- if $isSite }}
+  {{- with $root.Values.topologySpreadConstraints }}
+  topologySpreadConstraints:
+    {{- range . }}
+    {{- $selector := dict "labelSelector" (dict "matchLabels" (include "docshelf.partSelector" (dict "root" $root "part" "site") | fromYaml)) }}
+    - {{- merge dict . $selector | toYaml | nindent 6 }}
+    {{- end }}
+  {{- end }}
+  {{- end }}
+{{- end -}}
+
+{{/* The queue of exports is a SQLite file, whose readers and writers share memory: they run on one node. */}}
+{{- define "docshelf.queueAffinity" -}}
+requiredDuringSchedulingIgnoredDuringExecution:
+  - topologyKey: kubernetes.io/hostname
+    labelSelector:
+      matchLabels: {{- include "docshelf.selector" . | nindent 8 }}
+      matchExpressions:
+        - { key: app.kubernetes.io/component, operator: In, values: [export, export-worker] }
+{{- end -}}
+
+{{/* A null takes a setting away, as OpenShift needs, which chooses users itself. */}}
+{{- define "docshelf.withoutNulls" -}}
+{{- $kept := dict -}}
+{{- range $key, $value := . -}}
+{{- if not (kindIs "invalid" $value) -}}{{- $_ := set $kept $key $value -}}{{- end -}}
+{{- end -}}
+{{- toYaml $kept -}}
+{{- end -}}
+
+{{- define "docshelf.dataVolume" -}}
+{{- $isSite := eq .part "site" -}}
+{{- $persistence := ternary .root.Values.persistence .root.Values.exportApi.persistence $isSite -}}
+{{- if not $persistence.enabled -}}
+emptyDir: {}
+{{- else if and $isSite $persistence.perReplica -}}
+ephemeral:
+  volumeClaimTemplate:
+    metadata:
+      labels: {{- include "docshelf.partSelector" . | nindent 8 }}
+    spec: {{- include "docshelf.claimSpec" $persistence | nindent 6 }}
+{{- else -}}
+persistentVolumeClaim:
+  {{- $own := include "docshelf.partName" (dict "root" .root "part" (ternary "site" "export" $isSite)) }}
+  claimName: {{ $persistence.existingClaim | default $own }}
+{{- end -}}
+{{- end -}}
+
+{{- define "docshelf.claimSpec" -}}
+accessModes: {{- toYaml .accessModes | nindent 2 }}
+{{- with .storageClass }}
+storageClassName: {{ . | quote }}
+{{- end }}
+resources:
+  requests:
+    storage: {{ .size }}
+{{- end -}}

@@ -1,0 +1,102 @@
+import { notBuiltNote } from '../../src/config/not-built.ts';
+import { schemaSource } from '../../src/config/schema/index.ts';
+import type { SchemaNode } from '../../src/config/schema-node.ts';
+
+/** A JSON Schema as plain data. */
+export type Schema = { [keyword: string]: unknown };
+
+const source = schemaSource as unknown as SchemaNode;
+
+/** What the chart decides itself: the ports and folders that its pods rely on, and what has a value of its own outside `config`. */
+const CHART_OWNED: ReadonlySet<string> = new Set([
+  'deployment',
+  'staticExport',
+  'storage',
+  'server.host',
+  'server.port',
+  'admin.host',
+  'admin.port',
+  'api.host',
+  'api.port',
+  'exportApi.enabled',
+  'exportApi.role',
+]);
+
+/** The regular expressions of helm (RE2) count no further than 1,000; docshelf itself checks the length. */
+const LONG_REPEAT = /\{1,\d{4,}\}/g;
+
+/** A key that this version refuses whatever its value; one that is only built in part stays. */
+function isNotBuilt(key: string): boolean {
+  return notBuiltNote(key)?.endsWith('in this version.') === true;
+}
+
+/**
+ * A part of the config's schema as helm checks it: without the keywords that only docshelf understands, the keys that are not
+ * built yet, and those that are the chart's.
+ */
+function cut(schema: SchemaNode, key: string): Schema {
+  const kept: Schema = {};
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword.startsWith('x-') || keyword === 'format' || keyword === '$schema') continue;
+    if (keyword === 'properties') {
+      kept.properties = Object.fromEntries(
+        Object.entries(value as Record<string, SchemaNode>)
+          .map(([name, child]): [string, SchemaNode, string] => [name, child, key === '' ? name : `${key}.${name}`])
+          .filter(([, , path]) => !CHART_OWNED.has(path) && !isNotBuilt(path))
+          .map(([name, child, path]) => [name, cut(child, path)]),
+      );
+    } else if (keyword === 'anyOf') {
+      kept.anyOf = (value as SchemaNode[]).map((alternative) => cut(alternative, key));
+    } else if (keyword === 'items' || (keyword === 'additionalProperties' && typeof value === 'object')) {
+      kept[keyword] = cut(value as SchemaNode, `${key}[]`);
+    } else if (keyword === 'pattern') {
+      kept.pattern = (value as string).replace(LONG_REPEAT, '+');
+    } else if (value !== undefined) {
+      kept[keyword] = keyword === 'propertyNames' ? { pattern: (value as SchemaNode).pattern } : value;
+    }
+  }
+  return kept;
+}
+
+/** docshelf's config as the chart takes it under `config`. */
+export function configSchemaOfChart(): Schema {
+  return cut(source, '');
+}
+
+/** One section of it, whole, as the chart takes it at its top. */
+export function sectionSchemaOfChart(name: 'deployment' | 'staticExport'): { properties: Record<string, Schema> } {
+  const properties = source.properties?.[name]?.properties ?? {};
+  return {
+    properties: Object.fromEntries(
+      Object.entries(properties)
+        .filter(([key]) => !isNotBuilt(`${name}.${key}`))
+        .map(([key, child]) => [key, cut(child, `${name}.${key}`)]),
+    ),
+  };
+}
+
+/** Every leaf of the schema that is built, by its dotted key. */
+function* leaves(schema: SchemaNode, key: string): Generator<[string, SchemaNode]> {
+  const sections = [schema, ...(schema.anyOf ?? [])].filter(({ properties }) => properties !== undefined);
+  if (!sections.includes(schema)) yield [key, schema];
+  for (const { properties = {} } of sections) {
+    for (const [name, child] of Object.entries(properties)) {
+      const path = key === '' ? name : `${key}.${name}`;
+      if (!isNotBuilt(path)) yield* leaves(child, path);
+    }
+  }
+}
+
+/** Keys that hold a credential: it belongs into a Secret. */
+export function secretKeys(): string[] {
+  return [...leaves(source, '')].filter(([, schema]) => schema['x-unit'] === 'secret').map(([key]) => key);
+}
+
+/** Keys that name a file, which may come out of a Secret or a ConfigMap. The link's has a value of its own. */
+export function fileKeys(): string[] {
+  return [...leaves(source, '')]
+    .filter(
+      ([key, schema]) => schema['x-unit'] === 'path' && /file$/i.test(key) && key !== 'staticExport.bundleUrlFile',
+    )
+    .map(([key]) => key);
+}

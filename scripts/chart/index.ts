@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { secretKeys } from './config-schema.ts';
+import { chartReadme } from './readme.ts';
+import { MEASURED_SIZES } from './sizes.ts';
+import { valuesSchema } from './values-schema.ts';
+
+/** The files of the chart that are generated, by their path in `helm/`. The first line of an example says what it shows. */
+export function chartFiles(helm: URL): Record<string, string> {
+  const read = (name: string): string => readFileSync(new URL(name, helm), 'utf8');
+  const schema = valuesSchema();
+  const examples = readdirSync(new URL('examples/', helm))
+    .filter((name) => name.endsWith('.yaml'))
+    .sort()
+    .map((file) => ({ file, shows: (read(`examples/${file}`).split('\n')[0] ?? '').replace(/^# */, '') }));
+  return {
+    'values.schema.json': `${JSON.stringify(schema, null, 2)}\n`,
+    'README.md': chartReadme(schema, parse(read('values.yaml')), examples, MEASURED_SIZES),
+    'files/secret-keys.yaml': [
+      '# Generated: the config keys that hold a credential. The chart keeps what is written for them in a Secret.\n',
+      ...secretKeys().map((key) => `- ${key}\n`),
+    ].join(''),
+  };
+}

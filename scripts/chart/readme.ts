@@ -1,0 +1,85 @@
+import type { Schema } from './config-schema.ts';
+
+const INTRODUCTION = `# The docshelf chart
+
+Installs [docshelf](../README.md), which serves one pinned version of a documentation site from a bundle. [Kubernetes](../docs/kubernetes.md) leads
+through an installation, with and without a network.
+
+\`\`\`sh
+helm upgrade --install docshelf ./helm --set staticExport.enabled=true --set staticExport.bundleUrl="$URL"
+\`\`\`
+
+This page is generated from \`values.schema.json\` and \`values.yaml\`: \`sh scripts/run.sh node scripts/generate.ts\`.
+
+## Examples
+
+| File | Shows |
+|---|---|
+`;
+
+const SIZES = `
+## Sizes
+
+Requests cover serving; limits are the highest that was measured and more than half as much again. What takes most is the first index of a large
+site, and swaps, while two releases are open.
+
+| What | Resident memory |
+|---|---|
+`;
+
+const VALUES = `
+## Values
+
+Whatever is not listed is refused. \`config\` takes the sections of [docshelf's config](../docs/config.md), except for what the chart sets itself:
+\`deployment\` and \`staticExport\` (values of their own), \`storage\`, hosts and ports, and \`exportApi.enabled\` and \`role\`. Credentials in it
+(a token, a proxy with a password, keys of S3) are moved into the chart's Secret.
+
+| Value | Default | What it does |
+|---|---|---|
+`;
+
+interface Row {
+  readonly key: string;
+  readonly schema: Schema;
+  readonly fallback: unknown;
+}
+
+/** The leaves of the values, and those maps that are passed on whole. */
+function rowsOf(schema: Schema, values: unknown, key: string): Row[] {
+  const properties = (schema.properties ?? {}) as Record<string, Schema>;
+  const isPassedOn = key === 'fromSecret' || key === 'fromConfigMap';
+  if (isPassedOn || Object.keys(properties).length === 0) return [{ key, schema, fallback: values }];
+  return Object.entries(properties).flatMap(([name, child]) => {
+    const path = key === '' ? name : `${key}.${name}`;
+    const value = (values as Record<string, unknown> | undefined)?.[name];
+    // The sections of the config have a page of their own.
+    if (key === 'config' && name !== 'reload') return [];
+    return rowsOf(child, value, path);
+  });
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}
+
+/** `helm/README.md`. */
+export function chartReadme(
+  schema: Schema,
+  values: unknown,
+  examples: readonly { readonly file: string; readonly shows: string }[],
+  sizes: readonly { readonly what: string; readonly memory: string }[],
+): string {
+  const rows = rowsOf(schema, values, '').map(({ key, schema: { description, default: usual }, fallback }) => {
+    const value = fallback ?? usual;
+    const shown = value === undefined ? '' : `\`${JSON.stringify(value)}\``;
+    return `| \`${key}\` | ${cell(shown)} | ${cell(String(description ?? ''))} |`;
+  });
+  return [
+    INTRODUCTION,
+    ...examples.map(({ file, shows }) => `| [\`${file}\`](examples/${file}) | ${shows} |\n`),
+    SIZES,
+    ...sizes.map(({ what, memory }) => `| ${what} | ${memory} |\n`),
+    VALUES,
+    ...rows.map((row) => `${row}\n`),
+  ].join('');
+}

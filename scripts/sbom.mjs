@@ -1,0 +1,108 @@
+/**
+ * What the program is made of, as CycloneDX 1.6 in JSON: the production packages of the lock file with their digests,
+ * what the build copies into dist/, and the embedding model. The same lock file gives the same bytes.
+ */
+
+/** A development package of which the build copies files into dist/ (copy-assets.mjs). */
+const COPIED_PACKAGES = ['swagger-ui-dist'];
+const MODEL = { name: 'sentence-transformers/all-MiniLM-L6-v2', license: 'Apache-2.0' };
+
+/** @param lock package-lock.json, of version 3, parsed */
+export function createSbom(lock) {
+  const { name, version, license } = lock.packages[''];
+  const root = {
+    type: 'application',
+    'bom-ref': refOf(name, version),
+    name,
+    version,
+    purl: refOf(name, version),
+    ...licensesOf(license),
+  };
+  const shipped = Object.entries(lock.packages).filter(([path, entry]) => path !== '' && isShipped(path, entry));
+  const refByPath = new Map(shipped.map(([path, entry]) => [path, refOf(nameOf(path), entry.version)]));
+  // A package that stands at two places of node_modules is one component.
+  const components = new Map(shipped.map(([path, entry]) => [refByPath.get(path), componentOf(path, entry)]));
+  const model = {
+    type: 'machine-learning-model',
+    'bom-ref': MODEL.name,
+    name: MODEL.name,
+    ...licensesOf(MODEL.license),
+  };
+
+  const dependencies = new Map([
+    [root['bom-ref'], new Set([MODEL.name])],
+    [MODEL.name, new Set()],
+  ]);
+  const copied = Object.fromEntries(COPIED_PACKAGES.map((each) => [each, '*']));
+  for (const [path, entry] of [['', { dependencies: { ...lock.packages[''].dependencies, ...copied } }], ...shipped]) {
+    const from = path === '' ? root['bom-ref'] : refByPath.get(path);
+    const to = dependencies.get(from) ?? new Set();
+    // What is not shipped (another platform's libraries) is no part of it.
+    for (const each of Object.keys({
+      ...entry.dependencies,
+      ...entry.optionalDependencies,
+      ...entry.peerDependencies,
+    })) {
+      const ref = refByPath.get(resolvedPath(each, path, lock.packages));
+      if (ref !== undefined) to.add(ref);
+    }
+    dependencies.set(from, to);
+  }
+  return {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: { component: root },
+    components: [...components.values(), model].sort((a, b) => (a['bom-ref'] < b['bom-ref'] ? -1 : 1)),
+    dependencies: [...dependencies]
+      .map(([ref, dependsOn]) => ({ ref, dependsOn: [...dependsOn].sort() }))
+      .sort((a, b) => (a.ref < b.ref ? -1 : 1)),
+  };
+}
+
+/** The image is installed with `npm ci --omit=dev --omit=optional`. */
+function isShipped(path, { dev = false, optional = false, devOptional = false }) {
+  return COPIED_PACKAGES.some((name) => path === `node_modules/${name}`) || !(dev || optional || devOptional);
+}
+
+/** Where Node finds a package from: the nearest node_modules above. */
+function resolvedPath(name, from, packages) {
+  for (let at = from; ; at = at.replace(/(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/]+$/, '')) {
+    const path = `${at === '' ? '' : `${at}/`}node_modules/${name}`;
+    if (path in packages || at === '') return path;
+  }
+}
+
+function componentOf(path, { version, resolved, integrity, license }) {
+  const ref = refOf(nameOf(path), version);
+  return {
+    type: 'library',
+    'bom-ref': ref,
+    name: nameOf(path),
+    version,
+    purl: ref,
+    ...licensesOf(license),
+    ...(integrity?.startsWith('sha512-')
+      ? { hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice(7), 'base64').toString('hex') }] }
+      : {}),
+    ...(resolved === undefined ? {} : { externalReferences: [{ type: 'distribution', url: resolved }] }),
+  };
+}
+
+function nameOf(path) {
+  return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+/** A package URL: the @ of a scope is encoded. */
+function refOf(name, version) {
+  return `pkg:npm/${name.replace('@', '%40')}@${version}`;
+}
+
+/** npm's `license` is an SPDX expression, or a sentence that begins with a capital word and is none. */
+function licensesOf(license) {
+  if (license === undefined) return {};
+  return {
+    licenses: [/^SEE LICENSE|^UNLICENSED/.test(license) ? { license: { name: license } } : { expression: license }],
+  };
+}

@@ -1,0 +1,33 @@
+import { type FileEntry, isPage, OWN_FOLDER } from '../domain/release.ts';
+
+export const MANIFEST_FORMAT_VERSION = 1;
+
+/** What a manifest says besides the files. */
+export interface ManifestWords {
+  readonly domain: string;
+  readonly version: string | null;
+  /** RFC 3339, UTC. */
+  readonly createdAt: string;
+  readonly generator: string;
+}
+
+/**
+ * The bytes of `_docshelf/manifest.json`, the same for the same words and files in whatever order.
+ *
+ * @param files every file of the bundle but the manifest itself: the site's, and `_docshelf/…`
+ */
+export function encodeManifest(words: ManifestWords, files: readonly FileEntry[]): Buffer {
+  const { domain, version, createdAt, generator } = words;
+  const listed = files.map(({ path, size, sha256, type }) => ({ path, size, sha256, type })).sort(byPath);
+  const pageCount = listed.filter(isSitePage).length;
+  const formatVersion = MANIFEST_FORMAT_VERSION;
+  const manifest = { formatVersion, domain, version, createdAt, generator, pageCount, files: listed };
+  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Whether a file of a bundle is a page of its site. */
+export function isSitePage({ path }: { readonly path: string }): boolean {
+  return !path.startsWith(OWN_FOLDER) && isPage(path);
+}
+
+const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : Number(a.path > b.path));

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import { ConfigError, type LoadedConfig } from '../config/index.ts';
+import { type Diagnosis, faulty, sound } from '../domain/diagnosis.ts';
+import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
+import type { Builders } from './builders.ts';
+import { type CommonOptions, command, loadFor, print, printJson, ToldFailure } from './command.ts';
+
+const MARK: Readonly<Record<Diagnosis['state'], string>> = {
+  ok: 'ok',
+  warning: 'warning',
+  fault: 'FAULT',
+  skipped: '-',
+};
+const COLUMN = 9;
+
+export function doctorCommand(builders: Builders): Command {
+  return command(
+    'doctor',
+    'look at config, folders, space, clock and network, and say what to do',
+    'docshelf doctor --config config.yaml',
+  ).action(async (options: CommonOptions) => {
+    const found = await examine(options, builders);
+    const faults = found.filter(({ state }) => state === 'fault');
+    if (options.json === true) printJson({ ok: faults.length === 0, checks: found });
+    else print(asText(found));
+    const first = faults[0]?.code ?? null;
+    if (first !== null) throw new ToldFailure(exitCodeOf(first));
+  });
+}
+
+/** Without a sound config there is nothing to look at: its faults are the diagnosis. */
+async function examine(options: CommonOptions, builders: Builders): Promise<readonly Diagnosis[]> {
+  let loaded: LoadedConfig;
+  try {
+    loaded = await loadFor(options);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.faults.map(({ code, key, message, where, next }) => {
+      const sentence = where === null ? message : `${where}: ${message}`;
+      return faulty('config', key ?? 'config', new DocshelfError(code, sentence, { next: next ?? MEND }));
+    });
+  }
+  const config =
+    loaded.file === null
+      ? 'There is no config file: the defaults and the environment hold. "docshelf init" writes one.'
+      : `"${loaded.file}" is sound.`;
+  return [sound('config', 'config', config), ...(await builders.diagnose(loaded))];
+}
+
+const MEND = 'Mend what is named; "docshelf config check" looks at the config alone.';
+
+function asText(found: readonly Diagnosis[]): string {
+  const lines = found.flatMap(({ state, subject, message, next }) => {
+    const indent = ' '.repeat(COLUMN);
+    return [`${MARK[state].padEnd(COLUMN)}${subject}: ${message}`, ...(next === null ? [] : [`${indent}→ ${next}`])];
+  });
+  const [faults, warnings] = (['fault', 'warning'] as const).map(
+    (wanted) => found.filter(({ state }) => state === wanted).length,
+  );
+  return [...lines, '', `${faults} faults, ${warnings} warnings.`].join('\n');
+}

@@ -1,0 +1,53 @@
+import { Command } from 'commander';
+import type { Builders } from './builders.ts';
+import { bundleCommand } from './bundle.ts';
+import { completionCommand } from './completion.ts';
+import { configCommand } from './config.ts';
+import { define } from './definitions.ts';
+import { doctorCommand } from './doctor.ts';
+import { exportCommand } from './export.ts';
+import { featuresCommand } from './features.ts';
+import { healthcheckCommand } from './healthcheck.ts';
+import { initCommand } from './init.ts';
+import { keysCommand } from './keys.ts';
+import { searchCommand } from './search.ts';
+import { serveCommand } from './serve.ts';
+import { transferCommand } from './transfer.ts';
+
+const FIRST_STEPS = `
+First steps:
+  docshelf init                                 write a config
+  docshelf doctor --config config.yaml          does this machine have what it needs?
+  docshelf serve --config config.yaml           run the daemon
+  docshelf bundle import FILE                   take an archive in, offline
+
+The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
+
+/** The whole program, defined and not run: what is parsed, completed by shells, and told of on the man page. */
+export function createProgram(version: string, builders: Builders): Command {
+  const program = new Command('docshelf')
+    .description(
+      'The self-hosted home of documentation bundles: serves a pinned version, swaps it on reload, online or offline.',
+    )
+    .version(version, '-V, --version')
+    // "bundle import --version" is the bundle's: an option belongs to the command that it stands behind.
+    .enablePositionalOptions()
+    .addHelpText('after', FIRST_STEPS);
+  for (const command of [
+    serveCommand(builders),
+    configCommand(),
+    bundleCommand(builders),
+    featuresCommand(builders),
+    searchCommand(builders),
+    exportCommand(builders),
+    keysCommand(),
+    transferCommand(builders),
+    healthcheckCommand(),
+    doctorCommand(builders),
+    initCommand(),
+    completionCommand(() => define(program)),
+  ]) {
+    program.addCommand(command);
+  }
+  return program;
+}

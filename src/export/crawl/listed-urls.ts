@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { AskedAs } from './answer-type.ts';
+import type { ContentEntry } from './entry.ts';
+import { llmsLinks } from './llms-links.ts';
+import { segmentsOf } from './next-segments.ts';
+import type { Scope } from './scope.ts';
+import { readSitemap, SITEMAP_BYTES_MAX } from './sitemap.ts';
+
+/** An address that a file lists, which is no page and no code. */
+export interface ListedUrl {
+  /** Canonical. */
+  readonly url: string;
+  readonly askedAs: AskedAs;
+}
+
+const SITEMAP = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
+const SEGMENT_TREE = /\/__next\._tree\.txt$/;
+/** The tree of a route is small; what is larger is none. */
+const TREE_BYTES_MAX = 256 * 1024;
+
+/** Whether a file lists addresses: for what it was asked for, or by its name. */
+export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>): boolean {
+  if (askedAs === 'sitemap' || askedAs === 'llms') return true;
+  const { pathname } = new URL(url);
+  return SITEMAP.test(pathname) || SEGMENT_TREE.test(pathname);
+}
+
+/** The site's own addresses that a file of the site lists. @param file with its content */
+export async function urlsListedIn(entry: ContentEntry, file: string, scope: Scope): Promise<ListedUrl[]> {
+  const { url, askedAs, fetched } = entry;
+  if (fetched.content.size > SITEMAP_BYTES_MAX || !scope.isOwn(new URL(url))) return [];
+  const bytes = await readFile(file);
+  const own = (links: readonly string[], as: AskedAs): ListedUrl[] =>
+    links.flatMap((link) => {
+      const target = URL.parse(link, url);
+      const canonical = target === null || !scope.isOwn(target) ? null : scope.canonical(target);
+      return canonical === null ? [] : [{ url: canonical, askedAs: as }];
+    });
+  if (askedAs === 'llms') return own(llmsLinks(bytes.toString('utf8')), 'link');
+  if (SEGMENT_TREE.test(url)) {
+    if (bytes.length > TREE_BYTES_MAX) return [];
+    const names = segmentsOf(bytes.toString('utf8')).map((name) => `./__next.${encodeURI(name)}.txt`);
+    return own(names, 'known_file');
+  }
+  const { pages, sitemaps } = readSitemap(await unpacked(bytes));
+  return [...own(sitemaps, 'sitemap'), ...own(pages, 'link')];
+}
+
+async function unpacked(bytes: Buffer): Promise<string> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.toString('utf8');
+  const text = await promisify(gunzip)(bytes, { maxOutputLength: SITEMAP_BYTES_MAX }).catch(() => null);
+  return text?.toString('utf8') ?? '';
+}

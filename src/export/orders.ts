@@ -1,0 +1,79 @@
+import type { ExportRequest } from '../domain/job.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { SourceSettings } from '../domain/organization.ts';
+import type { CrawlNetwork } from './crawl/ports.ts';
+import type { FoundSoFar } from './findings.ts';
+import type { CollectedFile } from './ports.ts';
+
+/** What the steps of a job are asked for and answer. Plain data: it crosses a thread. */
+
+interface Folders {
+  readonly filesDir: string;
+  readonly manifestsDir: string;
+}
+
+export interface CollectOrder extends Folders {
+  readonly request: ExportRequest;
+  readonly source: SourceSettings;
+  /** Full host names of the site, in lower case. */
+  readonly hosts: readonly string[];
+  /** For what the source has on the disk on its way. */
+  readonly workDir: string;
+  /** What a bundle may hold. */
+  readonly limits: ArchiveLimits;
+  /** Of a source that is crawled. */
+  readonly crawl: CrawlPlaces;
+}
+
+export interface CrawlPlaces {
+  readonly network: CrawlNetwork;
+  /** Of the job, and not of the attempt. */
+  readonly journalDir: string;
+  readonly recordsDir: string;
+  /** URL of the entry of the threads for pages, and how many there are. */
+  readonly pageEntry: string;
+  readonly pageThreads: number;
+}
+
+export interface CheckOrder extends Folders {
+  readonly tableSha256: string;
+  /** Receives the site's files; made here. */
+  readonly siteDir: string;
+  /** Host names of the site, in lower case: references to them are its own. */
+  readonly hosts: readonly string[];
+}
+
+export interface CheckedSite {
+  readonly files: readonly CollectedFile[];
+  readonly pages: number;
+  readonly bytes: number;
+  readonly found: FoundSoFar;
+}
+
+export interface DescribeOrder extends Folders {
+  readonly request: ExportRequest;
+  readonly tableSha256: string;
+  /** Holds what goes beside the site as `_docshelf/`; may be empty. */
+  readonly ownDir: string;
+  readonly createdAt: string;
+  readonly generator: string;
+}
+
+export interface PackOrder extends Folders {
+  readonly contentSha256: string;
+  readonly to: string;
+  /** URL of the entry of packing's threads, and how many there are. */
+  readonly packEntry: string;
+  readonly packThreads: number;
+}
+
+export interface SweepOrder extends Folders {
+  /** `contentSha256` of the bundles that are kept. */
+  readonly keep: readonly string[];
+  /** Records of crawls: what they name is kept too. */
+  readonly recordsDir: string;
+  /** What was written or used more recently stays, whoever names it: a job may be at work on it. */
+  readonly olderThanMs: number;
+}
+
+export type OnStep = (done: number, total: number, pages?: number) => void;

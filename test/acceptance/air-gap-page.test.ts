@@ -1,0 +1,203 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { openBench, waitFor } from '../helpers/daemon.ts';
+import { httpServer } from '../helpers/local-server.ts';
+import { HAS_REGISTRY, Registry } from '../helpers/registry.ts';
+import { bundle } from './bundles.ts';
+import { startOrigin } from './origin.ts';
+
+const bench = openBench(afterAll);
+const ROOT = join(import.meta.dirname, '../..');
+const HAS_MINISIGN = spawnSync('minisign', ['-v']).error === undefined;
+const ARCHIVE = 'acme-export-2026-11-01.tar.gz';
+
+/** What stands on the page, in its order: commands, and configs that hold from there on. */
+const page = await readFile(join(ROOT, 'docs/air-gap.md'), 'utf8');
+const blocks = [...page.matchAll(/^```(sh|yaml)\n([\s\S]*?)^```/gm)].map(([, kind = '', text = '']) => ({
+  kind,
+  text,
+}));
+
+/** Where a program is not here: it notes that it was called, and does the part of it that the page goes on from. */
+const STANDINS = {
+  docker: '[ "$1" = save ] && echo image > "$3" || [ -f "$3" ]',
+  helm: '[ "$1" = package ] && echo chart > docshelf-0.1.0.tgz || [ -f "$4" ]',
+  // The container's own command, with the config of the host in place of the pod's.
+  kubectl: 'shift 4; exec "$@" --config config.yaml',
+  oras: 'exec "$DOCSHELF_NODE" "$DOCSHELF_PUSH" "$2" "$3"',
+};
+
+interface Outcome {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('docs/air-gap.md, followed word for word', () => {
+  let folder: string;
+  let environment: NodeJS.ProcessEnv;
+  let replace: (text: string) => string;
+  const outcomes: { readonly text: string; readonly outcome: Outcome }[] = [];
+
+  /** One block in a shell of its own; the daemon that a block leaves running stays. */
+  function sh(text: string): Promise<Outcome> {
+    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', text], {
+      cwd: folder,
+      env: environment,
+      detached: true,
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+    }
+    bench.onEnd(() => {
+      try {
+        process.kill(-(child.pid ?? 0), 'SIGKILL');
+      } catch {
+        // The whole group has ended.
+      }
+    });
+    const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
+    return new Promise((resolve) =>
+      // Not `close`: a daemon in the background keeps the output open.
+      child.once('exit', (code) => {
+        clearTimeout(timer);
+        setTimeout(() => resolve({ code, output }), 100);
+      }),
+    );
+  }
+
+  beforeAll(async () => {
+    folder = await bench.folder();
+    const origin = await startOrigin(bench, { [`/${ARCHIVE}`]: bundle('november') });
+    const registry = await Registry.start({ tls: false, auth: 'none' });
+    bench.onEnd(() => registry.stop());
+    const bin = join(folder, 'bin');
+    await mkdir(bin);
+    const programs = { ...STANDINS, docshelf: `exec "$DOCSHELF_NODE" '${ROOT}/dist/main.js' "$@"` };
+    for (const [name, text] of Object.entries(programs)) {
+      await writeFile(join(bin, name), `#!/bin/bash\necho "$(basename "$0") $*" >> "$DOCSHELF_CALLS"\n${text}\n`);
+      await chmod(join(bin, name), 0o755);
+    }
+    // What `oras push` would do, by the helper that the tests of registries use.
+    const push = join(folder, 'push.mjs');
+    await writeFile(
+      push,
+      `const [target, file] = process.argv.slice(2);
+      const [, repository, tag] = /^[^/]+\\/(.+):([^:]+)$/.exec(target);
+      const [name, mediaType] = file.split(/:(.*)/s);
+      await fetch('http://127.0.0.1:' + process.env.DOCSHELF_PUSH_PORT, { method: 'POST', body: JSON.stringify({ repository, tag, name, mediaType }) });`,
+    );
+    const pusher = await pushServer(registry, () => folder);
+    await mkdir(join(folder, 'helm'));
+    const [site, admin, api] = await freePorts(3);
+    environment = {
+      PATH: `${bin}:${process.env.PATH}`,
+      HOME: folder,
+      BUNDLE_URL: `${origin.origin}/${ARCHIVE}?signature=1`,
+      DOCSHELF_NODE: process.execPath,
+      DOCSHELF_CALLS: join(folder, 'calls'),
+      DOCSHELF_PUSH: push,
+      DOCSHELF_PUSH_PORT: String(pusher),
+      DOCSHELF__SERVER__PORT: String(site),
+      DOCSHELF__ADMIN__PORT: String(admin),
+      DOCSHELF__API__PORT: String(api),
+      DOCSHELF__NETWORK__PROXY: 'off',
+    };
+    // What a machine of the tests cannot be: the owner of port 9090, of a host name, of /mnt/share.
+    const share = join(folder, 'share');
+    await mkdir(share);
+    await writeFile(join(share, ARCHIVE), bundle('november'));
+    replace = (text) =>
+      text
+        .replaceAll('127.0.0.1:9090', `127.0.0.1:${admin}`)
+        .replaceAll('registry.internal:5000', registry.host)
+        .replaceAll('/mnt/share', share);
+
+    for (const { kind, text } of blocks) {
+      if (kind === 'sh') outcomes.push({ text, outcome: await sh(replace(text)) });
+      else await mergeConfig(replace(text));
+    }
+  }, 300_000);
+
+  async function mergeConfig(text: string): Promise<void> {
+    const file = join(folder, 'config.yaml');
+    const known = parse(await readFile(file, 'utf8')) as Record<string, object>;
+    const more = parse(text) as Record<string, object>;
+    const merged = { ...known };
+    for (const [key, value] of Object.entries(more)) merged[key] = { ...known[key], ...value };
+    await writeFile(file, stringify(merged));
+  }
+
+  test('has commands and configs', () => {
+    expect(blocks.filter(({ kind }) => kind === 'sh').length).toBeGreaterThan(8);
+    expect(blocks.filter(({ kind }) => kind === 'yaml').length).toBeGreaterThan(2);
+  });
+
+  test('every command ends well', () => {
+    const failed = outcomes.filter(({ outcome }) => outcome.code !== 0);
+    expect(failed).toEqual([]);
+    expect(outcomes.length).toBe(blocks.filter(({ kind }) => kind === 'sh').length);
+  });
+
+  test('every program that the page names was called as it says', async () => {
+    const calls = await readFile(join(folder, 'calls'), 'utf8');
+    for (const call of [
+      'docker save',
+      'docker load',
+      'helm package',
+      'helm upgrade',
+      'kubectl exec',
+      'oras push',
+      'docshelf doctor',
+    ]) {
+      expect(calls).toContain(call);
+    }
+  });
+
+  test('the checksums held, and the signature', () => {
+    const all = outcomes.map(({ outcome }) => outcome.output).join('');
+    expect(all).toContain(`bundles/${ARCHIVE}: OK`);
+    expect(all).toMatch(/SHA256SUMS is signed with key [0-9A-F]{16}/);
+  });
+
+  test('the daemon of the page serves the bundle of the page', async () => {
+    const answer = await waitFor(
+      () =>
+        fetch(`http://127.0.0.1:${environment.DOCSHELF__SERVER__PORT}/`).then(
+          (response) => response.text(),
+          () => null,
+        ),
+      () => 'the daemon does not answer',
+    );
+    expect(answer).toContain('november');
+  });
+});
+
+/** Pushes for the stand-in of oras, which is a process of its own. */
+async function pushServer(registry: Registry, folder: () => string): Promise<number> {
+  const server = await httpServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', async () => {
+      const { repository, tag, name, mediaType } = JSON.parse(Buffer.concat(chunks).toString());
+      await registry.push(repository, tag, [{ bytes: await readFile(join(folder(), name)), mediaType, title: name }]);
+      response.end();
+    });
+  });
+  bench.onEnd(() => server.close());
+  return Number(server.host.split(':')[1]);
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

@@ -1,0 +1,107 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+
+const bench = openBench(afterAll);
+const run = promisify(execFile);
+const MAN_PAGE = join(import.meta.dirname, '../../dist/man/docshelf.1');
+const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
+
+/** Commands, options, words, files: what is typed, and words that must and must not be offered. */
+const LINES: readonly [line: string, offered: readonly string[], others: readonly string[]][] = [
+  ['docshelf ', ['serve', 'bundle', 'doctor', 'init', 'transfer', 'completion'], ['import']],
+  ['docshelf bun', ['bundle'], ['serve']],
+  ['docshelf bundle ', ['import', 'activate', 'rollback'], ['serve']],
+  ['docshelf bundle import a', ['archive.tar.gz'], ['rollback']],
+  ['docshelf bundle import --', ['--no-activate', '--config', '--json'], ['--type']],
+  ['docshelf init --type ', ['cloud', 'client-hosted', 'air-gapped'], ['acme']],
+  ['docshelf keys create --org acme --type a', ['admin', 'assistant'], ['client-hosted']],
+  ['docshelf serve --config a', ['archive.tar.gz'], []],
+  ['docshelf completion ', ['bash', 'zsh', 'fish'], ['serve']],
+];
+
+describe('shell completion', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await bench.folder();
+    await writeFile(join(folder, 'archive.tar.gz'), '');
+    await mkdir(join(folder, 'data'));
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const { code, stdout } = await bench.run(['completion', shell]);
+      expect(code).toBe(0);
+      await writeFile(join(folder, `completion.${shell}`), stdout);
+    }
+  });
+
+  /** What bash offers for a line, through the function that the script registers for the command. */
+  async function offeredByBash(line: string): Promise<string[]> {
+    const words = line.split(' ').map((word) => `'${word}'`);
+    const script = `
+      source completion.bash
+      # Known only inside a real completion.
+      compopt() { :; }
+      COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}
+      [[ $(complete -p docshelf) =~ -F\\ ([a-z_]+) ]] && "\${BASH_REMATCH[1]}"
+      printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const { stdout } = await run('bash', ['--norc', '-uc', script], { cwd: folder });
+    return stdout.trim().split('\n');
+  }
+
+  test.each(LINES)('bash completes "%s"', async (line, offered, others) => {
+    const words = await offeredByBash(line);
+    expect(words).toEqual(expect.arrayContaining([...offered]));
+    for (const other of others) expect(words).not.toContain(other);
+  });
+
+  test.skipIf(!has('fish')).each(LINES)('fish completes "%s"', async (line, offered, others) => {
+    const { stdout } = await run('fish', ['-N', '-c', `source completion.fish; complete -C"${line}"`], { cwd: folder });
+    const words = stdout.split('\n').map((each) => each.split('\t')[0]);
+    expect(words).toEqual(expect.arrayContaining([...offered]));
+    for (const other of others) expect(words).not.toContain(other);
+  });
+
+  test.skipIf(!has('zsh'))('zsh reads its script, and has a function for every command', async () => {
+    // Completion itself needs a terminal; that the words of _arguments are sound is what compinit's own loading shows.
+    const script =
+      'autoload -Uz compinit; compinit -D -u; source ./completion.zsh; print -l $_comps[docshelf]; functions +';
+    const { stdout, stderr } = await run('zsh', ['-f', '-c', script], { cwd: folder });
+    expect(stderr).toBe('');
+    for (const name of ['_docshelf', '_docshelf_bundle_import', '_docshelf_completion', '_docshelf_init']) {
+      expect(stdout.split('\n')).toContain(name);
+    }
+  });
+
+  test('refuses another shell with the list of those that there are', async () => {
+    const { code, stderr } = await bench.run(['completion', 'tcsh']);
+    expect(code).toBe(64);
+    expect(stderr).toMatch(/bash, zsh, fish/);
+  });
+});
+
+describe('the man page', () => {
+  test('tells of every command with its options and example', async () => {
+    const text = (await readFile(MAN_PAGE, 'utf8')).replaceAll('\\-', '-');
+    for (const words of [
+      'docshelf bundle import <file>',
+      '--no-activate',
+      'docshelf doctor',
+      'docshelf transfer pack',
+      '78',
+    ]) {
+      expect(text).toContain(words);
+    }
+  });
+
+  test.skipIf(!has('mandoc') && !has('man'))('is taken by a formatter without an error', async () => {
+    if (spawnSync('mandoc', ['-Tlint', '-W', 'error', MAN_PAGE]).error === undefined) {
+      await run('mandoc', ['-Tlint', '-W', 'error', MAN_PAGE]);
+    }
+    const { stdout } = await run('man', ['--warnings', '-l', MAN_PAGE], {
+      env: { ...process.env, MANPAGER: 'cat', MANWIDTH: '100' },
+    });
+    expect(stdout).toMatch(/EXIT STATUS/);
+  });
+});

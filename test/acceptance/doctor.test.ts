@@ -1,0 +1,193 @@
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Diagnosis } from '../../src/domain/diagnosis.ts';
+import { type CommandResult, type ConfigFile, openBench } from '../helpers/daemon.ts';
+import { httpServer, tlsServer } from '../helpers/local-server.ts';
+import { bundle } from './bundles.ts';
+import { startOrigin } from './origin.ts';
+
+const bench = openBench(afterEach);
+const TLS = join(import.meta.dirname, '../fixtures/tls');
+
+interface Answer {
+  readonly ok: boolean;
+  readonly checks: readonly Diagnosis[];
+}
+
+async function doctor(config: ConfigFile, prepare?: (folder: string) => Promise<unknown>): Promise<CommandResult> {
+  const folder = await bench.folder();
+  await prepare?.(folder);
+  await bench.writeConfig(folder, { network: { proxy: 'off' }, ...config });
+  return bench.run(['doctor', '--json'], { cwd: folder });
+}
+
+function about(result: CommandResult, check: string, subject: RegExp = /./): Diagnosis[] {
+  return result.json<Answer>().checks.filter((each) => each.check === check && subject.test(each.subject));
+}
+
+describe('docshelf doctor', () => {
+  test('finds nothing wrong where nothing is, and names what it looked at', async () => {
+    const origin = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('one') });
+    const config = { staticExport: { bundleUrl: `${origin.origin}/docs-2024-06-01.tar.gz?sig=hidden-word` } };
+    const result = await doctor(config);
+    expect({ code: result.code, ok: result.json<Answer>().ok }).toEqual({ code: 0, ok: true });
+    const seen = new Set(result.json<Answer>().checks.map(({ check }) => check));
+    expect([...seen]).toEqual(expect.arrayContaining(['config', 'folder', 'space', 'port', 'reach', 'clock']));
+    expect(about(result, 'reach')).toMatchObject([{ state: 'ok', subject: 'staticExport.bundleUrl' }]);
+  });
+
+  test('never prints a credential, in either form', async () => {
+    const folder = await bench.folder();
+    const bundleUrl = 'http://user:hidden-word@127.0.0.1:1/docs.tar.gz?sig=hidden-word&Expires=100';
+    await bench.writeConfig(folder, { staticExport: { bundleUrl }, admin: { token: 'hidden-word' } });
+    for (const args of [['doctor'], ['doctor', '--json']]) {
+      const { stdout, stderr } = await bench.run(args, { cwd: folder });
+      expect(stdout).toContain('127.0.0.1:1/docs.tar.gz');
+      expect(stdout + stderr).not.toContain('hidden-word');
+    }
+  });
+
+  test('tells the faults of the config, and ends with 78', async () => {
+    const result = await doctor({ server: { prot: 1 } });
+    expect(result.code).toBe(78);
+    expect(about(result, 'config')).toMatchObject([{ state: 'fault', subject: 'server.prot', code: 'config_invalid' }]);
+  });
+
+  test('ends with 73 where the data folder cannot be written', async () => {
+    const result = await doctor({ storage: { dir: './file/data' } }, (folder) => writeFile(join(folder, 'file'), ''));
+    expect(result.code).toBe(73);
+    expect(about(result, 'folder', /storage/)).toMatchObject([{ state: 'fault', code: 'cannot_write' }]);
+  });
+
+  test('leaves the data folder as it found it', async () => {
+    const result = await doctor({});
+    expect(about(result, 'folder', /storage/)).toMatchObject([{ state: 'ok' }]);
+    const folder = await bench.folder();
+    await mkdir(join(folder, 'data'));
+    await bench.writeConfig(folder, {});
+    await bench.run(['doctor'], { cwd: folder });
+    expect(await readdir(join(folder, 'data'))).toEqual([]);
+  });
+
+  test('names the port that another program has, and ends with 69', async () => {
+    const taken = await httpServer((_, response) => response.end());
+    bench.onEnd(() => taken.close());
+    const port = Number(taken.host.split(':')[1]);
+    const result = await doctor({ server: { host: '127.0.0.1', port } });
+    expect(result.code).toBe(69);
+    expect(about(result, 'port', /server/)).toMatchObject([{ state: 'fault', code: 'port_taken' }]);
+  });
+
+  test('asks a running daemon in place of its ports', async () => {
+    const daemon = await bench.start({ staticExport: { enabled: false } });
+    const result = await bench.run(['doctor', '--json'], { cwd: daemon.folder });
+    expect(about(result, 'daemon')).toMatchObject([{ state: 'ok' }]);
+    expect(about(result, 'port')).toEqual([]);
+  });
+
+  test('warns of a secret file that everybody may read', async () => {
+    const prepare = async (folder: string): Promise<void> => {
+      await writeFile(join(folder, 'link'), 'file:///nowhere/docs.tar.gz');
+      await chmod(join(folder, 'link'), 0o644);
+    };
+    const result = await doctor({ staticExport: { bundleUrlFile: './link' } }, prepare);
+    const [found] = about(result, 'file', /bundleUrlFile/);
+    expect(found).toMatchObject({ state: 'warning', next: expect.stringContaining('chmod 600') });
+  });
+
+  describe('of a link', () => {
+    test('says that it has expired by its own date, and ends with 69', async () => {
+      const origin = await startOrigin(bench, { '/docs.tar.gz': bundle('one') });
+      const result = await doctor({ staticExport: { bundleUrl: `${origin.origin}/docs.tar.gz?Expires=100` } });
+      expect(result.code).toBe(69);
+      expect(about(result, 'link')).toMatchObject([{ state: 'fault', code: 'link_expired' }]);
+      // Its server is there all the same.
+      expect(about(result, 'reach')).toMatchObject([{ state: 'ok' }]);
+    });
+
+    test('only warns where the pinned version is stored: the link is not needed', async () => {
+      const folder = await bench.folder();
+      await writeFile(join(folder, 'docs-2024-06-01.tar.gz'), bundle('one'));
+      await bench.writeConfig(folder, {});
+      await bench.run(['bundle', 'import', 'docs-2024-06-01.tar.gz'], { cwd: folder });
+      const bundleUrl = 'http://127.0.0.1:1/docs.tar.gz?Expires=100';
+      await bench.writeConfig(folder, {
+        staticExport: { version: '2024-06-01', bundleUrl },
+        network: { proxy: 'off' },
+      });
+      const result = await bench.run(['doctor', '--json'], { cwd: folder });
+      expect(about(result, 'link')).toMatchObject([{ state: 'warning', code: 'link_expired' }]);
+      expect(about(result, 'link')[0]?.state).toBe('warning');
+    });
+
+    test('says which refusal the server gave', async () => {
+      const server = await httpServer((_, response) =>
+        response.writeHead(403).end('<Code>SignatureDoesNotMatch</Code>'),
+      );
+      bench.onEnd(() => server.close());
+      const result = await doctor({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz?sig=1` } });
+      expect(about(result, 'reach')).toMatchObject([{ state: 'fault', code: 'link_refused' }]);
+    });
+
+    test('says that its name is not known', async () => {
+      const result = await doctor({ staticExport: { bundleUrl: 'https://docs.invalid/docs.tar.gz' } });
+      expect(result.code).toBe(69);
+      expect(about(result, 'name')).toMatchObject([{ state: 'fault', code: 'source_unreachable' }]);
+    });
+
+    test('behind an air gap asks nobody whom network.allowedHosts does not name', async () => {
+      const asked: string[] = [];
+      const server = await httpServer((request, response) => {
+        asked.push(request.url ?? '');
+        response.end();
+      });
+      bench.onEnd(() => server.close());
+      const config = {
+        deployment: { type: 'air-gapped' },
+        staticExport: { bundleUrl: `${server.origin}/docs.tar.gz` },
+      };
+      const result = await doctor(config);
+      expect(result.code).toBe(0);
+      expect(about(result, 'reach')).toMatchObject([{ state: 'skipped', next: expect.stringContaining(server.host) }]);
+      expect(asked).toEqual([]);
+
+      const inside = await doctor({ ...config, network: { proxy: 'off', allowedHosts: [server.host] } });
+      expect(about(inside, 'reach')).toMatchObject([{ state: 'ok' }]);
+      expect(asked.length).toBeGreaterThan(0);
+    });
+  });
+
+  test('sees the clock of a server that is an hour ahead', async () => {
+    const server = await httpServer((_, response) => {
+      response.sendDate = false;
+      response.setHeader('date', new Date(Date.now() + 3_600_000).toUTCString());
+      response.end('bundle');
+    });
+    bench.onEnd(() => server.close());
+    const result = await doctor({ staticExport: { bundleUrl: `${server.origin}/docs.tar.gz` } });
+    expect(about(result, 'clock')).toMatchObject([
+      { state: 'warning', message: expect.stringMatching(/3[56]\d\d s behind/) },
+    ]);
+  });
+
+  test('says until when the certificates of a server and of an authority last', async () => {
+    const [key, cert] = await Promise.all(
+      ['key.pem', 'certificate.pem'].map((name) => readFile(join(TLS, name), 'utf8')),
+    );
+    const server = await tlsServer({ key: key ?? '', cert: cert ?? '' }, (_, response) => response.end('bundle'));
+    bench.onEnd(() => server.close());
+    const caFile = join(TLS, 'certificate.pem');
+    const config = { staticExport: { bundleUrl: `${server.origin}/docs.tar.gz` }, network: { proxy: 'off', caFile } };
+    const result = await doctor(config);
+    expect(about(result, 'certificate', /^https:/)).toMatchObject([
+      { state: 'ok', message: expect.stringContaining('until 2') },
+    ]);
+    expect(about(result, 'certificate', /caFile/)).toMatchObject([{ state: 'ok' }]);
+
+    const untrusted = await doctor({ ...config, network: { proxy: 'off' } });
+    expect(about(untrusted, 'reach')).toMatchObject([
+      { state: 'fault', code: 'source_unreachable', next: expect.stringContaining('network.caFile') },
+    ]);
+  });
+});

@@ -1,0 +1,117 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { openBench } from '../helpers/daemon.ts';
+
+const bench = openBench(afterEach);
+const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
+const HAS_TERMINAL = spawnSync('script', ['--version']).status === 0;
+
+/** A command on a terminal of its own, with these lines typed one after another. */
+async function typed(cwd: string, args: readonly string[], lines: readonly string[]): Promise<string> {
+  const command = [process.execPath, PROGRAM, ...args].join(' ');
+  const child = spawn('script', ['-qec', command, '/dev/null'], { cwd });
+  let shown = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const timer = setTimeout(() => child.kill('SIGKILL'), 30_000);
+  let answered = 0;
+  for (const line of lines) {
+    // A question ends with its default in brackets.
+    while (!/\]:? [^\n]*$/.test(shown.slice(answered)) && child.exitCode === null) await sleep(20);
+    answered = shown.length;
+    child.stdin.write(`${line}\n`);
+  }
+  child.stdin.end();
+  await ended;
+  clearTimeout(timer);
+  return shown;
+}
+
+describe('docshelf init', () => {
+  test('writes a config that config check accepts, for the owner alone, from options', async () => {
+    const cwd = await bench.folder();
+    await writeFile(join(cwd, 'link'), 'https://bundles.example.com/acme.tar.gz?sig=1\n');
+    const args = ['init', '--type', 'cloud', '--domain', 'acme', '--bundle-url-file', 'link', '--version', 'v3.2.0'];
+    const made = await bench.run([...args, '--data-dir', 'shelf', '--port', '8088', '--json'], { cwd });
+    expect({ code: made.code, ...made.json() }).toEqual({ code: 0, ok: true, file: join(cwd, 'config.yaml') });
+    const text = await readFile(join(cwd, 'config.yaml'), 'utf8');
+    expect(parse(text)).toMatchObject({
+      deployment: { type: 'cloud', domain: 'acme' },
+      staticExport: { enabled: true, bundleUrlFile: './link', version: 'v3.2.0' },
+      server: { port: 8088 },
+      storage: { dir: './shelf' },
+    });
+    expect((await stat(join(cwd, 'config.yaml'))).mode & 0o777).toBe(0o600);
+    expect((await bench.run(['config', 'check'], { cwd })).code).toBe(0);
+    // Commented: every section says what it is for.
+    expect(text.split('\n').filter((line) => line.includes('# ')).length).toBeGreaterThan(10);
+  });
+
+  test.each(['cloud', 'client-hosted', 'air-gapped'])(
+    'writes a sound config of type %s with nothing else said',
+    async (type) => {
+      const cwd = await bench.folder();
+      expect((await bench.run(['init', '--type', type], { cwd })).code).toBe(0);
+      expect((await bench.run(['config', 'check'], { cwd })).code).toBe(0);
+    },
+  );
+
+  test('never writes over a config that is there, unless told', async () => {
+    const cwd = await bench.folder();
+    await writeFile(join(cwd, 'config.yaml'), 'deployment: { domain: mine }\n');
+    const refused = await bench.run(['init', '--json'], { cwd });
+    expect({ code: refused.code, fault: refused.json().code }).toEqual({ code: 73, fault: 'cannot_write' });
+    expect(await readFile(join(cwd, 'config.yaml'), 'utf8')).toBe('deployment: { domain: mine }\n');
+    expect((await bench.run(['init', '--force', '--domain', 'yours'], { cwd })).code).toBe(0);
+    expect(parse(await readFile(join(cwd, 'config.yaml'), 'utf8'))).toMatchObject({ deployment: { domain: 'yours' } });
+  });
+
+  test('writes nothing where the answers make no sound config', async () => {
+    const cwd = await bench.folder();
+    const missing = await bench.run(['init', '--bundle-url-file', 'nowhere', '--json'], { cwd });
+    expect({ code: missing.code, fault: missing.json().code }).toEqual({ code: 64, fault: 'usage' });
+    expect((await bench.run(['init', '--domain', 'No Domain'], { cwd })).code).toBe(64);
+    expect(await readdir(cwd)).toEqual([]);
+  });
+
+  test.skipIf(!HAS_TERMINAL)('asks on a terminal, asks again, and keeps the link out of the config', async () => {
+    const cwd = await bench.folder();
+    const link = 'https://bundles.example.com/acme.tar.gz?sig=1';
+    await typed(cwd, ['init'], ['somewhere', 'client-hosted', 'acme', link, '']);
+    const text = await readFile(join(cwd, 'config.yaml'), 'utf8');
+    expect(parse(text)).toMatchObject({
+      deployment: { domain: 'acme' },
+      staticExport: { bundleUrlFile: './bundle-url' },
+    });
+    expect(text).not.toContain('sig=1');
+    expect(await readFile(join(cwd, 'bundle-url'), 'utf8')).toBe(`${link}\n`);
+    expect((await stat(join(cwd, 'bundle-url'))).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('the first run of serve, without a config', () => {
+  test('is refused with what is missing, and offers docshelf init', async () => {
+    const result = await bench.run(['serve', '--json']);
+    expect({ code: result.code, fault: result.json().code }).toEqual({ code: 78, fault: 'config_invalid' });
+    expect(result.json<{ next: string }>().next).toContain('docshelf init');
+  });
+
+  test('is no first run where the environment says something', async () => {
+    // Port 1 of nobody's host: it must get as far as listening.
+    const env = { DOCSHELF__SERVER__HOST: '192.0.2.1' };
+    const result = await bench.run(['serve', '--json'], { env });
+    expect(result.json().code).toBe('cannot_listen');
+  });
+
+  test.skipIf(!HAS_TERMINAL)('writes one on a terminal where that is answered with yes', async () => {
+    const cwd = await bench.folder();
+    const shown = await typed(cwd, ['serve'], ['n']);
+    expect(shown).toContain('docshelf init');
+  });
+});

@@ -1,0 +1,164 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fetchHelm, podsOf, ROOT, template, valueFiles } from '../helm/chart.ts';
+import { Cluster } from '../helm/cluster/cluster.ts';
+import { GIVEN } from '../helm/given.ts';
+import { layOutPod } from '../helm/pod-folders.ts';
+import { runDocshelf } from '../helpers/daemon.ts';
+import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { bundle } from './bundles.ts';
+
+/**
+ * `docs/kubernetes.md`, word for word. helm renders and kubectl makes manifests for real; what would need a cluster is played by a folder:
+ * applying, rolling out, `exec`, `logs` and `helm test` (test/helm/cluster/program.ts). The site's pod is the daemon, started with the arguments,
+ * the environment and the mounted folders of the rendered Deployment. Image volumes and init containers are rendered and not run.
+ */
+const PAGE = readFileSync(join(ROOT, 'docs/kubernetes.md'), 'utf8');
+const BUNDLES: Readonly<Record<string, Buffer>> = {
+  '/acme-export-2026-11-01.tar.gz': bundle('november'),
+  '/acme-export-2026-12-01.tar.gz': bundle('december'),
+};
+const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+
+/** The blocks of commands by the section that they stand in. */
+function blocksOf(section: string): string[] {
+  const text = PAGE.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
+  return [...text.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, block = '']) => block);
+}
+
+let folder = '';
+let cluster: Cluster;
+let origin: LocalServer;
+let env: Record<string, string> = {};
+
+beforeAll(fetchHelm, 120_000);
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'docshelf-cluster-'));
+  cluster = new Cluster(folder);
+  origin = await httpServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://origin');
+    const bytes = BUNDLES[pathname];
+    // As a store of presigned links: without its signature a link opens nothing.
+    if (searchParams.get('signature') !== 'canary-7f3a') response.writeHead(403).end();
+    else if (bytes === undefined) response.writeHead(404).end();
+    else response.writeHead(200, { 'content-length': bytes.length }).end(bytes);
+  });
+  const link = (month: string): string => `${origin.origin}/acme-export-2026-${month}-01.tar.gz?signature=canary-7f3a`;
+  env = { URL: link('11'), NEXT_URL: link('12'), ADMIN_TOKEN: 'a-long-random-text', HOME: folder };
+  // The files that the commands name.
+  for (const [name, bytes] of Object.entries(BUNDLES)) writeFileSync(join(folder, name), bytes);
+  writeFileSync(join(folder, 'ca.crt'), '-----BEGIN CERTIFICATE-----\n');
+  writeFileSync(join(folder, 'export-key'), 'svc_example\n');
+  writeFileSync(join(folder, 'minisign.key'), 'untrusted comment: a key\n');
+  writeFileSync(
+    join(folder, 'organizations.yaml'),
+    `organizations:\n  - { id: acme, plan: enterprise, domains: { acme: {} }, keys: [{ id: ci, type: admin, sha256: ${DIGEST} }] }\n`,
+  );
+});
+afterEach(async () => {
+  await cluster.stop();
+  await origin.close();
+  rmSync(folder, { recursive: true });
+});
+
+const run = (commands: string | undefined): Promise<string> => cluster.run(commands ?? 'false', env);
+
+describe('docs/kubernetes.md', () => {
+  it('leads from a presigned link to a site, to the next version without a failed request, and back', async () => {
+    const [install, next, list, back] = blocksOf('From a presigned link');
+    expect(await run(install)).toContain('answers 200');
+    await cluster.pod.untilServing('2026-11-01');
+
+    const statuses = new Map<number, number>();
+    let isReading = true;
+    const reading = (async () => {
+      while (isReading) {
+        const { status } = await fetch(`${cluster.pod.site}/`);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    })();
+    await run(next);
+    await cluster.pod.untilServing('2026-12-01');
+    isReading = false;
+    await reading;
+    expect([...statuses.keys()]).toEqual([200]);
+    expect(await (await fetch(`${cluster.pod.site}/`)).text()).toContain('december');
+
+    expect(await run(list)).toMatch(/2026-11-01[\s\S]*2026-12-01|2026-12-01[\s\S]*2026-11-01/);
+    const fetched = origin.requests.length;
+    await run(back);
+    await cluster.pod.untilServing('2026-11-01');
+    expect(origin.requests.length).toBe(fetched);
+    expect(cluster.pod.log()).not.toContain('canary');
+  });
+
+  it('picks up a link that is rotated in a Secret', async () => {
+    const [install, rotate] = blocksOf('A link in a Secret of yours');
+    await run(install);
+    await cluster.pod.untilServing('2026-11-01');
+    await run(rotate);
+    await cluster.pod.untilServing('2026-12-01');
+  });
+
+  it('brings bundles in without a network', async () => {
+    const [importing, second, image, mirror] = blocksOf('Without a network');
+    await run(importing);
+    await cluster.pod.untilServing('2026-11-01');
+    await run(second);
+    await cluster.pod.untilServing('2026-11-01');
+    expect((await cluster.pod.status()).versions.map(({ version }) => version).sort()).toEqual([
+      '2026-11-01',
+      '2026-12-01',
+    ]);
+    await run(image);
+    await run(mirror);
+    expect(origin.requests).toEqual([]);
+  });
+
+  it('refuses a setting that there is not, and takes a token out of a Secret', async () => {
+    const [levels, token] = blocksOf('The config');
+    expect(await run(levels)).toMatch(/levle[\s\S]*refused/);
+    await run(token);
+    const { env: ofPod } = JSON.parse(readFileSync(join(folder, 'pod.json'), 'utf8')) as {
+      env: Record<string, string>;
+    };
+    expect(readFileSync(ofPod.DOCSHELF__ADMIN__TOKEN__FILE ?? '', 'utf8')).toBe('a-long-random-text');
+  });
+
+  it('sets the export API up, and an OpenShift', async () => {
+    const [exports] = blocksOf('The export API');
+    expect(await run(exports)).toMatch(/svc_\w+/);
+    const [openshift] = blocksOf('OpenShift');
+    await run(openshift);
+  });
+
+  it('has no commands that are not run here', () => {
+    const sections = [
+      'From a presigned link',
+      'A link in a Secret of yours',
+      'Without a network',
+      'The config',
+      'The export API',
+      'OpenShift',
+    ];
+    const run = sections.flatMap(blocksOf);
+    expect(run).toHaveLength(PAGE.match(/^```sh$/gm)?.length ?? 0);
+    expect(run.map((_, index) => index)).toHaveLength(4 + 2 + 4 + 2 + 1 + 1);
+  });
+});
+
+describe('docshelf config check', () => {
+  it.each([...valueFiles('test/helm/values'), ...valueFiles('helm/examples')])(
+    'accepts what the chart renders of $name',
+    async ({ file }) => {
+      const manifests = template('--values', file);
+      for (const pod of podsOf(manifests).filter(({ owner }) => owner.startsWith('Deployment/'))) {
+        const { env } = layOutPod(join(folder, pod.owner), manifests, pod, GIVEN);
+        const { code, stderr } = await runDocshelf(['config', 'check'], { env });
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      }
+    },
+  );
+});

@@ -1,0 +1,96 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config/index.ts';
+import { openBench, waitFor } from '../helpers/daemon.ts';
+
+const bench = openBench(afterEach);
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../..');
+const UNIT = join(ROOT, 'examples/systemd/docshelf.service');
+const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
+
+describe('serve under a service manager', () => {
+  test('says that it is ready once it listens, and that it stops', async () => {
+    const folder = await bench.folder();
+    const said = join(folder, 'said');
+    await mkdir(join(folder, 'bin'));
+    await writeFile(join(folder, 'bin/systemd-notify'), `#!/bin/sh\necho "$*" >> '${said}'\n`);
+    await chmod(join(folder, 'bin/systemd-notify'), 0o755);
+    const env = { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, NOTIFY_SOCKET: join(folder, 'socket') };
+    const daemon = await bench.start({ staticExport: { enabled: false } }, { folder, env });
+    const lines = async (count: number): Promise<string[]> =>
+      waitFor(
+        async () => {
+          const text = await readFile(said, 'utf8').catch(() => '');
+          const found = text.split('\n').slice(0, -1);
+          return found.length >= count ? found : null;
+        },
+        () => `less than ${count} lines were said`,
+      );
+    expect((await lines(1))[0]).toBe(`READY=1 STATUS=site on ${daemon.site}`);
+    expect(await daemon.stop()).toBe(0);
+    expect((await lines(2))[1]).toMatch(/^STOPPING=1 /);
+  });
+
+  test('runs on where the word cannot be given, and asks no program where there is no manager', async () => {
+    const folder = await bench.folder();
+    const daemon = await bench.start(
+      { staticExport: { enabled: false } },
+      { folder, env: { NOTIFY_SOCKET: join(folder, 'nobody') } },
+    );
+    await daemon.untilLogged(/Cannot tell the service manager/);
+    expect((await fetch(`${daemon.admin}/livez`)).status).toBe(200);
+    const other = await bench.start({ staticExport: { enabled: false } });
+    await other.stop();
+    expect(other.log()).not.toContain('service manager');
+  });
+});
+
+describe('the unit for systemd', () => {
+  test.skipIf(!has('systemd-analyze'))('is accepted by systemd-analyze verify', async () => {
+    const folder = await bench.folder();
+    // Verify looks for the program and the man page, which an installation puts there.
+    const text = (await readFile(UNIT, 'utf8'))
+      .replaceAll('/usr/local/bin/docshelf', process.execPath)
+      .replace(/^Documentation=.*\n/m, '');
+    const unit = join(folder, 'docshelf.service');
+    await writeFile(unit, text);
+    const { stdout, stderr } = await run('systemd-analyze', ['verify', unit]);
+    expect(stdout + stderr).toBe('');
+  });
+
+  test('is of the type that serve speaks, and hardened', async () => {
+    const lines = (await readFile(UNIT, 'utf8')).split('\n');
+    for (const line of [
+      'Type=notify',
+      'NotifyAccess=all',
+      'DynamicUser=yes',
+      'ProtectSystem=strict',
+      'NoNewPrivileges=yes',
+      'CapabilityBoundingSet=',
+    ]) {
+      expect(lines).toContain(line);
+    }
+  });
+});
+
+describe('compose.yaml', () => {
+  test('opens its ports to this machine alone, and takes from the container what it does not need', async () => {
+    const { services } = parse(await readFile(join(ROOT, 'compose.yaml'), 'utf8')) as {
+      services: { docshelf: Record<string, unknown> };
+    };
+    const { docshelf } = services;
+    expect(docshelf).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+    for (const port of docshelf.ports as string[]) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  test('mounts a config that holds', async () => {
+    const file = join(ROOT, 'examples/compose/config.yaml');
+    const { config } = await loadConfig({ file, env: {}, cwd: ROOT });
+    expect(config.staticExport).toMatchObject({ enabled: true, preloadIsDefault: true });
+  });
+});

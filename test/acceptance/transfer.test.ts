@@ -1,0 +1,228 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type CommandResult, openBench } from '../helpers/daemon.ts';
+import { bundle } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const run = promisify(execFile);
+const KEYS = join(import.meta.dirname, '../fixtures/minisign');
+const [SECRET, PUBLIC, OTHER] = ['throwaway.key', 'throwaway.pub', 'other.pub'].map((name) => join(KEYS, name)) as [
+  string,
+  string,
+  string,
+];
+const OCTOBER = 'acme-export-2026-10-01.tar.gz';
+const NOVEMBER = 'acme-export-2026-11-01.tar.gz';
+
+/** A folder with an image, a chart, two bundles and a config, and a transfer packed of them. */
+async function pack(
+  more: readonly string[] = [],
+): Promise<{ folder: string; transfer: string; packed: CommandResult }> {
+  const folder = await bench.folder();
+  await writeFile(join(folder, 'docshelf.tar'), 'an image');
+  await writeFile(join(folder, 'docshelf-0.1.0.tgz'), 'a chart');
+  await writeFile(join(folder, OCTOBER), bundle('october'));
+  await writeFile(join(folder, NOVEMBER), bundle('november'));
+  await bench.writeConfig(folder, { deployment: { type: 'air-gapped', domain: 'acme' } });
+  const parts = ['--image', 'docshelf.tar', '--chart', 'docshelf-0.1.0.tgz', '--bundle', OCTOBER, NOVEMBER];
+  const packed = await bench.run(['transfer', 'pack', ...parts, '--output', 'transfer', '--json', ...more], {
+    cwd: folder,
+  });
+  return { folder, transfer: join(folder, 'transfer'), packed };
+}
+
+const unpack = (folder: string, args: readonly string[] = []): Promise<CommandResult> =>
+  bench.run(['transfer', 'unpack', 'transfer', '--json', ...args], { cwd: folder });
+
+describe('transfer pack', () => {
+  test('makes one folder whose checksums sha256sum takes, with a list of parts and ten lines to read', async () => {
+    const { transfer, packed } = await pack();
+    expect(packed.code).toBe(0);
+    const paths = packed.json<{ files: { path: string }[] }>().files.map(({ path }) => path);
+    const expected = [
+      'README.txt',
+      `bundles/${OCTOBER}`,
+      `bundles/${NOVEMBER}`,
+      'chart/docshelf-0.1.0.tgz',
+      'image/docshelf.tar',
+      'sbom.cdx.json',
+    ];
+    expect(paths).toEqual(expected);
+    const { stdout } = await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: transfer });
+    expect(stdout.trim().split('\n')).toEqual(expected.map((path) => `${path}: OK`));
+    expect((await readFile(join(transfer, 'README.txt'), 'utf8')).trimEnd().split('\n')).toHaveLength(10);
+  });
+
+  test('refuses what is no bundle, and leaves nothing', async () => {
+    const folder = await bench.folder();
+    await writeFile(join(folder, 'page.tar.gz'), '<!doctype html>');
+    const result = await bench.run(['transfer', 'pack', '--bundle', 'page.tar.gz', '--output', 'transfer', '--json'], {
+      cwd: folder,
+    });
+    expect({ code: result.code, fault: result.json().code }).toEqual({ code: 65, fault: 'unknown_format' });
+    const { stdout } = await run('ls', ['-A'], { cwd: folder });
+    expect(stdout).toBe('page.tar.gz\n');
+  });
+
+  test('refuses a folder that is there, and a transfer of nothing', async () => {
+    const { folder } = await pack();
+    const again = await bench.run(['transfer', 'pack', '--bundle', OCTOBER, '--output', 'transfer', '--json'], {
+      cwd: folder,
+    });
+    expect({ code: again.code, fault: again.json().code }).toEqual({ code: 73, fault: 'cannot_write' });
+    expect((await bench.run(['transfer', 'pack', '--output', 'other'], { cwd: folder })).code).toBe(64);
+  });
+});
+
+describe('transfer unpack', () => {
+  test('checks the folder and takes its bundles in, the last one active', async () => {
+    const { folder } = await pack();
+    const result = await unpack(folder);
+    expect(result.code).toBe(0);
+    expect(result.json<{ imported: object[] }>().imported).toMatchObject([
+      { version: '2026-10-01' },
+      { version: '2026-11-01' },
+    ]);
+    const listed = await bench.run(['bundle', 'list', '--json'], { cwd: folder });
+    expect(listed.json()).toMatchObject({ active: { version: '2026-11-01' } });
+  });
+
+  test('hands the bundles to the daemon that runs', async () => {
+    const { folder } = await pack();
+    const daemon = await bench.start(null, { folder });
+    expect((await unpack(folder)).code).toBe(0);
+    await daemon.untilServing('2026-11-01');
+    expect(await (await fetch(`${daemon.site}/`)).text()).toContain('november');
+  });
+
+  test('with --verify-only takes nothing in', async () => {
+    const { folder } = await pack();
+    const result = await unpack(folder, ['--verify-only']);
+    expect(result.json()).toMatchObject({ imported: [], unsigned: [`bundles/${OCTOBER}`, `bundles/${NOVEMBER}`] });
+    expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
+  });
+
+  test.each<[string, (transfer: string) => Promise<unknown>, string]>([
+    ['a changed file', (at) => writeFile(join(at, 'image/docshelf.tar'), 'another image'), 'wrong_digest'],
+    ['a missing file', (at) => rm(join(at, 'chart/docshelf-0.1.0.tgz')), 'manifest_mismatch'],
+    ['a file that nobody packed', (at) => writeFile(join(at, 'bundles/more.tar.gz'), 'x'), 'manifest_mismatch'],
+    ['a pipe or a link out of it', (at) => symlink('/', join(at, 'root')), 'manifest_mismatch'],
+    [
+      'checksums that lead out of it',
+      async (at) => writeFile(join(at, 'SHA256SUMS'), `${'0'.repeat(64)}  ../x\n`),
+      'manifest_mismatch',
+    ],
+  ])('refuses %s, and takes nothing in', async (_, damage, code) => {
+    const { folder, transfer } = await pack();
+    await damage(transfer);
+    const result = await unpack(folder);
+    expect({ code: result.code, fault: result.json().code }).toEqual({ code: 65, fault: code });
+    expect((await bench.run(['bundle', 'list', '--json'], { cwd: folder })).json()).toMatchObject({ versions: [] });
+  });
+
+  test('ends with 69 for a folder that is no transfer', async () => {
+    const folder = await bench.folder();
+    await mkdir(join(folder, 'transfer'));
+    expect((await unpack(folder)).json().code).toBe('cannot_read');
+  });
+});
+
+describe('signatures of a transfer', () => {
+  test('vouch for everything where the checksums are signed', async () => {
+    const { folder, transfer } = await pack(['--signing-key-file', SECRET]);
+    const signed = await unpack(folder, ['--verify-only', '--public-key', PUBLIC]);
+    expect({ code: signed.code, ...signed.json() }).toMatchObject({
+      code: 0,
+      unsigned: [],
+      signatures: [{ file: 'SHA256SUMS' }],
+    });
+
+    const foreign = await unpack(folder, ['--verify-only', '--public-key', OTHER]);
+    expect({ code: foreign.code, fault: foreign.json().code }).toEqual({ code: 65, fault: 'bad_signature' });
+
+    // Whoever changes a file and its checksum cannot sign that.
+    await cp(join(folder, OCTOBER), join(transfer, 'bundles', NOVEMBER));
+    const files = [
+      'README.txt',
+      `bundles/${OCTOBER}`,
+      `bundles/${NOVEMBER}`,
+      'chart/docshelf-0.1.0.tgz',
+      'image/docshelf.tar',
+      'sbom.cdx.json',
+    ];
+    const { stdout } = await run('sha256sum', files, { cwd: transfer });
+    await writeFile(join(transfer, 'SHA256SUMS'), stdout);
+    expect((await unpack(folder, ['--public-key', PUBLIC])).json().code).toBe('bad_signature');
+  });
+
+  test.skipIf(spawnSync('minisign', ['-v']).error !== undefined)(
+    'of bundles cross with them, and are asked for where keys are named',
+    async () => {
+      const { folder } = await pack();
+      const unsigned = await unpack(folder, ['--public-key', PUBLIC]);
+      expect({ code: unsigned.code, fault: unsigned.json().code }).toEqual({ code: 65, fault: 'no_signature' });
+
+      await run('minisign', ['-S', '-s', SECRET, '-m', OCTOBER], { cwd: folder });
+      await rm(join(folder, 'transfer'), { recursive: true });
+      const parts = ['--bundle', OCTOBER, '--public-key', PUBLIC, '--output', 'transfer'];
+      expect((await bench.run(['transfer', 'pack', ...parts], { cwd: folder })).code).toBe(0);
+      const taken = await unpack(folder, ['--public-key', PUBLIC]);
+      expect(taken.json()).toMatchObject({
+        signatures: [{ file: `bundles/${OCTOBER}` }],
+        imported: [{ version: '2026-10-01' }],
+      });
+    },
+  );
+});
+
+describe('the list of parts', () => {
+  interface Sbom {
+    readonly bomFormat: string;
+    readonly specVersion: string;
+    readonly components: readonly {
+      'bom-ref': string;
+      name: string;
+      version?: string;
+      hashes?: { content: string }[];
+    }[];
+    readonly dependencies: readonly { ref: string; dependsOn: readonly string[] }[];
+  }
+  const read = async (): Promise<Sbom> =>
+    JSON.parse(await readFile(join(import.meta.dirname, '../../dist/sbom.json'), 'utf8'));
+
+  test('names every production dependency with its version and digest, and nothing that only tests need', async () => {
+    const { bomFormat, specVersion, components } = await read();
+    expect({ bomFormat, specVersion }).toEqual({ bomFormat: 'CycloneDX', specVersion: '1.6' });
+    const { dependencies, devDependencies } = JSON.parse(
+      await readFile(join(import.meta.dirname, '../../package.json'), 'utf8'),
+    );
+    for (const [name, version] of Object.entries(dependencies)) {
+      const found = components.find((each) => each.name === name && each.version === version);
+      expect({ name, digest: found?.hashes?.[0]?.content }).toEqual({
+        name,
+        digest: expect.stringMatching(/^[0-9a-f]{128}$/),
+      });
+    }
+    const names = components.map(({ name }) => name);
+    for (const name of Object.keys(devDependencies)) expect(names.includes(name)).toBe(name === 'swagger-ui-dist');
+  });
+
+  test('refers to what it names, each once, and reaches all of it from the program', async () => {
+    const { components, dependencies } = await read();
+    const refs = components.map((each) => each['bom-ref']);
+    expect(new Set(refs).size).toBe(refs.length);
+    const root = dependencies.find(({ ref }) => ref.startsWith('pkg:npm/docshelf@'))?.ref ?? '';
+    const below = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+    const reached = new Set<string>();
+    const walk = (ref: string): void => {
+      if (reached.has(ref)) return;
+      reached.add(ref);
+      for (const next of below.get(ref) ?? []) walk(next);
+    };
+    walk(root);
+    expect([...reached].sort()).toEqual([root, ...refs].sort());
+  });
+});

@@ -1,0 +1,238 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RenderSession } from '../../src/export/render/ports.ts';
+import { Browsers, hasChromium, MemorySite, ORIGIN, PIXEL, renderPath } from './export-site.ts';
+import { whyNoChromium } from './reader.ts';
+
+const picture = { headers: { 'content-type': 'image/png' }, body: PIXEL };
+const tall = '<div style="height:6000px"></div>';
+
+const ANSWERS = {
+  '/favicon.ico': picture,
+  '/plain.html':
+    '<!doctype html><title>Plain</title><p>Hello &amp; <a href="next.html#part">next</a> <a href="mailto:a@b.c">mail</a>',
+  '/lazy.html': `<!doctype html>${tall}<img src="/lazy.png" loading="lazy"><iframe src="/lazy-frame.html" loading="lazy"></iframe>
+    <div id="watched"></div>${tall}
+    <script>new IntersectionObserver((seen, self) => {
+      if (!seen[0].isIntersecting) return;
+      self.disconnect();
+      new Image().src = '/observed.png';
+    }).observe(document.querySelector('#watched'))</script>`,
+  '/lazy.png': picture,
+  '/observed.png': picture,
+  '/lazy-frame.html': '<img src="/in-frame.png">',
+  '/in-frame.png': picture,
+  '/client.html':
+    '<!doctype html><html lang="en"><body><div id="app"></div><script src="/client.js" type="module"></script></body></html>',
+  '/client.js': `const { title } = await (await fetch('/data.json?page=1')).json();
+    document.querySelector('#app').innerHTML = '<h1>' + title + '</h1>';
+    const made = document.createElement('img');
+    made.src = '/made.png';
+    document.body.append(made);
+    customElements.define('x-note', class extends HTMLElement {
+      constructor() { super(); this.attachShadow({ mode: 'open' }).innerHTML = '<p>In the shadow</p>'; }
+    });
+    document.body.append(document.createElement('x-note'));
+    new Worker('/worker.js');`,
+  '/data.json?page=1': '{"title":"Written by a script"}',
+  '/made.png': picture,
+  '/worker.js': "importScripts('/imported.js'); fetch('/from-worker.json')",
+  '/imported.js': '',
+  '/from-worker.json': '{}',
+  '/moved.html': { status: 302, headers: { location: '/deep/target.html' } },
+  '/deep/target.html': '<link rel="stylesheet" href="style.css">',
+  '/deep/style.css': { status: 301, headers: { location: '/styles/real.css' } },
+  '/styles/real.css': 'body { background: url(below.png) }',
+  '/styles/below.png': picture,
+  '/leaves.html': '<p>Gone</p><script>setTimeout(() => { location = "/plain.html" }, 50)</script>',
+  '/loops.html': '<script>location = "/loops.html?" + Math.random()</script>',
+  '/hangs.html': '<img src="/before.png"><script>while (true);</script>',
+  '/before.png': picture,
+  '/polls.html': '<p>Polls</p><script>setInterval(() => fetch("/plain.html?" + Math.random()), 20)</script>',
+  '/streams.html': '<p>Streams</p><script>new EventSource("/events")</script>',
+  '/waits.html': '<p>Waits</p><script>fetch("/never")</script>',
+  '/never': 'never',
+  '/complains.html': `<script>console.error('said', 1); console.log('quiet'); Promise.reject(new Error('nobody caught')); undefinedName()</script><img src="/missing.png">`,
+  '/floods.html': '<script>setInterval(() => { for (let i = 0; i < 1000; i++) console.log("flood") }, 1)</script>',
+  '/asks.html':
+    '<script>alert("a"); confirm("b"); prompt("c"); window.open("/popup.html"); onbeforeunload = (e) => { e.preventDefault(); return "stay" }</script><p>Answered</p>',
+  '/asks-on.html': '<script>setInterval(() => { for (;;) alert("again") }, 1)</script>',
+  '/popup.html': 'never',
+  '/saves.html':
+    '<p>Saves</p><a id="save" href="/file.zip" download></a><script>document.querySelector("#save").click()</script>',
+  '/file.zip': { headers: { 'content-type': 'application/zip', 'content-disposition': 'attachment' }, body: 'PK' },
+  '/posts.html': '<script>fetch("/form", { method: "POST", body: "x" }); navigator.sendBeacon("/beacon", "x")</script>',
+  '/sets-cookie.html': {
+    headers: { 'set-cookie': 'seen=1; Path=/; Expires=Wed, 21 Oct 2037 07:28:00 GMT, other=2; Path=/' },
+    body: '<p>Set</p>',
+  },
+  '/reads-cookie.html': '<img src="/cookie.png"><img src="https://elsewhere.test/cookie.png">',
+  '/cookie.png': picture,
+  'https://elsewhere.test/cookie.png': picture,
+};
+
+describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
+  const browsers = new Browsers();
+  const site = new MemorySite(ANSWERS);
+  let session: RenderSession;
+
+  beforeAll(async () => {
+    session = await browsers.open(site.answer);
+  });
+  afterAll(() => browsers.close());
+
+  const render = (path: string) => renderPath(session, path);
+  const askedBy = ({ answered }: { answered: readonly { url: string }[] }) =>
+    answered.map(({ url }) => url.replace(ORIGIN, '')).filter((path) => path !== '/favicon.ico');
+
+  it('gives its document, its text and its links', async () => {
+    const page = await render('/plain.html');
+    expect(page.state).toBe('settled');
+    expect(page.dom).toEqual({
+      html: '<!DOCTYPE html>\n<html><head><title>Plain</title></head><body><p>Hello &amp; <a href="next.html#part">next</a> <a href="mailto:a@b.c">mail</a></p></body></html>\n',
+      text: 'Hello & next mail',
+      links: [`${ORIGIN}/next.html`],
+    });
+  });
+
+  it('loads what is lazy, and leaves the attributes as they are', async () => {
+    const page = await render('/lazy.html');
+    expect(askedBy(page)).toEqual(
+      expect.arrayContaining(['/lazy.png', '/lazy-frame.html', '/in-frame.png', '/observed.png']),
+    );
+    expect(page.dom?.html.match(/loading="lazy"/g)).toHaveLength(2);
+  });
+
+  it('gives what scripts fetch and write, of workers and shadow roots too', async () => {
+    const page = await render('/client.html');
+    expect(page.state).toBe('settled');
+    expect(askedBy(page)).toEqual(
+      expect.arrayContaining(['/data.json?page=1', '/made.png', '/worker.js', '/imported.js', '/from-worker.json']),
+    );
+    expect(page.dom?.text).toContain('Written by a script');
+    expect(page.dom?.text).toContain('In the shadow');
+    expect(page.dom?.html).toContain(
+      '<x-note><template shadowrootmode="open"><p>In the shadow</p></template></x-note>',
+    );
+    expect(page.dom?.html).toMatch(/^<!DOCTYPE html>\n<html lang="en">/);
+  });
+
+  it('follows redirects by asking again, so that what they lead to has its own address', async () => {
+    const page = await render('/moved.html');
+    expect(page.url).toBe(`${ORIGIN}/deep/target.html`);
+    expect(askedBy(page)).toEqual([
+      '/moved.html',
+      '/deep/target.html',
+      '/deep/style.css',
+      '/styles/real.css',
+      '/styles/below.png',
+    ]);
+  });
+
+  it('that goes elsewhere by itself is left', async () => {
+    expect(await render('/leaves.html')).toMatchObject({ state: 'left', url: `${ORIGIN}/plain.html`, dom: null });
+    expect((await render('/loops.html')).state).not.toBe('settled');
+    expect(site.asked.filter((path) => path.startsWith('/loops.html')).length).toBeLessThan(30);
+  });
+
+  it('that never lets anything else run is given up, and the next one is rendered', async () => {
+    const impatient = await browsers.open(site.answer, { pageMsMax: 3_000, tabs: 1 });
+    const page = await renderPath(impatient, '/hangs.html');
+    expect(page).toMatchObject({ state: 'hung', dom: null });
+    expect(askedBy(page)).toContain('/before.png');
+    expect(await renderPath(impatient, '/plain.html')).toMatchObject({ state: 'settled' });
+  });
+
+  it('that goes on asking is taken as it is', async () => {
+    const impatient = await browsers.open(site.answer, { pageMsMax: 6_000 });
+    const pages = await Promise.all(['/polls.html', '/waits.html'].map((path) => renderPath(impatient, path)));
+    expect(pages.map(({ state, dom }) => [state, dom?.text])).toEqual([
+      ['unsettled', 'Polls'],
+      ['unsettled', 'Waits'],
+    ]);
+    expect(await renderPath(impatient, '/streams.html')).toMatchObject({
+      state: 'settled',
+      failures: [{ url: `${ORIGIN}/events`, why: 'stream' }],
+    });
+  });
+
+  it('tells what went wrong on it, once', async () => {
+    const page = await render('/complains.html');
+    expect(page.consoleErrors).toHaveLength(3);
+    expect(page.consoleErrors.join('\n')).toMatch(/said 1[\s\S]*undefinedName/);
+    expect(page.failures).toEqual([{ url: `${ORIGIN}/missing.png`, why: '404' }]);
+  });
+
+  it('that floods its console, or asks without end, is given up', async () => {
+    expect(await render('/floods.html')).toMatchObject({ state: 'hung', consoleErrors: [] });
+    expect(await render('/asks-on.html')).toMatchObject({ state: 'hung' });
+  });
+
+  it('opens no window, saves no file, and gets its dialogs closed', async () => {
+    expect(await render('/asks.html')).toMatchObject({ state: 'settled', dom: { text: 'Answered' } });
+    expect(site.asked).not.toContain('/popup.html');
+    expect(await render('/saves.html')).toMatchObject({ dom: { text: 'Saves' } });
+    expect(await render('/file.zip')).toMatchObject({ state: 'failed', dom: null });
+    expect(await render('/plain.html')).toMatchObject({ state: 'settled' });
+  });
+
+  it('changes nothing on the site', async () => {
+    const page = await render('/posts.html');
+    expect(page.failures.map(({ url, why }) => [url, why])).toEqual(
+      expect.arrayContaining([
+        [`${ORIGIN}/form`, 'method'],
+        [`${ORIGIN}/beacon`, 'method'],
+      ]),
+    );
+    expect(site.asked).not.toContain('/form');
+  });
+
+  it('has the cookies that the site sets, and no other host gets them', async () => {
+    await render('/sets-cookie.html');
+    await render('/reads-cookie.html');
+    const cookies = site.requests
+      .filter(({ url }) => url.endsWith('/cookie.png'))
+      .map(({ url, headers }) => [new URL(url).host, headers.cookie]);
+    expect(cookies).toEqual(
+      expect.arrayContaining([
+        ['site.test', 'seen=1; other=2'],
+        ['elsewhere.test', undefined],
+      ]),
+    );
+  });
+
+  it('reaches nothing but through whoever answers', async () => {
+    let connections = 0;
+    const listener = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const address = listener.address();
+    const port = typeof address === 'object' ? address?.port : null;
+    const metadata = 'http://169.254.169.254/latest/meta-data/';
+    const hostile = new MemorySite({
+      'http://site.test/': `<link rel="preconnect" href="http://127.0.0.1:${port}"><link rel="dns-prefetch" href="//name.test">
+        <img src="http://127.0.0.1:${port}/a.png"><iframe src="${metadata}"></iframe>
+        <script>
+          fetch('${metadata}').catch(() => {});
+          new WebSocket('ws://127.0.0.1:${port}/');
+          const peer = new RTCPeerConnection({ iceServers: [{ urls: 'stun:127.0.0.1:${port}?transport=tcp' }, { urls: 'turn:127.0.0.1:${port}?transport=tcp', username: 'a', credential: 'b' }] });
+          peer.createDataChannel('x');
+          peer.createOffer().then((offer) => peer.setLocalDescription(offer));
+        </script>`,
+    });
+    const cut = await browsers.open(hostile.answer);
+    const page = await cut.render('http://site.test/', { signal: AbortSignal.timeout(60_000) });
+    expect(page.state).toBe('settled');
+    // It asked us, whose guard refused it.
+    expect(page.failures).toEqual(
+      expect.arrayContaining([
+        { url: metadata, why: 'address_not_allowed' },
+        { url: `http://127.0.0.1:${port}/a.png`, why: 'address_not_allowed' },
+      ]),
+    );
+    expect(connections).toBe(0);
+    await new Promise((resolve) => listener.close(resolve));
+  });
+});

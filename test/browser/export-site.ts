@@ -1,0 +1,125 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ChromiumSettings } from '../../src/adapters/chromium-browser.ts';
+import { ChromiumRenderer } from '../../src/adapters/chromium-renderer.ts';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import type { FetchedAnswer } from '../../src/export/crawl/ports.ts';
+import type { AnswerRequest, PageRequest, RenderedPage, RenderSession } from '../../src/export/render/ports.ts';
+import { hasChromium } from './reader.ts';
+
+export const ORIGIN = 'https://site.test';
+
+/** What a path answers: a page's text, or status, headers and body. */
+export type Answers = Readonly<
+  Record<
+    string,
+    | string
+    | {
+        readonly status?: number;
+        readonly headers?: Readonly<Record<string, string>>;
+        readonly body?: string | Uint8Array;
+      }
+  >
+>;
+
+/** A site in memory that writes down who asked it for what. */
+export class MemorySite {
+  readonly requests: PageRequest[] = [];
+  readonly #answers: Answers;
+
+  /** @param answers by path of ORIGIN, or by whole URL */
+  constructor(answers: Answers) {
+    this.#answers = answers;
+  }
+
+  readonly answer: AnswerRequest = async (request, signal) => {
+    this.requests.push(request);
+    const { origin, pathname, search, href } = new URL(request.url);
+    const found = this.#answers[href] ?? (origin === ORIGIN ? this.#answers[pathname + search] : undefined);
+    if (found === undefined && origin !== ORIGIN) {
+      throw new DocshelfError('address_not_allowed', `Cannot fetch "${href}": there is no other host`);
+    }
+    if (found === 'never') {
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    }
+    const {
+      status = 200,
+      headers = {},
+      body = '',
+    } = found === undefined ? { status: 404, body: 'not found' } : typeof found === 'string' ? { body: found } : found;
+    return answerOf(status, { 'content-type': typeOf(pathname), ...headers }, body);
+  };
+
+  get asked(): string[] {
+    return this.requests.map(({ url }) => url.replace(ORIGIN, ''));
+  }
+}
+
+export function answerOf(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string | Uint8Array,
+): FetchedAnswer {
+  return {
+    status,
+    header: (name) => headers[name] ?? null,
+    body: typeof body === 'string' ? Buffer.from(body) : body,
+  };
+}
+
+function typeOf(path: string): string {
+  if (path.endsWith('.js')) return 'text/javascript';
+  if (path.endsWith('.css')) return 'text/css';
+  if (path.endsWith('.json')) return 'application/json';
+  if (path.endsWith('.png')) return 'image/png';
+  return 'text/html; charset=utf-8';
+}
+
+/** A picture of one pixel. */
+export const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+/** Browsers of one test file; `close` ends them all. */
+export class Browsers {
+  readonly #closing: (() => Promise<void>)[] = [];
+
+  async open(answer: AnswerRequest, settings: Partial<ChromiumSettings> = {}): Promise<RenderSession> {
+    const renderer = await this.renderer(settings);
+    const session = await renderer.open(answer);
+    this.#closing.push(() => session.close());
+    return session;
+  }
+
+  async renderer(settings: Partial<ChromiumSettings> = {}): Promise<ChromiumRenderer> {
+    const tempDir = settings.tempDir ?? (await this.folder());
+    return new ChromiumRenderer({
+      env: process.env,
+      // Tests may run in a container.
+      sandbox: 'off',
+      tempDir,
+      tabs: 4,
+      pageMsMax: 20_000,
+      ...settings,
+    });
+  }
+
+  /** A new folder, removed once the browsers have ended. */
+  async folder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-browser-'));
+    this.#closing.unshift(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closing.reverse()) await close();
+  }
+}
+
+export async function renderPath(session: RenderSession, path: string, withScreenshot = false): Promise<RenderedPage> {
+  return session.render(ORIGIN + path, { signal: AbortSignal.timeout(60_000), withScreenshot });
+}
+
+export { hasChromium };

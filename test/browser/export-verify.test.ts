@@ -1,0 +1,128 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Finding } from '../../src/domain/job.ts';
+import type { CollectedFile } from '../../src/export/ports.ts';
+import type { AnswerRequest, PageRenderer } from '../../src/export/render/ports.ts';
+import { type LivePage, type LiveSite, livePageOf, verifySite } from '../../src/export/verify/index.ts';
+import { mediaTypeOf } from '../../src/web/index.ts';
+import { type Answers, Browsers, hasChromium, MemorySite, ORIGIN, PIXEL, renderPath } from './export-site.ts';
+import { whyNoChromium } from './reader.ts';
+
+const WRITTEN: Readonly<Record<string, string | Uint8Array>> = {
+  'index.html': '<link rel="stylesheet" href="style.css"><p>Start</p><a href="same.html">same</a>',
+  'style.css': 'p { color: red }',
+  'same.html': '<p>The same</p><script>console.error("as ever", 2); new Image().src = "/never-was.png"</script>',
+  'text/index.html': '<p>Two words are gone</p>',
+  'broken.html': '<img src="lost.png"><script>undefinedName()</script><p>Broken</p>',
+  'outside.html': '<script src="https://cdn.test/a.js?key=1"></script><p>Outside</p>',
+  'clean.html': '<script>fetch("/same")</script><p>Clean</p>',
+  'moved.html': '<meta http-equiv="refresh" content="0; url=same.html">',
+};
+const LIVE: Answers = {
+  '/': WRITTEN['index.html'] as string,
+  '/style.css': WRITTEN['style.css'] as string,
+  '/same.html': '<p>The same</p><script>console.error("as ever", 1); new Image().src = "/never-was.png"</script>',
+  '/text/': '<p>Not one, but two words are gone</p>',
+  '/broken.html': '<img src="lost.png"><p>Broken</p>',
+  '/lost.png': { body: PIXEL },
+  '/outside.html': WRITTEN['outside.html'] as string,
+  'https://cdn.test/a.js?key=1': { headers: { 'content-type': 'text/javascript' } },
+  '/clean.html': WRITTEN['clean.html'] as string,
+  '/same': '{}',
+  '/moved.html': { status: 302, headers: { location: '/same.html' } },
+};
+
+describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
+  const browsers = new Browsers();
+  const folders: string[] = [];
+  afterAll(async () => {
+    await browsers.close();
+    for (const folder of folders) await rm(folder, { recursive: true });
+  });
+
+  async function verify(
+    written: Readonly<Record<string, string | Uint8Array>>,
+    live: LiveSite | null,
+    renderer?: PageRenderer,
+  ) {
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-verify-'));
+    folders.push(folder);
+    const siteDir = join(folder, 'site');
+    const files: CollectedFile[] = [];
+    for (const [path, content] of Object.entries(written)) {
+      await mkdir(dirname(join(siteDir, path)), { recursive: true });
+      await writeFile(join(siteDir, path), content);
+      files.push({ path, size: content.length, sha256: '', type: mediaTypeOf(path) });
+    }
+    const findings: Finding[] = [];
+    const picturesDir = join(folder, 'pictures');
+    await verifySite({
+      renderer: renderer ?? (await browsers.renderer()),
+      siteDir,
+      files,
+      live,
+      picturesDir,
+      find: (finding) => findings.push(finding),
+      onProgress: () => undefined,
+      signal: AbortSignal.timeout(100_000),
+    });
+    return { findings, picturesDir };
+  }
+
+  const liveSite = (answer: AnswerRequest, seen: (path: string) => LivePage | null = () => null): LiveSite => ({
+    urlOf: (path) => `${ORIGIN}/${path.replace(/index\.html$/, '')}`,
+    seen,
+    answer,
+  });
+
+  it('finds what the live pages do not have, and pictures the worst of them', async () => {
+    const { findings, picturesDir } = await verify(WRITTEN, liveSite(new MemorySite(LIVE).answer));
+    const told = findings.map(({ kind, page, detail }) => [kind, page, detail]);
+    expect(told).toEqual([
+      ['changed_text', 'text/index.html', expect.stringContaining('4 words are missing and 1 are new')],
+      ['failed_request', 'broken.html', '/lost.png: 404'],
+      ['console_error', 'broken.html', expect.stringContaining('undefinedName')],
+      ['off_origin_request', 'outside.html', 'https://cdn.test/a.js'],
+      ['clean_url_needed', '', '/same'],
+      ['pictures', 'broken.html', '1-live.png, 1-written.png'],
+      ['pictures', 'text/index.html', '2-live.png, 2-written.png'],
+      ['pictures', 'outside.html', '3-live.png, 3-written.png'],
+    ]);
+    expect(await readdir(picturesDir)).toHaveLength(6);
+    const picture = await readFile(join(picturesDir, '1-written.png'));
+    expect(picture.subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  it('asks the live site for nothing where the crawl has seen the same', async () => {
+    const site = new MemorySite(LIVE);
+    const session = await browsers.open(site.answer);
+    const seen = new Map<string, LivePage>();
+    for (const path of ['index.html', 'same.html']) {
+      const shown = await renderPath(session, `/${path.replace('index.html', '')}`);
+      // What a crawl keeps goes through its journal.
+      seen.set(path, JSON.parse(JSON.stringify(livePageOf(shown))));
+    }
+    const asked = site.asked.length;
+    const { 'index.html': start = '', 'same.html': same = '', 'style.css': style = '' } = WRITTEN;
+    const { findings } = await verify(
+      { 'index.html': start, 'same.html': same, 'style.css': style },
+      liveSite(site.answer, (path) => seen.get(path) ?? null),
+    );
+    expect(findings).toEqual([]);
+    expect(site.asked.length).toBe(asked);
+  });
+
+  it('tells all that fails where there is no live site', async () => {
+    const { 'broken.html': broken = '' } = WRITTEN;
+    const { findings } = await verify({ 'broken.html': broken }, null);
+    expect(findings.map(({ kind }) => kind)).toEqual(['failed_request', 'console_error', 'pictures']);
+  });
+
+  it('says once that there is no browser, and is no error', async () => {
+    const without = await browsers.renderer({ env: { PATH: '/nowhere' } });
+    const { findings } = await verify(WRITTEN, null, without);
+    expect(findings.map(({ kind }) => kind)).toEqual(['not_verified']);
+  });
+});

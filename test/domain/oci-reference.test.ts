@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'vitest';
+import { parseOciReference } from '../../src/domain/oci-reference.ts';
+
+const DIGEST = `sha256:${'a'.repeat(64)}`;
+
+describe('parseOciReference()', () => {
+  test.each([
+    ['oci://registry.example/docs/acme:2024-06-01', 'registry.example', 'docs/acme', '2024-06-01', null],
+    ['oci://Registry.Example:5000/acme:v1.2.3', 'registry.example:5000', 'acme', 'v1.2.3', null],
+    [`oci://[::1]:5000/a/b__c/d-e@${DIGEST}`, '[::1]:5000', 'a/b__c/d-e', null, DIGEST],
+  ])('reads %s', (link, registry, repository, tag, digest) => {
+    expect(parseOciReference(link)).toEqual({ registry, repository, tag, digest });
+  });
+
+  test.each([
+    'oci://registry.example/docs/acme',
+    'oci://registry.example:2024',
+    'oci://registry.example/Docs:1',
+    'oci://registry.example/../docs:1',
+    'oci://registry.example/docs:1?x=1',
+    'oci://user:password@registry.example/docs:1',
+    'oci://registry.example/docs@sha256:abc',
+    'https://registry.example/docs:1',
+    `oci://registry.example/${'a/'.repeat(600)}a:1`,
+  ])('refuses %s', (link) => {
+    expect(parseOciReference(link)).toBeNull();
+  });
+});

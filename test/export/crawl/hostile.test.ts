@@ -1,0 +1,182 @@
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CrawlHome, crawlOf, TIGHT } from './crawled-site.ts';
+import { type Origin, type OriginFile, originOf } from './origin.ts';
+
+let home: CrawlHome;
+const origins: Origin[] = [];
+const timers: NodeJS.Timeout[] = [];
+
+async function open(files: Readonly<Record<string, OriginFile>>): Promise<Origin> {
+  const origin = await originOf(files);
+  origins.push(origin);
+  return origin;
+}
+
+beforeEach(async () => {
+  home = await CrawlHome.make();
+});
+afterEach(async () => {
+  for (const timer of timers.splice(0)) clearInterval(timer);
+  for (const origin of origins.splice(0)) await origin.close();
+  await home.remove();
+});
+
+/** A site where every address is a page with links to more. */
+async function endless(linksOf: (path: string) => string): Promise<Origin> {
+  const site = await open({});
+  const files = new Proxy<Record<string, OriginFile>>(
+    {},
+    {
+      get: (_, path) =>
+        String(path) === '/robots.txt' || String(path).endsWith('.txt') || String(path).endsWith('.xml')
+          ? undefined
+          : linksOf(String(path)),
+    },
+  );
+  await site.close();
+  origins.splice(0);
+  return open(files);
+}
+
+const limits = (more: object) => ({ limits: { ...crawlOf('http://x/').limits, ...more } });
+
+describe('a hostile site', () => {
+  it('with endless links ends at the limit of pages, and says what is left out', async () => {
+    let at = 0;
+    const site = await endless(() => {
+      at += 1;
+      return `<a href="/x${at}">x</a><a href="/y${at}">y</a>`;
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`, limits({ pagesMax: 50 })));
+    expect(crawled.paths.filter((path) => path.endsWith('.html'))).toHaveLength(50);
+    expect(crawled.found('left_out').length).toBeGreaterThan(0);
+    expect(site.requests.length).toBeLessThan(100);
+  }, 60_000);
+
+  it.each<[string, (path: string) => string, object, RegExp]>([
+    ['ever deeper', (path) => `<a href="${path === '/' ? '' : path}/a${path.length}">x</a>`, {}, /deeper|longer/],
+    ['in a circle', (path) => `<a href="${path === '/' ? '' : path}/a/b">x</a>`, {}, /repeats itself/],
+    [
+      'by queries',
+      (path) => `<a href="/p?n=${path.length}${'x'.repeat(path.length)}">x</a>`,
+      { queryVariantsMax: 5 },
+      /query alone/,
+    ],
+    ['by days', (path) => calendar(path), {}, /date alone/],
+    [
+      'far away',
+      (path) => `<a href="/p${Number(/\d+/.exec(path)?.[0] ?? 0) + 1}">x</a>`,
+      { depthMax: 7 },
+      /7 links away/,
+    ],
+  ])(
+    'that goes on %s is left where it does',
+    async (_, linksOf, more, why) => {
+      const site = await endless(linksOf);
+      const crawled = await home.crawl(crawlOf(`${site.origin}/`, limits(more)));
+      expect(crawled.found('left_out').some((detail) => why.test(detail))).toBe(true);
+      expect(crawled.paths.filter((path) => path.endsWith('.html')).length).toBeLessThan(900);
+    },
+    60_000,
+  );
+
+  it('with a page that never ends, a slow one, and bombs loses those alone', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 ** 2));
+    const flood = (response: ServerResponse): void => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
+      response.once('drain', () => flood(response));
+    };
+    const drip = (response: ServerResponse): void => {
+      timers.push(setInterval(() => response.write('x'), 50));
+    };
+    const site = await open({
+      '/': `<a href="/huge">1</a><a href="/declared">2</a><a href="/drip">3</a><a href="/bomb">4</a><img src="/bomb.png"><a href="/liar">5</a><a href="/good">6</a><img src="/huge.png">`,
+      '/huge': (_, response) => flood(response.writeHead(200, { 'content-type': 'text/html' })),
+      '/huge.png': (_, response) => flood(response.writeHead(200, { 'content-type': 'image/png' })),
+      '/declared': (_, response) =>
+        response.writeHead(200, { 'content-type': 'text/html', 'content-length': 10 * 1024 ** 3 }).flushHeaders(),
+      '/drip': (_, response) => drip(response.writeHead(200, { 'content-type': 'text/html' })),
+      '/bomb': { headers: { 'content-encoding': 'gzip' }, body: bomb },
+      '/bomb.png': { type: 'image/png', headers: { 'content-encoding': 'gzip' }, body: bomb },
+      '/liar': { headers: { 'content-encoding': 'gzip' }, body: 'this is no gzip' },
+      '/good': '<p>good',
+    });
+    const settings = crawlOf(`${site.origin}/`, limits({ requestTimeoutMs: 1_000, pageBytesMax: 100_000 }));
+    const crawled = await home.crawl(settings, { options: { archiveLimits: TIGHT } });
+    expect(crawled.paths).toEqual(['404.html', 'good.html', 'index.html']);
+    const lost = crawled.found('not_fetched').map((detail) => new URL(detail.split(': ')[0] ?? '').pathname);
+    expect(lost.sort()).toEqual(['/bomb', '/bomb.png', '/declared', '/drip', '/huge', '/huge.png', '/liar']);
+  }, 60_000);
+
+  it('that redirects in circles, to the inside and to metadata services is not followed', async () => {
+    const inside = await open({ '/secret.png': { type: 'image/png', body: 'secret' } });
+    const to = (location: string): OriginFile => ({ status: 302, headers: { location } });
+    const insideUrl = inside.origin.replace('127.0.0.1', '127.0.0.2');
+    const site = await open({
+      '/': `<a href="/loop">1</a><img src="/meta.png"><img src="/inside.png"><a href="/file">2</a><img src="http://169.254.169.254/latest/"><img src="/far0.png">`,
+      '/loop': to('/loop2'),
+      '/loop2': to('/loop'),
+      '/meta.png': to('http://169.254.169.254/latest/meta-data/'),
+      '/inside.png': to(`${insideUrl}/secret.png`),
+      '/file': to('file:///etc/passwd'),
+      ...Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`/far${n}.png`, to(`/far${n + 1}.png`)])),
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: ['127.0.0.1', '169.254.0.0/16'] }));
+    expect(inside.requests).toHaveLength(0);
+    expect(crawled.paths).not.toContain('_external/127.0.0.2/secret.png');
+    expect([...crawled.files.values()].join('')).not.toContain('root:');
+    expect(crawled.found('too_many_redirects')).toHaveLength(1);
+    const lost = crawled.found('not_fetched').join('\n');
+    for (const part of ['169.254.169.254/latest/meta-data/', '127.0.0.2', '/file: it redirects to what is not http(s)'])
+      expect(lost).toContain(part);
+  }, 60_000);
+
+  it('with addresses that would leave the export stays within it', async () => {
+    const site = await open({
+      '/': '<a href="/..%2f..%2fetc/passwd">1</a><a href="/a%00b">2</a><a href="/%2e%2e/%2e%2e/x">3</a><a href="/a\\..\\b">4</a><a href="http://[bad">5</a><a href="/%ff">6</a><a href="/_docshelf/manifest.json">7</a>',
+      '/..%2f..%2fetc/passwd': '<p>1',
+      '/a%00b': '<p>2',
+      '/x': '<p>3',
+      '/b': '<p>4',
+      '/%ff': '<p>6',
+      '/_docshelf/manifest.json': { type: 'application/json', body: '{}' },
+    });
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    for (const path of crawled.paths) expect(path).not.toMatch(/(?:^|\/)\.\.(?:\/|$)|\0|^\/|^_docshelf\//);
+    expect(crawled.paths).toEqual([
+      '%ff.html',
+      '404.html',
+      '_.._.._etc/passwd.html',
+      '__docshelf/manifest.json',
+      'a_b.html',
+      'b.html',
+      'index.html',
+      'x.html',
+    ]);
+  });
+
+  it('with 100,000 links on a page and a document 50,000 elements deep is read', async () => {
+    const links = Array.from({ length: 100_000 }, (_, n) => `<a href="/n${n}">x</a>`).join('');
+    const site = await open({
+      '/': `<a href="/deep">deep</a>${links}`,
+      '/deep': `${'<div>'.repeat(50_000)}<a href="/">start</a>`,
+    });
+    const settings = crawlOf(`${site.origin}/`, limits({ pageBytesMax: 16 * 1024 ** 2 }));
+    const crawled = await home.crawl(settings, { options: { archiveLimits: { ...TIGHT, entriesMax: 200 } } });
+    expect(crawled.text('deep.html')).toContain('<a href="index.html">');
+    expect(crawled.found('left_out').length).toBeGreaterThan(1_000);
+    expect(site.requests.length).toBeLessThan(300);
+  }, 60_000);
+});
+
+/** Pages of days, each of which leads to the next one. */
+function calendar(path: string): string {
+  const day = new Date(/\d{4}-\d\d-\d\d/.exec(path)?.[0] ?? '2026-01-01');
+  const links = Array.from({ length: 40 }, (_, n) => {
+    const next = new Date(day.getTime() + (n + 1) * 86_400_000).toISOString().slice(0, 10);
+    return `<a href="/events/${next}">x</a>`;
+  });
+  return links.join('');
+}

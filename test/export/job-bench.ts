@@ -1,0 +1,160 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { DiskBundleStore } from '../../src/adapters/disk-bundle-store.ts';
+import type { ExportedBundle } from '../../src/domain/job.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { type ExportsFolder, openExportsFolder } from '../../src/export/exports-folder.ts';
+import type { JobQueue, SearchData, StoredJob } from '../../src/export/ports.ts';
+import type { RunJobOptions } from '../../src/export/run-job.ts';
+import { type JobEvent, JobRunner, type JobRunnerSettings } from '../../src/export/runner.ts';
+import { Signatures } from '../../src/export/signatures.ts';
+import { jobIdOf, newJob, QUEUED_MAX } from '../contract/job-queue/jobs.ts';
+import { type Subject, sqliteSubject } from '../contract/job-queue/subject.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+
+const JOB_THREAD = new URL('../../src/app/export-thread.ts', import.meta.url);
+const PAGE_THREAD = new URL('../../src/export/crawl/worker.ts', import.meta.url);
+const PACK_THREAD = new URL('../../src/archive/worker.ts', import.meta.url);
+
+export const PAGES = {
+  'index.html': '<!doctype html><title>Home</title><a href="start.html">Start</a>',
+  'start.html': '<!doctype html><title>Start</title><p>Begin.</p>',
+};
+
+/** The real queue with clocks that a test turns, the real stores and threads, and a site to export. */
+export class JobBench {
+  readonly events: JobEvent[] = [];
+  readonly #subject: Subject;
+  readonly #dir: string;
+  readonly #runners: JobRunner[] = [];
+  readonly folder: ExportsFolder;
+  readonly store: DiskBundleStore;
+
+  private constructor(subject: Subject, dir: string, folder: ExportsFolder) {
+    this.#subject = subject;
+    this.#dir = dir;
+    this.folder = folder;
+    this.store = new DiskBundleStore({ dir: folder.dir, publicUrl: () => 'http://127.0.0.1', nowMs: Date.now });
+  }
+
+  static async open(): Promise<JobBench> {
+    const dir = await mkdtemp(join(tmpdir(), 'docshelf-job-'));
+    const bench = new JobBench(await sqliteSubject(), dir, await openExportsFolder(join(dir, 'exports')));
+    await bench.write(PAGES);
+    return bench;
+  }
+
+  async close(): Promise<void> {
+    for (const runner of this.#runners) await runner.stop();
+    await this.#subject.close();
+    await rm(this.#dir, { recursive: true });
+  }
+
+  get queue(): JobQueue {
+    return this.#subject.queue;
+  }
+
+  get clocks(): Subject['clocks'] {
+    return this.#subject.clocks;
+  }
+
+  /** The queue as another process has it. */
+  another(): Promise<JobQueue> {
+    return this.#subject.another();
+  }
+
+  /** Adds files to the site that is exported. */
+  async write(files: Readonly<Record<string, string>>): Promise<void> {
+    for (const [path, content] of Object.entries(files)) {
+      await mkdir(dirname(join(this.#dir, 'site', path)), { recursive: true });
+      await writeFile(join(this.#dir, 'site', path), content);
+    }
+  }
+
+  options(changes: Partial<RunJobOptions> = {}): RunJobOptions {
+    return {
+      folder: this.folder,
+      queue: this.queue,
+      store: this.store,
+      searchData: null,
+      signatures: new Signatures(this.folder.signatures, () => null),
+      siteOf: () => ({ source: { kind: 'folder', path: join(this.#dir, 'site') }, hosts: [] }),
+      spawn: () => new Worker(JOB_THREAD),
+      limits: () => ARCHIVE_LIMITS,
+      crawlNetwork: () => ({ connectTimeoutMs: 1_000, idleTimeoutMs: 1_000, proxy: 'off', caFile: null }),
+      pageEntry: PAGE_THREAD.href,
+      pageThreads: 1,
+      packEntry: PACK_THREAD.href,
+      packThreads: 1,
+      generator: 'docshelf test',
+      ...changes,
+    };
+  }
+
+  /** Starts to run jobs; it is stopped by the bench at the latest. */
+  run(changes: Partial<RunJobOptions & JobRunnerSettings> = {}): JobRunner {
+    const { concurrency = 1, deadlineMs = 60_000, leaseMs = 15_000, ...options } = changes;
+    const runner = new JobRunner({
+      ...this.options(options),
+      settings: () => ({ concurrency, deadlineMs, leaseMs }),
+      onEvent: (event) => this.events.push(event),
+    });
+    this.#runners.push(runner);
+    runner.start();
+    return runner;
+  }
+
+  add(name: string, domain = name): Promise<StoredJob> {
+    return this.queue.add(newJob(jobIdOf(name), { domain }), QUEUED_MAX);
+  }
+
+  async get(name: string): Promise<StoredJob> {
+    const job = await this.queue.get(jobIdOf(name));
+    if (job === null) throw new Error(`there is no job ${name}`);
+    return job;
+  }
+
+  until(name: string, holds: (job: StoredJob) => boolean): Promise<StoredJob> {
+    return waitFor(
+      async () => {
+        const job = await this.get(name);
+        return holds(job) ? job : null;
+      },
+      () => `the job ${name} is not as it has to be: ${JSON.stringify(this.events)}`,
+    );
+  }
+
+  ended(name: string): Promise<StoredJob> {
+    return this.until(name, ({ status }) => status === 'completed' || status === 'failed');
+  }
+
+  /** The bundle of a job that is run to its completion here. */
+  async exported(name: string, domain = name): Promise<ExportedBundle> {
+    await this.add(name, domain);
+    const runner = this.run();
+    const { bundle, error } = await this.ended(name);
+    await runner.stop();
+    if (bundle === null) throw new Error(`no bundle: ${error}`);
+    return bundle;
+  }
+
+  /** Names of files in a folder of the service side. */
+  async files(name: 'files' | 'bundles' | 'manifests' | 'work'): Promise<string[]> {
+    const entries = await readdir(this.folder[name], { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  }
+}
+
+/** Search data that is never done: it holds a job in the middle until it is aborted. */
+export function endless(): SearchData & { readonly begun: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    begun: promise,
+    make: (_site, _into, _onProgress, signal) => {
+      resolve();
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type End, Lease } from '../../src/export/lease.ts';
+import type { Claim, StoredJob } from '../../src/export/ports.ts';
+
+const CLAIM: Claim = { attempt: 1, job: { jobId: 'se_0000000000000001' } as StoredJob };
+const TIMES = { leaseMs: 15_000, deadlineMs: 60_000 };
+
+describe('Lease', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function hold(renew: () => Promise<'held' | 'lost' | 'canceled'>, times = TIMES) {
+    const stopping = new AbortController();
+    const renewals = vi.fn(renew);
+    const lease = new Lease({ renew: renewals }, CLAIM, times, stopping.signal);
+    return { lease, renewals, stopping };
+  }
+
+  it('renews once a second, or three times a lease where that is shorter, until it is ended', async () => {
+    const { lease, renewals } = hold(async () => 'held');
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(renewals).toHaveBeenCalledTimes(10);
+    const short = hold(async () => 'held', { ...TIMES, leaseMs: 900 });
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(short.renewals).toHaveBeenCalledTimes(10);
+    expect([lease.ended, lease.signal.aborted]).toEqual([null, false]);
+    for (const each of [lease, short.lease]) each.end('lost');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each<'lost' | 'canceled'>(['lost', 'canceled'])('ends as %s when a renewal says so', async (state) => {
+    const { lease } = hold(async () => state);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([lease.ended, lease.signal.aborted]).toEqual([state, true]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('outlives a renewal that fails', async () => {
+    let asked = 0;
+    const { lease } = hold(async () => {
+      asked += 1;
+      if (asked === 1) throw new Error('the queue is busy');
+      return 'held';
+    });
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect([asked, lease.ended]).toEqual([3, null]);
+  });
+
+  it('ends at the deadline, and when the process stops', async () => {
+    const late = hold(async () => 'held');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(late.lease.ended).toBe<End>('deadline');
+    const { lease, stopping } = hold(async () => 'held');
+    stopping.abort();
+    expect([lease.ended, lease.signal.aborted]).toEqual(['stopping', true]);
+  });
+
+  it('keeps the first reason', async () => {
+    const { lease, stopping } = hold(async () => 'lost');
+    lease.end('canceled');
+    stopping.abort();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(lease.ended).toBe('canceled');
+  });
+});

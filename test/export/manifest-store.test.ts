@@ -1,0 +1,68 @@
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseManifest } from '../../src/archive/index.ts';
+import { type BundleContent, ManifestStore } from '../../src/export/manifest-store.ts';
+
+const FILE = { path: 'index.html', size: 4, sha256: 'a'.repeat(64), type: 'text/html; charset=utf-8' };
+const CONTENT: BundleContent = { domain: 'acme', version: 'v1', files: [FILE] };
+const JUNE = { createdAt: '2024-06-01T00:00:00.000Z', generator: 'docshelf 1' };
+const JULY = { createdAt: '2024-07-01T00:00:00.000Z', generator: 'docshelf 2' };
+const DAY_MS = 24 * 3_600_000;
+
+describe('ManifestStore', () => {
+  let dir = '';
+  let store: ManifestStore;
+
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'docshelf-manifests-'));
+    store = new ManifestStore(dir);
+  });
+  afterEach(() => rm(dir, { recursive: true }));
+
+  it('keeps the manifest of the first export of some content for every later one', async () => {
+    const first = await store.take(CONTENT, JUNE);
+    const second = await store.take(CONTENT, JULY);
+    expect(second.contentSha256).toBe(first.contentSha256);
+    expect(Buffer.from(second.bytes).equals(Buffer.from(first.bytes))).toBe(true);
+    expect(parseManifest(second.bytes, 'manifest.json')).toMatchObject({ ...JUNE, domain: 'acme', files: [FILE] });
+    expect(await store.read(first.contentSha256)).toEqual(Buffer.from(first.bytes));
+  });
+
+  it.each<[what: string, content: BundleContent]>([
+    ['another domain', { ...CONTENT, domain: 'globex' }],
+    ['another version', { ...CONTENT, version: 'v2' }],
+    ['no version', { ...CONTENT, version: null }],
+    ['another path', { ...CONTENT, files: [{ ...FILE, path: 'a.html' }] }],
+    ['other bytes', { ...CONTENT, files: [{ ...FILE, sha256: 'b'.repeat(64) }] }],
+    ['another type', { ...CONTENT, files: [{ ...FILE, type: 'text/html' }] }],
+    ['a file more', { ...CONTENT, files: [FILE, { ...FILE, path: 'b.html' }] }],
+  ])('tells %s apart', async (_, content) => {
+    const first = await store.take(CONTENT, JUNE);
+    expect((await store.take(content, JUNE)).contentSha256).not.toBe(first.contentSha256);
+  });
+
+  it('of many that come at once, one holds for all', async () => {
+    const taken = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => store.take(CONTENT, { ...JUNE, generator: `docshelf ${n}` })),
+    );
+    expect(new Set(taken.map(({ bytes }) => Buffer.from(bytes).toString())).size).toBe(1);
+    expect(await readdir(dir)).toEqual([`${taken[0]?.contentSha256}.json`]);
+  });
+
+  it('sweeps what is in no bundle and has not been used, and what killed processes left', async () => {
+    const kept = await store.take(CONTENT, JUNE);
+    const unused = await store.take({ ...CONTENT, version: 'v2' }, JUNE);
+    const used = await store.take({ ...CONTENT, version: 'v3' }, JUNE);
+    await writeFile(join(dir, '.tmp-killed'), 'half');
+    const long = new Date(Date.now() - 2 * DAY_MS);
+    for (const name of await readdir(dir)) await utimes(join(dir, name), long, long);
+    await store.take({ ...CONTENT, version: 'v3' }, JULY);
+
+    await store.sweep(new Set([kept.contentSha256]), DAY_MS);
+    expect((await readdir(dir)).sort()).toEqual([`${kept.contentSha256}.json`, `${used.contentSha256}.json`].sort());
+    expect(await store.read(unused.contentSha256)).toBeNull();
+    expect(Date.now() - (await stat(join(dir, `${used.contentSha256}.json`))).mtimeMs).toBeLessThan(DAY_MS);
+  });
+});

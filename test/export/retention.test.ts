@@ -1,0 +1,82 @@
+import { readdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { repackBundle } from '../../src/export/repack.ts';
+import { applyRetention } from '../../src/export/retention.ts';
+import { JobBench } from './job-bench.ts';
+
+const DAY_MS = 24 * 3_600_000;
+
+describe('applyRetention()', { timeout: 15_000 }, () => {
+  let bench: JobBench;
+
+  beforeEach(async () => {
+    bench = await JobBench.open();
+  });
+  afterEach(() => bench.close());
+
+  const apply = () =>
+    applyRetention({ ...bench.options(), signal: new AbortController().signal }, bench.clocks.wallMs() - DAY_MS);
+  const change = (text: string) => bench.write({ 'index.html': `<!doctype html><title>${text}</title>` });
+
+  /** As if nobody had used it for so long. */
+  async function age(folder: 'files' | 'manifests', days: number): Promise<void> {
+    const at = new Date(Date.now() - days * DAY_MS);
+    for (const entry of await readdir(bench.folder[folder], { recursive: true, withFileTypes: true })) {
+      if (entry.isFile()) await utimes(join(entry.parentPath, entry.name), at, at);
+    }
+  }
+
+  it('removes old jobs, and bundles and files that only they held', async () => {
+    const old = await bench.exported('old', 'acme');
+    await change('next');
+    bench.clocks.wait(1_000);
+    const kept = await bench.exported('kept', 'acme');
+    expect(kept.sha256).not.toBe(old.sha256);
+    const files = await bench.files('files');
+    await age('files', 9);
+    await age('manifests', 9);
+    bench.clocks.wait(2 * DAY_MS);
+
+    expect(await apply()).toBe(1);
+    expect(await bench.queue.get((await bench.get('kept')).jobId)).not.toBeNull();
+    expect(await bench.files('bundles')).toEqual([`${kept.sha256}.tar.gz`]);
+    expect(await bench.files('manifests')).toEqual([`${kept.contentSha256}.json`]);
+    expect((await bench.files('files')).length).toBeLessThan(files.length);
+    // What is left is all that the kept bundle is made of.
+    await bench.store.remove(kept.sha256);
+    await repackBundle(await bench.get('kept'), bench.options(), new AbortController().signal);
+    expect(await bench.store.has(kept.sha256)).toBe(true);
+  });
+
+  it('leaves what was in use of late: a job may be at work on it', async () => {
+    await bench.exported('old', 'acme');
+    await change('next');
+    await bench.exported('kept', 'acme');
+    const before = [await bench.files('files'), await bench.files('manifests')];
+    await age('files', 7);
+    await age('manifests', 7);
+    bench.clocks.wait(2 * DAY_MS);
+    expect(await apply()).toBe(1);
+    expect([await bench.files('files'), await bench.files('manifests')]).toEqual(before);
+  });
+
+  it('keeps a bundle that a newer job shares', async () => {
+    const { sha256 } = await bench.exported('old', 'acme');
+    expect((await bench.exported('kept', 'acme')).sha256).toBe(sha256);
+    bench.clocks.wait(2 * DAY_MS);
+    expect(await apply()).toBe(1);
+    expect(await bench.store.has(sha256)).toBe(true);
+  });
+
+  it('never removes the newest completed job of a domain, nor one that is young', async () => {
+    await bench.exported('acme');
+    await bench.exported('globex');
+    bench.clocks.wait(5 * DAY_MS);
+    expect(await apply()).toBe(0);
+    await bench.exported('again', 'acme');
+    expect(await apply()).toBe(1);
+    expect(await bench.queue.counts()).toEqual({ queued: 0, running: 0 });
+    expect((await bench.queue.list({ organizationId: 'acme', limit: 10 })).jobs).toHaveLength(2);
+  });
+});

@@ -1,0 +1,175 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import type { SearchData } from '../../src/export/ports.ts';
+import { jobIdOf } from '../contract/job-queue/jobs.ts';
+import { endless, JobBench } from './job-bench.ts';
+
+describe('JobRunner', { timeout: 15_000 }, () => {
+  let bench: JobBench;
+
+  beforeEach(async () => {
+    bench = await JobBench.open();
+  });
+  afterEach(() => bench.close());
+
+  const kinds = () => bench.events.map(({ kind }) => kind);
+
+  it('runs a job to its end, and leaves no work folder behind', async () => {
+    await bench.add('one');
+    bench.run();
+    const job = await bench.ended('one');
+    expect(job).toMatchObject({ status: 'completed', progress: 100, pageCount: 2, attempt: 1 });
+    expect(await bench.store.has(job.bundle?.sha256 ?? '')).toBe(true);
+    expect(await bench.queue.report(job.jobId)).toMatchObject({ pages: 2, files: 2, counts: {} });
+    expect(kinds()).toEqual(['started', 'completed']);
+    expect(await readdir(bench.folder.work)).toEqual([]);
+  });
+
+  it('hears of a new job at once when it is nudged', async () => {
+    const runner = bench.run();
+    await bench.add('one');
+    runner.nudge();
+    expect(await bench.ended('one')).toMatchObject({ status: 'completed' });
+  });
+
+  it('runs as many jobs at once as it is told to', async () => {
+    for (const name of ['one', 'two', 'three']) await bench.add(name);
+    bench.run({ concurrency: 2, searchData: endless() });
+    await bench.until('two', ({ status }) => status === 'running');
+    expect(await bench.queue.counts()).toEqual({ queued: 1, running: 2 });
+  });
+
+  it('ends a canceled job as canceled, while its search data are being made', async () => {
+    const search = endless();
+    const { jobId } = await bench.add('one');
+    bench.run({ searchData: search });
+    await search.begun;
+    await bench.queue.cancel(jobId);
+    expect(await bench.ended('one')).toMatchObject({ status: 'failed', error: 'canceled' });
+    expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'canceled' } });
+    expect(await readdir(bench.folder.work)).toEqual([]);
+  });
+
+  it('fails a job that takes longer than its deadline', async () => {
+    await bench.add('one');
+    bench.run({ searchData: endless(), deadlineMs: 300 });
+    expect((await bench.ended('one')).error).toMatch(/exportApi\.deadline/);
+    expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'deadline_exceeded' } });
+  });
+
+  it('fails a job of a domain that the config has no source for', async () => {
+    await bench.add('one');
+    bench.run({ siteOf: () => null });
+    expect((await bench.ended('one')).error).toMatch(/^Cannot export "one"/);
+    expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } });
+  });
+
+  it('asks for the site of the organization that started the job', async () => {
+    const asked: unknown[] = [];
+    await bench.add('one');
+    bench.run({
+      siteOf: ({ organizationId, domain }) => {
+        asked.push([organizationId, domain]);
+        return null;
+      },
+    });
+    await bench.ended('one');
+    expect(asked).toEqual([['acme', 'one']]);
+  });
+
+  it('gives a job back when it is stopped, and goes on from the checkpoint', async () => {
+    const search = endless();
+    await bench.add('one');
+    const first = bench.run({ searchData: search });
+    await search.begun;
+    await first.stop();
+    const given = await bench.get('one');
+    expect(given).toMatchObject({
+      status: 'queued',
+      pageCount: 2,
+      checkpoint: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(kinds()).toEqual(['started', 'left']);
+    // What the site has become meanwhile is for the next job.
+    await bench.write({ 'late.html': '<!doctype html><title>Late</title>' });
+    bench.run();
+    expect(await bench.ended('one')).toMatchObject({ status: 'completed', attempt: 2, pageCount: 2 });
+  });
+
+  it('writes nothing any more when another attempt has the job', async () => {
+    const search = endless();
+    const { jobId } = await bench.add('one');
+    bench.run({ searchData: search, leaseMs: 300 });
+    await search.begun;
+    const other = await bench.another();
+    await other.claim(15_000);
+    bench.clocks.wait(15_000);
+    const second = await other.claim(15_000);
+    expect(second).toMatchObject({ attempt: 2, job: { jobId } });
+    await expect.poll(kinds, { timeout: 5_000 }).toEqual(['started', 'left']);
+    expect(await bench.get('one')).toMatchObject({ status: 'running', attempt: 2 });
+  });
+
+  it('completes without search data where those cannot be made, and says so in the report', async () => {
+    const failing: SearchData = {
+      make: async (_site, into) => {
+        await writeFile(join(into, 'half'), 'half');
+        throw new DocshelfError('model_invalid', 'Cannot read the model');
+      },
+    };
+    await bench.add('one');
+    bench.run({ searchData: failing });
+    const { jobId } = await bench.ended('one');
+    const report = await bench.queue.report(jobId);
+    expect(report).toMatchObject({ counts: { search_data_missing: 1 }, files: 2 });
+    expect(report?.findings).toEqual([
+      { kind: 'search_data_missing', page: '', detail: expect.stringContaining('model') },
+    ]);
+  });
+
+  it('gives up a job whose process has died too often', async () => {
+    const { jobId } = await bench.add('one');
+    for (let attempt = 1; attempt <= 50; attempt++) {
+      const claim = await bench.queue.claim(15_000);
+      if (claim !== null) await bench.queue.release(claim);
+    }
+    expect((await bench.queue.get(jobId))?.attempt).toBe(50);
+    bench.run();
+    expect(await bench.ended('one')).toMatchObject({ status: 'failed', attempt: 51, error: expect.any(String) });
+  });
+
+  it('goes on when the queue has failed for a moment', async () => {
+    await bench.add('one');
+    let isBroken = true;
+    const queue = new Proxy(bench.queue, {
+      get: (target, name) => {
+        if (name === 'claim' && isBroken) {
+          return async () => {
+            isBroken = false;
+            throw new DocshelfError('busy', 'Cannot use the job store');
+          };
+        }
+        const value = Reflect.get(target, name) as unknown;
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    bench.run({ queue });
+    expect(await bench.ended('one')).toMatchObject({ status: 'completed' });
+    expect(kinds()).toEqual(['fault', 'started', 'completed']);
+  });
+
+  it('sweeps what killed processes left of jobs that are over, and nothing else', async () => {
+    await bench.exported('over');
+    await bench.add('waits', 'other');
+    await bench.queue.claim(15_000);
+    for (const name of ['over-1', 'waits-1', `${jobIdOf('over')}-repack-x`]) {
+      const folder = name.startsWith('se_') ? name : `${jobIdOf(name.replace('-1', ''))}-1`;
+      await mkdir(join(bench.folder.work, folder));
+    }
+    bench.run();
+    const left = [`${jobIdOf('over')}-repack-x`, `${jobIdOf('waits')}-1`].sort();
+    await expect.poll(async () => (await readdir(bench.folder.work)).sort()).toEqual(left);
+  });
+});

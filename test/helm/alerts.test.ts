@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { defineMetrics } from '../../src/http/metric-set.ts';
+import { Registry } from '../../src/http/prometheus.ts';
+import { fetchHelm, type Manifest, only, ROOT, templateWith } from './chart.ts';
+
+let rules: Manifest[] = [];
+beforeAll(() => {
+  fetchHelm();
+  const manifests = templateWith(
+    'serviceMonitor.enabled=true',
+    'prometheusRule.enabled=true',
+    'exportApi.enabled=true',
+  );
+  rules = only(manifests, 'PrometheusRule').spec.groups[0].rules;
+}, 120_000);
+
+describe('the alerts', () => {
+  it('are about metrics that docshelf has, with labels that these have', () => {
+    const registry = new Registry();
+    defineMetrics(registry);
+    const metrics = new Map(
+      registry
+        .getMetricsAsArray()
+        .map((metric) => [metric.name, (metric as unknown as { labelNames: string[] }).labelNames]),
+    );
+    const ofScrape = new Set(['namespace', 'job', 'component', 'pod']);
+    expect(rules.length).toBeGreaterThan(8);
+    for (const { alert, expr } of rules) {
+      const used = [...expr.matchAll(/\b(docshelf_[a-z_]+|up)\{([^}]*)\}/g)];
+      expect(used.length, alert).toBeGreaterThan(0);
+      for (const [, name, labels] of used) {
+        if (name === 'up') continue;
+        expect([...metrics.keys()], alert).toContain(name);
+        const named = [...labels.matchAll(/(\w+)!?="/g)].map(([, label]) => label ?? '');
+        expect(
+          named.filter((label) => !ofScrape.has(label) && !metrics.get(name)?.includes(label)),
+          alert,
+        ).toEqual([]);
+      }
+    }
+  });
+
+  it('have an entry each in the runbook, and the runbook none for others', () => {
+    const runbook = readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8');
+    const entries = [...runbook.matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
+    expect(entries.sort()).toEqual(rules.map(({ alert }) => alert).sort());
+    for (const { alert, annotations } of rules) {
+      expect(annotations.runbook_url).toBe(`https://docshelf.example/runbook#${alert.toLowerCase()}`);
+    }
+  });
+
+  it('see pods that are not ready: their service has them too', () => {
+    const manifests = templateWith('serviceMonitor.enabled=true');
+    const service = only(manifests, 'Service', 'docshelf-metrics');
+    const monitor = only(manifests, 'ServiceMonitor').spec;
+    expect(service.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });
+    expect(service.metadata.labels).toMatchObject(monitor.selector.matchLabels);
+    expect(monitor.endpoints[0].port).toBe(service.spec.ports[0].name);
+  });
+});

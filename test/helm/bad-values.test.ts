@@ -1,0 +1,23 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { CHART, fetchHelm, helm, valueFiles } from './chart.ts';
+
+beforeAll(fetchHelm, 120_000);
+
+/** What helm says of values that it refuses. */
+function refusal(file: string): string {
+  try {
+    helm('template', 'docshelf', CHART, '--values', file);
+  } catch (error) {
+    return String((error as { stderr: unknown }).stderr);
+  }
+  throw new Error('helm has taken the values');
+}
+
+describe('values that the chart refuses', () => {
+  it.each(valueFiles('test/helm/bad-values'))('$name: $firstLine', ({ file, firstLine }) => {
+    const text = refusal(file);
+    expect(text).toMatch(new RegExp(firstLine.replace(/^# /, '')));
+    // A fault of a template would name what Go expected, and not what to do.
+    expect(text).not.toMatch(/nil pointer|wrong type|can't evaluate|error calling (?!fail)/);
+  });
+});

@@ -1,0 +1,26 @@
+import type { Given } from './pod-folders.ts';
+
+const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+const organizations = `
+organizations:
+  - id: acme
+    plan: enterprise
+    domains: { acme: { source: { kind: folder, path: /sites/acme } } }
+    keys: [{ id: ci, type: admin, sha256: ${DIGEST} }]
+`;
+const link = 'https://storage.example/acme-export-2026-11-01.tar.gz?signature=canary-7f3a';
+
+/** The Secrets and ConfigMaps that the values of the tests and of the examples name, as a cluster would have them. */
+export const GIVEN: Given = {
+  'docs-organizations': { 'organizations.yaml': organizations },
+  'acme-bundle-link': { url: link, bundleUrl: link },
+  link: { url: link },
+  renew: { key: 'svc_example' },
+  'docs-renew': { key: 'svc_example' },
+  'docs-export-key': { key: 'svc_example' },
+  'docs-search': { key: 'svc_dsc_example' },
+  'docs-signing': { 'minisign.key': 'untrusted comment: a key' },
+  'docs-signing-key': { 'minisign.key': 'untrusted comment: a key' },
+  admin: { token: 'a-long-random-text' },
+  'internal-ca': { 'ca.crt': '-----BEGIN CERTIFICATE-----' },
+};

@@ -1,0 +1,94 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fetchHelm, type Manifest, only, template, templateWith, valueFiles } from './chart.ts';
+
+const everything = valueFiles('test/helm/values').find(({ name }) => name === 'everything.yaml')?.file ?? '';
+
+beforeAll(fetchHelm, 120_000);
+
+describe('the network', () => {
+  const policyOf = (...settings: string[]) => only(templateWith(...settings), 'NetworkPolicy').spec;
+
+  it('leads an air-gapped deployment to DNS and the listed networks, and nowhere else', () => {
+    expect(policyOf('deployment.type=air-gapped').egress).toHaveLength(1);
+    const { egress, policyTypes } = policyOf(
+      'deployment.type=air-gapped',
+      'networkPolicy.egress.cidrs={10.0.0.0/8,192.0.2.0/24}',
+    );
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+    expect(egress).toEqual([
+      {
+        ports: [
+          { port: 53, protocol: 'UDP' },
+          { port: 53, protocol: 'TCP' },
+        ],
+        to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } } }],
+      },
+      { to: [{ ipBlock: { cidr: '10.0.0.0/8' } }, { ipBlock: { cidr: '192.0.2.0/24' } }] },
+    ]);
+    expect(policyOf().egress).toEqual([{}]);
+  });
+
+  it('leads to the export API beside the site where that renews itself there, also when all else is closed', () => {
+    const { spec } = only(
+      template('--values', everything, '--set', 'networkPolicy.egress.extra=null'),
+      'NetworkPolicy',
+    );
+    expect(spec.egress.map(({ to }: Manifest) => Object.keys(to[0])[0])).toEqual([
+      'namespaceSelector',
+      'podSelector',
+      'ipBlock',
+    ]);
+    expect(spec.egress[1].ports).toEqual([{ port: 8081, protocol: 'TCP' }]);
+  });
+
+  it('leads to the admin listener from the monitoring namespace alone', () => {
+    const rules = policyOf('networkPolicy.monitoringNamespace=observability').ingress;
+    const admin = rules.filter(({ ports }: Manifest) => ports.some(({ port }: Manifest) => port === 9090));
+    expect(admin).toHaveLength(1);
+    expect(admin[0].from).toEqual([
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'observability' } } },
+    ]);
+    expect(only(templateWith(), 'Service').spec.ports.map(({ name }: Manifest) => name)).toEqual(['http', 'api']);
+  });
+
+  it('counts a host of the mirror as inside where allowedHosts lists it', () => {
+    const inside = (host: string, allowed: string) =>
+      templateWith(
+        'deployment.type=air-gapped',
+        `staticExport.bundleUrl=https://${host}/a.tar.gz`,
+        `config.network.allowedHosts={${allowed}}`,
+      );
+    expect(() => inside('mirror.example:8443', 'mirror.example')).not.toThrow();
+    expect(() => inside('mirror.example:8443', 'mirror.example:8443')).not.toThrow();
+    expect(() => inside('a.mirror.example', '*.mirror.example')).not.toThrow();
+    expect(() => inside('mirror.example:8443', 'mirror.example:443')).toThrow(/leads to mirror.example:8443/);
+    expect(() => inside('mirror.example', '*.mirror.example')).toThrow(/leads to/);
+    expect(() =>
+      templateWith('deployment.type=air-gapped', 'staticExport.bundleUrl=file:///mnt/a.tar.gz'),
+    ).not.toThrow();
+  });
+
+  it('brings readers to the site, searches to the API and exports to theirs, by Ingress and by HTTPRoute', () => {
+    const manifests = template('--values', everything);
+    const { rules } = only(manifests, 'Ingress').spec;
+    expect(
+      rules.map(({ host, http }: Manifest) => [
+        host,
+        http.paths[0].backend.service.name,
+        http.paths[0].backend.service.port.number,
+      ]),
+    ).toEqual([
+      ['docs.acme.dev', 'docshelf', 8080],
+      ['api.acme.dev', 'docshelf-export', 8081],
+      ['search.acme.dev', 'docshelf', 8081],
+    ]);
+    const routes = manifests
+      .filter(({ kind }) => kind === 'HTTPRoute')
+      .map(({ spec }) => [spec.hostnames, spec.rules[0].backendRefs]);
+    expect(routes).toEqual([
+      [['docs.acme.dev', 'www.acme.dev'], [{ name: 'docshelf', port: 8080 }]],
+      [['search.acme.dev'], [{ name: 'docshelf', port: 8081 }]],
+      [['api.acme.dev'], [{ name: 'docshelf-export', port: 8081 }]],
+    ]);
+  });
+});

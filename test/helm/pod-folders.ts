@@ -1,0 +1,95 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Manifest } from './chart.ts';
+
+/** What stands in Secrets and ConfigMaps that the chart does not make, by their name. */
+export type Given = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** A container as it would be started, its mounts laid below a folder of this machine. */
+export interface LaidOut {
+  /** Where a path of the container lies here. */
+  readonly here: (path: string) => string;
+  readonly args: string[];
+  readonly env: Record<string, string>;
+}
+
+/**
+ * Lays out the volumes of a pod's main container below a folder, Secrets and ConfigMaps the way the kubelet does: files behind a link that
+ * is replaced whole. Called again, it brings the changed ones in.
+ *
+ * @param isMounted whether somebody mounts the folders where the container has them; else the config's paths are made to lead here
+ */
+export function layOutPod(
+  root: string,
+  manifests: readonly Manifest[],
+  pod: Manifest,
+  given: Given,
+  { isMounted = false }: { readonly isMounted?: boolean } = {},
+): LaidOut {
+  const [container] = pod.spec.containers;
+  const here = (path: string): string => join(root, path);
+  const home = (text: string): string => (isMounted ? text : atHome(text, here));
+  for (const { name, mountPath } of container.volumeMounts) {
+    const volume = pod.spec.volumes.find((each: Manifest) => each.name === name);
+    const folder = here(mountPath);
+    mkdirSync(folder, { recursive: true });
+    const files = filesOf(volume, manifests, given);
+    if (files === null) continue;
+    publish(
+      folder,
+      Object.fromEntries(
+        Object.entries(files).map(([name, text]) => [name, name === 'config.yaml' ? home(text) : text]),
+      ),
+    );
+  }
+  const env = Object.fromEntries(
+    (container.env ?? []).map(({ name, value }: { name: string; value: string }) => [name, home(value)]),
+  );
+  return { here, args: (container.args ?? []).map((arg: string) => home(arg)), env };
+}
+
+/** Paths that only the container has, in the config and its environment: the rest is taken as the chart writes it. */
+const INSIDE = /(?<![\w./-])\/(?:etc\/docshelf(?:-files)?|var\/lib\/docshelf|bundles|sites)(?=[/\s"]|$)/g;
+
+function atHome(text: string, here: (path: string) => string): string {
+  return text.replace(INSIDE, (path) => here(path));
+}
+
+/** The files of a Secret or ConfigMap, as far as the volume picks them; null of other volumes. */
+function filesOf(volume: Manifest, manifests: readonly Manifest[], given: Given): Record<string, string> | null {
+  const source = volume.secret ?? volume.configMap;
+  if (source === undefined) return null;
+  const name: string = source.secretName ?? source.name;
+  const kind = volume.secret === undefined ? 'ConfigMap' : 'Secret';
+  const made = manifests.find((each) => each.kind === kind && each.metadata.name === name);
+  const data: Record<string, string> =
+    made === undefined
+      ? { ...given[name] }
+      : kind === 'ConfigMap'
+        ? made.data
+        : Object.fromEntries(
+            Object.entries(made.data).map(([key, value]) => [key, Buffer.from(String(value), 'base64').toString()]),
+          );
+  const items: { key: string; path: string }[] = source.items ?? Object.keys(data).map((key) => ({ key, path: key }));
+  return Object.fromEntries(
+    items.map(({ key, path }) => {
+      const text = data[key];
+      if (text === undefined) throw new Error(`The ${kind} ${name} has no key ${key}: the pod would not start`);
+      return [path, text];
+    }),
+  );
+}
+
+/** As the kubelet's atomic writer: `<file>` -> `..data/<file>`, and `..data` -> a new folder, by one rename. */
+function publish(folder: string, files: Record<string, string>): void {
+  const version = `..${process.hrtime.bigint()}`;
+  for (const [name, text] of Object.entries(files)) {
+    const file = join(folder, version, name);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    rmSync(join(folder, name), { force: true });
+    symlinkSync(join('..data', name), join(folder, name));
+  }
+  symlinkSync(version, join(folder, '..data_tmp'));
+  renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+}
