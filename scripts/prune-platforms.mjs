@@ -1,5 +1,7 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { globSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+
+// What packages bring along and an image has no use for. Licences stay.
 
 // The inference runtime brings its library for five platforms; an image carries its own, 45 of 288 MB.
 const libraries = 'node_modules/onnxruntime-node/bin/napi-v6';
@@ -9,3 +11,14 @@ for (const platform of readdirSync(libraries)) {
     rmSync(join(libraries, platform, arch), { recursive: true });
   }
 }
+
+// Types and source maps are for who writes programs. Where a package has its code twice, Node takes what its "exports" name
+// first, which for these is CommonJS; the theme of highlighted code is ours; the trace viewer has no window here.
+const useless = [
+  'node_modules/{@aws-sdk,@smithy}/*/{dist-es,dist-types}',
+  'node_modules/highlight.js/{styles,scss}',
+  'node_modules/playwright-core/lib/vite',
+  'node_modules/**/*.d.{ts,mts,cts}',
+  'node_modules/**/*.map',
+];
+for (const path of globSync(useless)) rmSync(path, { recursive: true, force: true });

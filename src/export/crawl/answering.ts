@@ -1,10 +1,11 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CrawlLimits } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { FileStore } from '../file-store.ts';
 import { isPageType } from './answer-type.ts';
+import type { KeptContent } from './content-packs.ts';
 import type { FetchedUrl } from './fetched-url.ts';
 import type { CrawlJournal } from './journal.ts';
 import { saysNoFollow } from './meta-robots.ts';
@@ -19,6 +20,7 @@ export type Answer =
 export interface AnsweringOptions {
   readonly fetcher: Fetcher;
   readonly store: FileStore;
+  readonly kept: KeptContent;
   readonly journal: CrawlJournal;
   /** What the last crawl was answered. */
   readonly record: ReadonlyMap<string, FetchedUrl>;
@@ -137,7 +139,7 @@ export class Answering {
       return { kind: 'fetched', fetched, bytes: null };
     }
     if (body instanceof Uint8Array) return { kind: 'fetched', fetched, bytes: body };
-    const content = await this.#options.store.put({ file: body.file });
+    const content = { ...(await this.#options.store.put({ file: body.file })), packed: null };
     await discard(answer);
     return { kind: 'fetched', fetched: { ...fetched, content }, bytes: null };
   }
@@ -150,11 +152,9 @@ export class Answering {
     return { bytesMax: archiveLimits.fileBytesMax, memoryBytesMax };
   };
 
-  /** Whether what an answer names is still stored, whole. */
+  /** Whether what an answer names is still there. */
   async #isKept({ content }: FetchedUrl): Promise<boolean> {
-    if (content === null) return true;
-    const info = await stat(this.#options.store.pathOf(content.sha256)).catch(() => null);
-    return info?.size === content.size;
+    return content === null || (await this.#options.kept.has(content));
   }
 }
 

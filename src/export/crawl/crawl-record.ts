@@ -1,56 +1,105 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../../domain/errors.ts';
 import { replaceFile } from '../../files/index.ts';
 import type { FetchedUrl } from './fetched-url.ts';
 import { readLines } from './journal.ts';
 
+const FILE = 'record.jsonl';
+const PACK = /\.pack$/;
+/** A pack of which less is named is given up: what it still holds is fetched anew, and goes to a new one. */
+const LIVE_SHARE_MIN = 0.5;
+const SMALL_PACK_BYTES = 1024 ** 2;
+
 /**
- * What the last crawl of a domain was answered, `<dir>/<domain>.jsonl`: the next one asks for what has changed since. It keeps
- * what it names in the file store.
+ * What the last crawl of a domain was answered, in a folder of the domain: the next one asks for what has changed since. What
+ * was looked through is in packs beside it, and the rest in the file store.
  */
 export class CrawlRecord {
-  readonly #file: string;
+  readonly dir: string;
 
-  constructor(dir: string, domain: string) {
-    this.#file = join(dir, `${domain}.jsonl`);
+  constructor(recordsDir: string, domain: string) {
+    this.dir = join(recordsDir, domain);
   }
 
   /** Empty where there is none, or where it was made with other credentials: whoever may see more is answered otherwise. */
   async read(credentials: string): Promise<ReadonlyMap<string, FetchedUrl>> {
-    const text = await readFile(this.#file, 'utf8').catch((error: unknown) => {
-      if (errnoOf(error) === 'ENOENT') return '';
-      throw error;
-    });
+    const text = await textOf(join(this.dir, FILE));
     const end = text.indexOf('\n');
     const [salt = '', digest] = text.slice(0, end).split(' ');
     if (end === -1 || digest !== digestOf(salt, credentials)) return new Map();
-    return new Map(readLines(text.slice(end + 1)).map((fetched) => [fetched.url, fetched]));
+    const all = readLines(text.slice(end + 1));
+    const wasted = await this.#wastedPacks(all);
+    const usable = all.filter(({ content }) => content?.packed == null || !wasted.has(content.packed.pack));
+    return new Map(usable.map((fetched) => [fetched.url, fetched]));
   }
 
-  /** Replaces the record, whole or not at all. */
-  async write(all: Iterable<FetchedUrl>, credentials: string): Promise<void> {
+  /**
+   * Replaces the record, whole or not at all, and takes in the packs that it names.
+   *
+   * @param jobDir holds the packs of the job
+   */
+  async write(all: readonly FetchedUrl[], credentials: string, jobDir: string): Promise<void> {
+    await mkdir(this.dir, { recursive: true });
+    const packs = new Set(all.flatMap(({ content }) => (content?.packed == null ? [] : [content.packed.pack])));
+    for (const pack of packs) await takeIn(pack, jobDir, this.dir);
     const salt = randomBytes(16).toString('hex');
     const lines = [`${salt} ${digestOf(salt, credentials)}`];
     for (const fetched of all) if (fetched.content !== null) lines.push(JSON.stringify(fetched));
-    await replaceFile(this.#file, `${lines.join('\n')}\n`);
+    await replaceFile(join(this.dir, FILE), `${lines.join('\n')}\n`);
+    for (const name of await readdir(this.dir)) {
+      if (PACK.test(name) && !packs.has(name)) await rm(join(this.dir, name), { force: true });
+    }
   }
+
+  async #wastedPacks(all: readonly FetchedUrl[]): Promise<ReadonlySet<string>> {
+    const liveBytes = new Map<string, number>();
+    for (const { content } of all) {
+      if (content?.packed == null) continue;
+      const { pack } = content.packed;
+      liveBytes.set(pack, (liveBytes.get(pack) ?? 0) + content.size);
+    }
+    const wasted = new Set<string>();
+    for (const [pack, bytes] of liveBytes) {
+      const info = await stat(join(this.dir, pack)).catch(() => null);
+      const isSmall = info !== null && info.size <= SMALL_PACK_BYTES;
+      if (info === null || (!isSmall && bytes < info.size * LIVE_SHARE_MIN)) wasted.add(pack);
+    }
+    return wasted;
+  }
+}
+
+/** The digests of all content in the file store that the records in a folder name. */
+export async function recordedContents(recordsDir: string): Promise<Set<string>> {
+  const digests = new Set<string>();
+  for (const domain of await readdir(recordsDir)) {
+    const text = await textOf(join(recordsDir, domain, FILE));
+    for (const { content } of readLines(text.slice(text.indexOf('\n') + 1))) {
+      if (content !== null && content.packed === null) digests.add(content.sha256);
+    }
+  }
+  return digests;
+}
+
+/** Moves a pack, flushed, unless it is there already: the record that names it must not outlive its content in a power cut. */
+async function takeIn(pack: string, jobDir: string, dir: string): Promise<void> {
+  try {
+    await using handle = await open(join(jobDir, pack), 'r');
+    await handle.datasync();
+    await rename(join(jobDir, pack), join(dir, pack));
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return '';
+    throw error;
+  });
 }
 
 function digestOf(salt: string, credentials: string): string {
   return createHash('sha256').update(`${salt} ${credentials}`).digest('hex');
-}
-
-/** The digests of all content that the records in a folder name. */
-export async function recordedContents(dir: string): Promise<Set<string>> {
-  const digests = new Set<string>();
-  for (const name of await readdir(dir)) {
-    if (!name.endsWith('.jsonl')) continue;
-    const text = await readFile(join(dir, name), 'utf8');
-    for (const { content } of readLines(text.slice(text.indexOf('\n') + 1))) {
-      if (content !== null) digests.add(content.sha256);
-    }
-  }
-  return digests;
 }

@@ -7,6 +7,7 @@ import type { FileStore } from '../file-store.ts';
 import type { SiteSink, SiteSource } from '../ports.ts';
 import { badSource } from '../sources/bad-source.ts';
 import { Answering } from './answering.ts';
+import { KeptContent } from './content-packs.ts';
 import { Crawl } from './crawl.ts';
 import { CrawlFindings } from './crawl-findings.ts';
 import { CrawlRecord } from './crawl-record.ts';
@@ -68,12 +69,15 @@ export class CrawlSource implements SiteSource {
     await mkdir(foundDir, { recursive: true });
     const { fetcher, credentials } = await openFetcher(settings, network, workDir);
     const record = new CrawlRecord(this.#options.recordsDir, request.domain);
-    const journal = await CrawlJournal.open(this.#options.journalDir);
+    const { filesDir, pageEntry, pageThreads, journalDir } = this.#options;
+    const journal = await CrawlJournal.open(journalDir);
+    const packFolders = { jobDir: journalDir, recordDir: record.dir };
     const findings = new CrawlFindings((finding) => sink.find(finding));
     let crawl: Crawl | null = null;
     const answering = new Answering({
       fetcher,
       store,
+      kept: new KeptContent(store, packFolders),
       journal,
       record: await record.read(credentials),
       limits: settings.limits,
@@ -81,10 +85,10 @@ export class CrawlSource implements SiteSource {
       onBusy: (host, ms) => crawl?.onBusy(host, ms),
       signal,
     });
-    const { filesDir, pageEntry, pageThreads } = this.#options;
-    const threads = new PageThreads(pageEntry, pageThreads, { filesDir, foundDir });
+    const { attempt } = journal;
+    const threads = new PageThreads(pageEntry, pageThreads, { filesDir, foundDir, packFolders, attempt });
     try {
-      const scope = new Scope(await findScope(settings, hosts, answering, threads, store));
+      const scope = new Scope(await findScope(settings, hosts, answering, threads));
       await threads.useScope(scope.settings);
       const { paths } = request;
       // Fetching is half of the work, writing the other.
@@ -120,7 +124,7 @@ export class CrawlSource implements SiteSource {
         signal,
       });
       findings.flush(written);
-      if (paths === null) await record.write(fetchedOf(crawl.entries), credentials);
+      if (paths === null) await record.write(fetchedOf(crawl.entries), credentials, journalDir);
     } finally {
       await threads.end();
       await fetcher.close();
@@ -174,6 +178,6 @@ function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {
   return entry !== undefined && (hasContent(entry) || entry.fetched?.location != null);
 }
 
-function* fetchedOf(entries: ReadonlyMap<string, Entry>): Generator<FetchedUrl> {
-  for (const { fetched } of entries.values()) if (fetched !== null) yield fetched;
+function fetchedOf(entries: ReadonlyMap<string, Entry>): FetchedUrl[] {
+  return Array.from(entries.values(), ({ fetched }) => fetched).filter((fetched) => fetched !== null);
 }

@@ -6,7 +6,7 @@ import type { Answering } from './answering.ts';
 import type { CrawlFindings } from './crawl-findings.ts';
 import { type Entry, hasContent } from './entry.ts';
 import { FetchQueue } from './fetch-queue.ts';
-import { charsetOf, type FetchedUrl } from './fetched-url.ts';
+import { charsetOf, type FetchedContent, type FetchedUrl } from './fetched-url.ts';
 import type { CrawlJournal } from './journal.ts';
 import { isList, urlsListedIn } from './listed-urls.ts';
 import type { PageThreads } from './page-threads.ts';
@@ -32,6 +32,8 @@ export interface CrawlOptions {
 /** Other hosts give what pages load, and are asked as a browser does. */
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
+/** Answers that are looked through: a few for each thread, and few enough to lose when the process is killed. */
+const RESTING_MAX = 16;
 const REDIRECTS_MAX = 10;
 /** Less than an archive may have: redirects, search data and the manifest come on top. */
 const ENTRIES_SHARE = 0.9;
@@ -74,6 +76,7 @@ export class Crawl {
         rateMax: settings.rateMax,
       }),
       inFlightMax: Math.max(IN_FLIGHT_MAX, settings.concurrency),
+      restingMax: RESTING_MAX,
     });
   }
 
@@ -104,7 +107,8 @@ export class Crawl {
     if (known !== undefined) return known;
     const entry = newEntry(url, naming);
     this.entries.set(url, entry);
-    await this.#work(entry);
+    const { rest } = await this.#work(entry);
+    await rest;
     return entry;
   }
 
@@ -141,22 +145,27 @@ export class Crawl {
     return entry;
   }
 
-  async #work(entry: Entry): Promise<void> {
-    const { answering, findings, onProgress } = this.#options;
+  /** Asks for an address; `rest` keeps what it answered. */
+  async #work(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
+    const { answering, findings } = this.#options;
     const isLink = entry.askedAs === 'link';
     // What waited while the limit was reached.
-    if (isLink && this.#isFull) this.#leaveOutPage(entry);
-    else {
-      if (isLink) this.#asked += 1;
-      const answer = await answering.get(entry.url);
-      if (answer.kind === 'fetched') await this.#take(entry, answer.fetched, answer.bytes);
-      else {
-        if (isLink && answer.isServerFault) this.#faults += 1;
-        if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, answer.state);
-      }
+    if (isLink && this.#isFull) {
+      this.#leaveOutPage(entry);
+      return { rest: this.#count(null) };
     }
+    if (isLink) this.#asked += 1;
+    const answer = await answering.get(entry.url);
+    if (answer.kind === 'fetched') return { rest: this.#count(this.#take(entry, answer.fetched, answer.bytes)) };
+    if (isLink && answer.isServerFault) this.#faults += 1;
+    if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, answer.state);
+    return { rest: this.#count(null) };
+  }
+
+  async #count(taking: Promise<void> | null): Promise<void> {
+    await taking;
     this.#done += 1;
-    onProgress(this.#done, this.entries.size);
+    this.#options.onProgress(this.#done, this.entries.size);
   }
 
   get #isFull(): boolean {
@@ -198,26 +207,28 @@ export class Crawl {
   }
 
   async #keep(entry: Entry, answered: FetchedUrl, bytes: Uint8Array | null): Promise<void> {
-    const { threads, store, journal } = this.#options;
+    const { threads, journal } = this.#options;
     entry.type = typeOfAnswer(answered, entry.askedAs);
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
-    const stored = answered.content;
-    const content = bytes ?? stored?.sha256 ?? new Uint8Array();
-    let read: ReadPage | null = null;
     // What was too large for memory is kept as it is.
-    const isSmall = bytes !== null || (stored?.size ?? 0) <= this.#options.settings.limits.pageBytesMax;
+    const isSmall = bytes !== null || (answered.content?.size ?? 0) <= this.#options.settings.limits.pageBytesMax;
+    const given = bytes ?? answered.content ?? new Uint8Array();
+    let read: ReadPage | null = null;
     if (source !== null && isSmall) {
-      read = await threads.read({ url: entry.url, type: source, charset: charsetOf(answered), content });
+      read = await threads.read({ url: entry.url, type: source, charset: charsetOf(answered), content: given });
     }
-    const kept = read ?? stored ?? (await store.put(bytes ?? new Uint8Array()));
-    entry.fetched = { ...answered, content: { sha256: kept.sha256, size: kept.size } };
+    entry.fetched = { ...answered, content: read?.content ?? (await this.#kept(given)) };
     journal.add(entry.fetched);
-    this.#bytes += kept.size;
+    this.#bytes += entry.fetched.content?.size ?? 0;
     if (isList(entry)) await this.#nameListed(entry);
     if (read === null) return;
     entry.place = read.place;
     entry.charset = read.charset;
     this.#nameAll(entry, read, answered.noFollow || read.noFollow);
+  }
+
+  async #kept(given: Uint8Array | FetchedContent): Promise<FetchedContent> {
+    return given instanceof Uint8Array ? { ...(await this.#options.store.put(given)), packed: null } : given;
   }
 
   #nameAll(entry: Entry, read: ReadPage, saysNoFollow: boolean): void {

@@ -7,11 +7,13 @@ export interface HostBounds {
 }
 
 export interface FetchQueueOptions<Item> {
-  /** A rejection ends the queue. */
-  readonly work: (item: Item) => Promise<void>;
+  /** Asks for an item; what is left to do with the answer goes on while the next one is asked for. A rejection ends the queue. */
+  readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
   readonly boundsOf: (host: string) => HostBounds;
   /** At a time, of all hosts together. */
   readonly inFlightMax: number;
+  /** Answers with which something is left to do, over which nothing is asked for. */
+  readonly restingMax: number;
 }
 
 interface Line<Item> {
@@ -34,6 +36,7 @@ export class FetchQueue<Item> {
   readonly #done = Promise.withResolvers<void>();
   #inFlight = 0;
   #waiting = 0;
+  #resting = 0;
   #isDraining = false;
   #isOver = false;
 
@@ -87,7 +90,9 @@ export class FetchQueue<Item> {
   }
 
   #pump(line: Line<Item>): void {
-    while (!this.#isOver && line.inFlight < line.inFlightMax && this.#inFlight < this.#options.inFlightMax) {
+    const { inFlightMax, restingMax } = this.#options;
+    while (!this.#isOver && line.inFlight < line.inFlightMax) {
+      if (this.#inFlight >= inFlightMax || this.#resting >= restingMax) return;
       if (line.taken === line.waiting.length) return;
       const now = performance.now();
       if (line.notBeforeMs > now) {
@@ -111,23 +116,32 @@ export class FetchQueue<Item> {
     this.#inFlight += 1;
     this.#waiting -= 1;
     this.#options.work(item).then(
-      () => this.#onDone(line),
+      ({ rest }) => this.#onAnswered(line, rest),
       (error: unknown) => this.end(error),
     );
   }
 
-  #onDone(line: Line<Item>): void {
+  #onAnswered(line: Line<Item>, rest: Promise<void>): void {
     line.inFlight -= 1;
-    const wasFull = this.#inFlight === this.#options.inFlightMax;
     this.#inFlight -= 1;
-    this.#pump(line);
-    // Another host may have waited for this place.
-    if (wasFull) for (const each of this.#lines.values()) this.#pump(each);
-    this.#endIfIdle();
+    this.#resting += 1;
+    rest.then(
+      () => {
+        this.#resting -= 1;
+        this.#pumpAll();
+        this.#endIfIdle();
+      },
+      (error: unknown) => this.end(error),
+    );
+    this.#pumpAll();
+  }
+
+  #pumpAll(): void {
+    for (const line of this.#lines.values()) this.#pump(line);
   }
 
   #endIfIdle(): void {
-    if (!this.#isDraining || this.#inFlight > 0 || this.#waiting > 0 || this.#isOver) return;
+    if (!this.#isDraining || this.#inFlight + this.#waiting + this.#resting > 0 || this.#isOver) return;
     this.#isOver = true;
     this.#done.resolve();
   }

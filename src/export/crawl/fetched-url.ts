@@ -12,8 +12,22 @@ export interface FetchedUrl {
   readonly lastModified: string | null;
   /** An `X-Robots-Tag` forbids to follow its links. */
   readonly noFollow: boolean;
-  /** The content as it came, decoded, in the file store; null where none is kept. */
-  readonly content: { readonly sha256: string; readonly size: number } | null;
+  /** The content as it came, decoded; null where none is kept. */
+  readonly content: FetchedContent | null;
+}
+
+/** Where content is in a pack. */
+export interface PackedAt {
+  /** Name of the file. */
+  readonly pack: string;
+  readonly offset: number;
+}
+
+export interface FetchedContent {
+  readonly sha256: string;
+  readonly size: number;
+  /** In a pack, where it is looked through; null: in the file store. */
+  readonly packed: PackedAt | null;
 }
 
 /** The media type of a Content-Type, in lower case. */

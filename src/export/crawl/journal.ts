@@ -12,10 +12,13 @@ import type { FetchedUrl } from './fetched-url.ts';
 export class CrawlJournal {
   /** What earlier attempts have fetched. */
   readonly earlier: ReadonlyMap<string, FetchedUrl>;
+  /** Names this attempt, and no other of any job. */
+  readonly attempt: string;
   readonly #file: number;
 
-  private constructor(earlier: ReadonlyMap<string, FetchedUrl>, file: number) {
+  private constructor(earlier: ReadonlyMap<string, FetchedUrl>, attempt: string, file: number) {
     this.earlier = earlier;
+    this.attempt = attempt;
     this.#file = file;
   }
 
@@ -27,8 +30,8 @@ export class CrawlJournal {
     for (const name of names.sort()) {
       for (const fetched of readLines(readFileSync(join(dir, name), 'utf8'))) earlier.set(fetched.url, fetched);
     }
-    const name = `${String(names.length + 1).padStart(4, '0')}-${randomBytes(6).toString('hex')}.jsonl`;
-    return new CrawlJournal(earlier, openSync(join(dir, name), 'ax'));
+    const attempt = `${String(names.length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
+    return new CrawlJournal(earlier, attempt, openSync(join(dir, `${attempt}.jsonl`), 'ax'));
   }
 
   add(fetched: FetchedUrl): void {

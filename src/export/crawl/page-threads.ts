@@ -3,6 +3,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type {
   PageOrder,
   PageThreadData,
+  PublishedOrder,
   ReadOrder,
   ReadPage,
   SiteNames,
@@ -20,7 +21,7 @@ interface Thread {
   readonly waiting: Map<number, PromiseWithResolvers<unknown>>;
 }
 
-const YOUNG_MB = 32;
+const YOUNG_MB = 12;
 
 type Unnumbered<Order> = Order extends PageOrder ? Omit<Order, 'id'> : never;
 
@@ -35,8 +36,8 @@ export class PageThreads {
   }
 
   /** The host that a page says that it is published at; see `published-host.ts`. */
-  publishedHost(url: string, bytes: Uint8Array): Promise<string | null> {
-    return this.#ask(this.#idlest(), { act: 'published', url, bytes }) as Promise<string | null>;
+  publishedHost(order: PublishedOrder): Promise<string | null> {
+    return this.#ask(this.#idlest(), { act: 'published', ...order }) as Promise<string | null>;
   }
 
   /** What the site is. It is not known yet when the threads start, which takes them as long as finding it out. */
@@ -47,12 +48,15 @@ export class PageThreads {
   /** Bytes are handed over: they are gone here. */
   read(order: ReadOrder): Promise<ReadPage> {
     const { content } = order;
-    const transfer = typeof content === 'string' ? [] : [content.buffer as ArrayBuffer];
+    const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];
     return this.#ask(this.#idlest(), { act: 'read', ...order }, transfer) as Promise<ReadPage>;
   }
 
   write(order: WriteOrder): Promise<WrittenPage> {
-    return this.#ask(this.#idlest(), { act: 'write', ...order }) as Promise<WrittenPage>;
+    const { place } = order;
+    // What a thread has in its memory no other one can write.
+    const writer = place?.length === 0 ? this.#threads[place.thread] : undefined;
+    return this.#ask(writer ?? this.#idlest(), { act: 'write', ...order }) as Promise<WrittenPage>;
   }
 
   async useNames(names: SiteNames): Promise<void> {
@@ -91,7 +95,7 @@ function tell(thread: Thread): void {
 }
 
 function start(entry: string, data: PageThreadData): Thread {
-  // What a page leaves behind is short-lived: in a young generation of this size little of it is copied.
+  // Left to itself, V8 lets the young generation of a busy thread grow to four times as much, and gains nothing by it.
   const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
   const worker = new Worker(new URL(entry), { workerData: data, resourceLimits });
   const waiting: Thread['waiting'] = new Map();

@@ -1,4 +1,6 @@
 import type { FoundKind, SourceType } from '../../web/rewrite/index.ts';
+import type { PackFolders } from './content-packs.ts';
+import type { FetchedContent } from './fetched-url.ts';
 import type { ScopeSettings } from './scope.ts';
 
 /** What the threads that read and write pages are told and say. Plain data. */
@@ -7,10 +9,13 @@ export interface PageThreadData {
   readonly filesDir: string;
   /** An existing folder, shared by the threads of a crawl, for what they find. */
   readonly foundDir: string;
+  readonly packFolders: PackFolders;
+  /** Names the attempt, and so the packs of its threads. */
+  readonly attempt: string;
   readonly thread: number;
 }
 
-/** Where the references of a file are kept until it is written. */
+/** Where the references of a file are kept until it is written; of length 0 in the memory of the thread, else in its file. */
 export interface FoundPlace {
   readonly thread: number;
   readonly offset: number;
@@ -22,8 +27,8 @@ export interface ReadOrder {
   readonly type: SourceType;
   /** That the answer named; null where it named none. */
   readonly charset: string | null;
-  /** The content as it came: bytes, which are stored, or the digest of what is stored already. */
-  readonly content: Uint8Array | string;
+  /** The content as it came: bytes, which are packed, or what is kept already. */
+  readonly content: Uint8Array | FetchedContent;
 }
 
 export interface FoundUrl {
@@ -33,8 +38,7 @@ export interface FoundUrl {
 }
 
 export interface ReadPage {
-  readonly sha256: string;
-  readonly size: number;
+  readonly content: FetchedContent;
   readonly place: FoundPlace;
   /** As the encoding standard names it. */
   readonly charset: string;
@@ -59,9 +63,10 @@ export interface SiteNames {
 export interface WriteOrder {
   readonly url: string;
   readonly path: string;
-  /** Of the content as it came. */
-  readonly sha256: string;
-  readonly place: FoundPlace;
+  /** As it came. */
+  readonly content: FetchedContent;
+  /** Null where it was not looked through: it is stored as it is. */
+  readonly place: FoundPlace | null;
   /** From the root: for a page that is answered at other addresses than its own. */
   readonly isRooted: boolean;
   /** Whether somebody names a digest of it. */
@@ -77,7 +82,7 @@ export interface WrittenPage {
 
 export interface PublishedOrder {
   readonly url: string;
-  readonly bytes: Uint8Array;
+  readonly content: Uint8Array | FetchedContent;
 }
 
 /** Scope comes before all but `published`, and names before anything is written. */

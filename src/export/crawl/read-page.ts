@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
 import { htmlCharset } from '../../web/index.ts';
 import { type FoundKind, type FoundReferences, findReferences, referencesOf } from '../../web/rewrite/index.ts';
-import type { FileStore } from '../file-store.ts';
 import type { FoundStore } from './found-store.ts';
 import { isNoFollowPage } from './meta-robots.ts';
+import type { PageContent } from './page-content.ts';
 import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
 import { payloadsOf } from './payloads.ts';
 import { baseOf, type Target, type Targets } from './reference-target.ts';
@@ -13,24 +13,26 @@ import type { Scope } from './scope.ts';
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'integrity']);
 const LINKS: ReadonlySet<FoundKind> = new Set(['link', 'frame']);
 
-/** Reads files: stores them, finds what they refer to, keeps that, and tells of addresses that are new. */
+/** Reads files: packs them, finds what they refer to, keeps that, and tells of addresses that are new. */
 export class PageReading {
-  readonly #store: FileStore;
+  readonly #contents: PageContent;
   readonly #found: FoundStore;
   readonly #scope: Scope;
   readonly #targets: Targets;
 
-  constructor(store: FileStore, found: FoundStore, scope: Scope, targets: Targets) {
-    this.#store = store;
+  constructor(contents: PageContent, found: FoundStore, scope: Scope, targets: Targets) {
+    this.#contents = contents;
     this.#found = found;
     this.#scope = scope;
     this.#targets = targets;
   }
 
   read({ url, type, charset, content }: ReadOrder): ReadPage {
-    const isStored = typeof content === 'string';
-    const bytes = isStored ? readFileSync(this.#store.pathOf(content)) : content;
-    const stored = isStored ? { sha256: content, size: bytes.length } : this.#store.putBlocking(bytes);
+    const bytes = content instanceof Uint8Array ? content : this.#contents.read(content);
+    const kept =
+      content instanceof Uint8Array
+        ? { sha256: hash('sha256', bytes), size: bytes.length, packed: this.#contents.pack(bytes) }
+        : content;
     const isMarkup = type === 'html' || type === 'xml';
     // The header decides where both speak, and a byte order mark over both (HTML standard, "encoding sniffing").
     const own = isMarkup ? htmlCharset(bytes) : null;
@@ -42,7 +44,7 @@ export class PageReading {
     });
     const { urls, withDigest } = this.#newUrls(found, url, isMarkup);
     return {
-      ...stored,
+      content: kept,
       place: this.#found.add(found),
       charset: found.charset,
       noFollow: isMarkup && isNoFollowPage(bytes),

@@ -3,7 +3,10 @@ import type { Scope } from './scope.ts';
 
 /** Where a reference leads. */
 export interface Target {
-  readonly url: URL;
+  /** Absolute, with its fragment. */
+  readonly href: string;
+  /** With its `#`, or empty. */
+  readonly hash: string;
   readonly canonical: string;
   readonly isOwn: boolean;
   /** Whether it has been told of, as what a link leads to and as what a page loads. */
@@ -34,7 +37,7 @@ export function isMapped({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, ba
 }
 
 /** Addresses that are remembered, and bases of theirs: the menu of a site is on all of its pages. */
-const KNOWN_MAX = 200_000;
+const KNOWN_MAX = 100_000;
 const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
 
@@ -88,7 +91,8 @@ export class Targets {
   #targetOf(url: URL | null): Target | null {
     const canonical = url === null ? null : this.#scope.canonical(url);
     if (url === null || canonical === null) return null;
-    return { url, canonical, isOwn: this.#scope.isOwn(url), isToldAsLink: false, isToldAsFile: false };
+    const { href, hash } = url;
+    return { href, hash, canonical, isOwn: this.#scope.isOwn(url), isToldAsLink: false, isToldAsFile: false };
   }
 }
 

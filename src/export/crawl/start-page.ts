@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import type { CrawlSettings } from '../../domain/crawl.ts';
 import { linkWithoutSecrets } from '../../domain/secret.ts';
-import type { FileStore } from '../file-store.ts';
 import { badSource } from '../sources/bad-source.ts';
 import { isPageType } from './answer-type.ts';
 import type { Answering } from './answering.ts';
@@ -26,7 +24,6 @@ export async function findScope(
   hosts: readonly string[],
   answering: Answering,
   threads: PageThreads,
-  store: FileStore,
 ): Promise<ScopeSettings> {
   const start = new URL(url);
   const fail = (
@@ -46,9 +43,8 @@ export async function findScope(
     if (status === 200) {
       const type = mediaTypeOf(answer.fetched);
       if (type !== '' && !isPageType(type)) throw fail(`its start page is ${type}, and no HTML page`);
-      const { bytes, fetched } = answer;
-      const page = bytes ?? (fetched.content === null ? null : await readFile(store.pathOf(fetched.content.sha256)));
-      const published = page === null ? null : await threads.publishedHost(at.href, Uint8Array.from(page));
+      const content = answer.bytes ?? answer.fetched.content;
+      const published = content === null ? null : await threads.publishedHost({ url: at.href, content });
       const all = published === null || hosts.includes(published) ? hosts : [...hosts, published];
       return { origin: at.origin, prefix: prefixOf(start), hosts: all };
     }

@@ -1,7 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type PlainError, toDocshelfError } from '../../domain/errors.ts';
 import { FileStore } from '../file-store.ts';
+import { ContentPacks } from './content-packs.ts';
+import type { FetchedContent } from './fetched-url.ts';
 import { FoundStore } from './found-store.ts';
+import { PageContent } from './page-content.ts';
 import type { PageOrder, PageThreadData } from './page-work.ts';
 import { publishedHost } from './published-host.ts';
 import { PageReading } from './read-page.ts';
@@ -14,8 +17,9 @@ export type PageAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: PlainError };
 
-const { filesDir, foundDir, thread } = workerData as PageThreadData;
-const store = new FileStore(filesDir);
+const { filesDir, foundDir, packFolders, attempt, thread } = workerData as PageThreadData;
+const packs = new ContentPacks(packFolders, `${attempt}-${thread}.pack`);
+const contents = new PageContent(new FileStore(filesDir), packs);
 const found = new FoundStore(foundDir, thread);
 
 interface Work {
@@ -26,9 +30,13 @@ interface Work {
 function workOn(scope: Scope): Work {
   const targets = new Targets(scope);
   return {
-    reading: new PageReading(store, found, scope, targets),
-    writing: new PageWriting(store, found, scope, targets),
+    reading: new PageReading(contents, found, scope, targets),
+    writing: new PageWriting(contents, found, scope, targets),
   };
+}
+
+function bytesOf(content: Uint8Array | FetchedContent): Uint8Array {
+  return content instanceof Uint8Array ? content : contents.read(content);
 }
 
 /** What is done depends on what was said before. */
@@ -40,7 +48,7 @@ class PageThread {
       this.#work = workOn(new Scope(order.scope));
       return null;
     }
-    if (order.act === 'published') return publishedHost(order);
+    if (order.act === 'published') return publishedHost(order.url, bytesOf(order.content));
     if (this.#work === null) throw new Error('no scope was given');
     const { reading, writing } = this.#work;
     switch (order.act) {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { encodePath, type FoundReference, relativeUrl, rewriteFile } from '../../web/rewrite/index.ts';
-import type { FileStore } from '../file-store.ts';
 import type { FoundStore } from './found-store.ts';
 import { naturalName } from './names/file-name.ts';
+import type { PageContent } from './page-content.ts';
 import type { SiteNames, WriteOrder, WrittenPage } from './page-work.ts';
 import { baseOf, isMapped, type ReferenceBase, type Target, type Targets } from './reference-target.ts';
 import type { Scope } from './scope.ts';
@@ -19,7 +18,7 @@ interface Written {
 
 /** Writes files with their references led to where the others are now. */
 export class PageWriting {
-  readonly #store: FileStore;
+  readonly #contents: PageContent;
   readonly #found: FoundStore;
   readonly #scope: Scope;
   readonly #targets: Targets;
@@ -29,8 +28,8 @@ export class PageWriting {
   #folder: string | null = null;
   #addresses = new Map<Target, string>();
 
-  constructor(store: FileStore, found: FoundStore, scope: Scope, targets: Targets) {
-    this.#store = store;
+  constructor(contents: PageContent, found: FoundStore, scope: Scope, targets: Targets) {
+    this.#contents = contents;
     this.#found = found;
     this.#scope = scope;
     this.#targets = targets;
@@ -45,8 +44,9 @@ export class PageWriting {
     this.#digests = digests;
   }
 
-  write({ url, path, sha256, place, isRooted, needsDigest }: WriteOrder): WrittenPage {
-    const bytes = readFileSync(this.#store.pathOf(sha256));
+  write({ url, path, content, place, isRooted, needsDigest }: WriteOrder): WrittenPage {
+    const bytes = this.#contents.read(content);
+    if (place === null) return { ...this.#contents.store(bytes), integrity: null };
     const found = this.#found.read(place);
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
@@ -55,9 +55,11 @@ export class PageWriting {
       const text = this.#replacement(reference, file);
       return text === reference.url ? null : text;
     });
-    if (rewritten.changed === 0) return { sha256, size: bytes.length, integrity: null };
-    const integrity = needsDigest ? `sha384-${createHash('sha384').update(rewritten.bytes).digest('base64')}` : null;
-    return { ...this.#store.putBlocking(rewritten.bytes), integrity };
+    const integrity =
+      needsDigest && rewritten.changed > 0
+        ? `sha384-${createHash('sha384').update(rewritten.bytes).digest('base64')}`
+        : null;
+    return { ...this.#contents.store(rewritten.bytes), integrity };
   }
 
   /** Null: it stays as it is. */
@@ -74,15 +76,14 @@ export class PageWriting {
       case 'base':
         return this.#addressOf(file.from, { ...file, from: file.path });
       case 'prefix':
-        return this.#addressOf(this.#folderOf(target.url), file);
+        return this.#addressOf(this.#folderOf(new URL(target.href)), file);
       default:
         return this.#fileReplacement(reference, target, file);
     }
   }
 
   #fileReplacement(reference: FoundReference, target: Target, file: Written): string | null {
-    const { url, canonical, isOwn } = target;
-    const { hash } = url;
+    const { href, hash, canonical, isOwn } = target;
     const path = this.#names.paths.get(canonical);
     if (path !== undefined) {
       const suffix = hash === '' ? (this.#names.fragments.get(canonical) ?? '') : hash;
@@ -92,10 +93,10 @@ export class PageWriting {
         ? this.#addressOf(path, file, suffix)
         : this.#knownAddressOf(target, path, file, suffix);
     }
-    if (!isOwn) return url.href;
+    if (!isOwn) return href;
     // A page that is not in the export: where readers find it. A file: the answer is none, as it is on the live site.
     const isLink = reference.kind === 'link' || reference.kind === 'frame';
-    if (!isLink) return `${url.pathname}${url.search}${hash}`;
+    if (!isLink) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }
 

@@ -134,20 +134,15 @@ class Writing {
   async write({ entry, path, isRooted = false }: SiteFile, needsDigest: boolean): Promise<void> {
     const { threads, sink, onProgress } = this.#options;
     const { url, place, charset, fetched } = entry;
-    let content: StoredContent = { ...fetched.content, type: mediaTypeOf(path, charset ?? undefined) };
-    if (place !== null) {
-      const { integrity, ...stored } = await threads.write({
-        url,
-        path,
-        sha256: content.sha256,
-        place,
-        isRooted,
-        needsDigest,
-      });
-      content = { ...stored, type: content.type };
-      if (integrity !== null) this.digests.set(url, integrity);
+    const type = mediaTypeOf(path, charset ?? undefined);
+    const { content } = fetched;
+    let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
+    if (place !== null || content.packed !== null) {
+      const written = await threads.write({ url, path, content, place, isRooted, needsDigest });
+      stored = { sha256: written.sha256, size: written.size, type };
+      if (written.integrity !== null) this.digests.set(url, written.integrity);
     }
-    await sink.add(path, content);
+    await sink.add(path, stored);
     this.#done += 1;
     this.#total = Math.max(this.#total, this.#done);
     onProgress(this.#done, this.#total);

@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { FetchedUrl } from '../crawl/fetched-url.ts';
+import type { FetchedContent, FetchedUrl } from '../crawl/fetched-url.ts';
 import type { FetchedAnswer } from '../crawl/ports.ts';
 
 /** A browser takes a body as one message, held several times over on its way. */
@@ -10,17 +9,17 @@ const BODY_BYTES_MAX = 64 * 1024 ** 2;
  * What a crawl has kept of an address, as a browser is answered: its pages are rendered from what is exported, and nothing
  * is fetched twice. Of the headers only what was kept comes: no cookie is set, and no policy holds.
  *
- * @param fileOf path of a stored file by its digest
- * @throws DocshelfError `source_too_large`; the system's own errors
+ * @param read gives the bytes of content that the crawl keeps (`KeptContent`)
+ * @throws DocshelfError `source_too_large`; what `read` throws
  */
 export async function storedAnswer(
   { url, status, contentType, location, content }: FetchedUrl,
-  fileOf: (sha256: string) => string,
+  read: (content: FetchedContent) => Promise<Uint8Array>,
 ): Promise<FetchedAnswer> {
   if (content !== null && content.size > BODY_BYTES_MAX) {
     throw new DocshelfError('source_too_large', `Cannot show "${url}" in a browser: it has ${content.size} bytes`);
   }
   const headers: Readonly<Record<string, string | null>> = { 'content-type': contentType || null, location };
-  const body = content === null ? new Uint8Array() : await readFile(fileOf(content.sha256));
+  const body = content === null ? new Uint8Array() : await read(content);
   return { status, header: (name) => headers[name] ?? null, body };
 }

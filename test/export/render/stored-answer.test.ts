@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,10 +26,11 @@ describe('storedAnswer()', () => {
     content: null,
     ...fields,
   });
-  const answer = (fields: Partial<FetchedUrl>) => storedAnswer(fetched(fields), (sha256) => store.pathOf(sha256));
+  const answer = (fields: Partial<FetchedUrl>) =>
+    storedAnswer(fetched(fields), ({ sha256 }) => readFile(store.pathOf(sha256)));
 
   it('gives the bytes as they came, with their type', async () => {
-    const content = await store.put(Buffer.from([0xfc, 0x3c]));
+    const content = { ...(await store.put(Buffer.from([0xfc, 0x3c]))), packed: null };
     const { status, header, body } = await answer({ content, contentType: 'text/html; charset=latin1' });
     expect([status, header('content-type'), header('location')]).toEqual([200, 'text/html; charset=latin1', null]);
     expect(body).toEqual(Buffer.from([0xfc, 0x3c]));
@@ -42,7 +43,7 @@ describe('storedAnswer()', () => {
   });
 
   it('refuses what no browser takes', async () => {
-    const content = { sha256: '0'.repeat(64), size: 1024 ** 3 };
+    const content = { sha256: '0'.repeat(64), size: 1024 ** 3, packed: null };
     await expect(answer({ content })).rejects.toMatchObject({ code: 'source_too_large' });
   });
 });
