@@ -17,8 +17,8 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 # The optional dependencies are Node itself, for machines whose own is older; the base has it.
 RUN npm ci --omit=dev --omit=optional
-COPY scripts/prune-platforms.mjs ./
-RUN node prune-platforms.mjs
+COPY scripts/prune-packages.mjs ./
+RUN node prune-packages.mjs
 
 FROM ${BASE}
 WORKDIR /opt/docshelf

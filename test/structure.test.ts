@@ -14,7 +14,7 @@ const ROOT = posix.join(import.meta.dirname, '..');
 const VERBS = ['deploy', 'serve', 'search', 'export'];
 const NOUNS = ['web', 'archive', 'config'];
 /** What even a noun may stand on. */
-const GROUND = ['files', 'domain'];
+const GROUND = ['files', 'threads', 'domain'];
 
 /** Who may import whom. A room is a folder of src/, or one of the two files beside the rooms. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(VERBS.map((verb) => [verb, [...NOUNS, ...GROUND]])),
   ...Object.fromEntries(NOUNS.map((noun) => [noun, GROUND])),
   files: ['domain'],
+  threads: ['domain'],
   domain: [],
 };
 

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../test/helpers/free-ports.ts';
 import { writePages } from './pages.ts';
 
 const PAGES = 2_000;
@@ -112,15 +112,6 @@ async function untilEnded(call: Call, jobId: string): Promise<void> {
     await sleep(200);
   }
   throw new Error('the export does not end');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -3,6 +3,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../domain/job.ts';
 import type { Claim, JobCounts, JobFilter, JobQueue, NewJob, StoredJob } from '../export/ports.ts';
 import type { FromQueueThread, QueueArgs, QueueMethod, QueueResult, ToQueueThread } from '../export/queue/ports.ts';
+import { ThreadCalls } from '../threads/thread-calls.ts';
 
 /** Calls of clients that wait at once: some seconds' worth of flushes. What a job's holder writes is never refused. */
 const WAITING_MAX = 1000;
@@ -12,9 +13,8 @@ const refOf = ({ job, attempt }: Claim) => ({ jobId: job.jobId, attempt });
 /** The embedded queue: a file of SQLite, in a thread of its own that is started by the first call. */
 export class SqliteJobQueue implements JobQueue {
   readonly #spawn: () => Worker;
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #calls = new ThreadCalls();
   #thread: Worker | null = null;
-  #asked = 0;
   #isClosed = false;
 
   /** @param spawn starts `src/export/queue/worker.ts` with a `QueueOrder` as its `workerData` */
@@ -123,7 +123,7 @@ export class SqliteJobQueue implements JobQueue {
 
   /** A call of a client: refused where too many wait. */
   async #ask<Method extends QueueMethod>(method: Method, ...args: QueueArgs<Method>): Promise<QueueResult<Method>> {
-    if (this.#waiting.size >= WAITING_MAX) {
+    if (this.#calls.count >= WAITING_MAX) {
       throw new DocshelfError('busy', 'Cannot ask for jobs now: too many calls are waiting', {
         fields: { retryAfterS: 1 },
         next: 'Try again in a moment.',
@@ -135,45 +135,26 @@ export class SqliteJobQueue implements JobQueue {
   #call<Method extends QueueMethod>(method: Method, ...args: QueueArgs<Method>): Promise<QueueResult<Method>> {
     if (this.#isClosed) throw new DocshelfError('stopping', 'Cannot ask for jobs: docshelf is stopping');
     const thread = this.#liveThread();
-    const id = this.#asked++;
-    const answer = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, answer);
-    // A thread keeps the process alive as long as somebody waits for it, and no longer.
-    thread.ref();
-    thread.postMessage({ kind: 'call', id, method, args } satisfies ToQueueThread);
-    return answer.promise as Promise<QueueResult<Method>>;
+    const answer = this.#calls.ask(thread, (id) => ({ kind: 'call', id, method, args }) satisfies ToQueueThread);
+    return answer as Promise<QueueResult<Method>>;
   }
 
   #liveThread(): Worker {
     if (this.#thread !== null) return this.#thread;
     const thread = this.#spawn();
     this.#thread = thread;
-    thread.on('message', (message: FromQueueThread) => {
-      const answer = this.#settle(message.id);
-      if (message.kind === 'answer') answer?.resolve(message.result);
-      else answer?.reject(DocshelfError.fromPlain(message.error));
-    });
+    thread.on('message', (message: FromQueueThread) => this.#calls.settle(thread, message));
     // What is on the disk stays. Whoever waits does not learn whether its call was carried out; the next call starts anew.
     const died = (cause: unknown): void => {
       if (this.#thread !== thread) return;
       this.#thread = null;
-      for (const answer of this.#waiting.values()) {
-        answer.reject(
-          new DocshelfError('internal', 'Cannot ask for jobs: the thread of the job store has ended', { cause }),
-        );
-      }
-      this.#waiting.clear();
+      this.#calls.rejectAll(
+        new DocshelfError('internal', 'Cannot ask for jobs: the thread of the job store has ended', { cause }),
+      );
     };
     thread.on('error', died);
     thread.on('exit', died);
     thread.unref();
     return thread;
-  }
-
-  #settle(id: number): PromiseWithResolvers<unknown> | undefined {
-    const answer = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (this.#waiting.size === 0) this.#thread?.unref();
-    return answer;
   }
 }

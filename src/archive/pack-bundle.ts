@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { flushPath } from '../files/index.ts';
 import { DeflateThreads, type PackThreads } from './deflate-threads.ts';
 import { gzipBlocks } from './gzip-blocks.ts';
 import { openEntries, type PackEntry } from './packed-entries.ts';
@@ -55,7 +56,7 @@ export async function packBundle(options: PackBundleOptions): Promise<PackedBund
     });
     const packed = await writeFlushed(part, gzipBlocks(tar, level, threads), signal);
     await rename(part, to);
-    await flushFolder(dirname(to));
+    await flushPath(dirname(to));
     return packed;
   } catch (error) {
     await rm(part, { force: true });
@@ -94,10 +95,4 @@ async function writeFlushed(
   }
   await handle.sync();
   return { sha256: digest.digest('hex'), sizeBytes };
-}
-
-/** The name is whole as well: rename(2) alone says nothing of what a power cut leaves. */
-async function flushFolder(folder: string): Promise<void> {
-  await using handle = await open(folder, 'r');
-  await handle.sync();
 }

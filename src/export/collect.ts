@@ -1,16 +1,16 @@
 import { open } from 'node:fs/promises';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ExportRequest } from '../domain/job.ts';
-import { isPage } from '../domain/release.ts';
+import { type FileEntry, isPage } from '../domain/release.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../web/index.ts';
 import type { FileStore } from './file-store.ts';
 import { Findings, type FoundSoFar } from './findings.ts';
-import type { CollectedFile, SiteSink, SiteSource } from './ports.ts';
+import type { SiteSink, SiteSource } from './ports.ts';
 
 /** A collected site: what a job goes on from after an interruption. Its files are in the file store. */
 export interface SiteTable {
   /** By path (code units). */
-  readonly files: readonly CollectedFile[];
+  readonly files: readonly FileEntry[];
   readonly found: FoundSoFar;
 }
 
@@ -33,7 +33,7 @@ export async function collectSite(
   onProgress: (progress: CollectProgress) => void,
   signal: AbortSignal,
 ): Promise<SiteTable> {
-  const files = new Map<string, CollectedFile>();
+  const files = new Map<string, FileEntry>();
   const findings = new Findings();
   let pages = 0;
   let at = { done: 0, total: 0 };

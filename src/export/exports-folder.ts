@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { StoreFolders } from './orders.ts';
 
 /** The folder of the service side (`exports/` in the data folder): what lies where. */
 export interface ExportsFolder {
@@ -39,6 +40,11 @@ export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
   const { files, manifests, bundles, signatures, crawls, work } = folder;
   for (const path of [files, manifests, bundles, signatures, crawls, work]) await mkdir(path, { recursive: true });
   return folder;
+}
+
+/** Where the steps of a job find the stores. */
+export function storeFolders({ files, manifests }: ExportsFolder): StoreFolders {
+  return { filesDir: files, manifestsDir: manifests };
 }
 
 /**

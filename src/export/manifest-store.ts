@@ -3,15 +3,15 @@ import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeManifest, type ManifestWords } from '../archive/encode-manifest.ts';
 import { errnoOf } from '../domain/errors.ts';
+import type { FileEntry } from '../domain/release.ts';
 import { writeOnce } from '../files/index.ts';
-import type { CollectedFile } from './ports.ts';
 
 /** What a bundle holds; its digest names the manifest. */
 export interface BundleContent {
   readonly domain: string;
   readonly version: string | null;
   /** Every file but the manifest, by path (code units). */
-  readonly files: readonly CollectedFile[];
+  readonly files: readonly FileEntry[];
 }
 
 /**

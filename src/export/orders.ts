@@ -1,18 +1,19 @@
 import type { ExportRequest } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';
+import type { FileEntry } from '../domain/release.ts';
 import type { CrawlNetwork } from './crawl/ports.ts';
 import type { FoundSoFar } from './findings.ts';
-import type { CollectedFile } from './ports.ts';
 
 /** What the steps of a job are asked for and answer. Plain data: it crosses a thread. */
 
-interface Folders {
+/** Where the stores of an exports folder lie. */
+export interface StoreFolders {
   readonly filesDir: string;
   readonly manifestsDir: string;
 }
 
-export interface CollectOrder extends Folders {
+export interface CollectOrder extends StoreFolders {
   readonly request: ExportRequest;
   readonly source: SourceSettings;
   /** Full host names of the site, in lower case. */
@@ -35,7 +36,7 @@ export interface CrawlPlaces {
   readonly pageThreads: number;
 }
 
-export interface CheckOrder extends Folders {
+export interface CheckOrder extends StoreFolders {
   readonly tableSha256: string;
   /** Receives the site's files; made here. */
   readonly siteDir: string;
@@ -44,13 +45,13 @@ export interface CheckOrder extends Folders {
 }
 
 export interface CheckedSite {
-  readonly files: readonly CollectedFile[];
+  readonly files: readonly FileEntry[];
   readonly pages: number;
   readonly bytes: number;
   readonly found: FoundSoFar;
 }
 
-export interface DescribeOrder extends Folders {
+export interface DescribeOrder extends StoreFolders {
   readonly request: ExportRequest;
   readonly tableSha256: string;
   /** Holds what goes beside the site as `_docshelf/`; may be empty. */
@@ -59,7 +60,7 @@ export interface DescribeOrder extends Folders {
   readonly generator: string;
 }
 
-export interface PackOrder extends Folders {
+export interface PackOrder extends StoreFolders {
   readonly contentSha256: string;
   readonly to: string;
   /** URL of the entry of packing's threads, and how many there are. */
@@ -67,7 +68,7 @@ export interface PackOrder extends Folders {
   readonly packThreads: number;
 }
 
-export interface SweepOrder extends Folders {
+export interface SweepOrder extends StoreFolders {
   /** `contentSha256` of the bundles that are kept. */
   readonly keep: readonly string[];
   /** Records of crawls: what they name is kept too. */

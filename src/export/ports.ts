@@ -1,4 +1,5 @@
 import type { ExportedBundle, ExportReport, ExportRequest, Finding, Job, JobStatus } from '../domain/job.ts';
+import type { FileEntry } from '../domain/release.ts';
 
 /** A job with what the service knows of it besides. */
 export interface StoredJob extends Job {
@@ -154,15 +155,6 @@ export interface LinkedBundle {
   readonly contentDisposition: string;
 }
 
-/** A file of the site that was collected, its bytes in the file store. */
-export interface CollectedFile {
-  /** Canonical: `/` between segments, no leading slash. */
-  readonly path: string;
-  readonly size: number;
-  readonly sha256: string;
-  readonly type: string;
-}
-
 /** Content that a source has put into the file store itself. */
 export interface StoredContent {
   readonly sha256: string;
@@ -197,7 +189,7 @@ export interface SearchData {
    * @param into an empty folder: receives the files of `_docshelf/search/`
    */
   make(
-    site: { readonly siteDir: string; readonly files: readonly CollectedFile[] },
+    site: { readonly siteDir: string; readonly files: readonly FileEntry[] },
     into: string,
     onProgress: (done: number, total: number) => void,
     signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
-import { makeRepackFolder } from './exports-folder.ts';
+import { makeRepackFolder, storeFolders } from './exports-folder.ts';
 import { JobThread } from './job-thread.ts';
 import type { StoredJob } from './ports.ts';
 import type { RunJobOptions } from './run-job.ts';
@@ -40,7 +40,7 @@ async function pack(
   signal: AbortSignal,
 ): Promise<{ readonly sha256: string; readonly sizeBytes: number }> {
   const thread = new JobThread(spawn, signal);
-  const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
+  const folders = storeFolders(folder);
   try {
     return await thread.pack({ ...folders, contentSha256, to, packEntry, packThreads }, () => undefined);
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { ExportsFolder } from './exports-folder.ts';
+import { type ExportsFolder, storeFolders } from './exports-folder.ts';
 import { JobThread, type SpawnJobThread } from './job-thread.ts';
 import type { BundleStore, JobQueue } from './ports.ts';
 import type { Signatures } from './signatures.ts';
@@ -35,7 +35,7 @@ export async function applyRetention(options: RetentionOptions, beforeMs: number
   }
   const thread = new JobThread(spawn, signal);
   try {
-    const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
+    const folders = storeFolders(folder);
     await thread.sweep({ ...folders, keep: [...after.contents], recordsDir: folder.crawls, olderThanMs: UNUSED_MS });
   } finally {
     await thread.end();

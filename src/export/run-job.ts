@@ -5,7 +5,7 @@ import type { ExportedBundle, ExportReport } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';
 import type { CrawlNetwork } from './crawl/ports.ts';
-import { type ExportsFolder, journalFolder, makeWorkFolder } from './exports-folder.ts';
+import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from './exports-folder.ts';
 import { Findings, type FoundSoFar, reportOf } from './findings.ts';
 import type { JobProgress } from './job-progress.ts';
 import { JobThread, type SpawnJobThread } from './job-thread.ts';
@@ -69,7 +69,7 @@ export async function runJob(
   const workDir = await makeWorkFolder(folder, job.jobId, claim.attempt);
   const journalDir = journalFolder(folder, job.jobId);
   const thread = new JobThread(options.spawn, signal);
-  const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
+  const folders = storeFolders(folder);
   const request = { domain: job.domain, version: job.version, paths: job.paths };
   try {
     let tableSha256 = job.checkpoint;
@@ -157,7 +157,7 @@ async function packAndStore(
     if ((await store.has(bundle.sha256)) && (await signatures.has(bundle.sha256))) return bundle;
   }
   const to = join(workDir, 'bundle.tar.gz');
-  const folders = { filesDir: folder.files, manifestsDir: folder.manifests };
+  const folders = storeFolders(folder);
   const packed = await thread.pack({ ...folders, contentSha256, to, packEntry, packThreads }, progress.of('pack'));
   await signatures.sign(packed.sha256, to);
   await store.put({ ...packed, file: to }, signal);

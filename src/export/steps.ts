@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { archiveOrder, packBundle } from '../archive/pack-bundle.ts';
 import type { PackEntry } from '../archive/packed-entries.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { mediaTypeOf } from '../web/index.ts';
 import { checkSite } from './check/index.ts';
 import { type CollectProgress, collectSite } from './collect.ts';
@@ -16,7 +16,6 @@ import { Findings } from './findings.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { openSource } from './open-source.ts';
 import type { CheckedSite, CheckOrder, CollectOrder, DescribeOrder, OnStep, PackOrder, SweepOrder } from './orders.ts';
-import type { CollectedFile } from './ports.ts';
 import { readSiteTable, writeSiteTable } from './site-table.ts';
 
 /**
@@ -63,7 +62,7 @@ export async function describe(order: DescribeOrder): Promise<{ readonly content
   const { request, tableSha256, filesDir, manifestsDir, ownDir, createdAt, generator } = order;
   const store = new FileStore(filesDir);
   const { files } = await readSiteTable(store, tableSha256);
-  const own: CollectedFile[] = [];
+  const own: FileEntry[] = [];
   for (const entry of await readdir(ownDir, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const file = join(entry.parentPath, entry.name);
@@ -109,6 +108,6 @@ export async function sweep({ keep, olderThanMs, filesDir, manifestsDir, records
 }
 
 /** Of a manifest of our own store, which nobody else writes. */
-function filesOf(manifest: Uint8Array): readonly CollectedFile[] {
-  return (JSON.parse(Buffer.from(manifest).toString()) as { files: readonly CollectedFile[] }).files;
+function filesOf(manifest: Uint8Array): readonly FileEntry[] {
+  return (JSON.parse(Buffer.from(manifest).toString()) as { files: readonly FileEntry[] }).files;
 }

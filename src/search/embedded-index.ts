@@ -4,6 +4,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { ThreadCalls } from '../threads/thread-calls.ts';
 import type { FromThread, ModelChoice, QueryCall, SearchAnswer, SearchRole, ToThread } from './messages.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
@@ -36,12 +37,11 @@ const DERIVED = 'search';
  */
 export class EmbeddedIndex implements SearchIndex {
   readonly #options: EmbeddedIndexOptions;
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #calls = new ThreadCalls();
   readonly #opened = new Set<string>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
   #thread: Worker | null = null;
-  #asked = 0;
 
   constructor(options: EmbeddedIndexOptions) {
     this.#options = options;
@@ -81,7 +81,7 @@ export class EmbeddedIndex implements SearchIndex {
   }
 
   async search(release: IndexedRelease, request: SearchRequest, label: string): Promise<readonly SearchResult[]> {
-    if (this.#waiting.size >= WAITING_MAX) {
+    if (this.#calls.count >= WAITING_MAX) {
       throw new DocshelfError('queue_full', 'Cannot search now: too many searches are waiting', {
         fields: { retryAfterS: 1 },
         next: 'Try again in a moment.',
@@ -146,13 +146,7 @@ export class EmbeddedIndex implements SearchIndex {
 
   #call(call: QueryCall): Promise<unknown> {
     const thread = this.#queryThread();
-    const id = this.#asked++;
-    const answer = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, answer);
-    // A thread keeps the process alive as long as somebody waits for it, and no longer.
-    thread.ref();
-    thread.postMessage({ kind: 'call', id, call } satisfies ToThread);
-    return answer.promise;
+    return this.#calls.ask(thread, (id) => ({ kind: 'call', id, call }) satisfies ToThread);
   }
 
   #queryThread(): Worker {
@@ -161,29 +155,20 @@ export class EmbeddedIndex implements SearchIndex {
     const thread = this.#options.spawn({ role: 'query' });
     this.#thread = thread;
     thread.on('message', (message: FromThread) => {
-      if (message.kind === 'answer') this.#settle(message.id)?.resolve(message.result);
-      else if (message.kind === 'refusal') this.#settle(message.id)?.reject(DocshelfError.fromPlain(message.error));
+      if (message.kind === 'answer' || message.kind === 'refusal') this.#calls.settle(thread, message);
       else if (message.kind === 'embed') void this.#embedFor(thread, message);
     });
     const died = (cause: unknown): void => {
       if (this.#thread === thread) this.#thread = null;
       this.#opened.clear();
-      for (const answer of this.#waiting.values()) {
-        answer.reject(new DocshelfError('index_damaged', 'Cannot search: the search thread has ended', { cause }));
-      }
-      this.#waiting.clear();
+      this.#calls.rejectAll(
+        new DocshelfError('index_damaged', 'Cannot search: the search thread has ended', { cause }),
+      );
     };
     thread.on('error', died);
     thread.on('exit', died);
     thread.unref();
     return thread;
-  }
-
-  #settle(id: number): PromiseWithResolvers<unknown> | undefined {
-    const answer = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    if (this.#waiting.size === 0) this.#thread?.unref();
-    return answer;
   }
 
   async #embedFor(thread: Worker, { id, purpose, texts }: FromThread & { kind: 'embed' }): Promise<void> {

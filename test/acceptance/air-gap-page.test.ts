@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { openBench, waitFor } from '../helpers/daemon.ts';
+import { freePorts } from '../helpers/free-ports.ts';
 import { httpServer } from '../helpers/local-server.ts';
 import { HAS_REGISTRY, Registry } from '../helpers/registry.ts';
 import { bundle } from './bundles.ts';
@@ -192,12 +192,4 @@ async function pushServer(registry: Registry, folder: () => string): Promise<num
   });
   bench.onEnd(() => server.close());
   return Number(server.host.split(':')[1]);
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -8,6 +8,7 @@ import type { ExportReport, Job } from '../../src/domain/job.ts';
 import type { BundleLink } from '../../src/export/service.ts';
 import type { Problem } from '../../src/http/problem.ts';
 import { type Bench, type ConfigFile, type DaemonProcess, waitFor } from '../helpers/daemon.ts';
+import { freePort } from '../helpers/free-ports.ts';
 import { sha256Of } from './bundles.ts';
 
 /** A daemon of the service side: organizations with keys and sources, and the calls of its API. */
@@ -224,15 +225,6 @@ export function exporterOf(daemon: DaemonProcess, port: number): Exporter {
 /** The same home once more. */
 export async function startAgain(bench: Bench, { daemon, origin }: Exporter, env = {}): Promise<Exporter> {
   return exporterOf(await bench.start(null, { folder: daemon.folder, env }), Number(new URL(origin).port));
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /**

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { SearchResult } from '../../src/search/index.ts';
 import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
+import { freePort } from '../helpers/free-ports.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 
@@ -47,15 +46,6 @@ async function start(archives: Readonly<Record<string, Uint8Array>>, config: Con
   const search = { keys: [{ id: 'site', sha256: sha256Of(KEY) }] };
   const merged = { deployment: { domain: 'acme' }, api: { port }, search, log: { access: false }, ...config };
   return { daemon: await bench.start(merged, { folder }), api: `http://127.0.0.1:${port}` };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const archive = (date: string) => `acme-export-${date}.tar.gz`;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/domain/job.ts';
-import type { CollectedFile } from '../../src/export/ports.ts';
+import type { FileEntry } from '../../src/domain/release.ts';
 import type { AnswerRequest, PageRenderer } from '../../src/export/render/ports.ts';
 import { type LivePage, type LiveSite, livePageOf, verifySite } from '../../src/export/verify/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
@@ -50,7 +50,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-verify-'));
     folders.push(folder);
     const siteDir = join(folder, 'site');
-    const files: CollectedFile[] = [];
+    const files: FileEntry[] = [];
     for (const [path, content] of Object.entries(written)) {
       await mkdir(dirname(join(siteDir, path)), { recursive: true });
       await writeFile(join(siteDir, path), content);

@@ -6,9 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Finding } from '../../domain/job.ts';
-import { isPage } from '../../domain/release.ts';
+import { type FileEntry, isPage } from '../../domain/release.ts';
 import { outlinePage, pageText, TrailingSlashVotes } from '../../web/index.ts';
-import type { CollectedFile } from '../ports.ts';
 import { CheckedPages } from './checked-pages.ts';
 import { findFaults } from './find-faults.ts';
 import { PublishedAddress } from './published-address.ts';
@@ -17,7 +16,7 @@ import { ServedSite } from './served-site.ts';
 export interface CheckSiteOptions {
   /** Holds the site's files, at their paths. */
   readonly siteDir: string;
-  readonly files: readonly CollectedFile[];
+  readonly files: readonly FileEntry[];
   /** Host names of the site, in lower case: absolute references to them are its own. */
   readonly hosts: readonly string[];
   /** Called in the order of pages, and in a page in the order of its references. */
@@ -77,11 +76,11 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
 /** The pages' texts in their order, the next ones being read meanwhile. */
 async function* texts(
   siteDir: string,
-  pages: readonly CollectedFile[],
+  pages: readonly FileEntry[],
   signal: AbortSignal,
 ): AsyncGenerator<{ path: string; html: string }> {
   const reading: Promise<{ path: string; html: string }>[] = [];
-  const readNext = (page: CollectedFile): void => {
+  const readNext = (page: FileEntry): void => {
     const text = readFile(join(siteDir, page.path)).then((bytes) => ({
       path: page.path,
       html: pageText(bytes, page.type),

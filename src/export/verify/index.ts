@@ -6,8 +6,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
-import { isPage } from '../../domain/release.ts';
-import type { CollectedFile } from '../ports.ts';
+import { type FileEntry, isPage } from '../../domain/release.ts';
 import type { AnswerRequest, PageRenderer, RenderSession } from '../render/ports.ts';
 import { compareText } from './compare-text.ts';
 import { type Judged, judgePage } from './judge-page.ts';
@@ -31,7 +30,7 @@ export interface VerifySiteOptions {
   readonly renderer: PageRenderer;
   /** Holds the written files, at their paths. */
   readonly siteDir: string;
-  readonly files: readonly CollectedFile[];
+  readonly files: readonly FileEntry[];
   /** Null where the site comes from files: there is nothing to compare it with. */
   readonly live: LiveSite | null;
   /** Receives pictures of the worst pages; made where there are any. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
+import type { FileEntry } from '../../domain/release.ts';
 import { resolvePath } from '../../web/index.ts';
 import type { FetchedAnswer } from '../crawl/ports.ts';
-import type { CollectedFile } from '../ports.ts';
 import type { AnswerRequest } from '../render/ports.ts';
 
 const HOST = 'written.localhost';
@@ -38,11 +38,11 @@ export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string)
 /** The written site, as a host of static files answers for it; nothing else is reachable. */
 export class StaticHost {
   readonly #siteDir: string;
-  readonly #files: ReadonlyMap<string, CollectedFile>;
+  readonly #files: ReadonlyMap<string, FileEntry>;
   readonly #onCleanUrl: (path: string) => void;
 
   /** @param onCleanUrl hears of paths that only docshelf answers */
-  constructor(siteDir: string, files: readonly CollectedFile[], onCleanUrl: (path: string) => void) {
+  constructor(siteDir: string, files: readonly FileEntry[], onCleanUrl: (path: string) => void) {
     this.#siteDir = siteDir;
     this.#files = new Map(files.map((file) => [file.path, file]));
     this.#onCleanUrl = onCleanUrl;

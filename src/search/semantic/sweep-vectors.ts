@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceFile } from '../../files/index.ts';
 import { createSegment, recordsOf, segmentNames } from './vector-cache.ts';
 import { encodeRecord, KEY_BYTES } from './vector-segment.ts';
 
@@ -14,9 +14,7 @@ const DEAD_PART_MAX = 0.3;
 /** Writes down which vectors a release uses; before they are made, so that a sweep in between spares them. */
 export async function noteUse(folder: string, release: string, keys: readonly string[]): Promise<void> {
   await mkdir(join(folder, USES), { recursive: true });
-  const temporary = join(folder, USES, `.tmp-${randomBytes(6).toString('hex')}`);
-  await writeFile(temporary, Buffer.from([...new Set(keys)].join(''), 'hex'));
-  await rename(temporary, join(folder, USES, release));
+  await replaceFile(join(folder, USES, release), Buffer.from([...new Set(keys)].join(''), 'hex'));
 }
 
 /**

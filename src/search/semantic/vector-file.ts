@@ -1,7 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { replaceFile } from '../../files/index.ts';
 
 /**
  * A release's vectors, `search/vectors.bin`. Little-endian:
@@ -48,21 +48,7 @@ export async function writeVectors(file: string, vectors: Vectors): Promise<void
   const digest = createHash('sha256');
   for (const part of parts) digest.update(part);
 
-  // A name of its own: a temporary file that a crash left must not block the next attempt.
-  const temporary = join(dirname(file), `.tmp-${randomBytes(6).toString('hex')}`);
-  try {
-    const handle = await open(temporary, 'wx', 0o644);
-    try {
-      for (const part of [...parts, digest.digest()]) await handle.writeFile(part);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
+  await replaceFile(file, [...parts, digest.digest()]);
 }
 
 /**
