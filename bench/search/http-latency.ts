@@ -23,11 +23,11 @@ const CLIENTS = 8;
  * The engine remembers what the model made of a question, so questions are asked twice: as ones that nobody has asked before,
  * and again.
  */
-export async function benchHttpLatency(sets: readonly TestSet[]): Promise<void> {
+export async function benchHttpLatency(sets: readonly TestSet[], sizes: readonly number[]): Promise<void> {
   const questions = new Questions(sets.flatMap((set) => set.queries).map(({ query }) => query));
   const latencies: string[][] = [];
   const throughputs: string[][] = [];
-  for (const size of SIZES) {
+  for (const size of sizes.length > 0 ? sizes : SIZES) {
     const plain = indexFts5(synthetic(sets, size));
     await timesOf(plain, questions.again, HITS);
     const theirs = await timesOf(plain, questions.again, HITS);

@@ -5,13 +5,13 @@ import { tableOf } from './table.ts';
 import { readTestSets, type TestSet } from './test-set.ts';
 
 /**
- * `DOCSHELF_CORPUS=<folder> node bench/search/http.ts [quality|latency]`: docshelf's search through the real endpoint of the
- * built program, on bundles made of the sets' documents. Prints tables, writes nothing.
+ * `DOCSHELF_CORPUS=<folder> node bench/search/http.ts [quality | latency [sections...]]`: docshelf's search through the real endpoint
+ * of the built program, on bundles made of the sets' documents. Prints tables, writes nothing.
  */
-const [part] = process.argv.slice(2);
+const [part, ...sizes] = process.argv.slice(2);
 const sets = readTestSets();
 if (part !== 'latency') await benchQuality();
-if (part !== 'quality') await benchHttpLatency(sets);
+if (part !== 'quality') await benchHttpLatency(sets, sizes.map(Number));
 
 async function benchQuality(): Promise<void> {
   const rows: string[][] = [];

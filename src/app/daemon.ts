@@ -104,6 +104,8 @@ class RunningDaemon implements Daemon {
       await deployment.announce(this.adminUrl);
       await this.#watch.start(this.#options.loaded.watchedFiles);
     } catch (error) {
+      // Nobody is to wait for what does not open any more; where it has opened, this says nothing.
+      this.#exports?.reject(error);
       await this.stop();
       throw error;
     }
@@ -115,22 +117,17 @@ class RunningDaemon implements Daemon {
   async #openExports(): Promise<void> {
     if (this.#exports === null) return;
     const { log, programVersion } = this.#options;
-    try {
-      const { openExports } = await import('./open-exports.ts');
-      const exports = await openExports({
-        config: this.#opened,
-        current: () => this.#config,
-        publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
-        network: this.#parts.network,
-        metrics: this.#parts.metrics,
-        log,
-        programVersion,
-      });
-      this.#exports.resolve(exports);
-    } catch (error) {
-      this.#exports.reject(error);
-      throw error;
-    }
+    const { openExports } = await import('./open-exports.ts');
+    const exports = await openExports({
+      config: this.#opened,
+      current: () => this.#config,
+      publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
+      network: this.#parts.network,
+      metrics: this.#parts.metrics,
+      log,
+      programVersion,
+    });
+    this.#exports.resolve(exports);
   }
 
   async reload(): Promise<LastReload> {
@@ -256,7 +253,10 @@ class RunningDaemon implements Daemon {
   }
 
   async #status(): Promise<StatusReport> {
-    const { state, domain, active, pinned, versions, lastError, notices, activity } = await this.#deployment.status();
+    const jobs = await this.#jobs().catch(() => NO_JOBS);
+    const { domain, pinned, versions, notices } = await this.#deployment.status();
+    // What can change is read here, all of it at once: a failed reload is never seen without its error.
+    const { state, active, lastError, activity } = this.#deployment;
     return {
       state,
       deployment: { type: this.#config.deployment.type, domain },
@@ -267,7 +267,7 @@ class RunningDaemon implements Daemon {
       lastError,
       pending: pendingRestart(this.#opened, this.#config),
       search: this.#parts.search?.status ?? SEARCH_OFF,
-      jobs: await this.#jobs().catch(() => NO_JOBS),
+      jobs,
       notices,
       activity,
       startedAt: this.#startedAt,

@@ -224,14 +224,17 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
+    // The disk first: all that is read after it is of one moment.
+    const versions = await storedVersions(this.#store);
+    const notices = await this.#notices();
     return {
       state: this.state,
       domain: this.#domain,
       active: this.active,
       pinned: this.#settings.version,
-      versions: await storedVersions(this.#store),
+      versions,
       lastError: this.lastError,
-      notices: await this.#notices(),
+      notices,
       activity: this.activity,
     };
   }

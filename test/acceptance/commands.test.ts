@@ -138,12 +138,15 @@ describe('serve with a faulty config', () => {
 });
 
 describe('serve on a machine that is not ready for it', () => {
-  test('ends with 69 and the number of the port that is taken', async () => {
+  test.each([
+    ['', ''],
+    [', with the export API on, too', 'exportApi: { enabled: true }\n'],
+  ])('ends with 69 and the number of the port that is taken%s', async (_, more) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     bench.onEnd(() => taken.close());
     const { port } = taken.address() as { port: number };
-    const config = `server: { host: 127.0.0.1, port: ${port} }\nadmin: { port: 0 }\napi: { port: 0 }\n`;
+    const config = `server: { host: 127.0.0.1, port: ${port} }\nadmin: { port: 0 }\napi: { port: 0 }\n${more}`;
     const text = await runWith(config, ['serve']);
     expect(text.code).toBe(69);
     expect(text.stderr).toContain(String(port));

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
@@ -30,7 +30,8 @@ export class ContentPacks {
 
   add(bytes: Uint8Array): PackedAt {
     this.#own ??= openSync(join(this.#folders.jobDir, this.#ownName), 'ax+');
-    writeSync(this.#own, bytes);
+    // Not writeSync, which may write a part and say so.
+    writeFileSync(this.#own, bytes);
     const at = { pack: this.#ownName, offset: this.#end };
     this.#end += bytes.length;
     return at;
