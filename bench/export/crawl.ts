@@ -84,6 +84,7 @@ async function docshelf(url: string, dir: string): Promise<number> {
       bearerFile: null,
       concurrency: 16,
       rateMax: 0,
+      render: null,
       limits: {
         pagesMax: 100_000,
         depthMax: 100,
@@ -95,6 +96,8 @@ async function docshelf(url: string, dir: string): Promise<number> {
     hosts: [],
     archiveLimits: ARCHIVE_LIMITS,
     openFetcher,
+    openRenderer: () => Promise.reject(new Error('nothing is rendered')),
+    browser: { sandbox: 'auto', tabs: 4, pageMsMax: 30_000, verify: 'off' },
     network: { connectTimeoutMs: 10_000, idleTimeoutMs: 30_000, proxy: 'off', caFile: null },
     store,
     filesDir,

@@ -1,4 +1,4 @@
-import { notBuiltNote } from '../../src/config/not-built.ts';
+import { isNotBuilt } from '../../src/config/not-built.ts';
 import { schemaSource } from '../../src/config/schema/index.ts';
 import type { SchemaNode } from '../../src/config/schema-node.ts';
 
@@ -24,11 +24,6 @@ const CHART_OWNED: ReadonlySet<string> = new Set([
 
 /** The regular expressions of helm (RE2) count no further than 1,000; docshelf itself checks the length. */
 const LONG_REPEAT = /\{1,\d{4,}\}/g;
-
-/** A key that this version refuses whatever its value; one that is only built in part stays. */
-function isNotBuilt(key: string): boolean {
-  return notBuiltNote(key)?.endsWith('in this version.') === true;
-}
 
 /**
  * A part of the config's schema as helm checks it: without the keywords that only docshelf understands, the keys that are not

@@ -1,6 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
+import type { BrowserSettings } from '../domain/crawl.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { AnswerRequest } from '../export/render/ports.ts';
 import { CHROMIUM_FLAGS, UNWANTED_FLAGS } from './chromium-flags.ts';
@@ -9,17 +11,11 @@ import { findChromium } from './chromium-program.ts';
 import { ChromiumRequests, type OwnersOf } from './chromium-requests.ts';
 import { ChromiumTab } from './chromium-tab.ts';
 
-export interface ChromiumSettings {
+export interface ChromiumSettings extends Omit<BrowserSettings, 'verify'> {
   /** Says where the program is (`findChromium`); nothing else of it reaches the browser. */
   readonly env: NodeJS.ProcessEnv;
-  /** Whether the browser shuts its pages in: `auto` unless it is run as root, which it cannot for. */
-  readonly sandbox: 'auto' | 'off';
   /** An existing folder, in which it gets one of its own. */
   readonly tempDir: string;
-  /** Pages that are rendered at once. */
-  readonly tabs: number;
-  /** Time for one page; half of it to load, a sixth to settle. */
-  readonly pageMsMax: number;
 }
 
 const VIEWPORT = { width: 1280, height: 1024 };
@@ -46,8 +42,9 @@ export class ChromiumBrowser {
         chromiumSandbox: sandbox === 'auto' && process.getuid?.() !== 0,
         args: CHROMIUM_FLAGS,
         ignoreDefaultArgs: UNWANTED_FLAGS,
-        // Nothing of this process's environment, which may hold secrets, is the browser's business.
-        env: { PATH: env.PATH ?? '', HOME: profileDir, TMPDIR: profileDir, LANG: 'C.UTF-8' },
+        // Nothing of this process's environment, which may hold secrets, is the browser's business. Its socket lies in the
+        // system's temporary folder: below a data folder its path is longer than the 107 bytes that sockets may have (unix(7)).
+        env: { PATH: env.PATH ?? '', HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
         handleSIGINT: false,
         handleSIGTERM: false,
         handleSIGHUP: false,

@@ -107,7 +107,7 @@ export class ChromiumRequests {
         await this.#refuse(paused);
         return;
       }
-      const answer = await this.#find(toPageRequest(paused, url));
+      const answer = await this.#find(toPageRequest(paused, url, visits[0]?.url ?? url));
       const bytes = await bytesOf(answer);
       for (const visit of visits) visit.answer(url, answer.status, bytes.length);
       if (answer.status >= 400) fail(String(answer.status));
@@ -175,14 +175,14 @@ function refusalOf({ request: { url, method, headers } }: PausedRequest): string
   return headers.Accept === 'text/event-stream' ? 'stream' : null;
 }
 
-function toPageRequest({ request, resourceType }: PausedRequest, url: string): PageRequest {
+function toPageRequest({ request, resourceType }: PausedRequest, url: string, pageUrl: string): PageRequest {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) {
     const lowered = name.toLowerCase();
     if (!NOT_SENT.test(lowered)) headers[lowered] = value;
   }
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  return { url, method, headers, isNavigation: resourceType === 'Document' };
+  return { url, method, headers, isNavigation: resourceType === 'Document', pageUrl };
 }
 
 function keyOf({ url, method, headers }: PageRequest): string {

@@ -104,7 +104,7 @@ export class ChromiumTab {
       this.#hasEnded = true;
       reject(reason);
     };
-    const visit = new Visit(() => this.#end(new TabEnd('hung', 'it wrote to its console without end')));
+    const visit = new Visit(url, () => this.#end(new TabEnd('hung', 'it wrote to its console without end')));
     const onAbort = (): void => this.#end(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const timer = setTimeout(() => this.#end(new TabEnd('hung', 'its scripts let nothing else run')), this.#pageMsMax);

@@ -27,9 +27,12 @@ export class Visit {
   #inFlight = 0;
   #lastChangeAt = performance.now();
   readonly #onFlood: () => void;
+  /** Address of the page. */
+  readonly url: string;
 
   /** @param onFlood called where the page says so much that it is to be given up */
-  constructor(onFlood: () => void) {
+  constructor(url: string, onFlood: () => void) {
+    this.url = url;
     this.#onFlood = onFlood;
   }
 

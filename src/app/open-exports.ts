@@ -57,7 +57,8 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     import('../export/index.ts'),
     import('../adapters/sqlite-job-queue.ts'),
   ]);
-  const { applyRetention, ExportService, JobRunner, openExportsFolder, repackBundle, Signatures } = exporting;
+  const { applyRetention, ExportService, JobRunner, openExportsFolder, readPicture, repackBundle, Signatures } =
+    exporting;
   const stopping = new AbortController();
   const folder = await openExportsFolder(join(config.storage.dir, 'exports'));
   const queue = await SqliteJobQueue.open(
@@ -77,6 +78,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     pageEntry: workerEntry('../export/crawl/worker').href,
     pageThreads: PAGE_THREADS,
     crawlNetwork: () => crawlNetworkSlice(current()),
+    browser: () => current().exportApi.browser,
     limits: () => current().staticExport.limits,
     generator: `docshelf ${parts.programVersion}`,
   };
@@ -112,6 +114,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
           store,
           settings: () => exportSlice(current()),
           repack: (job, signal) => repackBundle(job, jobOptions, signal),
+          pictureOf: (jobId, name) => readPicture(folder, jobId, name),
           signatureOf: (sha256) => jobOptions.signatures.read(sha256),
           onStarted: () => runner.nudge(),
           signal: stopping.signal,

@@ -104,6 +104,12 @@ export function buildConfig(values: Values, found: Found): Config {
       leaseMs: exportApi.queue.lease,
       linkTtlMs: exportApi.linkTtl,
       retentionMs: exportApi.retention === 'none' ? null : exportApi.retention,
+      browser: {
+        sandbox: exportApi.browser.sandbox,
+        tabs: exportApi.browser.tabs,
+        pageMsMax: exportApi.browser.pageTimeout,
+        verify: exportApi.browser.verify,
+      },
       signingKey: found.signingKey,
       store: storeOf(exportApi.store),
     },
@@ -173,6 +179,7 @@ function crawlOf(source: SourceValues, url: string): CrawlSettings {
       pageBytesMax: limits.pageBytes,
       requestTimeoutMs: limits.requestTimeout,
     },
+    render: source.render === 'none' ? null : { scripts: source.scripts },
   };
 }
 

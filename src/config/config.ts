@@ -1,3 +1,4 @@
+import type { BrowserSettings } from '../domain/crawl.ts';
 import type { DeploymentType } from '../domain/deployment.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { Organization, OrganizationKey } from '../domain/organization.ts';
@@ -149,6 +150,7 @@ export interface Config {
     readonly linkTtlMs: number;
     /** Null: ended jobs are kept for good. */
     readonly retentionMs: number | null;
+    readonly browser: BrowserSettings;
     /** The minisign secret key that `signingKeyFile` holds. */
     readonly signingKey: Secret | null;
     readonly store: BundleStoreConfig;

@@ -1,5 +1,5 @@
 import { expectationOf } from './expectation.ts';
-import { notBuiltNote } from './not-built.ts';
+import { isNotBuilt } from './not-built.ts';
 import { configSchema, environmentName, listKeys, type SchemaNode } from './schema-node.ts';
 
 const INTRODUCTION = `# Config reference
@@ -36,7 +36,6 @@ export function configReference(): string {
 function sectionReference(name: string, schema: SchemaNode): string {
   const rows = listKeys(schema, [name]).map(({ path, schema: key }) => {
     const dotted = path.join('.');
-    const note = notBuiltNote(dotted);
     const cells = [
       `\`${dotted}\``,
       expectationOf(key),
@@ -44,7 +43,7 @@ function sectionReference(name: string, schema: SchemaNode): string {
         ? ''
         : `\`${typeof key.default === 'string' ? key.default : JSON.stringify(key.default)}\``,
       `\`${environmentName(path)}\``,
-      `${key.description ?? ''}${note === null ? '' : ` *${note}*`}`,
+      `${key.description ?? ''}${isNotBuilt(dotted) ? ' *Not built yet in this version.*' : ''}`,
     ];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });

@@ -16,6 +16,25 @@ export interface CrawlSettings {
   /** Requests to one host in a second; 0: as many as it answers. */
   readonly rateMax: number;
   readonly limits: CrawlLimits;
+  /** How a browser renders its pages; null: they are taken as they come. */
+  readonly render: RenderSettings | null;
+}
+
+export interface RenderSettings {
+  /** What becomes of the scripts of pages that scripts have written. */
+  readonly scripts: 'keep' | 'drop';
+}
+
+/** How the system's browser is run. Plain data: it crosses a thread. */
+export interface BrowserSettings {
+  /** Whether the browser shuts its pages in: `auto` unless it is run as root, which it cannot for. */
+  readonly sandbox: 'auto' | 'off';
+  /** Pages that are rendered at once. */
+  readonly tabs: number;
+  /** Time for one page; half of it to load, a sixth to settle. */
+  readonly pageMsMax: number;
+  /** Whether what a crawl has written is opened in it, where it is installed. */
+  readonly verify: 'auto' | 'off';
 }
 
 /** Against sites without end. What a bundle may hold (`ArchiveLimits`) bounds the rest. */

@@ -15,6 +15,8 @@ export interface ExportsFolder {
   readonly bundles: string;
   /** Signatures of archives by the archive's digest. */
   readonly signatures: string;
+  /** Of pages that were found wrong, in a folder for each job. */
+  readonly pictures: string;
   /** What the last crawl of each domain was answered. */
   readonly crawls: string;
   /** A folder for each attempt that is running, and one for what the attempts of a job leave to each other. */
@@ -34,11 +36,13 @@ export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
     manifests: join(dir, 'manifests'),
     bundles: join(dir, 'bundles'),
     signatures: join(dir, 'signatures'),
+    pictures: join(dir, 'pictures'),
     crawls: join(dir, 'crawls'),
     work: join(dir, 'work'),
   };
-  const { files, manifests, bundles, signatures, crawls, work } = folder;
-  for (const path of [files, manifests, bundles, signatures, crawls, work]) await mkdir(path, { recursive: true });
+  const { files, manifests, bundles, signatures, pictures, crawls, work } = folder;
+  for (const path of [files, manifests, bundles, signatures, pictures, crawls, work])
+    await mkdir(path, { recursive: true });
   return folder;
 }
 

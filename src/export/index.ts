@@ -8,6 +8,7 @@
  * behind `BundleStore`, and sites come from a `SiteSource`.
  */
 export { type ExportsFolder, openExportsFolder } from './exports-folder.ts';
+export { readPicture } from './pictures.ts';
 export { repackBundle } from './repack.ts';
 export { applyRetention } from './retention.ts';
 export type { RunJobOptions } from './run-job.ts';

@@ -3,7 +3,8 @@ import type { Claim, JobQueue } from './ports.ts';
 /** What each step is of the whole, in per cent: of 1,000 Markdown pages exported for the first time, vectors take the most. */
 const SPANS = {
   collect: [0, 35],
-  check: [35, 45],
+  check: [35, 40],
+  verify: [40, 45],
   search: [45, 80],
   pack: [80, 95],
   store: [95, 99],

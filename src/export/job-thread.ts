@@ -1,6 +1,16 @@
 import type { Worker } from 'node:worker_threads';
 import { DocshelfError } from '../domain/errors.ts';
-import type { CheckedSite, CheckOrder, CollectOrder, DescribeOrder, OnStep, PackOrder, SweepOrder } from './orders.ts';
+import type { FoundSoFar } from './findings.ts';
+import type {
+  CheckedSite,
+  CheckOrder,
+  CollectOrder,
+  DescribeOrder,
+  OnStep,
+  PackOrder,
+  SweepOrder,
+  VerifyOrder,
+} from './orders.ts';
 import type { StepMessage, StepOrder } from './serve-steps.ts';
 
 /** Starts a thread that serves steps (`serve-steps.ts`); given by the composition root. */
@@ -36,6 +46,10 @@ export class JobThread {
 
   check(order: CheckOrder, onStep: OnStep): Promise<CheckedSite> {
     return this.#run({ step: 'check', ...order }, onStep);
+  }
+
+  verify(order: VerifyOrder, onStep: OnStep): Promise<FoundSoFar> {
+    return this.#run({ step: 'verify', ...order }, onStep);
   }
 
   describe(order: DescribeOrder): Promise<{ readonly contentSha256: string }> {

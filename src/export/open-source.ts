@@ -1,4 +1,4 @@
-import type { OpenFetcher } from './crawl/ports.ts';
+import type { CrawlAdapters } from './crawl/crawl-adapters.ts';
 import { FileStore } from './file-store.ts';
 import type { CollectOrder } from './orders.ts';
 import type { SiteSource } from './ports.ts';
@@ -8,7 +8,7 @@ import type { SiteSource } from './ports.ts';
  *
  * @throws what opening the fetcher of a crawl throws
  */
-export async function openSource(order: CollectOrder, openFetcher: OpenFetcher): Promise<SiteSource> {
+export async function openSource(order: CollectOrder, adapters: CrawlAdapters): Promise<SiteSource> {
   const { source, workDir, limits } = order;
   switch (source.kind) {
     case 'folder': {
@@ -27,7 +27,7 @@ export async function openSource(order: CollectOrder, openFetcher: OpenFetcher):
         settings: source,
         hosts,
         archiveLimits: limits,
-        openFetcher,
+        ...adapters,
         store: new FileStore(filesDir),
         filesDir,
         workDir,

@@ -1,3 +1,4 @@
+import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';
@@ -23,14 +24,19 @@ export interface CollectOrder extends StoreFolders {
   /** What a bundle may hold. */
   readonly limits: ArchiveLimits;
   /** Of a source that is crawled. */
-  readonly crawl: CrawlPlaces;
+  readonly crawl: CrawlOrder;
 }
 
+/** What any look at a crawled site takes. */
 export interface CrawlPlaces {
   readonly network: CrawlNetwork;
+  readonly browser: BrowserSettings;
   /** Of the job, and not of the attempt. */
   readonly journalDir: string;
   readonly recordsDir: string;
+}
+
+export interface CrawlOrder extends CrawlPlaces {
   /** URL of the entry of the threads for pages, and how many there are. */
   readonly pageEntry: string;
   readonly pageThreads: number;
@@ -49,6 +55,19 @@ export interface CheckedSite {
   readonly pages: number;
   readonly bytes: number;
   readonly found: FoundSoFar;
+}
+
+/** The proof of a crawled site that is checked. */
+export interface VerifyOrder extends StoreFolders, CrawlPlaces {
+  readonly domain: string;
+  readonly source: CrawlSettings;
+  readonly siteDir: string;
+  readonly files: readonly FileEntry[];
+  readonly found: FoundSoFar;
+  /** For what the browser has on the disk on its way. */
+  readonly workDir: string;
+  /** Receives pictures of the worst pages. */
+  readonly picturesDir: string;
 }
 
 export interface DescribeOrder extends StoreFolders {

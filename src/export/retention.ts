@@ -1,5 +1,6 @@
 import { type ExportsFolder, storeFolders } from './exports-folder.ts';
 import { JobThread, type SpawnJobThread } from './job-thread.ts';
+import { removePictures } from './pictures.ts';
 import type { BundleStore, JobQueue } from './ports.ts';
 import type { Signatures } from './signatures.ts';
 
@@ -17,7 +18,7 @@ const UNUSED_MS = 8 * 24 * 3_600_000;
 
 /**
  * Removes ended jobs that are older than they are kept, and then what no job names any more: archives, their signatures,
- * manifests, and files.
+ * manifests, pictures, and files.
  *
  * @param beforeMs Unix time
  * @returns how many jobs were removed
@@ -33,6 +34,7 @@ export async function applyRetention(options: RetentionOptions, beforeMs: number
     await store.remove(sha256);
     await signatures.remove(sha256);
   }
+  await removePictures(folder, async (jobId) => (await queue.get(jobId)) === null);
   const thread = new JobThread(spawn, signal);
   try {
     const folders = storeFolders(folder);

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BrowserSettings } from '../domain/crawl.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
@@ -32,6 +33,7 @@ export interface RunJobOptions {
   readonly limits: () => ArchiveLimits;
   /** The way out for crawls, as the config is now. */
   readonly crawlNetwork: () => CrawlNetwork;
+  readonly browser: () => BrowserSettings;
   /** Threads for the pages of a crawl. */
   readonly pageEntry: string;
   readonly pageThreads: number;
@@ -45,7 +47,7 @@ export interface RunJobOptions {
 /**
  * Runs one attempt of a job, from its last checkpoint:
  *
- *     collect (source -> file store) -> check -> search data -> describe (manifest) -> pack -> sign -> store
+ *     collect (source -> file store) -> check -> verify (crawls) -> search data -> describe (manifest) -> pack -> sign -> store
  *
  * Nothing that it writes is in anybody's way: files and manifests have their digests for names, the rest lies in the
  * attempt's own folder, which is gone when this returns.
@@ -70,30 +72,40 @@ export async function runJob(
   const journalDir = journalFolder(folder, job.jobId);
   const thread = new JobThread(options.spawn, signal);
   const folders = storeFolders(folder);
+  const crawl = {
+    network: options.crawlNetwork(),
+    browser: options.browser(),
+    journalDir,
+    recordsDir: folder.crawls,
+  };
   const request = { domain: job.domain, version: job.version, paths: job.paths };
   try {
     let tableSha256 = job.checkpoint;
     if (tableSha256 === null) {
+      const { pageEntry, pageThreads } = options;
       const order = {
         ...folders,
         request,
         ...site,
         workDir: join(workDir, 'source'),
         limits: options.limits(),
-        crawl: {
-          network: options.crawlNetwork(),
-          journalDir,
-          recordsDir: folder.crawls,
-          pageEntry: options.pageEntry,
-          pageThreads: options.pageThreads,
-        },
+        crawl: { ...crawl, pageEntry, pageThreads },
       };
       ({ tableSha256 } = await thread.collect(order, progress.of('collect')));
       await progress.checkpoint(tableSha256);
     }
 
     const siteDir = join(workDir, 'site');
-    const checked = await thread.check({ ...folders, tableSha256, siteDir, hosts: site.hosts }, progress.of('check'));
+    let checked = await thread.check({ ...folders, tableSha256, siteDir, hosts: site.hosts }, progress.of('check'));
+    const { source } = site;
+    if (source.kind === 'crawl' && crawl.browser.verify === 'auto') {
+      const { files, found } = checked;
+      const picturesDir = join(folder.pictures, job.jobId);
+      await rm(picturesDir, { recursive: true, force: true });
+      const work = { siteDir, files, found, workDir: join(workDir, 'verify'), picturesDir };
+      const order = { ...folders, ...crawl, domain: job.domain, source, ...work };
+      checked = { ...checked, found: await thread.verify(order, progress.of('verify')) };
+    }
 
     const ownDir = join(workDir, 'own');
     const found = await makeSearchData(options, { siteDir, ownDir, checked }, progress, signal);

@@ -1,13 +1,14 @@
 import type { MessagePort } from 'node:worker_threads';
 import { type PlainError, toDocshelfError } from '../domain/errors.ts';
-import type { OpenFetcher } from './crawl/ports.ts';
-import type { CheckOrder, CollectOrder, DescribeOrder, PackOrder, SweepOrder } from './orders.ts';
-import { check, collect, describe, pack, sweep } from './steps.ts';
+import type { CrawlAdapters } from './crawl/crawl-adapters.ts';
+import type { CheckOrder, CollectOrder, DescribeOrder, PackOrder, SweepOrder, VerifyOrder } from './orders.ts';
+import { check, collect, describe, pack, sweep, verify } from './steps.ts';
 
 /** A job's thread: one step at a time, each asked for with plain data and answered with plain data. */
 export type StepOrder =
   | ({ readonly step: 'collect' } & CollectOrder)
   | ({ readonly step: 'check' } & CheckOrder)
+  | ({ readonly step: 'verify' } & VerifyOrder)
   | ({ readonly step: 'describe' } & DescribeOrder)
   | ({ readonly step: 'pack' } & PackOrder)
   | ({ readonly step: 'sweep' } & SweepOrder);
@@ -23,18 +24,18 @@ const PROGRESS_EVERY_MS = 100;
 /** The thread is ended from outside: nothing in it is ever aborted. */
 const never = new AbortController().signal;
 
-/** Does what a job's thread is asked through a port. @param openFetcher for sources that are crawled */
-export function serveSteps(port: MessagePort, openFetcher: OpenFetcher): void {
+/** Does what a job's thread is asked through a port. @param adapters for sources that are crawled */
+export function serveSteps(port: MessagePort, adapters: CrawlAdapters): void {
   const post = (message: StepMessage): void => port.postMessage(message);
   port.on('message', (order: StepOrder) => {
-    run(order, openFetcher, post).then(
+    run(order, adapters, post).then(
       (result) => post({ kind: 'done', result }),
       (error: unknown) => post({ kind: 'failed', error: toDocshelfError(error).toPlain() }),
     );
   });
 }
 
-function run(order: StepOrder, openFetcher: OpenFetcher, post: (message: StepMessage) => void): Promise<unknown> {
+function run(order: StepOrder, adapters: CrawlAdapters, post: (message: StepMessage) => void): Promise<unknown> {
   let postedAt = 0;
   const onStep = (done: number, total: number, pages?: number): void => {
     const now = performance.now();
@@ -44,9 +45,11 @@ function run(order: StepOrder, openFetcher: OpenFetcher, post: (message: StepMes
   };
   switch (order.step) {
     case 'collect':
-      return collect(order, openFetcher, onStep, never);
+      return collect(order, adapters, onStep, never);
     case 'check':
       return check(order, onStep, never);
+    case 'verify':
+      return verify(order, adapters, onStep, never);
     case 'describe':
       return describe(order);
     case 'pack':

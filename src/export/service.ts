@@ -26,6 +26,8 @@ export interface ExportServiceOptions {
   readonly settings: () => ExportSettings;
   /** Packs the bundle of a completed job once more, and puts it into the store. */
   readonly repack: (job: StoredJob, signal: AbortSignal) => Promise<void>;
+  /** A picture that the report of a job names; null where there is none. */
+  readonly pictureOf: (jobId: string, name: string) => Promise<Uint8Array<ArrayBuffer> | null>;
   /** The minisign signature of a bundle; null where bundles are not signed. */
   readonly signatureOf: (sha256: string) => Promise<string | null>;
   /** A job was added: who runs jobs in this process need not wait to see it. */
@@ -102,6 +104,16 @@ export class ExportService {
     if (!isTerminal(status)) throw notCompleted('report on', jobId, status);
     const report = await this.#options.queue.report(jobId);
     return report ?? { jobId, pages: 0, files: 0, bytes: 0, counts: {}, findings: [] };
+  }
+
+  /** A picture that the report of a job names, a PNG. @throws DocshelfError `not_found` */
+  async picture(organizationId: string, jobId: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
+    await this.#find('show a picture of', organizationId, jobId);
+    const picture = await this.#options.pictureOf(jobId, name);
+    if (picture !== null) return picture;
+    throw new DocshelfError('not_found', `Cannot show "${name.slice(0, 64)}": the job has no such picture`, {
+      next: 'Ask for the report of the job: its findings of kind pictures name those that there are.',
+    });
   }
 
   /** Asks a job to stop; one that is over stays as it is. @throws DocshelfError `not_found` */

@@ -5,17 +5,27 @@ import { Worker } from 'node:worker_threads';
 import { archiveOrder, packBundle } from '../archive/pack-bundle.ts';
 import type { PackEntry } from '../archive/packed-entries.ts';
 import { DocshelfError } from '../domain/errors.ts';
+import type { Finding } from '../domain/job.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { mediaTypeOf } from '../web/index.ts';
 import { checkSite } from './check/index.ts';
 import { type CollectProgress, collectSite } from './collect.ts';
+import type { CrawlAdapters } from './crawl/crawl-adapters.ts';
 import { recordedContents } from './crawl/crawl-record.ts';
-import type { OpenFetcher } from './crawl/ports.ts';
 import { FileStore } from './file-store.ts';
-import { Findings } from './findings.ts';
+import { Findings, type FoundSoFar } from './findings.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { openSource } from './open-source.ts';
-import type { CheckedSite, CheckOrder, CollectOrder, DescribeOrder, OnStep, PackOrder, SweepOrder } from './orders.ts';
+import type {
+  CheckedSite,
+  CheckOrder,
+  CollectOrder,
+  DescribeOrder,
+  OnStep,
+  PackOrder,
+  SweepOrder,
+  VerifyOrder,
+} from './orders.ts';
 import { readSiteTable, writeSiteTable } from './site-table.ts';
 
 /**
@@ -26,14 +36,14 @@ import { readSiteTable, writeSiteTable } from './site-table.ts';
 /** Source -> file store. @throws DocshelfError `bad_source`; the signal's reason */
 export async function collect(
   order: CollectOrder,
-  openFetcher: OpenFetcher,
+  adapters: CrawlAdapters,
   onStep: OnStep,
   signal: AbortSignal,
 ): Promise<{ readonly tableSha256: string; readonly pages: number }> {
   const { request, filesDir } = order;
   const store = new FileStore(filesDir);
   const onProgress = ({ done, total, pages }: CollectProgress): void => onStep(done, total, pages);
-  const site = await openSource(order, openFetcher);
+  const site = await openSource(order, adapters);
   const table = await collectSite(site, request, store, onProgress, signal);
   const pages = table.files.filter(({ path }) => isPage(path)).length;
   return { tableSha256: await writeSiteTable(store, table), pages };
@@ -55,6 +65,26 @@ export async function check(
   await checkSite({ siteDir, files, hosts, find: (finding) => findings.add(finding), onProgress: onStep, signal });
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   return { files, pages: files.filter(({ path }) => isPage(path)).length, bytes, found: findings.soFar };
+}
+
+/** What is found where a crawled site is opened as it is written, added to what was found before. */
+export async function verify(
+  order: VerifyOrder,
+  { openFetcher, openRenderer }: CrawlAdapters,
+  onStep: OnStep,
+  signal: AbortSignal,
+): Promise<FoundSoFar> {
+  const { source: settings, siteDir, files, browser, workDir, picturesDir } = order;
+  const [{ CrawledLiveSite }, { verifySite }] = await Promise.all([
+    import('./crawl/live-site.ts'),
+    import('./verify/index.ts'),
+  ]);
+  const findings = Findings.of(order.found);
+  const renderer = await openRenderer(browser, join(workDir, 'browser'));
+  await using live = await CrawledLiveSite.open({ ...order, settings, openFetcher });
+  const find = (finding: Finding): void => findings.add(finding);
+  await verifySite({ renderer, siteDir, files, live, picturesDir, find, onProgress: onStep, signal });
+  return findings.soFar;
 }
 
 /** The manifest of the site with docshelf's own files beside it. */

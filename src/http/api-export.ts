@@ -16,6 +16,7 @@ export interface ExportApiOptions {
 const JOBS = '/v1/static-export/jobs';
 const JOB = `${JOBS}/:jobId` as const;
 const REPORT = `${JOB}/report` as const;
+const PICTURE = `${REPORT}/pictures/:name` as const;
 const BUNDLE = `${JOB}/bundle` as const;
 
 /** When a job is worth a second look: the smallest exports are over by then. */
@@ -56,6 +57,12 @@ export function addExports(app: Hono<ApiEnv>, { access, exports, publicUrl }: Ex
     return c.json(await exports.report(c.var.caller.organization.id, c.req.param('jobId')));
   });
   app.all(REPORT, refuseMethod('GET, HEAD'));
+
+  app.get(PICTURE, ...guards, async (c) => {
+    const picture = await exports.picture(c.var.caller.organization.id, c.req.param('jobId'), c.req.param('name'));
+    return c.body(picture, 200, { 'Content-Type': 'image/png' });
+  });
+  app.all(PICTURE, refuseMethod('GET, HEAD'));
 
   app.post(BUNDLE, ...guards, async (c) => {
     const organizationId = c.var.caller.organization.id;

@@ -39,6 +39,15 @@ const jobIdParameter = {
   example: JOB_ID,
 };
 
+const pictureNameParameter = {
+  name: 'name',
+  in: 'path',
+  required: true,
+  description: 'As a finding of kind `pictures` in the report names it.',
+  schema: { type: 'string' },
+  example: '1-written.png',
+};
+
 const operation = (operationId: string, summary: string, rest: object): object => ({
   operationId,
   tags: ['Static export'],
@@ -147,6 +156,14 @@ const report = operation('getExportReport', 'Shows what was exported, left out a
   },
 });
 
+const picture = operation('getExportPicture', 'Shows a page that was found wrong, live or as it is written', {
+  responses: {
+    200: answer('The picture.', { 'image/png': {} }),
+    ...keys,
+    ...noJob,
+  },
+});
+
 const bundle = operation('linkBundle', 'Links to the bundle of a completed job', {
   description:
     'Takes no body. Only the link expires, the bundle stays: the call may be repeated, and each time the link works.',
@@ -186,6 +203,10 @@ export const exportPart = {
     '/v1/static-export/jobs': { post: start, get: list },
     '/v1/static-export/jobs/{jobId}': { parameters: [jobIdParameter], get, delete: cancel },
     '/v1/static-export/jobs/{jobId}/report': { parameters: [jobIdParameter], get: report },
+    '/v1/static-export/jobs/{jobId}/report/pictures/{name}': {
+      parameters: [jobIdParameter, pictureNameParameter],
+      get: picture,
+    },
     '/v1/static-export/jobs/{jobId}/bundle': { parameters: [jobIdParameter], post: bundle },
   },
 };

@@ -71,8 +71,17 @@ describe('the source of a site', () => {
         pageBytesMax: 1024 ** 2,
         requestTimeoutMs: 120_000,
       },
+      render: null,
     });
     expect(watchedFiles).toContain(join(cwd, 'cookie'));
+  });
+
+  it('is a live site that Chromium renders, by what exportApi.browser says', async () => {
+    const { config } = await load(`
+exportApi: { browser: { sandbox: off, tabs: 2, pageTimeout: 5s, verify: off } }
+organizations: [{ id: a, domains: { d: { source: { kind: crawl, url: "https://x", render: chromium, scripts: drop } } } }]`);
+    expect(config.organizations[0]?.sites[0]?.source).toMatchObject({ render: { scripts: 'drop' } });
+    expect(config.exportApi.browser).toEqual({ sandbox: 'off', tabs: 2, pageMsMax: 5_000, verify: 'off' });
   });
 
   it.each([

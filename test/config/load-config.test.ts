@@ -71,6 +71,7 @@ describe('loadConfig() without a config file', () => {
         linkTtlMs: 3_600_000,
         retentionMs: null,
         signingKey: null,
+        browser: { sandbox: 'auto', tabs: 4, pageMsMax: 30_000, verify: 'auto' },
         store: { kind: 'disk' },
       },
       organizations: [],

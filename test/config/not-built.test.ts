@@ -12,10 +12,6 @@ describe('what is not built yet', () => {
     ['search: { widget: replace }', 'search.widget'],
     ['search: { mcp: true }', 'search.mcp'],
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
-    [
-      'organizations: [{ id: a, domains: { docs: { source: { kind: crawl, url: "https://x", render: chromium } } } }]',
-      'organizations[0].domains.docs.source.render',
-    ],
   ])('%s is refused by name', async (yaml, key) => {
     const [fault, ...others] = await faultsOf(yaml);
     expect(others).toEqual([]);

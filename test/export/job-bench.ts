@@ -84,6 +84,7 @@ export class JobBench {
       spawn: () => new Worker(JOB_THREAD),
       limits: () => ARCHIVE_LIMITS,
       crawlNetwork: () => ({ connectTimeoutMs: 1_000, idleTimeoutMs: 1_000, proxy: 'off', caFile: null }),
+      browser: () => ({ sandbox: 'auto', tabs: 4, pageMsMax: 30_000, verify: 'off' }),
       pageEntry: PAGE_THREAD.href,
       pageThreads: 1,
       packEntry: PACK_THREAD.href,

@@ -1,6 +1,7 @@
-import { readdir, utimes } from 'node:fs/promises';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readPicture } from '../../src/export/pictures.ts';
 import { repackBundle } from '../../src/export/repack.ts';
 import { applyRetention } from '../../src/export/retention.ts';
 import { JobBench } from './job-bench.ts';
@@ -47,6 +48,25 @@ describe('applyRetention()', { timeout: 15_000 }, () => {
     await bench.store.remove(kept.sha256);
     await repackBundle(await bench.get('kept'), bench.options(), new AbortController().signal);
     expect(await bench.store.has(kept.sha256)).toBe(true);
+  });
+
+  it('removes the pictures of jobs that are gone, and no others', async () => {
+    await bench.exported('old', 'acme');
+    const { jobId: old } = await bench.get('old');
+    await change('next');
+    bench.clocks.wait(1_000);
+    await bench.exported('kept', 'acme');
+    const { jobId: kept } = await bench.get('kept');
+    for (const jobId of [old, kept]) {
+      await mkdir(join(bench.folder.pictures, jobId));
+      await writeFile(join(bench.folder.pictures, jobId, '1-live.png'), 'a picture');
+    }
+    bench.clocks.wait(2 * DAY_MS);
+    await apply();
+    expect(await readdir(bench.folder.pictures)).toEqual([kept]);
+    expect(String(await readPicture(bench.folder, kept, '1-live.png'))).toBe('a picture');
+    expect(await readPicture(bench.folder, kept, '../1-live.png')).toBeNull();
+    expect(await readPicture(bench.folder, old, '1-live.png')).toBeNull();
   });
 
   it('leaves what was in use of late: a job may be at work on it', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, KEY, post, TEAM_ADMIN_KEY } from './api-example.ts';
+import { PICTURE } from './exports-in-memory.ts';
 import { codeOf } from './problem-code.ts';
 
 /** Every call of the API with every kind of key (contract, sections 6 to 8). */
@@ -15,6 +16,7 @@ const CALLS: Readonly<
   'GET /jobs?domain': (_, domain) => [`${JOBS}?domain=${domain}`, 'GET'],
   'GET /jobs/{jobId}': (jobId) => [`${JOBS}/${jobId}`, 'GET'],
   'GET /jobs/{jobId}/report': (jobId) => [`${JOBS}/${jobId}/report`, 'GET'],
+  'GET /jobs/{jobId}/report/pictures/{name}': (jobId) => [`${JOBS}/${jobId}/report/pictures/${PICTURE}`, 'GET'],
   'POST /jobs/{jobId}/bundle': (jobId) => [`${JOBS}/${jobId}/bundle`, 'POST'],
   'DELETE /jobs/{jobId}': (jobId) => [`${JOBS}/${jobId}`, 'DELETE'],
   [SEARCH]: (_, domain) => [`/v1/search/${domain}`, 'POST', { query: 'a' }],

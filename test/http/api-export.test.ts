@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ExportReport, Job } from '../../src/domain/job.ts';
 import type { BundleLink } from '../../src/export/service.ts';
 import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, post } from './api-example.ts';
-import { exportsInMemory } from './exports-in-memory.ts';
+import { exportsInMemory, PICTURE } from './exports-in-memory.ts';
 import { codeOf } from './problem-code.ts';
 
 const JOBS = '/v1/static-export/jobs';
@@ -238,6 +238,17 @@ describe('GET /jobs/{jobId}/report', () => {
   });
 });
 
+describe('GET /jobs/{jobId}/report/pictures/{name}', () => {
+  it('answers a PNG, and 404 for what the job has not', async () => {
+    const { app, path } = await withJob();
+    const response = await app.request(`${path}/report/pictures/${PICTURE}`, ask());
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect((await response.arrayBuffer()).byteLength).toBe(8);
+    const missing = await app.request(`${path}/report/pictures/2-live.png`, ask());
+    expect([missing.status, await codeOf(missing)]).toEqual([404, 'not_found']);
+  });
+});
+
 describe('DELETE /jobs/{jobId}', () => {
   it('answers 202 with the job: a queued one has failed as canceled', async () => {
     const { app, job, path } = await withJob();
@@ -324,6 +335,7 @@ describe('other requests for exports', () => {
     ['POST', `${JOBS}/${UNKNOWN}`, 'GET, HEAD, DELETE'],
     ['PATCH', `${JOBS}/${UNKNOWN}`, 'GET, HEAD, DELETE'],
     ['POST', `${JOBS}/${UNKNOWN}/report`, 'GET, HEAD'],
+    ['POST', `${JOBS}/${UNKNOWN}/report/pictures/${PICTURE}`, 'GET, HEAD'],
     ['GET', `${JOBS}/${UNKNOWN}/bundle`, 'POST'],
   ])('%s %s is 405 with Allow', async (method, path, allow) => {
     const response = await apiWith().app.request(path, ask(method));

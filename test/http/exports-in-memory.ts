@@ -9,6 +9,9 @@ export const BUNDLE: ExportedBundle = {
   contentSha256: 'cd'.repeat(32),
 };
 
+/** The one picture that every job has. */
+export const PICTURE = '1-live.png';
+
 /** Jobs in memory, and a hand that moves them along in place of a worker. */
 export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report'> {
   readonly #jobs = new Map<string, StoredJob>();
@@ -105,6 +108,7 @@ export function exportsInMemory(changes: Partial<ExportServiceOptions> = {}) {
     store,
     settings: () => ({ linkTtlMs: 3600_000, queuedMax: 3 }),
     repack: async ({ bundle }) => void store.kept.add(bundle?.sha256 ?? ''),
+    pictureOf: async (_jobId, name) => (name === PICTURE ? new Uint8Array(8) : null),
     signatureOf: async () => null,
     onStarted: () => undefined,
     signal: new AbortController().signal,

@@ -72,6 +72,7 @@ describe('the OpenAPI document', () => {
       'GET /v1/static-export/jobs',
       'GET /v1/static-export/jobs/{jobId}',
       'GET /v1/static-export/jobs/{jobId}/report',
+      'GET /v1/static-export/jobs/{jobId}/report/pictures/{name}',
       'POST /v1/search/{domain}',
       'POST /v1/static-export/jobs',
       'POST /v1/static-export/jobs/{jobId}/bundle',
@@ -93,6 +94,7 @@ describe('the OpenAPI document', () => {
     const bodies = [operation.requestBody, ...Object.values(operation.responses)].map((each) => each?.content);
     for (const content of bodies.filter((each) => each !== undefined)) {
       for (const [type, { example, examples }] of Object.entries(content)) {
+        if (type === 'image/png') continue;
         const check = checkOf(content, type);
         const values = examples === undefined ? [example] : Object.values(examples).map(({ value }) => value);
         expect(values.length).toBeGreaterThan(0);

@@ -94,6 +94,23 @@ export const exportApi = section(
     deadline: duration('1s', '7d', { description: 'How long one job may run.', default: '1h' }),
     linkTtl: duration('1s', '7d', { description: 'How long a link to a bundle works.', default: '1h' }),
     retention: durationOrNone('1h', '3650d', { description: 'How long finished jobs are kept.', default: 'none' }),
+    browser: section(
+      {
+        sandbox: oneOf(['auto', 'off'], {
+          description:
+            'Whether Chromium shuts its pages in: auto unless docshelf runs as root; off where a container gives it no user namespaces.',
+          default: 'auto',
+        }),
+        tabs: integer(1, 32, { description: 'Pages that are rendered at once.', default: 4 }),
+        pageTimeout: duration('1s', '10m', { description: 'How long one page may take.', default: '30s' }),
+        verify: oneOf(['auto', 'off'], {
+          description:
+            'Whether pages of a crawled site are opened once more as they are written, without a network, and compared with the live ones: auto where Chromium is installed.',
+          default: 'auto',
+        }),
+      },
+      "The system's Chromium, which renders and verifies crawled sites. It is the one that DOCSHELF_CHROMIUM names, or chromium on PATH.",
+    ),
     signingKeyFile: optional(
       path({ description: 'File that holds a minisign secret key without password: it signs every bundle.' }),
     ),
@@ -134,7 +151,16 @@ const source = record(
   {
     kind: oneOf(['crawl', 'folder', 'markdown'], { description: 'How the site is read.' }),
     url: optional(httpUrl({ description: 'Where the crawl begins (crawl).' })),
-    render: oneOf(['none', 'chromium'], { description: 'Whether pages are rendered (crawl).', default: 'none' }),
+    render: oneOf(['none', 'chromium'], {
+      description:
+        'Whether pages are rendered by Chromium, for sites whose scripts write or load what is read (crawl).',
+      default: 'none',
+    }),
+    scripts: oneOf(['keep', 'drop'], {
+      description:
+        'What becomes of the scripts of pages that scripts have written (crawl with render). Kept, they run once more on what they have written already, at an address that ends in .html.',
+      default: 'drop',
+    }),
     allowAddresses: list(cidr, {
       description:
         'Private networks that this crawl may reach (crawl). The metadata services of clouds are never reached.',

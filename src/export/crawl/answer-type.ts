@@ -3,10 +3,10 @@ import { type FoundKind, type SourceType, sourceTypeOf } from '../../web/rewrite
 import { type FetchedUrl, mediaTypeOf } from './fetched-url.ts';
 
 /**
- * What an address is asked for as: by a reference, as a file that sites have by themselves, as one that lists addresses, or
- * to see what is said of an address that cannot be.
+ * What an address is asked for as: by a reference, by a page that is rendered, as a file that sites have by themselves, as one
+ * that lists addresses, or to see what is said of an address that cannot be.
  */
-export type AskedAs = FoundKind | 'known_file' | 'sitemap' | 'llms' | 'not_found';
+export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 
 /** Files that a site may have or not: one that is missing is missed by nobody, and none of them is a page. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);

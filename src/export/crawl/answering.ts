@@ -6,6 +6,7 @@ import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { FileStore } from '../file-store.ts';
 import { isPageType } from './answer-type.ts';
 import type { KeptContent } from './content-packs.ts';
+import type { Entry } from './entry.ts';
 import type { FetchedUrl } from './fetched-url.ts';
 import type { CrawlJournal } from './journal.ts';
 import { saysNoFollow } from './meta-robots.ts';
@@ -68,7 +69,7 @@ export class Answering {
   }
 
   /** @throws the signal's reason; what storing throws */
-  async get(url: string): Promise<Answer> {
+  async get(url: string, headers: Entry['headers'] = null): Promise<Answer> {
     const { journal, record } = this.#options;
     const ahead = this.#ahead.get(url);
     if (ahead !== undefined) {
@@ -79,7 +80,7 @@ export class Answering {
     if (earlier !== undefined && (await this.#isKept(earlier)))
       return { kind: 'fetched', fetched: earlier, bytes: null };
     const last = record.get(url);
-    return this.#ask(url, last !== undefined && (await this.#isKept(last)) ? last : null);
+    return this.#ask(url, headers, last !== undefined && (await this.#isKept(last)) ? last : null);
   }
 
   /** Whether a host has stopped answering. */
@@ -87,7 +88,7 @@ export class Answering {
     return (this.#faultsByHost.get(host) ?? 0) >= HOST_FAULTS_MAX;
   }
 
-  async #ask(url: string, last: FetchedUrl | null): Promise<Answer> {
+  async #ask(url: string, headers: Entry['headers'], last: FetchedUrl | null): Promise<Answer> {
     const { fetcher, signal, onBusy } = this.#options;
     const { host } = new URL(url);
     let state = 'its host does not answer any more';
@@ -96,7 +97,10 @@ export class Answering {
       let pauseMs = BACK_OFF_MS * 4 ** (attempt - 1);
       let isBusy = false;
       try {
-        const answer = await fetcher.fetch({ url, headers: conditionOf(last), limitsOf: this.#limitsOf }, signal);
+        const answer = await fetcher.fetch(
+          { url, headers: { ...headers, ...conditionOf(last) }, limitsOf: this.#limitsOf },
+          signal,
+        );
         this.#faultsByHost.delete(host);
         if (!PASSING.has(answer.status)) return await this.#take(url, answer, last);
         await discard(answer);

@@ -11,7 +11,8 @@ const TOLD_MAX = 100_000;
  */
 export class CrawlFindings {
   readonly #find: (finding: Finding) => void;
-  readonly #waiting: { readonly kind: string; readonly referrer: string; readonly detail: string }[] = [];
+  /** Their pages by address. */
+  readonly #waiting: Finding[] = [];
   readonly #told = new Set<string>();
 
   constructor(find: (finding: Finding) => void) {
@@ -26,15 +27,19 @@ export class CrawlFindings {
     const key = `${kind} ${url}`;
     if (this.#told.has(key)) return;
     if (this.#told.size < TOLD_MAX) this.#told.add(key);
-    const detail = `${shown(url)}: ${why}`;
-    if (this.#waiting.length < WAITING_MAX) this.#waiting.push({ kind, referrer, detail });
-    else this.#find({ kind, page: pathOf(referrer), detail });
+    this.tell({ kind, page: referrer, detail: `${shown(url)}: ${why}` });
+  }
+
+  /** Tells what was found on a page that is named by its address. */
+  tell(finding: Finding): void {
+    if (this.#waiting.length < WAITING_MAX) this.#waiting.push(finding);
+    else this.#find({ ...finding, page: pathOf(finding.page) });
   }
 
   /** Tells of what waits. @param paths file of each address */
   flush(paths: ReadonlyMap<string, string>): void {
-    for (const { kind, referrer, detail } of this.#waiting.splice(0)) {
-      this.#find({ kind, page: paths.get(referrer) ?? pathOf(referrer), detail });
+    for (const finding of this.#waiting.splice(0)) {
+      this.#find({ ...finding, page: paths.get(finding.page) ?? pathOf(finding.page) });
     }
   }
 }

@@ -1,33 +1,36 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CrawlSettings } from '../../domain/crawl.ts';
+import type { BrowserSettings, CrawlSettings } from '../../domain/crawl.ts';
 import type { ExportRequest } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { FileStore } from '../file-store.ts';
 import type { SiteSink, SiteSource } from '../ports.ts';
-import { badSource } from '../sources/bad-source.ts';
 import { Answering } from './answering.ts';
+import { checkShare } from './check-share.ts';
 import { KeptContent } from './content-packs.ts';
 import { Crawl } from './crawl.ts';
+import type { CrawlAdapters } from './crawl-adapters.ts';
 import { CrawlFindings } from './crawl-findings.ts';
 import { CrawlRecord } from './crawl-record.ts';
 import { type Entry, hasContent } from './entry.ts';
 import type { FetchedUrl } from './fetched-url.ts';
 import { CrawlJournal } from './journal.ts';
+import { livePagesOf, writeLivePages } from './live-pages.ts';
+import { PageRendering, type PageRenderingOptions } from './page-rendering.ts';
 import { PageThreads } from './page-threads.ts';
-import type { CrawlNetwork, OpenFetcher } from './ports.ts';
+import type { CrawlNetwork } from './ports.ts';
 import { Scope } from './scope.ts';
 import { namePaths, nameSeeds, readRobots } from './seeds.ts';
 import { findScope } from './start-page.ts';
 import { writeSite } from './write-site.ts';
 
-export interface CrawlSourceOptions {
+export interface CrawlSourceOptions extends CrawlAdapters {
   readonly settings: CrawlSettings;
   /** Full host names of the site, in lower case. */
   readonly hosts: readonly string[];
   /** What a bundle may hold. */
   readonly archiveLimits: ArchiveLimits;
-  readonly openFetcher: OpenFetcher;
+  readonly browser: BrowserSettings;
   readonly network: CrawlNetwork;
   /** The file store that the job's files go to. */
   readonly store: FileStore;
@@ -44,15 +47,12 @@ export interface CrawlSourceOptions {
   readonly pageThreads: number;
 }
 
-/** More than one page in ten that the server fails to give, and at least so many: the export would have holes. */
-const FAULTS_MIN = 3;
-const FAULT_SHARE_MAX = 0.1;
-
 /**
  * A live site, by HTTP.
  *
  * 1. Look where it begins, and read its robots.txt.
- * 2. Go from its seeds to all that they lead to: each file is fetched, stored and looked through as it comes.
+ * 2. Go from its seeds to all that they lead to: each file is fetched, stored and looked through as it comes, and each page
+ *    opened in a browser where it is to be rendered.
  * 3. Ask for what cannot be there, for its 404 page.
  * 4. Name the files, and write the pages so that they lead to each other.
  */
@@ -72,12 +72,14 @@ export class CrawlSource implements SiteSource {
     const { filesDir, pageEntry, pageThreads, journalDir } = this.#options;
     const journal = await CrawlJournal.open(journalDir);
     const packFolders = { jobDir: journalDir, recordDir: record.dir };
+    const kept = new KeptContent(store, packFolders);
     const findings = new CrawlFindings((finding) => sink.find(finding));
     let crawl: Crawl | null = null;
+    let rendering: PageRendering | null = null;
     const answering = new Answering({
       fetcher,
       store,
-      kept: new KeptContent(store, packFolders),
+      kept,
       journal,
       record: await record.read(credentials),
       limits: settings.limits,
@@ -90,21 +92,12 @@ export class CrawlSource implements SiteSource {
     try {
       const scope = new Scope(await findScope(settings, hosts, answering, threads));
       await threads.useScope(scope.settings);
-      const { paths } = request;
       // Fetching is half of the work, writing the other.
       const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
-      crawl = new Crawl({
-        settings,
-        archiveLimits,
-        scope,
-        answering,
-        journal,
-        store,
-        threads,
-        findings,
-        followsLinks: paths === null,
-        onProgress,
-      });
+      const followsLinks = request.paths === null;
+      const parts = { settings, archiveLimits, scope, answering, journal, store, threads, findings };
+      crawl = new Crawl({ ...parts, followsLinks, onProgress });
+      rendering = await this.#openRendering({ crawl, scope, kept, findings, signal });
       const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
       checkShare(crawl, settings);
       for (const [path, url] of wanted) {
@@ -124,12 +117,24 @@ export class CrawlSource implements SiteSource {
         signal,
       });
       findings.flush(written);
-      if (paths === null) await record.write(fetchedOf(crawl.entries), credentials, journalDir);
+      const seen = rendering?.seen ?? new Map<string, never>();
+      await writeLivePages(journalDir, scope.settings, livePagesOf(crawl.entries, written, seen));
+      if (followsLinks) await record.write(fetchedOf(crawl.entries), credentials, journalDir);
     } finally {
+      await rendering?.close();
       await threads.end();
       await fetcher.close();
       journal.close();
     }
+  }
+
+  async #openRendering(parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl }) {
+    const { settings, openRenderer, browser, workDir } = this.#options;
+    if (settings.render === null) return null;
+    const renderer = await openRenderer(browser, join(workDir, 'browser'));
+    const rendering = await PageRendering.open(renderer, { ...parts, settings: settings.render });
+    parts.crawl.useRenderer(rendering.render);
+    return rendering;
   }
 
   async #crawl(crawl: Crawl, scope: Scope, { paths }: ExportRequest, signal: AbortSignal) {
@@ -156,21 +161,6 @@ async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | nul
   crawl.entries.delete(url);
   const { status, content } = entry.fetched ?? { status: 0, content: null };
   return (status === 404 || status === 410) && content !== null ? entry : null;
-}
-
-function checkShare(crawl: Crawl, { url }: CrawlSettings): void {
-  const { asked, faults, pages } = crawl.counts;
-  if (faults < FAULTS_MIN && pages > 0) return;
-  if (pages > 0 && faults <= asked * FAULT_SHARE_MAX) return;
-  const state =
-    pages === 0
-      ? 'no page of it could be fetched'
-      : `${faults} of ${asked} pages could not be fetched, since the site answers with errors or not at all`;
-  throw badSource(
-    url,
-    state,
-    'Look at the log of the site; where it cannot take so many requests, lower concurrency in the source or set its rate.',
-  );
 }
 
 function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {

@@ -1,19 +1,17 @@
 import type { CrawlSettings } from '../../domain/crawl.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { FileStore } from '../file-store.ts';
-import { type AskedAs, isPageInPlaceOfFile, isPageType, sourceTypeOfAnswer, typeOfAnswer } from './answer-type.ts';
-import type { Answering } from './answering.ts';
+import { Admission, type Naming } from './admission.ts';
+import { isPageType } from './answer-type.ts';
+import type { Answer, Answering } from './answering.ts';
 import type { CrawlFindings } from './crawl-findings.ts';
-import { type Entry, hasContent } from './entry.ts';
+import { type ContentEntry, type Entry, hasContent } from './entry.ts';
 import { FetchQueue } from './fetch-queue.ts';
-import { charsetOf, type FetchedContent, type FetchedUrl } from './fetched-url.ts';
 import type { CrawlJournal } from './journal.ts';
-import { isList, urlsListedIn } from './listed-urls.ts';
+import { Keeping } from './keeping.ts';
 import type { PageThreads } from './page-threads.ts';
-import type { ReadPage } from './page-work.ts';
 import type { Robots } from './robots.ts';
 import type { Scope } from './scope.ts';
-import { Traps } from './traps.ts';
 
 export interface CrawlOptions {
   readonly settings: CrawlSettings;
@@ -29,37 +27,28 @@ export interface CrawlOptions {
   readonly onProgress: (done: number, known: number) => void;
 }
 
+/** Opens a page as a reader does, once it is kept. */
+export type RenderPage = (entry: ContentEntry) => Promise<void>;
+
 /** Other hosts give what pages load, and are asked as a browser does. */
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
 /** Answers that are looked through: a few for each thread, and few enough to lose when the process is killed. */
 const RESTING_MAX = 16;
-const REDIRECTS_MAX = 10;
-/** Less than an archive may have: redirects, search data and the manifest come on top. */
-const ENTRIES_SHARE = 0.9;
-
-/** What is named by whom, and how far from the start. */
-interface Naming {
-  readonly askedAs: AskedAs;
-  readonly referrer: string;
-  readonly depth: number;
-  readonly redirects?: number;
-  readonly isOptional?: boolean;
-}
-
 /** Goes from address to address, and keeps what each of them answers. */
 export class Crawl {
   /** By canonical address. */
   readonly entries = new Map<string, Entry>();
-  /** Addresses that some page names a digest of. */
-  readonly withDigest = new Set<string>();
   readonly #options: CrawlOptions;
   readonly #queue: FetchQueue<Entry>;
-  readonly #traps: Traps;
-  #robots: Robots | null = null;
+  readonly #admission: Admission;
+  readonly #keeping: Keeping;
+  /** Those who wait for an address. */
+  readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
+  #render: RenderPage | null = null;
   #done = 0;
-  #pages = 0;
-  #bytes = 0;
+  #rendered = 0;
+  #toRender = 0;
   /** Pages that were asked for, and those of them that the server failed to give. */
   #asked = 0;
   #faults = 0;
@@ -67,7 +56,9 @@ export class Crawl {
   constructor(options: CrawlOptions) {
     this.#options = options;
     const { settings, scope } = options;
-    this.#traps = new Traps(settings.limits);
+    this.#admission = new Admission(options);
+    const name = (url: string, naming: Naming): void => this.name(url, naming);
+    this.#keeping = new Keeping({ ...options, admission: this.#admission, entries: this.entries, name });
     const ownHost = new URL(scope.origin).host;
     this.#queue = new FetchQueue<Entry>({
       work: (entry) => this.#work(entry),
@@ -81,12 +72,22 @@ export class Crawl {
   }
 
   /** Pages and other files that it has content of. */
+  /** Addresses that some page names a digest of. */
+  get withDigest(): ReadonlySet<string> {
+    return this.#keeping.withDigest;
+  }
+
   get counts(): { readonly asked: number; readonly faults: number; readonly pages: number } {
-    return { asked: this.#asked, faults: this.#faults, pages: this.#pages };
+    return { asked: this.#asked, faults: this.#faults, pages: this.#keeping.size.pages };
   }
 
   useRobots(robots: Robots): void {
-    this.#robots = robots;
+    this.#admission.useRobots(robots);
+  }
+
+  /** From now on every page is rendered. */
+  useRenderer(render: RenderPage): void {
+    this.#render = render;
   }
 
   onBusy(host: string, ms: number): void {
@@ -112,6 +113,22 @@ export class Crawl {
     return entry;
   }
 
+  /** What an address answers, asked for before all that nobody waits for; null where it is not taken on. */
+  async ask(url: string, naming: Naming): Promise<Entry | null> {
+    const entry = this.entries.get(url) ?? this.#admit(url, naming);
+    if (entry === null || entry.state === 'done') return entry;
+    if (entry.state === 'waiting') this.#queue.addUrgent(new URL(url).host, entry);
+    const waiter = this.#waiters.get(entry) ?? Promise.withResolvers<void>();
+    this.#waiters.set(entry, waiter);
+    await waiter.promise;
+    return entry;
+  }
+
+  /** Takes what its scripts have made of a page in place of what came. @param html in UTF-8 */
+  async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
+    await this.#keeping.settle(entry, html);
+  }
+
   /** Resolves when every address that was named has been asked for. @throws what storing throws; what `end` is given */
   async finish(): Promise<void> {
     await this.#queue.drain();
@@ -122,24 +139,7 @@ export class Crawl {
   }
 
   #admit(url: string, naming: Naming): Entry | null {
-    const { scope, settings, findings, followsLinks, archiveLimits } = this.#options;
-    const parsed = new URL(url);
-    const isLink = naming.askedAs === 'link' || naming.askedAs === 'frame';
-    const isOwn = scope.isOwn(parsed);
-    if (isLink && (!isOwn || !scope.holdsPage(parsed))) return null;
-    if (isLink && !followsLinks && naming.depth > 0) return null;
-    const leaveOut = (why: string): null => {
-      if (naming.isOptional !== true) findings.add('left_out', url, naming.referrer, why);
-      return null;
-    };
-    const { depthMax } = settings.limits;
-    if (isOwn && this.#robots?.allows(parsed) === false) return leaveOut('robots.txt disallows it');
-    if (naming.depth > depthMax) return leaveOut(`it is more than ${depthMax} links away from the start`);
-    if (isLink && this.#isFull) return leaveOut(this.#fullState);
-    if (this.entries.size >= archiveLimits.entriesMax * ENTRIES_SHARE) return leaveOut('the export has too many files');
-    if (this.#bytes >= archiveLimits.totalBytesMax) return leaveOut('the export has too many bytes');
-    const trap = this.#traps.judge(parsed, isLink);
-    if (trap !== null) return leaveOut(trap);
+    if (!this.#admission.admits(url, naming, this.#keeping.size)) return null;
     const entry = newEntry(url, naming);
     this.entries.set(url, entry);
     return entry;
@@ -148,139 +148,76 @@ export class Crawl {
   /** Asks for an address; `rest` keeps what it answered. */
   async #work(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { answering, findings } = this.#options;
+    // Somebody could not wait for its turn.
+    if (entry.state !== 'waiting') return { rest: Promise.resolve() };
+    entry.state = 'asked';
     const isLink = entry.askedAs === 'link';
     // What waited while the limit was reached.
-    if (isLink && this.#isFull) {
-      this.#leaveOutPage(entry);
-      return { rest: this.#count(null) };
+    const full = isLink ? this.#admission.reasonAgainstPage(this.#keeping.size) : null;
+    if (full !== null) {
+      this.#admission.leaveOut(entry.url, entry, full);
+      return { rest: this.#count(entry, null) };
     }
     if (isLink) this.#asked += 1;
-    const answer = await answering.get(entry.url);
-    if (answer.kind === 'fetched') return { rest: this.#count(this.#take(entry, answer.fetched, answer.bytes)) };
+    const answer = await answering.get(entry.url, entry.headers);
+    if (answer.kind === 'fetched') return { rest: this.#count(entry, this.#take(entry, answer)) };
     if (isLink && answer.isServerFault) this.#faults += 1;
     if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, answer.state);
-    return { rest: this.#count(null) };
+    return { rest: this.#count(entry, null) };
   }
 
-  async #count(taking: Promise<void> | null): Promise<void> {
+  async #take(entry: Entry, { fetched, bytes }: Extract<Answer, { readonly kind: 'fetched' }>): Promise<void> {
+    await this.#keeping.take(entry, fetched, bytes);
+    if (this.#render !== null && isRendered(entry)) this.#queue.await(this.#renderPage(this.#render, entry));
+  }
+
+  async #renderPage(render: RenderPage, entry: ContentEntry): Promise<void> {
+    this.#toRender += 1;
+    await render(entry);
+    this.#rendered += 1;
+    this.#tell();
+  }
+
+  async #count(entry: Entry, taking: Promise<void> | null): Promise<void> {
     await taking;
+    entry.state = 'done';
+    this.#waiters.get(entry)?.resolve();
+    this.#waiters.delete(entry);
     this.#done += 1;
-    this.#options.onProgress(this.#done, this.entries.size);
+    this.#tell();
   }
 
-  get #isFull(): boolean {
-    return this.#pages >= this.#options.settings.limits.pagesMax;
-  }
-
-  get #fullState(): string {
-    return `the export has ${this.#options.settings.limits.pagesMax} pages, which is its limit`;
-  }
-
-  #leaveOutPage({ url, referrer }: Entry): void {
-    this.#options.findings.add('left_out', url, referrer, this.#fullState);
-  }
-
-  /** Keeps what an address answered, and names what it leads to. */
-  async #take(entry: Entry, answered: FetchedUrl, bytes: Uint8Array | null): Promise<void> {
-    const { journal, findings } = this.#options;
-    const type = typeOfAnswer(answered, entry.askedAs);
-    const isProbe = entry.askedAs === 'not_found';
-    const isWanted = isProbe ? isPageType(type) && isMissing(answered) : answered.status === 200;
-    if (!isWanted) {
-      entry.fetched = answered;
-      journal.add(answered);
-      if (answered.location !== null && !isProbe) this.#follow(entry, answered.location);
-      else if (!entry.isOptional)
-        findings.add('not_fetched', entry.url, entry.referrer, `it answers ${answered.status}`);
-      return;
-    }
-    if (isPageType(type) && this.#isFull && answered.status === 200) {
-      this.#leaveOutPage(entry);
-      return;
-    }
-    if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
-      if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, 'it answers with a page');
-      return;
-    }
-    if (isPageType(type) && answered.status === 200) this.#pages += 1;
-    await this.#keep(entry, answered, bytes);
-  }
-
-  async #keep(entry: Entry, answered: FetchedUrl, bytes: Uint8Array | null): Promise<void> {
-    const { threads, journal } = this.#options;
-    entry.type = typeOfAnswer(answered, entry.askedAs);
-    const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
-    // What was too large for memory is kept as it is.
-    const isSmall = bytes !== null || (answered.content?.size ?? 0) <= this.#options.settings.limits.pageBytesMax;
-    const given = bytes ?? answered.content ?? new Uint8Array();
-    let read: ReadPage | null = null;
-    if (source !== null && isSmall) {
-      read = await threads.read({ url: entry.url, type: source, charset: charsetOf(answered), content: given });
-    }
-    entry.fetched = { ...answered, content: read?.content ?? (await this.#kept(given)) };
-    journal.add(entry.fetched);
-    this.#bytes += entry.fetched.content?.size ?? 0;
-    if (isList(entry)) await this.#nameListed(entry);
-    if (read === null) return;
-    entry.place = read.place;
-    entry.charset = read.charset;
-    this.#nameAll(entry, read, answered.noFollow || read.noFollow);
-  }
-
-  async #kept(given: Uint8Array | FetchedContent): Promise<FetchedContent> {
-    return given instanceof Uint8Array ? { ...(await this.#options.store.put(given)), packed: null } : given;
-  }
-
-  #nameAll(entry: Entry, read: ReadPage, saysNoFollow: boolean): void {
-    const isFollowed = !saysNoFollow || this.#options.settings.robots === 'ignore';
-    const { url: referrer } = entry;
-    for (const { kind, url } of read.urls) {
-      const isLink = kind === 'link';
-      // What a page loads is as far away as the page is.
-      if (!isLink || isFollowed) this.name(url, { askedAs: kind, referrer, depth: entry.depth + Number(isLink) });
-    }
-    for (const url of read.withDigest) this.withDigest.add(url);
-    for (const url of read.payloads) {
-      this.name(url, { askedAs: 'known_file', referrer, depth: entry.depth, isOptional: true });
-    }
-  }
-
-  async #nameListed(entry: Entry): Promise<void> {
-    const { store, scope } = this.#options;
-    if (!hasContent(entry)) return;
-    const { depth, url: referrer } = entry;
-    for (const { url, askedAs } of await urlsListedIn(entry, store.pathOf(entry.fetched.content.sha256), scope)) {
-      this.name(url, { askedAs, referrer, depth, isOptional: askedAs !== 'link' });
-    }
-  }
-
-  #follow(entry: Entry, location: string): void {
-    const { scope, findings } = this.#options;
-    const target = new URL(location);
-    const url = scope.canonical(target);
-    if (url === null) {
-      findings.add('not_fetched', entry.url, entry.referrer, 'it redirects to what is not http(s)');
-    } else if (entry.redirects + 1 > REDIRECTS_MAX) {
-      findings.add('too_many_redirects', entry.url, entry.referrer, `over ${REDIRECTS_MAX} redirects`);
-    } else {
-      const { askedAs, referrer, depth, isOptional } = entry;
-      this.name(url, {
-        askedAs,
-        referrer: referrer === '' ? entry.url : referrer,
-        depth,
-        isOptional,
-        redirects: entry.redirects + 1,
-      });
-    }
+  #tell(): void {
+    this.#options.onProgress(this.#done + this.#rendered, this.entries.size + this.#toRender);
   }
 }
 
-/** Said of an address that cannot be: not all sites do. */
-function isMissing({ status }: FetchedUrl): boolean {
-  return status === 404 || status === 410;
+/** A page of its own, and no part of one that a script asks for. */
+function isRendered(entry: Entry): entry is ContentEntry {
+  return (
+    hasContent(entry) &&
+    entry.place !== null &&
+    isPageType(entry.type) &&
+    (entry.askedAs === 'link' || entry.askedAs === 'frame')
+  );
 }
 
 function newEntry(url: string, naming: Naming): Entry {
-  const { askedAs, referrer, depth, redirects = 0, isOptional = false } = naming;
-  return { url, askedAs, referrer, depth, redirects, isOptional, fetched: null, type: '', charset: null, place: null };
+  const { askedAs, referrer, depth, redirects = 0, isOptional = false, headers = null } = naming;
+  return {
+    url,
+    askedAs,
+    referrer,
+    depth,
+    redirects,
+    isOptional,
+    headers,
+    state: 'waiting',
+    isFollowed: true,
+    fetched: null,
+    settled: null,
+    type: '',
+    charset: null,
+    place: null,
+  };
 }

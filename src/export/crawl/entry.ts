@@ -1,5 +1,5 @@
 import type { AskedAs } from './answer-type.ts';
-import type { FetchedUrl } from './fetched-url.ts';
+import type { FetchedContent, FetchedUrl } from './fetched-url.ts';
 import type { FoundPlace } from './page-work.ts';
 
 /** An address that the crawl has taken on, and what became of it. */
@@ -15,7 +15,14 @@ export interface Entry {
   readonly redirects: number;
   /** Nobody misses it where it is not there. */
   readonly isOptional: boolean;
+  /** What the page that asked for it said besides, by lower-case names; null where nothing is said. */
+  readonly headers: Readonly<Record<string, string>> | null;
+  state: 'waiting' | 'asked' | 'done';
+  /** Whether its links are followed: not where it says otherwise. */
+  isFollowed: boolean;
   fetched: FetchedUrl | null;
+  /** What its scripts have made of the page, where that is written in place of what came. */
+  settled: FetchedContent | null;
   /** Media type of its content, as it is exported; empty where it is not known. */
   type: string;
   /** Of markup and what else is text in a charset of its own. */
@@ -31,4 +38,9 @@ export interface ContentEntry extends Entry {
 
 export function hasContent(entry: Entry): entry is ContentEntry {
   return entry.fetched?.status === 200 && entry.fetched.content !== null;
+}
+
+/** What is written of it, before its references are. */
+export function contentOf({ settled, fetched }: ContentEntry): FetchedContent {
+  return settled ?? fetched.content;
 }

@@ -19,6 +19,8 @@ export interface FetchQueueOptions<Item> {
 interface Line<Item> {
   readonly host: string;
   waiting: Item[];
+  /** Goes before all that waits. */
+  readonly urgent: Item[];
   /** How many of `waiting` have been taken. */
   taken: number;
   inFlight: number;
@@ -37,6 +39,7 @@ export class FetchQueue<Item> {
   #inFlight = 0;
   #waiting = 0;
   #resting = 0;
+  #awaited = 0;
   #isDraining = false;
   #isOver = false;
 
@@ -50,6 +53,26 @@ export class FetchQueue<Item> {
     line.waiting.push(item);
     this.#waiting += 1;
     this.#pump(line);
+  }
+
+  /** As `add`, for what somebody waits for: before all that does not, and however much rests. */
+  addUrgent(host: string, item: Item): void {
+    const line = this.#lineOf(host);
+    line.urgent.push(item);
+    this.#waiting += 1;
+    this.#pump(line);
+  }
+
+  /** Work from which more items may come: the queue is not drained before it is over. A rejection ends the queue. */
+  await(work: Promise<void>): void {
+    this.#awaited += 1;
+    work.then(
+      () => {
+        this.#awaited -= 1;
+        this.#endIfIdle();
+      },
+      (error: unknown) => this.end(error),
+    );
   }
 
   /** Gives a host a rest: no request before `ms` have passed. */
@@ -84,7 +107,17 @@ export class FetchQueue<Item> {
     if (known !== undefined) return known;
     const { inFlightMax, rateMax } = this.#options.boundsOf(host);
     const intervalMs = rateMax === 0 ? 0 : 1000 / rateMax;
-    const line = { host, waiting: [], taken: 0, inFlight: 0, inFlightMax, intervalMs, notBeforeMs: 0, timer: null };
+    const line: Line<Item> = {
+      host,
+      waiting: [],
+      urgent: [],
+      taken: 0,
+      inFlight: 0,
+      inFlightMax,
+      intervalMs,
+      notBeforeMs: 0,
+      timer: null,
+    };
     this.#lines.set(host, line);
     return line;
   }
@@ -92,15 +125,16 @@ export class FetchQueue<Item> {
   #pump(line: Line<Item>): void {
     const { inFlightMax, restingMax } = this.#options;
     while (!this.#isOver && line.inFlight < line.inFlightMax) {
-      if (this.#inFlight >= inFlightMax || this.#resting >= restingMax) return;
-      if (line.taken === line.waiting.length) return;
+      const isUrgent = line.urgent.length > 0;
+      if (this.#inFlight >= inFlightMax || (this.#resting >= restingMax && !isUrgent)) return;
+      if (!isUrgent && line.taken === line.waiting.length) return;
       const now = performance.now();
       if (line.notBeforeMs > now) {
         this.#pumpLater(line, line.notBeforeMs - now);
         return;
       }
       if (line.intervalMs > 0) line.notBeforeMs = now + line.intervalMs;
-      this.#start(line, take(line));
+      this.#start(line, line.urgent.shift() ?? take(line));
     }
   }
 
@@ -141,7 +175,8 @@ export class FetchQueue<Item> {
   }
 
   #endIfIdle(): void {
-    if (!this.#isDraining || this.#inFlight + this.#waiting + this.#resting > 0 || this.#isOver) return;
+    const isBusy = this.#inFlight + this.#waiting + this.#resting + this.#awaited > 0;
+    if (!this.#isDraining || isBusy || this.#isOver) return;
     this.#isOver = true;
     this.#done.resolve();
   }

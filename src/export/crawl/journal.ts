@@ -25,13 +25,8 @@ export class CrawlJournal {
   /** @throws the system's own errors */
   static async open(dir: string): Promise<CrawlJournal> {
     await mkdir(dir, { recursive: true });
-    const names = readdirSync(dir).filter((name) => name.endsWith('.jsonl'));
-    const earlier = new Map<string, FetchedUrl>();
-    for (const name of names.sort()) {
-      for (const fetched of readLines(readFileSync(join(dir, name), 'utf8'))) earlier.set(fetched.url, fetched);
-    }
-    const attempt = `${String(names.length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
-    return new CrawlJournal(earlier, attempt, openSync(join(dir, `${attempt}.jsonl`), 'ax'));
+    const attempt = `${String(namesIn(dir).length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
+    return new CrawlJournal(journaled(dir), attempt, openSync(join(dir, `${attempt}.jsonl`), 'ax'));
   }
 
   add(fetched: FetchedUrl): void {
@@ -41,6 +36,21 @@ export class CrawlJournal {
   close(): void {
     closeSync(this.#file);
   }
+}
+
+/** What the attempts of a job have fetched, by address. @throws the system's own errors */
+export function journaled(dir: string): Map<string, FetchedUrl> {
+  const all = new Map<string, FetchedUrl>();
+  for (const name of namesIn(dir)) {
+    for (const fetched of readLines(readFileSync(join(dir, name), 'utf8'))) all.set(fetched.url, fetched);
+  }
+  return all;
+}
+
+function namesIn(dir: string): string[] {
+  return readdirSync(dir)
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort();
 }
 
 /** Whole lines; a last one that was cut off counts for nothing. */

@@ -3,7 +3,7 @@ import { mediaTypeOf } from '../../web/index.ts';
 import { encodePath, relativeUrl } from '../../web/rewrite/index.ts';
 import type { SiteSink, StoredContent } from '../ports.ts';
 import { isPageType } from './answer-type.ts';
-import { type ContentEntry, type Entry, hasContent } from './entry.ts';
+import { type ContentEntry, contentOf, type Entry, hasContent } from './entry.ts';
 import { assignNames } from './names/assign-names.ts';
 import { naturalName, pathOf } from './names/file-name.ts';
 import type { PageThreads } from './page-threads.ts';
@@ -80,7 +80,12 @@ const isPageFile = ({ entry }: SiteFile): boolean => isPageType(entry.type);
 
 /** The page for what is missing has its one name; addresses that lead to it lead there. */
 function nameContents(contents: readonly ContentEntry[], notFound: Entry | null, scope: Scope): Map<string, string> {
-  const named = contents.map(({ url, type, fetched }) => ({ url, type, sha256: fetched.content.sha256 }));
+  const named = contents.map((entry) => {
+    const { url, type, askedAs } = entry;
+    // What a script asks for it finds under no other name.
+    const isAskedByScript = askedAs === 'browser' && !isPageType(type);
+    return { url, type: isAskedByScript ? '' : type, sha256: contentOf(entry).sha256 };
+  });
   if (notFound === null) return assignNames(named, scope.origin, [REDIRECTS_PATH]);
   const own = new Set([`${scope.origin}/404`, `${scope.origin}/404.html`]);
   const paths = assignNames(
@@ -133,9 +138,9 @@ class Writing {
 
   async write({ entry, path, isRooted = false }: SiteFile, needsDigest: boolean): Promise<void> {
     const { threads, sink, onProgress } = this.#options;
-    const { url, place, charset, fetched } = entry;
+    const { url, place, charset } = entry;
     const type = mediaTypeOf(path, charset ?? undefined);
-    const { content } = fetched;
+    const content = contentOf(entry);
     let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
     if (place !== null || content.packed !== null) {
       const written = await threads.write({ url, path, content, place, isRooted, needsDigest });

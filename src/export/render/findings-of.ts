@@ -14,16 +14,16 @@ const REFUSALS: Readonly<Record<string, string>> = {
  * they load may be missing, and `request_refused` for what they ask for and no export can hold. What its site does not
  * answer is no fault of the export.
  *
- * @param path of the page's file
+ * @param page what it is known by, its address or the path of its file
  */
-export function findingsOf(path: string, { state, reason, failures }: RenderedPage): Finding[] {
+export function findingsOf(page: string, { state, reason, failures }: RenderedPage): Finding[] {
   const found: Finding[] = [];
   if (state !== 'settled' && state !== 'left') {
-    found.push({ kind: 'not_rendered', page: path, detail: `${state}: ${reason ?? 'no reason is known'}` });
+    found.push({ kind: 'not_rendered', page, detail: `${state}: ${reason ?? 'no reason is known'}` });
   }
   for (const { url, why } of failures) {
     const refusal = REFUSALS[why];
-    if (refusal !== undefined) found.push({ kind: 'request_refused', page: path, detail: `${url}: ${refusal}` });
+    if (refusal !== undefined) found.push({ kind: 'request_refused', page, detail: `${url}: ${refusal}` });
   }
   return found;
 }

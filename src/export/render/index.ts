@@ -4,4 +4,4 @@
  */
 export { type ChosenHtml, chooseHtml, type ScriptsSetting } from './choose-html.ts';
 export { findingsOf } from './findings-of.ts';
-export { storedAnswer } from './stored-answer.ts';
+export { type LivePage, livePageOf } from './live-page.ts';

@@ -1,3 +1,4 @@
+import type { BrowserSettings } from '../../domain/crawl.ts';
 import type { FetchedAnswer } from '../crawl/ports.ts';
 
 /** A request that a page causes, as whoever answers it needs it. */
@@ -9,6 +10,8 @@ export interface PageRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether a document is asked for, of a page or of a frame. */
   readonly isNavigation: boolean;
+  /** Address of the page that is being rendered. */
+  readonly pageUrl: string;
 }
 
 /**
@@ -89,6 +92,13 @@ export interface RenderSession {
 
   close(): Promise<void>;
 }
+
+/**
+ * Makes a renderer of the system's browser.
+ *
+ * @param tempDir a folder for what it has on the disk
+ */
+export type OpenRenderer = (settings: BrowserSettings, tempDir: string) => Promise<PageRenderer>;
 
 /** Renders pages as a reader's browser does. */
 export interface PageRenderer {

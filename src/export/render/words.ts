@@ -14,6 +14,11 @@ interface TreeNode {
   readonly attrs?: readonly { readonly name: string; readonly value: string }[];
 }
 
+/** A text with its white space evened out: line breaks come and go with the width of a font. */
+export function normalText(text: string): string {
+  return text.normalize('NFC').replace(/\s+/g, ' ').trim();
+}
+
 /** How often each word stands in a text, in one Unicode form and in lower case. */
 export function countWords(text: string): Map<string, number> {
   const counts = new Map<string, number>();

@@ -1,3 +1,5 @@
+import { normalText } from '../render/words.ts';
+
 /** How a text differs from another one. */
 export interface TextChange {
   /** Words that only one of the two has; where they stand is not counted. */
@@ -10,11 +12,6 @@ export interface TextChange {
 /** Words of each text that are shown where they part. */
 const SHOWN_WORDS = 8;
 const SHOWN_CHARACTERS_MAX = 120;
-
-/** A text with its white space evened out: line breaks come and go with the width of a font. */
-export function normalText(text: string): string {
-  return text.normalize('NFC').replace(/\s+/g, ' ').trim();
-}
 
 /** Null where both read the same. */
 export function compareText(live: string, written: string): TextChange | null {

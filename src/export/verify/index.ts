@@ -7,14 +7,12 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
+import { hasText, type LivePage, livePageOf } from '../render/live-page.ts';
 import type { AnswerRequest, PageRenderer, RenderSession } from '../render/ports.ts';
 import { compareText } from './compare-text.ts';
 import { type Judged, judgePage } from './judge-page.ts';
-import { hasText, type LivePage, livePageOf } from './live-page.ts';
 import { sampleOf } from './sample.ts';
 import { addressOf, StaticHost } from './static-host.ts';
-
-export { type LivePage, livePageOf } from './live-page.ts';
 
 /** The live site that the written one was made of. */
 export interface LiveSite {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFetcher } from '../../../src/adapters/open-fetcher.ts';
+import { openRenderer } from '../../../src/adapters/open-renderer.ts';
 import type { CrawlSettings } from '../../../src/domain/crawl.ts';
 import type { Finding } from '../../../src/domain/job.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/domain/limits.ts';
@@ -52,6 +53,8 @@ export class CrawlHome {
       hosts: [],
       archiveLimits: ARCHIVE_LIMITS,
       openFetcher,
+      openRenderer,
+      browser: { sandbox: 'off', tabs: 2, pageMsMax: 20_000, verify: 'off' },
       network: { connectTimeoutMs: 2_000, idleTimeoutMs: 2_000, proxy: 'off', caFile: null },
       store: this.store,
       filesDir: join(this.dir, 'files'),
@@ -136,6 +139,7 @@ export function crawlOf(url: string, settings: Partial<CrawlSettings> = {}): Cra
     bearerFile: null,
     concurrency: 16,
     rateMax: 0,
+    render: null,
     ...settings,
     limits: {
       pagesMax: 10_000,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { RenderedPage } from '../render/ports.ts';
-import { normalText } from './compare-text.ts';
+import type { RenderedPage } from './ports.ts';
+import { normalText } from './words.ts';
 
 /** What a live page is compared by, small enough to be written down for every page of a crawl. Plain data. */
 export interface LivePage {

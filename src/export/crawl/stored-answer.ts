@@ -1,6 +1,6 @@
 import { DocshelfError } from '../../domain/errors.ts';
-import type { FetchedContent, FetchedUrl } from '../crawl/fetched-url.ts';
-import type { FetchedAnswer } from '../crawl/ports.ts';
+import type { FetchedContent, FetchedUrl } from './fetched-url.ts';
+import type { FetchedAnswer } from './ports.ts';
 
 /** A browser takes a body as one message, held several times over on its way. */
 const BODY_BYTES_MAX = 64 * 1024 ** 2;

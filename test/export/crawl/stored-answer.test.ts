@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FetchedUrl } from '../../../src/export/crawl/fetched-url.ts';
 import { FileStore } from '../../../src/export/file-store.ts';
-import { storedAnswer } from '../../../src/export/render/index.ts';
+import { storedAnswer } from '../../../src/export/crawl/stored-answer.ts';
 
 describe('storedAnswer()', () => {
   let dir: string;

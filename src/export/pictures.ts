@@ -1,0 +1,32 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoOf } from '../domain/errors.ts';
+import type { ExportsFolder } from './exports-folder.ts';
+
+/** As the proof of a site names them: the rank of a page, and which of the two sites it shows. */
+const NAME = /^[1-9]-(?:live|written)\.png$/;
+
+/** A picture that the report of a job names, a PNG; null where there is none of that name. @throws the system's own errors */
+export async function readPicture(
+  { pictures }: Pick<ExportsFolder, 'pictures'>,
+  jobId: string,
+  name: string,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (!NAME.test(name)) return null;
+  try {
+    return await readFile(join(pictures, jobId, name));
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Removes the pictures of jobs that are gone. */
+export async function removePictures(
+  { pictures }: Pick<ExportsFolder, 'pictures'>,
+  isGone: (jobId: string) => Promise<boolean>,
+): Promise<void> {
+  for (const jobId of await readdir(pictures)) {
+    if (await isGone(jobId)) await rm(join(pictures, jobId), { recursive: true, force: true });
+  }
+}

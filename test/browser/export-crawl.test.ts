@@ -1,0 +1,147 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openFetcher } from '../../src/adapters/open-fetcher.ts';
+import { openRenderer } from '../../src/adapters/open-renderer.ts';
+import { verify } from '../../src/export/steps.ts';
+import { mediaTypeOf } from '../../src/web/index.ts';
+import { type CrawledSite, CrawlHome, crawlOf } from '../export/crawl/crawled-site.ts';
+import { type Origin, type OriginFile, originOf } from '../export/crawl/origin.ts';
+import { PIXEL } from './export-site.ts';
+import { hasChromium, whyNoChromium } from './reader.ts';
+
+const picture = { type: 'image/png', body: PIXEL };
+const json = (value: unknown) => ({ type: 'application/json', body: JSON.stringify(value) });
+const page = (body: string) => `<!doctype html><html lang="en"><title>A page</title><body>${body}</body></html>`;
+/** Client-rendered: one document for every address, which a script fills. */
+const SHELL = page('<div id="app"></div><script type="module" src="/app.js"></script>');
+
+const FILES: Readonly<Record<string, OriginFile>> = {
+  '/': page(`<p>Written by hand, and long enough to be what a reader reads here.</p><img src="/seen.png">
+    <a href="/guide">Guide</a><div style="height:5000px"></div><div id="late"></div><p id="date"></p>
+    <script>
+      document.querySelector('#date').textContent = 'Today';
+      new IntersectionObserver(([seen], self) => {
+        if (!seen.isIntersecting) return;
+        self.disconnect();
+        const image = new Image();
+        image.src = '/scrolled' + '-to.png';
+        document.querySelector('#late').append(image);
+      }).observe(document.querySelector('#late'));
+    </script>`),
+  '/seen.png': picture,
+  '/scrolled-to.png': picture,
+  '/guide': SHELL,
+  '/made-by-a-script': SHELL,
+  '/app.js': {
+    type: 'text/javascript',
+    body: `const name = location.pathname.slice(1).replace('.html', '');
+      const { title, text } = await (await fetch('/api/pages/' + name)).json();
+      document.title = title;
+      document.querySelector('#app').innerHTML =
+        '<h1>' + title + '</h1><p>' + text + '</p><a href="/made-by-a-script">more</a><img src="/made/' + name + '.png">';`,
+  },
+  '/api/pages/guide': json({ title: 'The guide', text: 'Which nobody reads who runs no scripts.' }),
+  '/api/pages/made-by-a-script': json({ title: 'Another', text: 'That no markup leads to.' }),
+  '/made/guide.png': picture,
+  '/made/made-by-a-script.png': picture,
+};
+
+describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
+  let home: CrawlHome;
+  let live: Origin;
+
+  beforeAll(async () => {
+    home = await CrawlHome.make();
+    live = await originOf(FILES);
+  });
+  afterAll(async () => {
+    await live?.close();
+    await home?.remove();
+  });
+
+  const crawl = (scripts: 'keep' | 'drop', job: string): Promise<CrawledSite> =>
+    home.crawl(crawlOf(`${live.origin}/`, { render: { scripts } }), { job });
+
+  /** What is found where the written site is opened. */
+  async function verified(site: CrawledSite, job: string) {
+    const siteDir = join(home.dir, `site-${job}`);
+    for (const [path, bytes] of site.files) {
+      await mkdir(dirname(join(siteDir, path)), { recursive: true });
+      await writeFile(join(siteDir, path), bytes);
+    }
+    const { listed } = await verify(
+      {
+        filesDir: join(home.dir, 'files'),
+        manifestsDir: join(home.dir, 'manifests'),
+        domain: 'acme',
+        source: crawlOf(`${live.origin}/`),
+        siteDir,
+        files: [...site.files].map(([path, { length }]) => ({
+          path,
+          size: length,
+          sha256: '',
+          type: site.types.get(path) ?? mediaTypeOf(path),
+        })),
+        found: { counts: {}, listed: [] },
+        network: { connectTimeoutMs: 2_000, idleTimeoutMs: 2_000, proxy: 'off', caFile: null },
+        browser: { sandbox: 'off', tabs: 2, pageMsMax: 20_000, verify: 'auto' },
+        journalDir: join(home.dir, `journal-${job}`),
+        recordsDir: join(home.dir, 'records'),
+        workDir: join(home.dir, `verify-${job}`),
+        picturesDir: join(home.dir, `pictures-${job}`),
+      },
+      { openFetcher, openRenderer },
+      () => undefined,
+      AbortSignal.timeout(100_000),
+    );
+    return listed;
+  }
+
+  it('keeps all that pages load, follows the links that scripts make, and asks for each address once', async () => {
+    const site = await crawl('keep', 'keep');
+    expect(site.findings).toEqual([]);
+    expect(site.paths).toEqual([
+      '404.html',
+      'api/pages/guide',
+      'api/pages/made-by-a-script',
+      'app.js',
+      'guide.html',
+      'index.html',
+      'made-by-a-script.html',
+      'made/guide.png',
+      'made/made-by-a-script.png',
+      'scrolled-to.png',
+      'seen.png',
+    ]);
+    const asked = live.askedPaths();
+    expect(asked.filter((path, at) => asked.indexOf(path) !== at)).toEqual([]);
+    // A page whose text is in it stays as it came, but for its references.
+    expect(site.text('index.html')).toContain('<p id="date"></p>');
+    expect(site.text('guide.html')).toContain('<p>Which nobody reads who runs no scripts.</p>');
+    expect(site.text('guide.html')).toContain('src="app.js"');
+    expect(await verified(site, 'keep')).toEqual([]);
+  });
+
+  it('drops the scripts of pages that scripts have written, and of no others, where it is told to', async () => {
+    const site = await crawl('drop', 'drop');
+    expect(site.text('guide.html')).toContain('<h1>The guide</h1>');
+    expect(site.text('guide.html')).not.toContain('<script');
+    expect(site.text('index.html')).toContain('<script>');
+    expect(await verified(site, 'drop')).toEqual([]);
+  });
+
+  it('is proved wrong where what was written is not what the site shows', async () => {
+    const site = await crawl('drop', 'wrong');
+    site.files.set('guide.html', Buffer.from(page('<p>Something else</p>')));
+    site.files.delete('scrolled-to.png');
+    const found = await verified(site, 'wrong');
+    expect(found.map(({ kind, page: path }) => [kind, path])).toEqual([
+      ['changed_text', 'guide.html'],
+      ['pictures', 'guide.html'],
+      ['failed_request', 'index.html'],
+      ['pictures', 'index.html'],
+    ]);
+    expect(await readdir(join(home.dir, 'pictures-wrong'))).toHaveLength(4);
+  });
+});
