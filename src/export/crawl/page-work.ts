@@ -58,6 +58,8 @@ export interface SiteNames {
   readonly paths: ReadonlyMap<string, string>;
   /** Canonical address -> fragment that its redirect adds, with its `#`. */
   readonly fragments: ReadonlyMap<string, string>;
+  /** Canonical addresses that scripts have asked for while they ran. */
+  readonly asked: readonly string[];
 }
 
 export interface WriteOrder {

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
-import { encodePath, type FoundReference, relativeUrl, rewriteFile } from '../../web/rewrite/index.ts';
+import { encodePath, type FoundReference, relativeUrl, rewriteFile, spliceBytes } from '../../web/rewrite/index.ts';
+import { AskedLiterals } from './asked-literals.ts';
 import type { FoundStore } from './found-store.ts';
 import { naturalName } from './names/file-name.ts';
 import type { PageContent } from './page-content.ts';
 import type { SiteNames, WriteOrder, WrittenPage } from './page-work.ts';
 import { baseOf, isMapped, type ReferenceBase, type Target, type Targets } from './reference-target.ts';
 import type { Scope } from './scope.ts';
+
+const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
 /** A file that is being written: what its references become depends on where it stands. */
 interface Written {
@@ -22,7 +25,8 @@ export class PageWriting {
   readonly #found: FoundStore;
   readonly #scope: Scope;
   readonly #targets: Targets;
-  #names: SiteNames = { paths: new Map(), fragments: new Map() };
+  #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
+  #literals: AskedLiterals | null = null;
   #digests: ReadonlyMap<string, string> = new Map();
   /** Folder of the file that was written last, and what leads where from there. */
   #folder: string | null = null;
@@ -36,7 +40,9 @@ export class PageWriting {
   }
 
   useNames(names: SiteNames): void {
+    const { asked, paths } = names;
     this.#names = names;
+    this.#literals = asked.length === 0 ? null : new AskedLiterals(asked, paths, this.#scope);
     this.#folder = null;
   }
 
@@ -55,11 +61,19 @@ export class PageWriting {
       const text = this.#replacement(reference, file);
       return text === reference.url ? null : text;
     });
+    const written = this.#withLiterals(rewritten.bytes, path, found.charset);
+    const hasChanged = rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =
-      needsDigest && rewritten.changed > 0
-        ? `sha384-${createHash('sha384').update(rewritten.bytes).digest('base64')}`
-        : null;
-    return { ...this.#contents.store(rewritten.bytes), integrity };
+      needsDigest && hasChanged ? `sha384-${createHash('sha384').update(written).digest('base64')}` : null;
+    return { ...this.#contents.store(written), integrity };
+  }
+
+  #withLiterals(bytes: Uint8Array, path: string, charset: string): Uint8Array {
+    if (this.#literals === null || !HAS_SCRIPTS.test(path) || charset.startsWith('utf-16')) return bytes;
+    const edits = this.#literals.editsIn(
+      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'),
+    );
+    return edits.length === 0 ? bytes : spliceBytes(bytes, edits, charset);
   }
 
   /** Null: it stays as it is. */

@@ -55,7 +55,8 @@ export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<
     if (fragment !== '') fragments.set(url, fragment);
   }
   if (notFound !== null) withRedirects.set(notFound.url, NOT_FOUND_PATH);
-  await threads.useNames({ paths: withRedirects, fragments });
+  const asked = contents.filter(({ askedAs }) => askedAs === 'browser').map(({ url }) => url);
+  await threads.useNames({ paths: withRedirects, fragments, asked });
 
   const files = filesOf(contents, paths);
   if (notFound !== null) files.push({ entry: notFound as ContentEntry, path: NOT_FOUND_PATH, isRooted: true });

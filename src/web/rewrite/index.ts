@@ -9,4 +9,4 @@ export { TEXT_CHARS_COUNTED } from './markup/page-facts.ts';
 export { type FoundKind, type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
 export { encodePath, relativeUrl } from './relative-url.ts';
 export { type ResolvedSpecifier, resolveSpecifier } from './resolve-specifier.ts';
-export { type Replace, rewriteFile } from './write.ts';
+export { type Edit, type Replace, rewriteFile, spliceBytes } from './write.ts';
