@@ -21,17 +21,23 @@ trap 'rm -rf "$root"' EXIT
 mkdir -p "$root/bin" "$root/usr/bin" "$root/usr/local/bin" "$root/usr/lib/node_modules" "$root/etc/ssl/certs" "$root/tmp" "$root/root"
 chmod 1777 "$root/tmp"
 
-# A program at its place, and every library that it names, at the path under which the loader looks for it.
-add() {
-  cp -L "$1" "$root$2"
-  ldd "$1" | grep -o '/[^ ]*' | while read -r library; do
+# Every library of the machine that a program names, at the path under which the loader looks for it.
+add_libraries() {
+  ldd "$1" | grep -o '/[^ ]*' | grep -v "^$PWD/" | while read -r library; do
     mkdir -p "$root$(dirname "$library")"
     cp -L "$library" "$root$library"
   done
 }
+# A program at its place, with its libraries.
+add() {
+  cp -L "$1" "$root$2"
+  add_libraries "$1"
+}
 add "$node" /usr/bin/node
 add /bin/sh /bin/sh
 for tool in env mkdir chmod chown ln; do add "$(command -v "$tool")" "/usr/bin/$tool"; done
+# A slim Debian has what the native modules among the dependencies ask for.
+for module in node_modules/onnxruntime-node/bin/napi-v*/linux/"$arch"/*.*; do add_libraries "$module"; done
 
 npm=$(dirname "$(dirname "$(readlink -f "$(command -v npm)")")")
 cp -R "$npm" "$root/usr/lib/node_modules/npm"

@@ -23,7 +23,7 @@ node -e '
 link_store=$!
 until [ -s "$work/store-port" ]; do sleep 0.1; done
 lay_out() {
-  sh scripts/run.sh node test/helm/lay-out.ts "$work/pod" --set staticExport.enabled=true --set staticExport.version="$1" \
+  sh scripts/run.sh node test/helm/lay-out.ts "$work/pod" helm --set staticExport.enabled=true --set staticExport.version="$1" \
     --set staticExport.bundleUrl="http://127.0.0.1:$(cat "$work/store-port")/fixture-export-$1.tar.gz?signature=fixture" >"$work/pod-options"
   # What the kubelet does with fsGroup: the group of the pod may read what is mounted, and write to its volumes.
   chmod -R a+rX "$work/pod"
@@ -39,13 +39,7 @@ timeout 180 buildah --storage-driver vfs $store run --isolation chroot $volumes 
   --env "DOCSHELF__SERVER__PORT=${ports% *}" --env "DOCSHELF__ADMIN__PORT=${ports#* }" --env DOCSHELF__API__PORT=0 \
   "$pod" -- $entrypoint $arguments >"$work/log" 2>&1 &
 runner=$!
-tries=0
-until curl -fs -o /dev/null --max-time 5 "$admin/readyz"; do
-  tries=$((tries + 1))
-  [ "$tries" -lt 300 ] || fail "the chart's pod is not ready within 60 s"
-  kill -0 "$runner" 2>/dev/null || fail "the chart's pod ended before it was ready"
-  sleep 0.2
-done
+until_ready "$admin" "$runner"
 expect "$site/" "Edition 2026-11-01" 200
 
 say "its Secret changes"

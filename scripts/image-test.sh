@@ -1,7 +1,8 @@
 #!/bin/sh
 # Builds the image and runs the daemon from it, as the user and with the environment that the image names: it must take in a
 # bundle, become ready, answer, pass its own health check, and end with 0 on SIGTERM. Prints what it saw; any failure is
-# an exit code other than 0. Needs buildah, curl and root, and no container engine.
+# an exit code other than 0. Then the chart is run (image-test-chart.sh), and everything is carried over an air gap (image-test-kit.sh).
+# Needs buildah, curl, minisign, iproute2 and root, and no container engine.
 set -eu
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
@@ -12,12 +13,7 @@ container=
 runner=
 
 b() { buildah --storage-driver vfs $store "$@"; }
-say() { echo "image-test: $*"; }
-fail() {
-  say "FAILED: $*"
-  if [ -f "$work/log" ]; then sed 's/^/  | /' "$work/log"; fi
-  exit 1
-}
+. scripts/image-test-words.sh
 # Whatever happens, nothing is left: no process, no mount, no store.
 clean() {
   if [ -n "$runner" ]; then kill -9 "$runner" $(descendants "$runner") 2>/dev/null || true; fi
@@ -25,7 +21,6 @@ clean() {
   b rmi --all --force >/dev/null 2>&1 || true
   rm -rf "$work"
 }
-descendants() { for child in $(pgrep -P "$1"); do echo "$child"; descendants "$child"; done; }
 trap clean EXIT
 trap 'exit 1' INT TERM
 
@@ -57,6 +52,7 @@ deployment: { type: air-gapped, domain: fixture }
 staticExport: { enabled: true, version: "2026-11-01" }
 server: { host: 127.0.0.1, port: ${ports% *} }
 admin: { host: 127.0.0.1, port: ${ports#* } }
+api: { host: 127.0.0.1, port: 0 }
 END
 chmod -R a+rX "$work/etc"; chmod a+x "$work"
 
@@ -72,14 +68,7 @@ inside() {
 inside 120 $entrypoint serve >"$work/log" 2>&1 &
 runner=$!
 
-tries=0
-until curl -fs -o /dev/null --max-time 5 "$admin/readyz"; do
-  tries=$((tries + 1))
-  [ "$tries" -lt 150 ] || fail "not ready within 30 s"
-  kill -0 "$runner" 2>/dev/null || fail "the daemon ended before it was ready"
-  sleep 0.2
-done
-say "ready after about $((tries * 200)) ms"
+until_ready "$admin" "$runner"
 
 daemon=
 for process in $(descendants "$runner"); do
@@ -90,10 +79,6 @@ user=$(sed -n 's/^Uid:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$daemon/status")
 [ "$user" = 65532 ] || fail "the daemon runs as user $user"
 say "runs as user $user, $(sed -n 's/^VmRSS:[[:space:]]*//p' "/proc/$daemon/status") resident"
 
-expect() {
-  answer=$(curl -s --max-time 5 -w ' %{http_code}' "$1")
-  case "$answer" in *"$2"*" $3") say "$3 from /${1#http://*/}" ;; *) fail "$1 answered: $answer" ;; esac
-}
 expect "$site/" "Served from the image" 200
 expect "$site/guides/start" "A guide" 200
 expect "$site/nothing" "" 404
@@ -115,10 +100,15 @@ runner=
 say "ended with 0 on SIGTERM"
 
 . scripts/image-test-chart.sh
+. scripts/image-test-kit.sh
 
 size() { b images --format '{{.Size}}' "$1"; }
-say "the base has $(size "$base"), the image $(size "$image"); of that:"
+say "the base has $(size "$base"), the image $(size "$image"); of that, in MB:"
 root=$(b mount "$container")
-(cd "$root/opt/docshelf" && du -sh node_modules dist | sed 's/^/  /')
+megabytes() { du -s --apparent-size --block-size=1MB "$@"; }
+(cd "$root/opt/docshelf" && megabytes dist models node_modules && megabytes node_modules/* | sort -rn | head -n 8) | sed 's/^/  /'
+own=$(megabytes "$root/opt/docshelf" | cut -f1)
+[ "$own" -lt 130 ] || fail "the image's own layers have $own MB unpacked"
+say "the image's own layers have $own MB unpacked"
 b umount "$container" >/dev/null
 say "passed"

@@ -18,6 +18,9 @@ const useless = [
   'node_modules/{@aws-sdk,@smithy}/*/{dist-es,dist-types}',
   'node_modules/highlight.js/{styles,scss}',
   'node_modules/playwright-core/lib/vite',
+  // Libraries of Bare, another runtime than Node, for nine platforms.
+  'node_modules/bare-*/prebuilds',
+  'node_modules/bintrees/test',
   'node_modules/**/*.d.{ts,mts,cts}',
   'node_modules/**/*.map',
 ];

@@ -3,26 +3,24 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { isBundleLink } from '../config/formats.ts';
 import type { Config } from '../config/index.ts';
+import { stateOf } from '../config/read-text.ts';
 import type { Delivered } from '../deploy/index.ts';
-import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { DocshelfError } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';
 import { parseVersion } from '../domain/version.ts';
 import type { Builders } from './builders.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
-import { type ArchiveInput, askDaemon, findDaemon } from './daemon-client.ts';
+import { type ArchiveInput, askDaemon, type DaemonAction, findDaemon, tellDaemon } from './daemon-client.ts';
 import { fetchArchive } from './fetch-archive.ts';
 import { ProgressBar } from './progress-bar.ts';
 
 interface ImportOptions extends CommonOptions {
   readonly version?: string;
+  readonly signature?: string;
   readonly activate: boolean;
 }
 
-interface ImportRequest {
-  readonly fileName: string | null;
-  readonly version: string | null;
-  readonly activate: boolean;
-}
+type ImportRequest = Omit<DaemonAction & { action: 'import' }, 'action'>;
 
 export function bundleImportCommand(builders: Builders): Command {
   return command(
@@ -35,11 +33,13 @@ export function bundleImportCommand(builders: Builders): Command {
       'the archive (.tar, .tar.gz, .tar.zst, .zip), a link to it (oci://registry/repository:tag), or - for standard input',
     )
     .option('--version <version>', "the version it is taken in for (default: its manifest's, else as its name says)")
+    .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
     .option('--no-activate', 'only store it')
     .action(async (file: string, options: ImportOptions) => {
       const { config } = await loadFor(options);
       const wanted = {
         version: options.version === undefined ? null : parseVersion(options.version),
+        signature: options.signature ?? null,
         activate: options.activate,
       };
       const delivered = isBundleLink(file)
@@ -63,8 +63,11 @@ export async function importArchive(
   request: ImportRequest,
 ): Promise<Delivered> {
   const daemon = await findDaemon(config);
-  if (daemon === null) return importHere(builders, config, archive, request);
-  return (await askDaemon(config, daemon, { action: 'import', ...request }, archive)) as Delivered;
+  if (daemon !== null) return (await askDaemon(config, daemon, { action: 'import', ...request }, archive)) as Delivered;
+  const delivered = await importHere(builders, config, archive, request);
+  // A daemon announces itself before it looks at the folder: one that was not there before this step sees what was stored.
+  const activated = await tellDaemon(config, delivered, request.activate);
+  return activated === null ? delivered : { ...delivered, activated };
 }
 
 async function importHere(
@@ -74,10 +77,9 @@ async function importHere(
   request: ImportRequest,
 ): Promise<Delivered> {
   const progress = new ProgressBar();
-  const { fileName, version, activate } = request;
   const shelf = await builders.openShelf(config, progress.update);
   try {
-    const delivery = { fileName, version, activate, source: 'import' } as const;
+    const delivery = { ...request, source: 'import' } as const;
     return 'file' in archive
       ? await shelf.deployment.deliver({ ...delivery, file: archive.file })
       : await shelf.deployment.deliverStream(archive.stream, delivery);
@@ -90,7 +92,7 @@ async function importHere(
 async function inputOf(file: string): Promise<ArchiveInput> {
   if (file === '-') return { stream: process.stdin };
   const info = await stat(file).catch((error: unknown) => {
-    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${errnoOf(error) ?? 'failed'}`, {
+    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${stateOf(error)}`, {
       next: 'Name an archive that is there and readable, or - for standard input.',
       cause: error,
     });

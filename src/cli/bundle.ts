@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
-import type { DaemonRequest, Deployment } from '../deploy/index.ts';
+import type { Config } from '../config/index.ts';
+import type { Deployment, ReleaseRef } from '../deploy/index.ts';
 import type { Builders } from './builders.ts';
 import { bundleImportCommand } from './bundle-import.ts';
 import { bundleInspectCommand } from './bundle-inspect.ts';
 import { bundleListCommand } from './bundle-list.ts';
 import { type CommonOptions, command, group, loadFor, print, printJson } from './command.ts';
-import { askDaemon, findDaemon } from './daemon-client.ts';
+import { askDaemon, type DaemonAction, findDaemon } from './daemon-client.ts';
 
 export function bundleCommand(builders: Builders): Command {
   const bundle = group('bundle', 'take bundles in, list them, choose the one that is served', 'docshelf bundle list');
@@ -42,23 +43,34 @@ export function bundleCommand(builders: Builders): Command {
 async function change(
   builders: Builders,
   options: CommonOptions,
-  request: DaemonRequest,
-  here: (deployment: Deployment) => Promise<unknown>,
+  request: DaemonAction,
+  here: (deployment: Deployment) => Promise<ReleaseRef | null>,
 ): Promise<void> {
   const { config } = await loadFor(options);
   const daemon = await findDaemon(config);
-  let result: unknown;
-  if (daemon === null) {
-    const shelf = await builders.openShelf(config, () => undefined);
-    try {
-      result = await here(shelf.deployment);
-    } finally {
-      await shelf.close();
-    }
-  } else {
-    result = await askDaemon(config, daemon, request, null);
-  }
-  const now = result as { readonly version: string; readonly digest: string } | null;
+  const now =
+    daemon === null
+      ? await changeHere(builders, config, here)
+      : ((await askDaemon(config, daemon, request, null)) as ReleaseRef | null);
   if (options.json === true) printJson(now ?? { ok: true });
   else print(now === null ? 'Done.' : `Version ${now.version} (${now.digest.slice(0, 12)}) is the active version now.`);
+}
+
+/** On the folder itself. A daemon that began meanwhile may have looked at it before, and is asked for the same then. */
+async function changeHere(
+  builders: Builders,
+  config: Config,
+  here: (deployment: Deployment) => Promise<ReleaseRef | null>,
+): Promise<ReleaseRef | null> {
+  const shelf = await builders.openShelf(config, () => undefined);
+  let now: ReleaseRef | null;
+  try {
+    now = await here(shelf.deployment);
+  } finally {
+    await shelf.close();
+  }
+  const daemon = now === null ? null : await findDaemon(config);
+  if (now !== null && daemon !== null)
+    await askDaemon(config, daemon, { action: 'activate', version: now.version }, null);
+  return now;
 }

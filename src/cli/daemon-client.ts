@@ -7,6 +7,7 @@ import {
   type DaemonRequest,
   dataPaths,
   draftRequest,
+  type ReleaseRef,
   runningDaemons,
   SIGNATURE_EXTENSION,
   spoolStream,
@@ -15,6 +16,9 @@ import { DocshelfError, type ErrorCode, errnoOf } from '../domain/errors.ts';
 
 /** An archive on its way to the daemon: a file, or a stream. */
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
+
+/** What a daemon can be asked for, by its admin action and through the inbox alike. */
+export type DaemonAction = Exclude<DaemonRequest, { action: 'take-up' }>;
 
 /** A daemon that runs on the config's data folder, or null. Where there is one, it alone changes what is active. */
 export async function findDaemon(config: Config): Promise<DaemonMark | null> {
@@ -34,26 +38,39 @@ export async function findDaemon(config: Config): Promise<DaemonMark | null> {
 export async function askDaemon(
   config: Config,
   daemon: DaemonMark,
-  request: DaemonRequest,
+  request: DaemonAction,
   archive: ArchiveInput | null,
 ): Promise<unknown> {
   const { token } = config.admin;
-  // A signature beside the archive goes with it, which an upload has no place for.
-  const isSigned = archive !== null && 'file' in archive && existsSync(archive.file + SIGNATURE_EXTENSION);
+  const isBeside = archive !== null && 'file' in archive && existsSync(archive.file + SIGNATURE_EXTENSION);
+  // A signature goes with its archive, which an upload has no place for.
+  const isSigned = isBeside || (request.action === 'import' && request.signature !== null);
   if (token !== null && daemon.adminUrl !== null && !isSigned) {
     const response = await callAdmin(daemon.adminUrl, token.reveal(), request, archive);
     return response.status === 204 ? null : response.json();
   }
-  const paths = dataPaths(config.storage.dir);
-  const draft = await draftRequest(paths);
+  const draft = await draftRequest(dataPaths(config.storage.dir));
   try {
     if (archive !== null) await place(archive, draft.archive, config.staticExport.bundleBytesMax);
-    if (isSigned) await copyFile(archive.file + SIGNATURE_EXTENSION, draft.archive + SIGNATURE_EXTENSION);
+    if (isBeside) await copyFile(archive.file + SIGNATURE_EXTENSION, draft.archive + SIGNATURE_EXTENSION);
   } catch (error) {
     await draft.discard();
     throw error;
   }
   return draft.submit(request);
+}
+
+/**
+ * Tells a daemon of a release that was put into its folder without it: one that began meanwhile, and may have looked before.
+ *
+ * @returns whether it serves that; null where there is no daemon
+ * @throws DocshelfError the daemon's own, or `daemon_unreachable`.
+ */
+export async function tellDaemon(config: Config, release: ReleaseRef, activate: boolean): Promise<boolean | null> {
+  if ((await findDaemon(config)) === null) return null;
+  const { version, digest } = release;
+  const draft = await draftRequest(dataPaths(config.storage.dir));
+  return (await draft.submit({ action: 'take-up', version, digest, activate })) as boolean;
 }
 
 /** What the daemon says of itself, or null where its admin listener does not answer. */
@@ -72,7 +89,7 @@ async function place(archive: ArchiveInput, target: string, bytesMax: number): P
 async function callAdmin(
   adminUrl: string,
   token: string,
-  request: DaemonRequest,
+  request: DaemonAction,
   archive: ArchiveInput | null,
 ): Promise<Response> {
   const { method, path } = routeOf(request);
@@ -109,7 +126,7 @@ async function callAdmin(
   );
 }
 
-function routeOf(request: DaemonRequest): { method: string; path: string } {
+function routeOf(request: DaemonAction): { method: string; path: string } {
   switch (request.action) {
     case 'import': {
       const query = new URLSearchParams();

@@ -1,12 +1,10 @@
 import { type Command, CommanderError } from 'commander';
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
 import type { Builders } from './builders.ts';
 import { reportFailure, ToldFailure } from './command.ts';
 import { createProgram } from './program.ts';
 
 export type { Builders } from './builders.ts';
-
-const EXIT_USAGE = 64;
 
 /**
  * Runs one command.
@@ -28,20 +26,32 @@ export async function run(args: readonly string[], version: string, builders: Bu
     if (error instanceof ToldFailure) return error.exitCode;
     const isJson = args.includes('--json');
     if (!(error instanceof CommanderError)) return reportFailure(error, isJson);
-    // Commander has told the person what was wrong; help and version end with 0, all else is a fault of usage.
+    // Help and version end with 0, and a group without a command has printed its help; all else is a fault of usage.
     if (error.exitCode === 0) return 0;
-    return isJson ? reportFailure(usageFault(error), isJson) : EXIT_USAGE;
+    if (error.code === 'commander.help') return exitCodeOf('usage');
+    return reportFailure(usageFault(error, program, args), isJson);
   }
 }
 
-/** Commander's words without its own prefix and line breaks: `unknown command 'imprt' (Did you mean import?)`. */
-function usageFault({ message }: CommanderError): DocshelfError {
+/** Commander's words without its own prefix and line breaks, `unknown command 'imprt' (Did you mean import?)`, and whose help to see. */
+function usageFault({ message }: CommanderError, program: Command, args: readonly string[]): DocshelfError {
   const state = message.replace(/^error: /, '').replaceAll('\n', ' ');
-  return new DocshelfError('usage', `Cannot run the command: ${state}`, { next: 'See --help.' });
+  const path = ['docshelf'];
+  let command: Command | undefined = program;
+  for (const arg of args) {
+    command = command.commands.find((child) => child.name() === arg);
+    if (command === undefined) break;
+    path.push(arg);
+  }
+  const name = path.join(' ');
+  return new DocshelfError('usage', `Cannot run "${name}": ${state}`, { next: `See "${name} --help".` });
 }
 
-/** Commander must not end the process by itself; a mistyped command gets the nearest one named, and where help is. */
+/** Commander must not end the process by itself, nor say a fault in words of its own; a mistyped command gets the nearest one named. */
 function neverExit(command: Command): void {
-  command.exitOverride().showSuggestionAfterError().showHelpAfterError('See --help.');
+  command
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureOutput({ outputError: () => undefined });
   for (const child of command.commands) neverExit(child);
 }

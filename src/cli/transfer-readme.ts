@@ -13,9 +13,9 @@ export function readmeText({ image, chart, bundles }: Contents): string {
 Check that all arrived:   sha256sum --check SHA256SUMS
 Check who made it:        docshelf transfer unpack . --verify-only --public-key minisign.pub
 Load the image:           ${image === undefined ? 'none was packed' : `podman load --input image/${basename(image)}    (or docker load; then push it to your registry)`}
-Install the chart:        ${chart === undefined ? 'none was packed' : `helm upgrade --install docs chart/${basename(chart)} --values values.yaml`}
+Install the chart:        ${chart === undefined ? 'none was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml`}
 Take all bundles in:      docshelf transfer unpack . --config config.yaml
-Take one into a pod:      kubectl exec -i deploy/docs -- docshelf bundle import - < bundles/${bundle}
+Take one into a pod:      kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - < bundles/${bundle}
 Look what is served:      docshelf bundle list --config config.yaml
 Go back:                  docshelf bundle rollback --config config.yaml
 What the program is made of, with digests and licences, is in sbom.cdx.json (CycloneDX 1.6).

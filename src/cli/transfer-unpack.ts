@@ -91,7 +91,12 @@ async function importOne(
   { activate }: UnpackOptions,
   builders: Builders,
 ): Promise<Delivered> {
-  return importArchive(builders, config, { file }, { fileName: basename(file), version: null, activate });
+  return importArchive(
+    builders,
+    config,
+    { file },
+    { fileName: basename(file), version: null, signature: null, activate },
+  );
 }
 
 function noSignature(path: string): DocshelfError {

@@ -38,6 +38,7 @@ export class Activation {
   /** Pointers and the served reference change one at a time. */
   readonly #inTurn = turns();
   #current: ActiveVersion | null = null;
+  #choices = 0;
   #drain: NodeJS.Timeout | undefined;
 
   constructor(
@@ -58,12 +59,23 @@ export class Activation {
     return this.#current;
   }
 
+  /** How often an operator or a delivery has chosen what is served. */
+  get choices(): number {
+    return this.#choices;
+  }
+
   /**
    * Serves a release: its tables are read, the new state is built whole, the pointer is written, and last, the one step
    * that cannot fail, the reference is swapped. A failure before that leaves all as it was.
+   *
+   * @param choicesSeen `choices` from before the folder was read, where that is all the reason: a later choice stands
    */
-  async serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
-    await this.#inTurn(() => this.#serve(release, reason));
+  async serve(release: ReleaseRef, reason: ActivationReason, choicesSeen: number | null = null): Promise<void> {
+    await this.#inTurn(async () => {
+      if (choicesSeen !== null && choicesSeen !== this.#choices) return;
+      await this.#serve(release, reason);
+      if (reason.by !== 'settings') this.#choices += 1;
+    });
   }
 
   /** Serves nothing any more; what a restart would serve stays as it is. */

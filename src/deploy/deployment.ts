@@ -11,11 +11,11 @@ import type { ReleaseRef } from './plan.ts';
 import type { ReleaseStore } from './release-store.ts';
 import { type OpenLinks, Renewal } from './renew.ts';
 import { RenewLoop } from './renew-loop.ts';
-import { type DeploySettings, linkDigestOf, PART_AGE_MS_MAX } from './settings.ts';
+import { type DeploySettings, PART_AGE_MS_MAX } from './settings.ts';
 import { Settler } from './settle.ts';
 import { spoolStream } from './spool-stream.ts';
 import { createStaging, removeStaging, sweepStaging } from './staging.ts';
-import { type DeployEvent, type DeployStatus, storedVersions } from './status.ts';
+import { type DeployEvent, type DeployStatus, noticesOf, storedVersions } from './status.ts';
 import type { TakeInRequest, TakenIn } from './take-in.ts';
 import { versionNotFound } from './version-not-found.ts';
 
@@ -31,7 +31,9 @@ export interface DeploymentOptions extends IntakeOptions {
 }
 
 /** An archive that was handed over. */
-export type Delivery = Pick<TakeInRequest, 'file' | 'fileName' | 'version' | 'source'> & { readonly activate: boolean };
+export type Delivery = Pick<TakeInRequest, 'file' | 'fileName' | 'version' | 'source' | 'signature'> & {
+  readonly activate: boolean;
+};
 
 export interface Delivered extends TakenIn {
   readonly activated: boolean;
@@ -123,15 +125,20 @@ export class Deployment {
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
     const taken = await this.#intake.takeIn({ ...delivery, digest: null, linkDigest: null, signal: untilStopped });
-    const pin = this.#settings.version;
-    if (pin === null && delivery.activate) {
-      await this.#activation.serve(taken, { by: 'delivery' });
-      this.#settler.met();
+    return { ...taken, activated: await this.#serveDelivered(taken, delivery.activate) };
+  }
+
+  /**
+   * Does what `deliver` does with an archive that another process has taken in, while this one was starting.
+   *
+   * @returns whether it is served
+   * @throws DocshelfError `version_not_found` where that version is no longer that release.
+   */
+  async takeUp({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
+    if ((await this.#store.label(version))?.digest !== digest) {
+      throw await versionNotFound(this.#store, version, digest);
     }
-    // The pinned version may be what a daemon has been waiting for.
-    if (pin === taken.version && this.#activation.current?.digest !== taken.digest) await this.#settler.settle();
-    const activated = pin === null ? delivery.activate : this.#activation.current?.digest === taken.digest;
-    return { ...taken, activated };
+    return this.#serveDelivered({ version, digest }, activate);
   }
 
   /**
@@ -226,7 +233,7 @@ export class Deployment {
   async status(): Promise<DeployStatus> {
     // The disk first: all that is read after it is of one moment.
     const versions = await storedVersions(this.#store);
-    const notices = await this.#notices();
+    const notices = await noticesOf(this.#store, this.#settings, this.active);
     return {
       state: this.state,
       domain: this.#domain,
@@ -247,6 +254,18 @@ export class Deployment {
     await this.#registration.withdraw();
   }
 
+  /** Whether it is served then. */
+  async #serveDelivered(release: ReleaseRef, activate: boolean): Promise<boolean> {
+    const pin = this.#settings.version;
+    if (pin === null && activate) {
+      await this.#activation.serve(release, { by: 'delivery' });
+      this.#settler.met();
+    }
+    // The pinned version may be what a daemon has been waiting for.
+    if (pin === release.version && this.#activation.current?.digest !== release.digest) await this.#settler.settle();
+    return pin === null ? activate : this.#activation.current?.digest === release.digest;
+  }
+
   async #activateByOperator(release: ReleaseRef, isRollback: boolean): Promise<ReleaseRef> {
     await this.#activation.serve(release, { by: 'operator', isRollback });
     this.#settler.met();
@@ -259,22 +278,6 @@ export class Deployment {
     throw new DocshelfError('pinned', `Cannot ${act}: the config pins version "${pin}"`, {
       next: 'Change staticExport.version, or remove it, and the daemon follows by itself.',
     });
-  }
-
-  async #notices(): Promise<string[]> {
-    const { enabled, version, link } = this.#settings;
-    const notices = (await this.#store.list())
-      .filter((info) => info.digest === this.active?.digest)
-      .flatMap((info) => info.notes);
-    if (enabled && version !== null && link !== null && this.active?.version === version) {
-      const pointer = await this.#store.label(version);
-      if (pointer !== null && pointer.linkDigest !== linkDigestOf(link)) {
-        notices.push(
-          `The configured bundleUrl was not fetched: version ${version} is stored already. Set staticExport.sha256 to move it to another bundle.`,
-        );
-      }
-    }
-    return notices;
   }
 
   async #resolveDomain(settings: DeploySettings): Promise<void> {

@@ -27,7 +27,7 @@ const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUND
 
 export interface InboxOptions {
   readonly paths: DataPaths;
-  readonly deployment: Pick<Deployment, 'deliver' | 'activate' | 'rollback' | 'remove' | 'failed'>;
+  readonly deployment: Pick<Deployment, 'deliver' | 'takeUp' | 'activate' | 'rollback' | 'remove' | 'failed'>;
 }
 
 /**

@@ -19,8 +19,12 @@ export type DaemonRequest =
       readonly action: 'import';
       readonly fileName: string | null;
       readonly version: string | null;
+      /** Text of the minisign signature that came with it; null: that of the file beside it, or the configured one, counts. */
+      readonly signature: string | null;
       readonly activate: boolean;
     }
+  /** What a command has put into the folder by itself, having found no daemon: one that was starting. */
+  | { readonly action: 'take-up'; readonly version: string; readonly digest: string; readonly activate: boolean }
   | { readonly action: 'activate'; readonly version: string }
   | { readonly action: 'rollback' }
   | { readonly action: 'remove'; readonly version: string };
@@ -29,7 +33,7 @@ export type Verdict =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: PlainError };
 
-type Actions = Pick<Deployment, 'deliver' | 'activate' | 'rollback' | 'remove'>;
+type Actions = Pick<Deployment, 'deliver' | 'takeUp' | 'activate' | 'rollback' | 'remove'>;
 
 const POLL_MS = 100;
 /** What nobody came back for is cleared away after a day. */
@@ -113,9 +117,11 @@ async function judge(text: string, archive: string, actions: Actions): Promise<V
 function carryOut(request: DaemonRequest, archive: string, actions: Actions): Promise<unknown> {
   switch (request.action) {
     case 'import': {
-      const { fileName, version, activate } = request;
-      return actions.deliver({ file: archive, fileName, version, activate, source: 'import' });
+      const { fileName, version, signature, activate } = request;
+      return actions.deliver({ file: archive, fileName, version, signature, activate, source: 'import' });
     }
+    case 'take-up':
+      return actions.takeUp(request, request.activate);
     case 'activate':
       return actions.activate(request.version);
     case 'rollback':

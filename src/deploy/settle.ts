@@ -112,7 +112,7 @@ export class Settler {
       const atOnce = plan(wish, await this.#shelf(null), mustFetch);
       if (!wish.enabled || (wish.pin !== null && atOnce.do === 'serve')) {
         // A pinned version that is here is served before anything else is looked at.
-        await this.#carryOut(atOnce, signal);
+        await this.#carryOut(atOnce, null, signal);
         if (wish.enabled) this.#preloadFailed((await this.#takeInPreload(signal)).failures);
         return;
       }
@@ -121,11 +121,12 @@ export class Settler {
       }
       const { newest, failures } = await this.#takeInPreload(signal);
       try {
+        const choicesSeen = this.#activation.choices;
         const step = plan(wish, await this.#shelf(newest), mustFetch);
         // Nothing is there because an archive was refused: that is what has to be said.
         const cause = step.do === 'missing' && step.version === null ? failures.pop() : undefined;
         if (cause !== undefined) throw cause;
-        await this.#carryOut(step, signal);
+        await this.#carryOut(step, wish.pin === null ? choicesSeen : null, signal);
       } finally {
         // After the success that makes former errors history.
         this.#preloadFailed(failures);
@@ -156,7 +157,8 @@ export class Settler {
     }
   }
 
-  async #carryOut(step: Step, signal: AbortSignal): Promise<void> {
+  /** @param choicesSeen `choices` from before the folder was read: what was chosen since then stands; null: the step does */
+  async #carryOut(step: Step, choicesSeen: number | null, signal: AbortSignal): Promise<void> {
     switch (step.do) {
       case 'off':
         if (this.#activation.current !== null) this.#journal.event({ kind: 'turned-off' });
@@ -166,11 +168,14 @@ export class Settler {
           this.#onOff();
         }
         break;
-      case 'missing':
-        throw await versionNotFound(this.#store, step.version, step.sha256);
+      case 'missing': {
+        const fault = await versionNotFound(this.#store, step.version, step.sha256);
+        if (choicesSeen === null || choicesSeen === this.#activation.choices) throw fault;
+        break;
+      }
       case 'serve':
         if (step.relabel) await this.#relabel(step.release);
-        await this.#activation.serve(step.release, { by: 'settings' });
+        await this.#activation.serve(step.release, { by: 'settings' }, choicesSeen);
         break;
       case 'fetch':
         await this.#fetchAndServe(step.version, signal);
@@ -215,11 +220,12 @@ export class Settler {
   async #serveLastActive(signal: AbortSignal): Promise<void> {
     try {
       const { enabled, version } = this.#settings();
+      const choicesSeen = this.#activation.choices;
       const active = await this.#store.active();
       if (!enabled || version !== null || active === null || signal.aborted || this.#activation.current !== null)
         return;
       this.#isMet = false;
-      await this.#activation.serve(active, { by: 'settings' });
+      await this.#activation.serve(active, { by: 'settings' }, choicesSeen);
     } catch (error) {
       this.#journal.failed('deploy', error);
     }

@@ -126,6 +126,6 @@ function tooLarge(link: Secret): DocshelfError {
 
 function noSignature(name: string): DocshelfError {
   return new DocshelfError('no_signature', `Cannot trust "${name}": it has no signature`, {
-    next: `Put "${name}${SIGNATURE_EXTENSION}" beside it, or set staticExport.signature.file or .url; without staticExport.signature.required it would be taken in as it is.`,
+    next: `Put its signature beside it (the archive's name and ${SIGNATURE_EXTENSION}), import it with --signature, or set staticExport.signature.file or .url; without staticExport.signature.required it would be taken in as it is.`,
   });
 }

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../domain/errors.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
 import type { ReleaseStore } from './release-store.ts';
+import { type DeploySettings, linkDigestOf } from './settings.ts';
 
 /** What the deployment says of itself: the deploy part of `GET /v1/status`, contract section 2. */
 export type DeployState = 'ready' | 'stale' | 'waiting' | 'off';
@@ -92,4 +93,22 @@ export async function storedVersions(store: ReleaseStore): Promise<StoredVersion
     versions.push({ version, digest, pages, files, bytes, source, createdAt, fetchedAt });
   }
   return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+}
+
+/** What is to be known of what is served: the notes of its unpacking, and a configured link that was not fetched for it. */
+export async function noticesOf(
+  store: ReleaseStore,
+  { enabled, version, link }: DeploySettings,
+  active: ActiveVersion | null,
+): Promise<string[]> {
+  const notices = (await store.list()).filter((info) => info.digest === active?.digest).flatMap((info) => info.notes);
+  if (enabled && version !== null && link !== null && active?.version === version) {
+    const pointer = await store.label(version);
+    if (pointer !== null && pointer.linkDigest !== linkDigestOf(link)) {
+      notices.push(
+        `The configured bundleUrl was not fetched: version ${version} is stored already. Set staticExport.sha256 to move it to another bundle.`,
+      );
+    }
+  }
+  return notices;
 }

@@ -70,7 +70,7 @@ describe('a fault of usage', () => {
   ])('ends with 64: %s', async (_fault, args) => {
     const { code, stdout, stderr } = await bench.run(args);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
-    expect(stderr).toMatch(/^error: /);
+    expect(stderr).toMatch(/^docshelf: Cannot run "docshelf/);
     expect(stderr).toContain('--help');
   });
 

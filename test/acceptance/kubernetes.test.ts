@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -21,6 +21,8 @@ const BUNDLES: Readonly<Record<string, Buffer>> = {
   '/acme-export-2026-12-01.tar.gz': bundle('december'),
 };
 const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+
+const INSTALL_PAGE = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
 
 /** The blocks of commands by the section that they stand in. */
 function blocksOf(section: string): string[] {
@@ -146,6 +148,19 @@ describe('docs/kubernetes.md', () => {
     const run = sections.flatMap(blocksOf);
     expect(run).toHaveLength(PAGE.match(/^```sh$/gm)?.length ?? 0);
     expect(run.map((_, index) => index)).toHaveLength(4 + 2 + 4 + 2 + 1 + 1);
+  });
+});
+
+describe('docs/install.md', () => {
+  it('installs the chart by the command that it shows, and names files that are there', async () => {
+    const install = /^```sh\n(helm [\s\S]*?)^```/m.exec(INSTALL_PAGE)?.[1];
+    await run(install);
+    await cluster.pod.untilServing('2026-11-01');
+    const named = [...INSTALL_PAGE.matchAll(/`((?:examples|helm)\/[\w./-]*|[\w-]+\.yaml|Dockerfile)`/g)].map(
+      ([, name = '']) => name,
+    );
+    expect(named).toContain('examples/systemd/docshelf.service');
+    expect(named.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
   });
 });
 

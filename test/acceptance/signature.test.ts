@@ -69,6 +69,16 @@ describe.each(WAYS)('bundle import %s', (way) => {
     expect([piped.code, piped.json().code]).toEqual([65, 'no_signature']);
     expect(await home.shelf()).toEqual(['2024-06-01', ['2024-06-01']]);
   });
+
+  test('takes in what comes from standard input with the signature that it is given', async () => {
+    const home = await Home.open(bench, way, { signature: required });
+    const signed = (signature: Buffer): string[] => ['import', '-', '--signature', signature.toString()];
+    const forged = await home.bundle(signed(await signatureOf(JUNE)), JULY);
+    expect([forged.code, forged.json().code]).toEqual([65, 'bad_signature']);
+    const taken = await home.bundle([...signed(await signatureOf(JULY)), '--version', '2024-07-01'], JULY);
+    expect(taken.json()).toMatchObject({ version: '2024-07-01', activated: true });
+    expect(await home.shelf()).toEqual(['2024-07-01', ['2024-07-01']]);
+  });
 });
 
 test('an upload without a signature is 422 where one is required', async () => {

@@ -47,7 +47,13 @@ const [V1, V2] = ['2024-01-01', '2024-02-01'] as const;
 
 describe('a request to a running daemon', () => {
   test('imports an archive, and leaves nothing in the inbox', async () => {
-    const request = { action: 'import', fileName: seed.march.fileName, version: 'spring', activate: true } as const;
+    const request = {
+      action: 'import',
+      fileName: seed.march.fileName,
+      version: 'spring',
+      signature: null,
+      activate: true,
+    } as const;
     expect(await ask(request, seed.march.file)).toMatchObject({
       version: 'spring',
       digest: seed.march.digest,
@@ -58,9 +64,26 @@ describe('a request to a running daemon', () => {
   });
 
   test('only stores it where that is asked', async () => {
-    const request = { action: 'import', fileName: seed.march.fileName, version: null, activate: false } as const;
+    const request = {
+      action: 'import',
+      fileName: seed.march.fileName,
+      version: null,
+      signature: null,
+      activate: false,
+    } as const;
     expect(await ask(request, seed.march.file)).toMatchObject({ activated: false });
     expect(daemon.site.active).toBeNull();
+  });
+
+  test('takes up what another process has stored, and no release that is not there', async () => {
+    const { digest } = seed.february;
+    expect(await ask({ action: 'take-up', version: V2, digest, activate: true })).toBe(true);
+    expect(daemon.site.active?.version).toBe(V2);
+    // As a delivery and not as an operator's choice: it ends with the next one.
+    expect((await store.active())?.heldAgainst).toBeNull();
+    expect(await ask({ action: 'take-up', version: V1, digest: seed.january.digest, activate: false })).toBe(false);
+    expect(daemon.site.active?.version).toBe(V2);
+    expect(await codeOf(ask({ action: 'take-up', version: V1, digest, activate: true }))).toBe('version_not_found');
   });
 
   test('activates, rolls back and removes', async () => {
@@ -75,7 +98,7 @@ describe('a request to a running daemon', () => {
     expect(await codeOf(ask({ action: 'activate', version: 'v9' }))).toBe('version_not_found');
     const archive = join(store.paths.dir, 'no-archive');
     await writeFile(archive, 'no archive');
-    const request = { action: 'import', fileName: 'x.zip', version: null, activate: true } as const;
+    const request = { action: 'import', fileName: 'x.zip', version: null, signature: null, activate: true } as const;
     expect(await codeOf(ask(request, archive))).toBe('unknown_format');
     expect(await readdir(requestsFolder())).toEqual([]);
   });

@@ -315,6 +315,34 @@ describe('a daemon with neither pin nor link', () => {
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 
+  test.each([
+    ['what it found active before', V1],
+    ['nothing', null],
+  ])('serves what is delivered while it starts, and does not fall back to %s', async (_, before) => {
+    const folder = before === null ? await newStore() : store;
+    if (before !== null) await makeActive(before);
+    const daemon = await openDaemon(folder);
+    // The start reads what is active three times, and acts on the last; here only after the delivery.
+    const [hasRead, delivered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const readActive = folder.active.bind(folder);
+    let reads = 0;
+    folder.active = async () => {
+      const found = await readActive();
+      reads += 1;
+      if (reads === 3) {
+        hasRead.resolve();
+        await delivered.promise;
+      }
+      return found;
+    };
+    const settling = daemon.deployment.settle();
+    await hasRead.promise;
+    await daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
+    delivered.resolve();
+    await settling;
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
+  });
+
   test('takes an upload, bounded, and leaves nothing of it in the spool', async () => {
     const { deployment } = await startDaemon(store);
     const upload = { fileName: null, version: null, source: 'upload', activate: true } as const;

@@ -42,8 +42,11 @@ export function parseManifests(text: string): Manifest[] {
 }
 
 /** What the chart makes of the arguments, as the release "docshelf" in the namespace "docs". */
-export function template(...args: string[]): Manifest[] {
-  return parseManifests(helm('template', 'docshelf', CHART, '--namespace', 'docs', ...args));
+export const template = (...args: string[]): Manifest[] => templateOf(CHART, ...args);
+
+/** The same of another chart: a folder, or a package. */
+export function templateOf(chart: string, ...args: string[]): Manifest[] {
+  return parseManifests(helm('template', 'docshelf', chart, '--namespace', 'docs', ...args));
 }
 
 /** The same of settings as `--set` takes them. */

@@ -27,7 +27,7 @@ function option(name: string): string | undefined {
 }
 
 async function main(): Promise<void> {
-  if (program === 'helm') return args[0] === 'test' ? testRelease() : upgrade();
+  if (program === 'helm') return helm();
   // Whatever the namespace: a release and its objects are alone here.
   const verb = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--namespace')[0];
   switch (verb) {
@@ -44,6 +44,12 @@ async function main(): Promise<void> {
     default:
       throw new Error(`the stand-in of kubectl does not know "${verb}"`);
   }
+}
+
+async function helm(): Promise<void> {
+  if (args[0] === 'test') return testRelease();
+  if (args[0] === 'upgrade') return upgrade();
+  execFileSync(HELM, args, { stdio: 'inherit' });
 }
 
 async function upgrade(): Promise<void> {

@@ -1,0 +1,24 @@
+# Sourced by the tests of the image, which set `work`: what they say, and how they ask a daemon.
+say() { echo "image-test: $*"; }
+fail() {
+  say "FAILED: $*"
+  if [ -f "$work/log" ]; then sed 's/^/  | /' "$work/log"; fi
+  exit 1
+}
+descendants() { for child in $(pgrep -P "$1"); do echo "$child"; descendants "$child"; done; }
+# expect URL TEXT STATUS: the answer has the text and the status.
+expect() {
+  answer=$(curl -s --max-time 5 -w ' %{http_code}' "$1")
+  case "$answer" in *"$2"*" $3") say "$3 from /${1#http://*/}" ;; *) fail "$1 answered: $answer" ;; esac
+}
+# until_ready URL PROCESS: asks until the admin listener says ready, a minute at most.
+until_ready() {
+  tries=0
+  until curl -fs -o /dev/null --max-time 5 "$1/readyz"; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 300 ] || fail "not ready within 60 s"
+    kill -0 "$2" 2>/dev/null || fail "the daemon ended before it was ready"
+    sleep 0.2
+  done
+  say "ready after about $((tries * 200)) ms"
+}
