@@ -60,6 +60,9 @@ async function readBody(request: Request, env: Partial<HttpBindings> | undefined
   if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX) throw tooLarge();
   // The client may hold the body back until it is asked for (RFC 9110, section 10.1.1).
   if (request.headers.has('expect')) env?.outgoing?.writeContinue();
+  // HTTP sees to it that such a body is no longer than it says (RFC 9112, section 6.3). Read whole, without a stream of the web's
+  // kind around it, it takes a fifth of the time that a search takes in this thread.
+  if (request.headers.has('content-length')) return decode(new Uint8Array(await request.arrayBuffer()));
   return readText(request.body);
 }
 
@@ -72,8 +75,12 @@ async function readText(body: ReadableStream<Uint8Array> | null): Promise<string
     if (bytes > BODY_BYTES_MAX) throw tooLarge();
     chunks.push(chunk);
   }
+  return decode(Buffer.concat(chunks));
+}
+
+function decode(bytes: Uint8Array): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     throw malformed('its body is not UTF-8', error);
   }

@@ -11,12 +11,11 @@ export interface Highlight {
 /** The places in a text that the matched terms of a hit are found at, in its order, touching ones as one. Pure. */
 export function highlightsOf(text: string, matched: readonly string[]): Highlight[] {
   const terms = new Set(matched);
-  const initials = new Set(matched.map((term) => term.charCodeAt(0)));
+  const isMatched = matcherOf(terms);
   const places: Highlight[] = [];
   for (const word of wordsOf(text)) {
     if (word.kind === 'run') places.push(...placesInRun(word, terms));
-    else if (isMatched(word.folded, terms, initials) || word.parts.some((part) => isMatched(part, terms, initials)))
-      places.push({ start: word.start, end: word.end });
+    else if (isMatched(word.folded) || word.parts.some(isMatched)) places.push({ start: word.start, end: word.end });
   }
   const merged: Highlight[] = [];
   for (const place of places.sort((left, right) => left.start - right.start)) {
@@ -27,9 +26,21 @@ export function highlightsOf(text: string, matched: readonly string[]): Highligh
   return merged;
 }
 
-/** A word by itself or by its stem. A stem begins as its word does: most words need not be stemmed to be told apart. */
-function isMatched(word: string, terms: ReadonlySet<string>, initials: ReadonlySet<number>): boolean {
-  return terms.has(word) || (initials.has(word.charCodeAt(0)) && terms.has(stem(word)));
+/**
+ * Whether a word is matched, by itself or by its stem. A stem begins as its word does: most words need not be stemmed to be told
+ * apart, and a word that a text repeats is looked at once.
+ */
+function matcherOf(terms: ReadonlySet<string>): (word: string) => boolean {
+  const initials = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
+  const known = new Map<string, boolean>();
+  return (word) => {
+    if (!initials.has(word.charCodeAt(0))) return false;
+    const before = known.get(word);
+    if (before !== undefined) return before;
+    const isMatched = terms.has(word) || terms.has(stem(word));
+    known.set(word, isMatched);
+    return isMatched;
+  };
 }
 
 /** The pairs and the single characters of a run that are matched. */

@@ -12,6 +12,10 @@ import type { IndexedSection } from './writer.ts';
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
 const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
+/** What is kept of the terms of sections in their order: those of 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
+const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
+/** Terms whose frequency is kept: 0.4 MB. Most are what a word is not stemmed to, and stand nowhere. */
+const FREQUENCIES_MAX = 4_000;
 
 /** `unsaid` has one key, `version`: the sections that say none. */
 export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag';
@@ -33,6 +37,11 @@ export class IndexFile {
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #impact: ReturnType<typeof impactOf>;
   readonly #cache: LRUCache<string, Postings>;
+  readonly #sequences = new LRUCache<number, Uint16Array>({
+    maxSize: SEQUENCES_CACHE_BYTES,
+    sizeCalculation: ({ byteLength }) => byteLength + BYTES_PER_ENTRY,
+  });
+  readonly #frequencies = new LRUCache<string, number>({ max: FREQUENCIES_MAX });
   #vocabulary: Vocabulary | undefined;
 
   private constructor(database: DatabaseSync, ranking: Ranking) {
@@ -71,9 +80,11 @@ export class IndexFile {
 
   /** In how many sections a term stands. */
   sectionsWith(term: string): number {
-    const cached = this.#cache.peek(term);
-    if (cached !== undefined) return cached.sections.length;
-    return (this.#statements.frequency.get(term) as unknown as { sections: number }).sections;
+    const known = this.#frequencies.get(term);
+    if (known !== undefined) return known;
+    const { sections } = this.#statements.frequency.get(term) as unknown as { sections: number };
+    this.#frequencies.set(term, sections);
+    return sections;
   }
 
   postings(term: string): Postings {
@@ -120,8 +131,20 @@ export class IndexFile {
 
   /** The terms of sections in their order, as `sequenceOf` wrote them. */
   readSequences(numbers: readonly number[]): Map<number, Uint16Array> {
-    const rows = this.#statements.sequences.all(JSON.stringify(numbers)) as unknown as SequenceRow[];
-    return new Map(rows.map(({ n, terms }) => [n, new Uint16Array(terms.buffer, terms.byteOffset, terms.length / 2)]));
+    const found = new Map<number, Uint16Array>();
+    const unread: number[] = [];
+    for (const n of numbers) {
+      const cached = this.#sequences.get(n);
+      if (cached === undefined) unread.push(n);
+      else found.set(n, cached);
+    }
+    if (unread.length === 0) return found;
+    for (const { n, terms } of this.#statements.sequences.all(JSON.stringify(unread)) as unknown as SequenceRow[]) {
+      const sequence = new Uint16Array(terms.buffer, terms.byteOffset, terms.length / 2);
+      this.#sequences.set(n, sequence);
+      found.set(n, sequence);
+    }
+    return found;
   }
 
   /** What so many occurrences of a word in its text give a section. */

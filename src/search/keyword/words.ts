@@ -22,11 +22,19 @@ export interface Word {
  */
 const JOINED =
   /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:[.\-\u2010\u2011][\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
+/**
+ * Most texts have no other letters and digits than those of ASCII, only typographic quotes, dashes, arrows and lines beside them. They
+ * are taken apart by the same pattern with small sets of characters, in half the time.
+ */
+const PLAIN = /^[\x00-\x7f\u00a0\u2012-\u205f\u2190-\u23ff\u2500-\u25ff]*$/;
+const PLAIN_JOINED = /[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
 const JOINT = /[.\-\u2010\u2011]/;
 /** Scripts without spaces between words, and Korean, whose words carry their particles. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u3005\u3006\u3099\u309a\u30fc\uff70\uff9e\uff9f]+/gu;
 const ASCII = /^[\x00-\x7f]*$/;
+/** Has neither humps nor anything to fold. */
+const LOWER = /^[a-z0-9]+$/;
 const HUMP = /[^\p{Lu}_]\p{Lu}|\p{Lu}{2}\p{Ll}|[^_]_+[^_]/u;
 const PART = /\p{Lu}+(?!\p{Ll})\p{N}*|\p{Lu}?[^\p{Lu}\p{N}_]+\p{N}*|\p{N}+/gu;
 /** `URLs`, `IDs`: a plural, not a hump. */
@@ -38,7 +46,7 @@ const JOINED_WORDS_MAX = 8;
 /** The words of a text, in its order. */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
-  for (const match of text.matchAll(JOINED)) {
+  for (const match of text.matchAll(PLAIN.test(text) ? PLAIN_JOINED : JOINED)) {
     const [found] = match;
     if (isPossessive(text, found, match.index)) continue;
     if (JOINT.test(found) || /[+#]$/.test(found)) addJoined(words, found, match.index);
@@ -75,6 +83,11 @@ function addPiece(words: Word[], piece: string, start: number): void {
 }
 
 function addWord(words: Word[], word: string, start: number): void {
+  if (LOWER.test(word)) {
+    if (word.length <= WORD_LENGTH_MAX)
+      words.push({ kind: 'word', folded: word, parts: [], start, end: start + word.length });
+    return;
+  }
   const folded = fold(word);
   if (folded === '' || folded.length > WORD_LENGTH_MAX || /^_+$/.test(folded)) return;
   const parts = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];

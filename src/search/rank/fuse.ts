@@ -1,3 +1,4 @@
+import { Best } from '../keyword/best.ts';
 import type { Exact } from '../keyword/keyword-index.ts';
 import { type QueryFacts, scoreOf } from './score.ts';
 
@@ -45,16 +46,16 @@ export function fuse(legs: Legs, limit: number): Ranked[] {
   const bestCosine = cosines === null || cosines.size === 0 ? null : Math.max(0, ...cosines.values());
   const facts: QueryFacts = { known, bestCosine };
   const sections = new Set([...normalised.keys(), ...(cosines?.keys() ?? [])]);
-  const ranked = Array.from(sections, (section) => {
+  const best = new Best(limit);
+  for (const section of sections) {
     const lift = exact?.get(section);
     const relevance =
       keywordPart(normalised.get(section) ?? 0, known) +
       COSINE_WEIGHT * Math.min(1, Math.max(0, cosines?.get(section) ?? 0)) +
       (lift === undefined ? 0 : EXACT_LIFT[lift]);
-    return { section, relevance };
-  });
-  ranked.sort((one, other) => other.relevance - one.relevance || one.section - other.section);
-  return ranked.slice(0, limit).map(({ section, relevance }) => ({ section, score: scoreOf(relevance, facts) }));
+    best.offer(section, relevance);
+  }
+  return best.ranked().map(({ section, score: relevance }) => ({ section, score: scoreOf(relevance, facts) }));
 }
 
 /**

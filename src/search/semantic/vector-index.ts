@@ -1,6 +1,7 @@
 import { type CosineScale, toCommonScale } from './cosine-scale.ts';
-import { inverseLengths, signBits } from './quantise.ts';
+import { inverseLengths } from './quantise.ts';
 import type { Vectors } from './vector-file.ts';
+import { VectorKernel } from './vector-kernel.ts';
 
 /** A section by its best passage. */
 export interface VectorHit {
@@ -22,21 +23,18 @@ export interface VectorSearch {
 export class VectorIndex {
   readonly #vectors: Vectors;
   readonly #scale: CosineScale;
-  readonly #bits: Uint32Array;
+  readonly #kernel: VectorKernel;
   readonly #inverse: Float32Array;
   /** First passage of each section, and the count of passages at the end. */
   readonly #firsts: Uint32Array;
-  /** Of the passages to the query that is looked for, written anew by each. */
-  readonly #distances: Uint16Array;
 
   /** @param scale of the model that made the vectors. */
   constructor(vectors: Vectors, scale: CosineScale) {
     this.#vectors = vectors;
     this.#scale = scale;
-    this.#bits = signBits(vectors.values);
+    this.#kernel = new VectorKernel(vectors.values, vectors.dims);
     this.#inverse = inverseLengths(vectors.values, vectors.dims);
     this.#firsts = firstsOf(vectors.sections);
-    this.#distances = new Uint16Array(vectors.sections.length);
   }
 
   get dims(): number {
@@ -45,19 +43,18 @@ export class VectorIndex {
 
   /** Sections nearest to the query, best first; of equals, the lower number. */
   search(query: Float32Array, { limit, allowed }: VectorSearch): VectorHit[] {
-    return bestOfSections(this.#nearest(query, limit, allowed).map((at) => this.#hit(query, at)));
+    const best = this.#bestOfSections(query, this.#nearest(query, limit, allowed));
+    return [...best.values()].sort((one, other) => other.cosine - one.cosine || one.section - other.section);
   }
 
   /** The cosines of sections that something else found, by section; those without a passage are left out. */
   cosines(query: Float32Array, sections: Iterable<number>): Map<number, VectorHit> {
-    const hits = new Map<number, VectorHit>();
+    const passages: number[] = [];
     for (const section of sections) {
-      for (let at = this.#firsts[section] ?? 0; at < (this.#firsts[section + 1] ?? 0); at += 1) {
-        const hit = this.#hit(query, at);
-        if (hit.cosine > (hits.get(section)?.cosine ?? Number.NEGATIVE_INFINITY)) hits.set(section, hit);
-      }
+      const end = this.#firsts[section + 1] ?? 0;
+      for (let at = this.#firsts[section] ?? 0; at < end; at += 1) passages.push(at);
     }
-    return hits;
+    return this.#bestOfSections(query, passages);
   }
 
   /**
@@ -66,17 +63,11 @@ export class VectorIndex {
    */
   #nearest(query: Float32Array, limit: number, allowed: Uint8Array | null): number[] {
     const { sections, dims } = this.#vectors;
-    const bits = signBits(query);
-    const distances = this.#distances;
+    const distances = this.#kernel.distances(query);
     const counts = new Uint32Array(dims + 1);
     for (let at = 0; at < distances.length; at += 1) {
-      if (allowed !== null && allowed[sections[at] as number] !== 1) {
-        distances[at] = OUT;
-        continue;
-      }
-      const distance = hammingDistance(bits, this.#bits, at * bits.length);
-      distances[at] = distance;
-      (counts[distance] as number) += 1;
+      if (allowed !== null && allowed[sections[at] as number] !== 1) distances[at] = OUT;
+      else (counts[distances[at] as number] as number) += 1;
     }
     let reach = 0;
     let inside = 0;
@@ -98,46 +89,22 @@ export class VectorIndex {
     return nearest;
   }
 
-  #hit(query: Float32Array, at: number): VectorHit {
-    const { sections, values, dims } = this.#vectors;
-    const product = dotProduct(query, values, at * dims);
-    const section = sections[at] as number;
-    return {
-      section,
-      passage: at - (this.#firsts[section] as number),
-      cosine: toCommonScale(product * (this.#inverse[at] as number), this.#scale),
-    };
+  /** The best of these passages for each section that has one among them. */
+  #bestOfSections(query: Float32Array, passages: readonly number[]): Map<number, VectorHit> {
+    const products = this.#kernel.products(query, passages);
+    const best = new Map<number, VectorHit>();
+    for (const [number, at] of passages.entries()) {
+      const section = this.#vectors.sections[at] as number;
+      const cosine = toCommonScale((products[number] as number) * (this.#inverse[at] as number), this.#scale);
+      if (cosine > (best.get(section)?.cosine ?? Number.NEGATIVE_INFINITY))
+        best.set(section, { section, passage: at - (this.#firsts[section] as number), cosine });
+    }
+    return best;
   }
 }
 
 /** No distance: above the most dims that there are. */
 const OUT = 0xffff;
-
-function hammingDistance(query: Uint32Array, bits: Uint32Array, from: number): number {
-  let distance = 0;
-  for (let word = 0; word < query.length; word += 1) {
-    // The set bits of a word, added up in pairs, fours and eights at once.
-    let set = (query[word] as number) ^ (bits[from + word] as number);
-    set -= (set >>> 1) & 0x55555555;
-    set = (set & 0x33333333) + ((set >>> 2) & 0x33333333);
-    set = (set + (set >>> 4)) & 0x0f0f0f0f;
-    distance += Math.imul(set, 0x01010101) >>> 24;
-  }
-  return distance;
-}
-
-/** Four sums side by side: a single one would wait for each addition before the next (measured: half the time). Dims are a multiple of 32. */
-function dotProduct(query: Float32Array, values: Int8Array, from: number): number {
-  let [one, two, three, four] = [0, 0, 0, 0];
-  for (let dim = 0; dim < query.length; dim += 4) {
-    const at = from + dim;
-    one += (query[dim] as number) * (values[at] as number);
-    two += (query[dim + 1] as number) * (values[at + 1] as number);
-    three += (query[dim + 2] as number) * (values[at + 2] as number);
-    four += (query[dim + 3] as number) * (values[at + 3] as number);
-  }
-  return one + two + three + four;
-}
 
 function firstsOf(sections: Uint32Array): Uint32Array {
   const firsts = new Uint32Array((sections.at(-1) ?? -1) + 2);
@@ -146,12 +113,4 @@ function firstsOf(sections: Uint32Array): Uint32Array {
     (firsts[section] as number) += firsts[section - 1] as number;
   }
   return firsts;
-}
-
-function bestOfSections(hits: readonly VectorHit[]): VectorHit[] {
-  const best = new Map<number, VectorHit>();
-  for (const hit of hits) {
-    if (hit.cosine > (best.get(hit.section)?.cosine ?? Number.NEGATIVE_INFINITY)) best.set(hit.section, hit);
-  }
-  return [...best.values()].sort((one, other) => other.cosine - one.cosine || one.section - other.section);
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { wordsOf } from '../../../src/search/keyword/words.ts';
 
@@ -5,6 +6,22 @@ const folded = (text: string) => wordsOf(text).map((word) => word.folded);
 const partsOf = (text: string) => wordsOf(text).map((word) => word.parts);
 
 describe('wordsOf()', () => {
+  it('takes a text apart the same way whether or not a letter of another alphabet stands in it', () => {
+    const unit = fc.oneof(
+      fc.constantFrom(...'aBc019__..--++##', 's', "'", '\u2019', ' '),
+      // Every character of the ranges that hold no other letters.
+      fc
+        .integer({ min: 0, max: 0x25ff })
+        .map((code) => String.fromCharCode(code))
+        .filter((one) => !/[\u0080-\u2011\u2060-\u218f\u2400-\u24ff]/.test(one)),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit }), (text) => {
+        expect(wordsOf(text)).toEqual(wordsOf(`${text} ж`).slice(0, -1));
+      }),
+    );
+  });
+
   it('folds case, diacritics, full width and ligatures', () => {
     expect(folded('Größe ÉTÉ ｆｕｌｌ ﬁle Łódź Ёлка')).toEqual(['grosse', 'ete', 'full', 'file', 'lodz', 'елка']);
   });
