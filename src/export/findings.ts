@@ -1,29 +1,48 @@
 import { type ExportReport, FINDINGS_MAX, type Finding } from '../domain/job.ts';
 
-/** Collects what an export finds, within the bound of a report: the rest is counted. Plain data comes out. */
+/**
+ * Collects what an export finds, within the bound of a report: the rest is counted. Where there is more than a report lists,
+ * each kind has its share, so that a hundred thousand of one do not hide the three of another. Plain data comes out.
+ */
 export class Findings {
   readonly #counts = new Map<string, number>();
-  readonly #listed: Finding[] = [];
+  readonly #listed = new Map<string, Finding[]>();
 
   static of({ counts, listed }: FoundSoFar): Findings {
     const findings = new Findings();
+    for (const finding of listed) findings.#list(finding);
     for (const [kind, count] of Object.entries(counts)) findings.#counts.set(kind, count);
-    findings.#listed.push(...listed);
     return findings;
   }
 
   add(finding: Finding): void {
     this.#counts.set(finding.kind, (this.#counts.get(finding.kind) ?? 0) + 1);
-    if (this.#listed.length < FINDINGS_MAX) this.#listed.push(finding);
+    this.#list(finding);
   }
 
   /** In the order of pages, kinds and details, so that the same site gives the same report. */
   get soFar(): FoundSoFar {
     const counts = Object.fromEntries([...this.#counts].sort(([a], [b]) => compare(a, b)));
-    const listed = [...this.#listed].sort(
+    const listed = this.#shares().sort(
       (a, b) => compare(a.page, b.page) || compare(a.kind, b.kind) || compare(a.detail, b.detail),
     );
     return { counts, listed };
+  }
+
+  #list(finding: Finding): void {
+    const ofKind = this.#listed.get(finding.kind);
+    if (ofKind === undefined) this.#listed.set(finding.kind, [finding]);
+    else if (ofKind.length < FINDINGS_MAX) ofKind.push(finding);
+  }
+
+  /** The rarest kind first: what it leaves of its share goes to the others. */
+  #shares(): Finding[] {
+    const kinds = [...this.#listed.values()].sort((a, b) => a.length - b.length);
+    const shares: Finding[] = [];
+    for (const [at, ofKind] of kinds.entries()) {
+      shares.push(...ofKind.slice(0, Math.ceil((FINDINGS_MAX - shares.length) / (kinds.length - at))));
+    }
+    return shares.slice(0, FINDINGS_MAX);
   }
 }
 

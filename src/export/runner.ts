@@ -1,6 +1,7 @@
+import { rm } from 'node:fs/promises';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isTerminal, type Job } from '../domain/job.ts';
-import { jobIdOf, removeWorkFolders } from './exports-folder.ts';
+import { jobIdOf, journalFolder, removeWorkFolders } from './exports-folder.ts';
 import { JobProgress } from './job-progress.ts';
 import { type End, Lease } from './lease.ts';
 import type { Claim } from './ports.ts';
@@ -138,8 +139,10 @@ export class JobRunner {
             { next: 'Raise exportApi.deadline, or export fewer pages with paths, and start a new export.' },
           );
     const sentence = error.next === undefined ? error.message : `${error.message}. ${error.next}`;
-    if (await queue.fail(claim, sentence, null)) onEvent({ kind: 'failed', job, error });
-    else onEvent({ kind: 'left', job });
+    if (await queue.fail(claim, sentence, null)) {
+      await this.#forget(job);
+      onEvent({ kind: 'failed', job, error });
+    } else onEvent({ kind: 'left', job });
   }
 
   async #endUnfinished(claim: Claim, ended: End): Promise<void> {
@@ -147,12 +150,20 @@ export class JobRunner {
     const { job } = claim;
     if (ended === 'canceled') {
       await queue.fail(claim, CANCELED, null);
+      await this.#forget(job);
       const error = new DocshelfError('canceled', `Cannot export "${job.domain}": the job was canceled`);
       onEvent({ kind: 'failed', job, error });
       return;
     }
     if (ended === 'stopping') await queue.release(claim);
     onEvent({ kind: 'left', job });
+  }
+
+  /** What its attempts have left to each other. */
+  async #forget({ jobId }: Job): Promise<void> {
+    await rm(journalFolder(this.#options.folder, jobId), { recursive: true, force: true }).catch((error: unknown) =>
+      this.#fault(error),
+    );
   }
 
   /** Folders of attempts whose jobs have ended: their process was killed. */

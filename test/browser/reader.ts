@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-const executablePath = process.env.DOCSHELF_CHROMIUM ?? '/usr/bin/chromium';
+/** Of the browser. */
+export const executablePath = process.env.DOCSHELF_CHROMIUM ?? '/usr/bin/chromium';
 
 export const hasChromium = existsSync(executablePath);
 
@@ -24,8 +25,9 @@ const ARGUMENTS = [
 const STEP_MS_MAX = 20_000;
 const MARK = 'docshelfMark';
 
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ARGUMENTS });
+/** @param more arguments besides; `program`: what starts the browser in its place */
+export function launchChromium(more: readonly string[] = [], program = executablePath): Promise<Browser> {
+  return chromium.launch({ executablePath: program, args: [...ARGUMENTS, ...more] });
 }
 
 /** A request that did not succeed. */

@@ -4,6 +4,7 @@ import type { Scope } from './scope.ts';
 
 /** Longer than an address that is taken on. */
 const LITERAL_CHARS_MAX = 2_000;
+const CONTENT = 'content=';
 const QUOTES = new Set(['"', "'", '`']);
 
 /**
@@ -82,7 +83,8 @@ export class AskedLiterals {
 /** The text from a place up to the end of its literal, or to what is put behind it; null where no literal begins there. */
 function literalAt(units: string, at: number): { readonly text: string; readonly isWhole: boolean } | null {
   const quote = units[at - 1] ?? '';
-  if (!QUOTES.has(quote)) return null;
+  // A meta's content is for whoever reads the page elsewhere.
+  if (!QUOTES.has(quote) || units.slice(at - 1 - CONTENT.length, at - 1).toLowerCase() === CONTENT) return null;
   const rest = units.slice(at, at + LITERAL_CHARS_MAX);
   const end = rest.indexOf(quote);
   const filled = quote === '`' ? rest.indexOf('${') : -1;

@@ -108,9 +108,10 @@ export class Keeping {
     const { url: referrer } = entry;
     for (const { kind, url } of read.urls) {
       const isLink = kind === 'link';
-      // What a page loads is as far away as the page is.
-      if (!isLink || entry.isFollowed)
-        this.#options.name(url, { askedAs: kind, referrer, depth: entry.depth + Number(isLink) });
+      if (isLink && !entry.isFollowed) continue;
+      // What a page loads is as far away as the page is, and what is only mentioned may not be meant.
+      const [depth, isOptional] = [entry.depth + Number(isLink), kind === 'mention'];
+      this.#options.name(url, { askedAs: kind, referrer, depth, isOptional });
     }
     for (const url of read.withDigest) this.withDigest.add(url);
     for (const url of read.payloads) {

@@ -35,7 +35,7 @@ export class PageReading {
         : content;
     const isMarkup = type === 'html' || type === 'xml';
     // The header decides where both speak, and a byte order mark over both (HTML standard, "encoding sniffing").
-    const own = isMarkup ? htmlCharset(bytes) : null;
+    const own = isMarkup ? htmlCharset(bytes) : type === 'css' ? cssCharset(bytes) : null;
     const found = findReferences({
       type,
       bytes,
@@ -76,6 +76,12 @@ function isNew(target: Target, isLink: boolean): boolean {
   if (isLink) target.isToldAsLink = true;
   else target.isToldAsFile = true;
   return true;
+}
+
+/** What a style sheet begins with (CSS Syntax Level 3, section 3.2). */
+function cssCharset(bytes: Uint8Array): string | null {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100)).toString('latin1');
+  return /^@charset "([\w.:-]+)";/.exec(head)?.[1]?.toLowerCase() ?? null;
 }
 
 function hasMark([first, second, third]: Uint8Array): boolean {

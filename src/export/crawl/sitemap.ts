@@ -35,10 +35,13 @@ class SitemapReader implements Sitemap {
     this.#tokenizer.write(xml, true);
   }
 
-  onStartTag({ tagName }: Token.TagToken): void {
+  onStartTag({ tagName, attrs }: Token.TagToken): void {
     if (tagName === 'sitemap') this.#isInSitemap = true;
     // An address in a namespace of its own (`image:loc`) is no page's.
     this.#text = tagName === 'loc' ? '' : null;
+    // A page in other languages (Google's extension of the protocol).
+    const href = tagName === 'xhtml:link' ? attrs.find(({ name }) => name === 'href')?.value : undefined;
+    if (href !== undefined && this.pages.length < ADDRESSES_MAX) this.pages.push(href);
   }
 
   onEndTag({ tagName }: Token.TagToken): void {

@@ -1,5 +1,7 @@
 import type { ReferenceList } from './reference-list.ts';
 import type { Region } from './region.ts';
+import { vitePressChunks } from './vitepress-chunks.ts';
+import { webpackChunks } from './webpack-chunks.ts';
 
 /**
  * Addresses in the data and the code of frameworks, where the shape of the data is known: parts of a site that its scripts
@@ -12,6 +14,9 @@ export function readMentions(region: Region, list: ReferenceList): void {
   else if (text.includes('__BUILD_MANIFEST')) mentionNextChunks(text, BUILD_MANIFEST_TO_ROOT, list);
   if (text.includes('__vite__mapDeps')) mentionViteDependencies(text, list);
   if (ROUTE_TABLES.some((name) => text.includes(name))) mentionRoutes(text, list);
+  // One file of the site may name all pages; where each page does, that would be too much of it.
+  for (const file of vitePressChunks(text, list.filePath?.endsWith('.js') === true)) list.mention(file);
+  mentionWebpackChunks(text, list);
 }
 
 const NEXT_STATIC = '/_next/static/';
@@ -66,6 +71,11 @@ function mentionViteDependencies(text: string, list: ReferenceList): void {
   }
 }
 
+function mentionWebpackChunks(text: string, list: ReferenceList): void {
+  const { publicPath, names } = webpackChunks(text);
+  for (const name of names) list.mention(publicPath === '' ? fromBuildRoot(name, list) : (publicPath ?? './') + name);
+}
+
 function fromBuildRoot(dependency: string, list: ReferenceList): string {
   const folder = `/${dependency.slice(0, dependency.indexOf('/') + 1)}`;
   const own = list.filePath ?? '';
@@ -91,5 +101,23 @@ function mentionRoutes(text: string, list: ReferenceList): void {
     for (const address of addressesWith(text, part)) {
       if (address.startsWith('/') && ROUTE_FILE.test(address)) list.mention(address);
     }
+  }
+}
+
+/** A whole string that ends like a file that scripts load. */
+const LITERAL =
+  /(?<=["'`])\/[\w.~%@+-][\w.~%@+/-]{0,200}\.(?:json|m?js|css|wasm|png|jpe?g|gif|svg|webp|avif|ico|mp4|webm|mp3|woff2?)(?:\?[\w=&.%-]{1,60})?(?=\\*["'`])/g;
+const LITERALS_MAX = 2_000;
+
+/**
+ * Addresses from the root of the site that are strings of a script: the search index that a component is given, the picture
+ * that one draws. It may be that of an example, too: what is not there is missed by nobody.
+ */
+export function readLiterals({ text }: Region, list: ReferenceList): void {
+  let count = 0;
+  for (const [address] of text.matchAll(LITERAL)) {
+    if (count >= LITERALS_MAX) return;
+    list.mention(address);
+    count += 1;
   }
 }

@@ -1,5 +1,5 @@
 import { parse } from 'es-module-lexer/minimal/js';
-import { readMentions } from './mentions.ts';
+import { readLiterals, readMentions } from './mentions.ts';
 import type { ReferenceList } from './reference-list.ts';
 import type { Region } from './region.ts';
 import { SPECIFIER } from './write.ts';
@@ -23,8 +23,13 @@ const IMPORT_CALL = 'import(';
  * script puts together at run time is not seen. A script that does not parse has none.
  */
 export function readScript(region: Region, list: ReferenceList): void {
-  const { text } = region;
   readMentions(region, list);
+  readCalls(region, list);
+  readLiterals(region, list);
+}
+
+function readCalls(region: Region, list: ReferenceList): void {
+  const { text } = region;
   const calls = new Map<number, string>();
   const code = text.replace(CALLS, (call, at: number) => {
     calls.set(at + call.length, call);

@@ -41,6 +41,7 @@ describe('AskedLiterals', () => {
     '// see https://cdn.test/img/1.svg',
     'const other = "https://cdn.test.evil/img/" + n',
     'const text = "https://cdn.test/img/1.svg is a picture"',
+    '<meta property="og:image" content="https://cdn.test/img/1.svg">',
   ])('%s stays: nobody asked for it', (text) => {
     expect(written(text)).toBe(text);
   });

@@ -100,6 +100,9 @@ describe('readSitemap()', () => {
   it('reads pages, indexes, CDATA and entities, and leaves pictures alone', () => {
     const xml = `<?xml version="1.0"?><urlset xmlns:image="x"><url><loc> https://a/?x=1&amp;y=2 </loc><image:image><image:loc>https://a/i.png</image:loc></image:image></url><url><loc><![CDATA[https://a/b]]></loc></url></urlset>`;
     expect(readSitemap(xml)).toMatchObject({ pages: ['https://a/?x=1&y=2', 'https://a/b'], sitemaps: [] });
+    const translated =
+      '<url><loc>https://a/</loc><xhtml:link rel="alternate" hreflang="de" href="https://a/de/"/></url>';
+    expect(readSitemap(translated).pages).toEqual(['https://a/', 'https://a/de/']);
     expect(readSitemap('<sitemapindex><sitemap><loc>https://a/s.xml</loc></sitemap></sitemapindex>')).toMatchObject({
       pages: [],
       sitemaps: ['https://a/s.xml'],

@@ -47,6 +47,24 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
     ['lazy a.png', 'lazy b.png'],
     '<img data-src="N&amp;" data-srcset="N&amp; 2x">',
   ],
+  [
+    'what libraries load later',
+    '<div data-bg="a.png"><p data-background-image="url(&quot;b.png&quot;)"><img data-lazy-srcset="c.png 1x, d.png 2x" data-original=e.png data-image="teal"><iframe data-src=/f>',
+    ['lazy a.png', 'asset b.png', 'lazy c.png', 'lazy d.png', 'lazy e.png', 'frame /f'],
+    '<div data-bg="N&amp;"><p data-background-image="url(&quot;N&amp;&quot;)"><img data-lazy-srcset="N&amp; 1x, N&amp; 2x" data-original=N&amp; data-image="teal"><iframe data-src=N&amp;>',
+  ],
+  [
+    'elements of scripts',
+    '<model-viewer src="a.glb" poster=b.webp></model-viewer><redoc spec-url="/c.yaml"></redoc><x-y src="name" title="d.png">',
+    ['lazy a.glb', 'lazy b.webp', 'lazy /c.yaml'],
+    '<model-viewer src="N&amp;" poster=N&amp;></model-viewer><redoc spec-url="N&amp;"></redoc><x-y src="name" title="d.png">',
+  ],
+  [
+    'modules and import maps for older browsers',
+    '<script type="importmap-shim">{"imports":{"a":"/a.js"}}</script><script type="module-shim">import "/b.js"</script><script type="systemjs-importmap">{"imports":{"c":"/c.js"}}</script>',
+    ['module /a.js', 'module /b.js', 'module /c.js'],
+    '<script type="importmap-shim">{"imports":{"a":"./N&"}}</script><script type="module-shim">import "./N&"</script><script type="systemjs-importmap">{"imports":{"c":"./N&"}}</script>',
+  ],
   ['state for scripts', '<img data-src="{{ a.png }}">', [], '<img data-src="{{ a.png }}">'],
   [
     'a video',
@@ -210,6 +228,24 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
     '<base target=_top><base href=N&amp;><base href=/c/>',
   ],
   [
+    'a base that is none',
+    '<base href="javascript:x"><base href=/b/><img src=a>',
+    ['asset a'],
+    '<base href="javascript:x"><base href=/b/><img src=N&amp;>',
+  ],
+  [
+    'tiles',
+    '<meta name="msapplication-TileImage" content="/a.png"><meta name=msapplication-config content=b.xml><meta name=msapplication-TileColor content=#fff.f>',
+    ['asset /a.png', 'asset b.xml'],
+    '<meta name="msapplication-TileImage" content="N&amp;"><meta name=msapplication-config content=N&amp;><meta name=msapplication-TileColor content=#fff.f>',
+  ],
+  [
+    'objects that are files',
+    '<object data=a.svg></object><object data=b type="image/png"></object><embed src=c.pdf?d><embed src=e.html><object data=f.svg type="text/html">',
+    ['asset a.svg', 'asset b', 'asset c.pdf?d', 'frame e.html', 'frame f.svg'],
+    '<object data=N&amp;></object><object data=N&amp; type="image/png"></object><embed src=N&amp;><embed src=N&amp;><object data=N&amp; type="text/html">',
+  ],
+  [
     'an inline style',
     '<p style="background:url(&quot;a.png?b&amp;c&quot;)">',
     ['asset a.png?b&c'],
@@ -242,9 +278,15 @@ const PROBES: readonly (readonly [name: string, html: string, found: readonly st
   ['a template', '<template><img src=a></template>', ['asset a'], '<template><img src=N&amp;></template>'],
   [
     'comments, left alone',
-    '<!-- <a href=a> --><!--[if IE]><link rel=stylesheet href=b><![endif]--><a href=c>',
+    '<!-- <a href=a> [if IE]> --><!--><!-- [if IE]><img src=b> --><a href=c>',
     ['link c'],
-    '<!-- <a href=a> --><!--[if IE]><link rel=stylesheet href=b><![endif]--><a href=N&amp;>',
+    '<!-- <a href=a> [if IE]> --><!--><!-- [if IE]><img src=b> --><a href=N&amp;>',
+  ],
+  [
+    'conditional comments',
+    '<!--[if lt IE 9]><link rel=stylesheet href=a><title>x</title><![endif]--><!--[if !IE]>--><img src=b><!--<![endif]--><![if !IE]><img src=c><![endif]><!--[if IE --><img src=d>',
+    ['style a', 'asset b', 'asset c', 'asset d'],
+    '<!--[if lt IE 9]><link rel=stylesheet href=N&amp;><title>x</title><![endif]--><!--[if !IE]>--><img src=N&amp;><!--<![endif]--><![if !IE]><img src=N&amp;><![endif]><!--[if IE --><img src=N&amp;>',
   ],
   [
     'text, left alone',

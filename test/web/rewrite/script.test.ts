@@ -118,6 +118,12 @@ describe('findReferences() in what frameworks write', () => {
     expect(mentions('html', '<link rel=modulepreload href=/assets/a.md.X1.lean.js>')).toEqual(['/assets/a.md.X1.js']);
   });
 
+  it('mentions whole strings that are addresses from the root, quotes escaped or not', () => {
+    const script = String.raw`push("{\"index\":\"/search.json\"}"),f('/img/a-1.svg?v=2',"/guide","//x.test/b.json","see /c.json",'/d.json"')`;
+    expect(mentions('script', script)).toEqual(['/search.json', '/img/a-1.svg?v=2', '/d.json']);
+    expect(rewritten('script', script, 'N')).toBe(script);
+  });
+
   it("mentions what Gatsby's routes load", () => {
     const html = String.raw`<script>window.___chunkMapping="{\"app\":[\"/app-1.js\"],\"b\":[\"c\"]}"</script>`;
     expect(mentions('html', html)).toEqual(['/app-1.js']);

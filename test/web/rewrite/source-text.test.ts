@@ -34,6 +34,8 @@ describe('sourceText()', () => {
       fc.property(fc.uint8Array({ maxLength: 32 }), (bytes) => {
         const even = charset.startsWith('utf-16') ? bytes.subarray(0, bytes.length & ~1) : bytes;
         const { units } = sourceText(even, charset);
+        // ICU's Shift_JIS turns three controls into each other, which the encoding standard's does not.
+        fc.pre(charset !== 'shift_jis' || !even.some((byte) => byte === 0x1a || byte === 0x1c || byte === 0x7f));
         const decoded = new TextDecoder(charset, { ignoreBOM: true }).decode(even);
         // Half a character is kept in UTF-16, which only what is no text has.
         fc.pre(!charset.startsWith('utf-16') || !decoded.includes('\ufffd'));

@@ -1,3 +1,4 @@
+import { isAssetPath } from '../../media-type.ts';
 import type { FoundKind } from '../reference.ts';
 
 type Rule = Readonly<Record<string, FoundKind>>;
@@ -5,12 +6,12 @@ type Rule = Readonly<Record<string, FoundKind>>;
 const LINK: Rule = { href: 'link', 'xlink:href': 'link', ping: 'hint' };
 const SVG_TARGET: Rule = { href: 'asset', 'xlink:href': 'asset' };
 const BACKGROUND: Rule = { background: 'asset' };
-const MEDIA: Rule = { src: 'asset', 'data-src': 'lazy', 'data-srcset': 'lazy' };
-const FRAME: Rule = { src: 'frame', 'data-src': 'lazy', longdesc: 'link' };
+const MEDIA: Rule = { src: 'asset' };
+const FRAME: Rule = { src: 'frame', longdesc: 'link' };
 
 /**
- * Attributes that hold addresses, by element, names in lower case. What `link`, `script`, `meta`, `base` and `param` hold depends on their
- * other attributes, and is told in `page-reader.ts`.
+ * Attributes that hold addresses, by element, names in lower case. What `link`, `script`, `meta`, `base`, `param`, `object` and `embed`
+ * hold depends on their other attributes, and is told in `tag-reader.ts`.
  *
  * Not here, on purpose: `action` and `formaction` (a form leads nowhere offline), `cite`, `itemtype`, `itemid`, `profile` and `xmlns`
  * (names, which nobody loads), `usemap` (always within the page).
@@ -23,7 +24,6 @@ const RULES: Readonly<Record<string, Rule>> = {
   bgsound: { src: 'asset' },
   body: BACKGROUND,
   cursor: SVG_TARGET,
-  embed: { src: 'frame' },
   feimage: SVG_TARGET,
   filter: SVG_TARGET,
   'font-face-uri': SVG_TARGET,
@@ -34,11 +34,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   input: { src: 'asset' },
   lineargradient: SVG_TARGET,
   mpath: SVG_TARGET,
-  object: { data: 'frame' },
   pattern: SVG_TARGET,
   radialgradient: SVG_TARGET,
-  // Nuxt's payload, which its script loads.
-  script: { 'data-src': 'lazy' },
+  redoc: { 'spec-url': 'lazy' },
   source: { ...MEDIA, srcset: 'asset' },
   table: BACKGROUND,
   tbody: BACKGROUND,
@@ -50,15 +48,37 @@ const RULES: Readonly<Record<string, Rule>> = {
   tr: BACKGROUND,
   track: { src: 'asset' },
   use: SVG_TARGET,
-  video: { ...MEDIA, poster: 'asset', 'data-poster': 'lazy' },
+  video: { ...MEDIA, poster: 'asset' },
 };
 
-export const ELEMENT_RULES: ReadonlyMap<string, ReadonlyMap<string, FoundKind>> = new Map(
+const RULE_MAPS: ReadonlyMap<string, ReadonlyMap<string, FoundKind>> = new Map(
   Object.entries(RULES).map(([tag, rule]) => [tag, new Map(Object.entries(rule))]),
 );
 
+/** What elements of scripts (`model-viewer`, `rapi-doc`, `elements-api`) commonly take addresses from. */
+const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
+  ['src', 'srcset', 'poster', 'spec-url', 'apidescriptionurl'].map((name) => [name, 'lazy'] as const),
+);
+
+/** The attributes of an element that hold addresses; undefined where it has none. */
+export function ruleOf(tag: string): ReadonlyMap<string, FoundKind> | undefined {
+  return RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
+}
+
+/**
+ * Attributes, of whatever element, that scripts take an address from once it is needed: those of the common libraries for lazy pictures
+ * and frames, and Nuxt's payload (`data-src` of a script). What they hold may also be a list, CSS, or something else altogether.
+ */
+export const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
+  'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom-image'
+    .split(' ')
+    .map((name) => `data-${name}`),
+);
+
 /** Attributes that hold several addresses with descriptors. */
-export const LIST_ATTRIBUTES: ReadonlySet<string> = new Set(['srcset', 'imagesrcset', 'data-srcset']);
+export const LIST_ATTRIBUTES: ReadonlySet<string> = new Set(
+  'srcset imagesrcset data-srcset data-lazy-srcset data-bgset'.split(' '),
+);
 
 /** SVG's attributes whose value is CSS and may hold `url()`. */
 export const CSS_ATTRIBUTES: ReadonlySet<string> = new Set(
@@ -70,8 +90,23 @@ export const RAW_TEXT: ReadonlySet<string> = new Set(
   'iframe noembed noframes noscript script style textarea title xmp'.split(' '),
 );
 
+/** `meta` names whose content is the address of a picture, or of what names pictures. */
+export const ADDRESS_METAS: ReadonlySet<string> = new Set(
+  'config square70x70logo square150x150logo square310x310logo tileimage wide310x150logo'
+    .split(' ')
+    .map((name) => `msapplication-${name}`),
+);
+
 /** `param` names whose value is an address. */
 export const ADDRESS_PARAMS: ReadonlySet<string> = new Set(['data', 'filename', 'href', 'movie', 'src', 'url']);
+
+const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
+
+/** What an `object` or `embed` shows, by its `type`, or else by its address: a document in a frame, or a file. */
+export function kindOfEmbedded(type: string, url: string): FoundKind {
+  const isFile = type.trim() === '' ? isAssetPath(url.replace(/[?#].*/, '')) : !PAGE_TYPE.test(type);
+  return isFile ? 'asset' : 'frame';
+}
 
 const ICON = /^(?:icon|mask-icon|fluid-icon|apple-touch-icon(?:-precomposed)?|apple-touch-startup-image)$/;
 
@@ -101,5 +136,7 @@ const JAVASCRIPT =
 export function scriptType(type: string | null): ScriptType {
   const name = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (name === '' || JAVASCRIPT.test(name)) return 'classic';
-  return name === 'module' || name === 'importmap' || name === 'speculationrules' ? name : 'data';
+  // What stands in for import maps and modules in older browsers reads the same.
+  const own = name === 'systemjs-importmap' ? 'importmap' : name.replace(/-shim$/, '');
+  return own === 'module' || own === 'importmap' || own === 'speculationrules' ? own : 'data';
 }

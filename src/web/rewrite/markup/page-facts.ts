@@ -6,6 +6,8 @@ export const TEXT_CHARS_COUNTED = 4_096;
 /** What is known of a page beside its references (`FoundReferences`). */
 export class PageFacts {
   base: string | null = null;
+  /** Whether a `<base href>` was there, also one that can be no base. */
+  hasBase = false;
   title: string | null = null;
   textChars = 0;
   readonly anchors: string[] = [];

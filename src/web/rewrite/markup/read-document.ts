@@ -1,5 +1,6 @@
 import { readCss } from '../read-css.ts';
 import { readImportMap, readSpeculationRules } from '../read-json.ts';
+import { readPageScript } from '../read-page-script.ts';
 import { readScript } from '../read-script.ts';
 import type { ReferenceList } from '../reference-list.ts';
 import type { Region } from '../region.ts';
@@ -8,7 +9,7 @@ import { RAW_TEXT, scriptType } from './elements.ts';
 import { ForeignStack } from './foreign-stack.ts';
 import { decodedRegion, ElementText } from './mapped-text.ts';
 import { PageFacts } from './page-facts.ts';
-import { CDATA, END, END_TAG, INSTRUCTION, MarkupScanner, START_TAG } from './scanner.ts';
+import { CDATA, COMMENT, END, END_TAG, INSTRUCTION, MarkupScanner, START_TAG } from './scanner.ts';
 import { TagReader } from './tag-reader.ts';
 
 /** A document in a `srcdoc` in a `srcdoc`: deeper ones are not read. */
@@ -52,6 +53,7 @@ class DocumentReader {
       else if (token === END_TAG) this.#onEndTag();
       else if (token === CDATA) this.#gathered?.addCdata(this.#region, scanner.contentStart, scanner.contentEnd);
       else if (token === INSTRUCTION) this.#onInstruction();
+      else if (token === COMMENT) this.#onComment();
     }
     this.#endGathering(this.#region.text.length);
   }
@@ -122,12 +124,24 @@ class DocumentReader {
 
   #readScript(region: Region, type: string | null): void {
     const kind = scriptType(type);
-    if (kind === 'classic' || kind === 'module') readScript(region, this.#list);
-    else if (kind === 'speculationrules') readSpeculationRules(region, this.#list);
+    if (kind === 'classic' || kind === 'module') {
+      readScript(region, this.#list);
+      readPageScript(region, this.#list);
+    } else if (kind === 'speculationrules') readSpeculationRules(region, this.#list);
     else if (kind === 'importmap') {
       readImportMap(region, this.#list);
       this.#facts.importMaps.push(ownString(decodeUnits(region.text, this.#list.charset)));
     }
+  }
+
+  /** `<!--[if …]>…<![endif]-->`: a document to some old readers, and to them alone. */
+  #onComment(): void {
+    const { contentStart: start, contentEnd: end } = this.#scanner;
+    const { text } = this.#region;
+    if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;
+    const condition = text.indexOf(']>', start);
+    if (condition === -1 || condition >= end) return;
+    this.#readWithin(this.#region.slice(condition + 2, end), new PageFacts());
   }
 
   /** `<?xml-stylesheet href="…"?>`: what looks like attributes there is read as such. */

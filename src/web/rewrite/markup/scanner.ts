@@ -42,7 +42,7 @@ export class MarkupScanner {
   tagName = '';
   isSelfClosing = false;
   attributeCount = 0;
-  /** What is inside an instruction, a CDATA section or an element's raw text. */
+  /** What is inside an instruction, a CDATA section, an element's raw text or a comment; nothing in what is only read as a comment. */
   contentStart = 0;
   contentEnd = 0;
   #at = 0;
@@ -220,9 +220,8 @@ export class MarkupScanner {
     const { text } = this;
     if (text.startsWith('--', open + 2)) return this.#realComment(open);
     if (this.allowsCdata && text.startsWith('[CDATA[', open + 2)) {
-      this.contentStart = open + 9;
-      const end = text.indexOf(']]>', this.contentStart);
-      this.contentEnd = end === -1 ? text.length : end;
+      const end = text.indexOf(']]>', open + 9);
+      this.#setContent(open + 9, end === -1 ? text.length : end);
       this.#at = end === -1 ? text.length : end + 3;
       return CDATA;
     }
@@ -241,10 +240,12 @@ export class MarkupScanner {
         this.#nextBang = bang === -1 ? text.length : bang;
       }
       if (this.#nextBang < limit) {
+        this.#setContent(open + 4, this.#nextBang);
         this.#at = this.#nextBang + 4;
         return COMMENT;
       }
     }
+    this.#setContent(open + 4, limit);
     this.#at = end === -1 ? text.length : end + 3;
     return COMMENT;
   }
@@ -252,14 +253,19 @@ export class MarkupScanner {
   /** What ends at the first mark behind `start`: the comments that are none, doctypes among them. */
   #comment(start: number, mark: string): number {
     const end = this.text.indexOf(mark, start);
+    this.#setContent(start, start);
     this.#at = end === -1 ? this.text.length : end + mark.length;
     return COMMENT;
   }
 
+  #setContent(start: number, end: number): void {
+    this.contentStart = start;
+    this.contentEnd = end;
+  }
+
   #instruction(open: number): number {
     const end = this.text.indexOf('?>', open + 2);
-    this.contentStart = open + 2;
-    this.contentEnd = end === -1 ? this.text.length : end;
+    this.#setContent(open + 2, end === -1 ? this.text.length : end);
     this.#at = end === -1 ? this.text.length : end + 2;
     return INSTRUCTION;
   }

@@ -1,15 +1,28 @@
 import { decodeReferences } from '../character-references.ts';
 import { mayHoldUrls, readCss } from '../read-css.ts';
+import { readPageScript } from '../read-page-script.ts';
 import type { FoundKind } from '../reference.ts';
 import type { ReferenceList } from '../reference-list.ts';
 import type { Region } from '../region.ts';
 import { decodeUnits } from '../source-text.ts';
 import { CSS, LIST, LITERAL, SPECIFIER, UNQUOTED } from '../write.ts';
-import { ADDRESS_PARAMS, CSS_ATTRIBUTES, ELEMENT_RULES, kindOfLink, LIST_ATTRIBUTES, scriptType } from './elements.ts';
+import {
+  ADDRESS_METAS,
+  ADDRESS_PARAMS,
+  CSS_ATTRIBUTES,
+  kindOfEmbedded,
+  kindOfLink,
+  LAZY_ATTRIBUTES,
+  LIST_ATTRIBUTES,
+  ruleOf,
+  scriptType,
+} from './elements.ts';
 import { refreshSpan, srcsetSpans } from './lists.ts';
 import { decodedRegion } from './mapped-text.ts';
 import type { PageFacts } from './page-facts.ts';
 import type { MarkupScanner } from './scanner.ts';
+
+const NO_BASE = /^(?:data|javascript):/i;
 
 /** Reads the attributes of the tag that a scanner stands at. */
 export class TagReader {
@@ -30,18 +43,19 @@ export class TagReader {
   /** @returns the document that is in an `iframe`'s `srcdoc`, if there is one. */
   read(tag: string, isHtml: boolean): Region | null {
     const scanner = this.#scanner;
-    const rule = ELEMENT_RULES.get(tag);
+    const rule = ruleOf(tag);
     const seen = this.#seen;
     seen.length = 0;
     let nested: Region | null = null;
     for (let index = 0; index < scanner.attributeCount; index++) {
       const name = scanner.attributeName(index);
-      const kind = rule?.get(name);
+      const kind = rule?.get(name) ?? (LAZY_ATTRIBUTES.has(name) ? kindOfLazy(tag, name) : undefined);
       const isOther =
         name === 'id' ||
         name === 'style' ||
         (name === 'name' && tag === 'a') ||
-        (name === 'srcdoc' && tag === 'iframe');
+        (name === 'srcdoc' && tag === 'iframe') ||
+        name.startsWith('on');
       const isCss = !isHtml && CSS_ATTRIBUTES.has(name);
       if ((kind === undefined && !isOther && !isCss) || seen.includes(name)) continue;
       seen.push(name);
@@ -49,6 +63,7 @@ export class TagReader {
       if (kind !== undefined) this.#addAttribute(kind, index, name);
       else if (name === 'srcdoc') nested = this.#decodedRegion(index, 0);
       else if (name === 'style' || isCss) this.#readCssAttribute(index);
+      else if (name.startsWith('on')) readPageScript(this.#decodedRegion(index, 0), this.#list);
       else this.#facts.addAnchor(this.decoded(scanner.valueStart(index), scanner.valueEnd(index), 'attribute'));
     }
     this.#onSpecialElement(tag);
@@ -60,6 +75,8 @@ export class TagReader {
     else if (tag === 'script') this.#onScript();
     else if (tag === 'meta') this.#onMeta();
     else if (tag === 'base') this.#onBase();
+    else if (tag === 'object') this.#onEmbedded('data');
+    else if (tag === 'embed') this.#onEmbedded('src');
     else if (tag === 'param' && ADDRESS_PARAMS.has(this.value('name')?.toLowerCase() ?? ''))
       this.#addNamed('asset', 'value');
   }
@@ -77,7 +94,12 @@ export class TagReader {
     this.#addIntegrity('src');
   }
 
+  #onEmbedded(name: string): void {
+    this.#addNamed(kindOfEmbedded(this.value('type') ?? '', this.value(name)?.trim() ?? ''), name);
+  }
+
   #onMeta(): void {
+    if (ADDRESS_METAS.has(this.value('name')?.trim().toLowerCase() ?? '')) this.#addNamed('asset', 'content');
     if (this.value('http-equiv')?.trim().toLowerCase() !== 'refresh') return;
     const index = this.#scanner.indexOfAttribute('content');
     if (index === -1) return;
@@ -89,8 +111,12 @@ export class TagReader {
   /** The first base with an address counts. Its whole attribute is there to be emptied, which makes the page its own base. */
   #onBase(): void {
     const index = this.#scanner.indexOfAttribute('href');
-    if (index === -1 || this.#facts.base !== null) return;
-    this.#facts.base = this.value('href')?.trim() ?? '';
+    if (index === -1 || this.#facts.hasBase) return;
+    this.#facts.hasBase = true;
+    const href = this.value('href')?.trim() ?? '';
+    // A base that can be none leaves the page its own address (HTML standard, "set the frozen base URL").
+    if (NO_BASE.test(href)) return;
+    this.#facts.base = href;
     this.#addAttribute('base', index, 'href');
   }
 
@@ -115,10 +141,12 @@ export class TagReader {
 
   #addAttribute(kind: FoundKind, index: number, name: string): void {
     const isList = LIST_ATTRIBUTES.has(name);
+    const isGuess = kind === 'lazy' || LAZY_ATTRIBUTES.has(name);
     const value = this.#decodedRegion(index, isList ? LIST : kind === 'module' ? SPECIFIER : 0);
     const { text } = value;
     if (isList) for (const span of srcsetSpans(text)) this.#list.add(kind, value, ...span, text.slice(...span));
-    else if (kind !== 'lazy' || looksLikeAddress(text)) this.#list.add(kind, value, 0, text.length, text);
+    else if (isGuess && mayHoldUrls(text)) readCss(this.#decodedRegion(index, CSS), this.#list);
+    else if (!isGuess || looksLikeAddress(text)) this.#list.add(kind, value, 0, text.length, text);
   }
 
   #readCssAttribute(index: number): void {
@@ -152,6 +180,11 @@ export class TagReader {
       decodeReferences(text, start, end, this.#scanner.isXml ? 'xml' : rule)?.text ?? text.slice(start, end);
     return decodeUnits(units, this.#list.charset);
   }
+}
+
+/** A frame is shown later as it would be at once. */
+function kindOfLazy(tag: string, name: string): FoundKind {
+  return name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
 }
 
 /** Whether what a script is meant to read in a `data-` attribute can be an address, and is no template or state. */

@@ -1,0 +1,61 @@
+import { parse } from 'es-module-lexer/minimal/js';
+import type { FoundKind } from './reference.ts';
+import type { ReferenceList } from './reference-list.ts';
+import type { Region } from './region.ts';
+
+/** Whether a script may do one of the things below at all; looking for them costs more. */
+const MAY_NAME = /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.setAttribute\b|\blocation\b/;
+
+/**
+ * Where a script within a page hands a whole string to what takes it for an address, seen from the page: what it loads, and
+ * where it leads. A string that goes on behind its end (`"/a" + b`) is a part of an address, and is passed over, and so is
+ * what is sent with another method than GET.
+ */
+const SINKS =
+  /(?:(?<loads>\bfetch\s*\(|\.open\s*\(\s*["']GET["']\s*,|\bnew\s+Audio\s*\(|\.src\s*=|\.setAttribute\s*\(\s*["']src["']\s*,)|(?<leads>\blocation(?:\.href)?\s*=|\blocation\.(?:assign|replace)\s*\(|\bwindow\.open\s*\())\s*(?<literal>"[^"\\\n]+"|'[^'\\\n]+'|`[^`\\$]+`)(?!\s*(?:[+.?[]|,\s*\{[^}]*\bmethod\b))/g;
+
+/** What a sink is overwritten with: the lexer of modules says whether it stands in code, as of the calls in `readScript`. */
+const MARK = 'import("';
+const MARK_END = '")';
+
+/** Template, state or a bare word: nothing that is surely an address. */
+const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
+
+/**
+ * The addresses that a script in a page, or in a handler of one of its elements, loads or leads to. Of a script in a file this
+ * cannot be told: its addresses are seen from a page that it does not know.
+ */
+export function readPageScript(region: Region, list: ReferenceList): void {
+  const { text } = region;
+  if (!MAY_NAME.test(text)) return;
+  const sinks = new Map<number, { readonly kind: FoundKind; readonly start: number; readonly value: string }>();
+  const code = text.replace(SINKS, (...match) => {
+    const { loads, literal = '' } = match.at(-1) as Readonly<Record<string, string>>;
+    const [sink, at] = [String(match[0]), Number(match.at(-3))];
+    const value = literal.slice(1, -1);
+    // A call keeps its bracket; an assignment ends what stands before it.
+    const opening = sink.slice(0, -literal.length).includes('(') ? '(' : ',';
+    const room = sink.length - opening.length - MARK.length - MARK_END.length;
+    if (room < 0) return sink;
+    sinks.set(at + opening.length + MARK.length - 2, {
+      kind: loads === undefined ? 'link' : 'lazy',
+      start: at + sink.length - literal.length + 1,
+      value,
+    });
+    return `${opening}${MARK}${'x'.repeat(room)}${MARK_END}`;
+  });
+  if (sinks.size === 0) return;
+  for (const { d } of imports(code)) {
+    const sink = sinks.get(d);
+    if (sink === undefined || NO_ADDRESS.test(sink.value)) continue;
+    list.add(sink.kind, region, sink.start, sink.start + sink.value.length, sink.value);
+  }
+}
+
+function imports(code: string): ReturnType<typeof parse>[0] {
+  try {
+    return parse(code)[0];
+  } catch {
+    return [];
+  }
+}

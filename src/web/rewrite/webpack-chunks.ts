@@ -1,0 +1,197 @@
+/**
+ * Webpack's run time (Rspack's is of the same make) puts the addresses of chunks together from their numbers, below the public
+ * path `n.p`:
+ *
+ *     n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"
+ *     n.miniCssF = e => 3 === e ? "css/three.css" : "css/" + {7: "decaf"}[e] + ".css"
+ *
+ * Such a function is read as what it is, an expression of strings and maps, and worked out for each number that stands in
+ * it; one of another shape names nothing. This was read off what both write, webpack 4's `return n.p + …` too.
+ */
+const NAME_FUNCTION =
+  /\.(?:u|k|miniCssF)\s*=\s*(?:function\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\b|\(?\s*([\w$]+)\s*\)?\s*=>(?:\s*\{\s*return\b)?)|\bfunction\s*[\w$]*\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\s+[\w$]+\.p\s*\+/g;
+/** Written out, or behind the folder of the script that runs. */
+const PUBLIC_PATH = /\.p\s*=\s*(?:[\w$]+\s*\+\s*)?"([^"\\]*)"/;
+const TOKEN =
+  /\s*(?:(?<quote>["'])(?<text>(?:\\.|(?!\k<quote>)[^\\\n])*)\k<quote>|(?<number>\d[\w.]*)|(?<word>[\w$]+)|(?<sign>===|\|\||[{}()[\]:,+?]))/y;
+/** The functions have short names, which others have too. */
+const CHUNK = /\.(?:m?js|css)(?:\?[\w=&.-]*)?$/;
+/** Chunks of one script, whose names are worked out: large sites have one for each page. */
+const CHUNKS_MAX = 20_000;
+/** Expressions inside each other, and parts of one; what has more is no name. */
+const DEPTH_MAX = 30;
+const PARTS_MAX = 1_000;
+
+type Sign = '{' | '}' | '(' | ')' | '[' | ']' | ':' | ',' | '+' | '?' | '===' | '||';
+/** Undefined is what a map does not have. */
+type Value = string | boolean | ReadonlyMap<string, string> | undefined;
+type Expression = (chunk: string) => Value;
+
+export interface ChunkNames {
+  /** What the script puts before the names; null where that is the folder of the script itself. */
+  readonly publicPath: string | null;
+  readonly names: readonly string[];
+}
+
+export function webpackChunks(script: string): ChunkNames {
+  const names: string[] = [];
+  let left = CHUNKS_MAX;
+  for (const match of script.matchAll(NAME_FUNCTION)) {
+    const parameter = match[1] ?? match[2] ?? match[3] ?? '';
+    const { chunks, nameOf } = new NameFunction(script, match.index + match[0].length, parameter).read();
+    left -= chunks.size;
+    if (left < 0) break;
+    for (const chunk of chunks) {
+      const name = nameOf(chunk);
+      if (typeof name === 'string' && CHUNK.test(name)) names.push(name);
+    }
+  }
+  return { publicPath: PUBLIC_PATH.exec(script)?.[1] ?? null, names };
+}
+
+/** Says where an expression is of another shape; it is never seen outside. */
+class OtherShape extends Error {}
+
+class NameFunction {
+  readonly #script: string;
+  readonly #parameter: string;
+  readonly #chunks = new Set<string>();
+  #at: number;
+  #depth = 0;
+  #parts = 0;
+
+  constructor(script: string, start: number, parameter: string) {
+    this.#script = script;
+    this.#at = start;
+    this.#parameter = parameter;
+  }
+
+  /** Of one of another shape there are no chunks. */
+  read(): { readonly chunks: ReadonlySet<string>; readonly nameOf: Expression } {
+    try {
+      const nameOf = this.#choice();
+      return { chunks: this.#chunks, nameOf };
+    } catch (error) {
+      if (error instanceof OtherShape) return { chunks: new Set(), nameOf: () => undefined };
+      throw error;
+    }
+  }
+
+  /** `a ? b : c ? d : e`, or what binds closer. */
+  #choice(): Expression {
+    if (this.#depth >= DEPTH_MAX) throw new OtherShape();
+    this.#depth += 1;
+    const cases: [condition: Expression, value: Expression][] = [];
+    for (;;) {
+      const last = this.#chain('||', () => this.#chain('===', () => this.#chain('+', () => this.#member())));
+      if (!this.#takes('?')) {
+        this.#depth -= 1;
+        return (chunk) => (cases.find(([condition]) => condition(chunk) === true)?.[1] ?? last)(chunk);
+      }
+      const value = this.#choice();
+      this.#expect(':');
+      cases.push([last, value]);
+      this.#count();
+    }
+  }
+
+  #chain(sign: keyof typeof JOINED, next: () => Expression): Expression {
+    const first = next();
+    if (!this.#takes(sign)) return first;
+    const others: Expression[] = [];
+    do {
+      others.push(next());
+      this.#count();
+    } while (this.#takes(sign));
+    return (chunk) => others.reduce((made, other) => JOINED[sign](made, other(chunk)), first(chunk));
+  }
+
+  #count(): void {
+    this.#parts += 1;
+    if (this.#parts > PARTS_MAX) throw new OtherShape();
+  }
+
+  /** `a`, `a[b]` */
+  #member(): Expression {
+    const whole = this.#primary();
+    if (!this.#takes('[')) return whole;
+    const key = this.#choice();
+    this.#expect(']');
+    return (chunk) => {
+      const [map, part] = [whole(chunk), key(chunk)];
+      return map instanceof Map && typeof part === 'string' ? map.get(part) : undefined;
+    };
+  }
+
+  #primary(): Expression {
+    if (this.#takes('(')) {
+      const inner = this.#choice();
+      this.#expect(')');
+      return inner;
+    }
+    if (this.#takes('{')) {
+      const map = this.#map();
+      return () => map;
+    }
+    const { text, number, word } = this.#token();
+    if (word !== undefined && word === this.#parameter) return (chunk) => chunk;
+    if (number !== undefined) this.#chunks.add(numeral(number));
+    const value = number === undefined ? text : numeral(number);
+    if (value === undefined) throw new OtherShape();
+    return () => value;
+  }
+
+  /** What follows the `{` of a map from chunks to parts of their names. */
+  #map(): ReadonlyMap<string, string> {
+    const map = new Map<string, string>();
+    while (!this.#takes('}')) {
+      const { text, number, word } = this.#token();
+      const chunk = number === undefined ? (text ?? word) : numeral(number);
+      this.#expect(':');
+      const part = this.#token();
+      const value = part.text ?? part.number;
+      if (chunk === undefined || value === undefined) throw new OtherShape();
+      map.set(chunk, value);
+      this.#chunks.add(chunk);
+      if (!this.#takes(',')) {
+        this.#expect('}');
+        break;
+      }
+    }
+    return map;
+  }
+
+  #takes(sign: Sign): boolean {
+    const start = this.#at;
+    TOKEN.lastIndex = start;
+    const match = TOKEN.exec(this.#script);
+    if (match?.groups?.sign !== sign) return false;
+    this.#at = TOKEN.lastIndex;
+    return true;
+  }
+
+  #expect(sign: Sign): void {
+    if (!this.#takes(sign)) throw new OtherShape();
+  }
+
+  /** @throws OtherShape for what is no string, number or word */
+  #token(): { readonly text?: string; readonly number?: string; readonly word?: string } {
+    TOKEN.lastIndex = this.#at;
+    const groups = TOKEN.exec(this.#script)?.groups;
+    // Names with escapes would have to be decoded; no bundler writes them.
+    if (groups === undefined || groups.sign !== undefined || groups.text?.includes('\\')) throw new OtherShape();
+    this.#at = TOKEN.lastIndex;
+    return groups;
+  }
+}
+
+const JOINED = {
+  '||': (a: Value, b: Value): Value => (a === undefined || a === '' ? b : a),
+  '===': (a: Value, b: Value): Value => a === b,
+  '+': (a: Value, b: Value): Value => (typeof a === 'string' && typeof b === 'string' ? a + b : undefined),
+} as const;
+
+/** Minifiers write 1000 as `1e3`. */
+function numeral(digits: string): string {
+  return String(Number(digits));
+}

@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import { BUCKET, KEY, startS3Server } from '../adapters/s3-server.ts';
+import { type Origin, type OriginFile, originOf } from '../export/crawl/origin.ts';
+import { openBench, waitFor } from '../helpers/daemon.ts';
+import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { sha256Of } from './bundles.ts';
+import { crawlOf, filesOfJob, journaledPaths, sitePaths, startCrawler, storedNames } from './crawl-service.ts';
+import { type Exporter, startAgain } from './export-service.ts';
+
+/** The service is killed in the middle of a crawl, of packing and of an upload: the next one ends the same job. */
+
+const bench = openBench(afterEach);
+const PAGES = 120;
+const PICTURES = 24;
+/** What nobody can compress: packing takes its time. */
+const PICTURE_BYTES = 1024 ** 2;
+
+/** A site whose server answers nobody while it is closed. */
+interface GatedSite {
+  readonly origin: Origin;
+  /** How many answers it gives before it closes. */
+  closeAfter(answers: number): void;
+  /** Addresses that it has answered, each as often. */
+  readonly answered: readonly string[];
+  open(): void;
+}
+
+async function gatedSite(pictureBytes = 64): Promise<GatedSite> {
+  const answered: string[] = [];
+  let left = Number.POSITIVE_INFINITY;
+  let gate = Promise.withResolvers<void>();
+  const gated =
+    (type: string, body: string | Buffer): OriginFile =>
+    async (request, response) => {
+      if (left <= 0) await gate.promise;
+      else left -= 1;
+      if (response.destroyed) return;
+      answered.push(request.url ?? '');
+      response.writeHead(200, { 'content-type': type }).end(body);
+    };
+  const files: Record<string, OriginFile> = {};
+  for (let at = 0; at < PAGES; at++) {
+    const links = [at + 1, (at * 7) % PAGES].map((to) => `<a href="/p${to % PAGES}">to ${to}</a>`).join(' ');
+    files[`/p${at}`] = gated(
+      'text/html',
+      `<!doctype html><title>${at}</title>${links}<img src="/i${at % PICTURES}.png">`,
+    );
+  }
+  for (let at = 0; at < PICTURES; at++) files[`/i${at}.png`] = gated('image/png', randomBytes(pictureBytes));
+  files['/'] = gated(
+    'text/html',
+    Object.keys(files)
+      .filter((path) => path.startsWith('/p'))
+      .map((path) => `<a href="${path}">x</a>`)
+      .join(''),
+  );
+  const origin = await originOf(files);
+  bench.onEnd(() => origin.close());
+  return {
+    origin,
+    answered,
+    closeAfter: (answers) => {
+      left = answers;
+      gate = Promise.withResolvers();
+    },
+    open: () => {
+      left = Number.POSITIVE_INFINITY;
+      gate.resolve();
+    },
+  };
+}
+
+const EXPECTED = [
+  '404.html',
+  'index.html',
+  ...Array.from({ length: PAGES }, (_, at) => `p${at}.html`),
+  ...Array.from({ length: PICTURES }, (_, at) => `i${at}.png`),
+].sort();
+
+async function expectWhole(service: Exporter, jobId: string): Promise<void> {
+  const job = await service.ended(jobId);
+  expect([job.status, job.error, job.pageCount]).toEqual(['completed', null, PAGES + 2]);
+  const files = await filesOfJob(bench, service, jobId);
+  expect(sitePaths(files)).toEqual(EXPECTED);
+  const { jobs } = await service.jobs();
+  expect(jobs.map((each) => each.jobId)).toEqual([jobId]);
+}
+
+test('kill -9 in the middle of a crawl: the same job completes, and nothing that was answered is fetched again', async () => {
+  const site = await gatedSite();
+  const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
+  site.closeAfter(70);
+  const { jobId } = await service.start();
+  await waitFor(
+    async () => {
+      const written = await journaledPaths(service);
+      return site.answered.length === 70 && site.answered.every((path) => written.has(path)) ? true : null;
+    },
+    () => `${site.answered.length} are answered`,
+  );
+  await service.daemon.kill();
+  const before = new Set(site.answered);
+  const requestsBefore = site.origin.requests.length;
+  site.open();
+  await expectWhole(await startAgain(bench, service), jobId);
+  const after = site.origin.requests.slice(requestsBefore).map(({ url }) => url ?? '');
+  expect(after.length).toBeGreaterThan(PAGES / 2);
+  expect(after.filter((path) => before.has(path))).toEqual([]);
+  expect(after).toHaveLength(new Set(after).size);
+});
+
+test('kill -9 again and again, wherever the job is: it completes once', async () => {
+  const site = await gatedSite(256 * 1024);
+  let service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
+  const { jobId } = await service.start();
+  for (const answers of [10, 40, 40]) {
+    site.closeAfter(answers);
+    const from = site.answered.length;
+    await waitFor(
+      () => (site.answered.length - from >= answers ? true : null),
+      () => `${site.answered.length} are answered`,
+    );
+    await service.daemon.kill();
+    site.open();
+    service = await startAgain(bench, service);
+  }
+  await expectWhole(service, jobId);
+});
+
+test.each<[what: string, isThere: (paths: readonly string[]) => boolean]>([
+  ['of packing', (paths) => paths.some((path) => path.includes('/bundle'))],
+  ['of the check before it', (paths) => paths.some((path) => path.includes('/site/'))],
+])('kill -9 in the middle %s: the same job completes, and the site is not asked again', async (_, isThere) => {
+  const site = await gatedSite(PICTURE_BYTES);
+  const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`));
+  const { jobId } = await service.start();
+  await waitFor(
+    async () => (isThere(await storedNames(service, 'work')) ? true : null),
+    () => 'it never comes so far',
+    30_000,
+  );
+  await service.daemon.kill();
+  const asked = site.origin.requests.length;
+  expect(new Set(site.answered).size).toBe(PAGES + PICTURES + 1);
+  const again = await startAgain(bench, service);
+  await expectWhole(again, jobId);
+  expect(site.origin.requests.length).toBe(asked);
+  await expect.poll(() => storedNames(again, 'work'), { timeout: 10_000 }).toEqual([]);
+});
+
+test('kill -9 in the middle of an upload to S3: the same job completes, and the link gives the whole bundle', async () => {
+  const site = await gatedSite(PICTURE_BYTES);
+  const s3 = await startS3Server();
+  bench.onEnd(() => s3.close());
+  const gate = await gatedUploads(s3.endpoint);
+  const store = {
+    kind: 's3',
+    bucket: BUCKET,
+    region: 'eu-central-1',
+    endpoint: gate.server.origin,
+    pathStyle: true,
+    accessKeyId: KEY,
+    secretAccessKey: KEY,
+  };
+  const service = await startCrawler(bench, crawlOf(`${site.origin.origin}/`), { exportApi: { store } });
+  const { jobId } = await service.start();
+  await gate.held;
+  await service.daemon.kill();
+  const asked = site.origin.requests.length;
+  gate.open();
+  const again = await startAgain(bench, service);
+  await expectWhole(again, jobId);
+  const { bundleUrl, sha256, sizeBytes } = await again.bundle(jobId);
+  const bytes = await again.download(bundleUrl);
+  expect([sha256Of(bytes), bytes.length]).toEqual([sha256, sizeBytes]);
+  expect(site.origin.requests.length).toBe(asked);
+});
+
+/** Stands before an S3 service, and holds uploads from the second part on until it is opened. */
+async function gatedUploads(endpoint: string): Promise<{ server: LocalServer; held: Promise<void>; open(): void }> {
+  const held = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  let uploads = 0;
+  const server = await httpServer(async (request, response) => {
+    if (request.method === 'PUT') uploads += 1;
+    if (uploads > 1 && request.method === 'PUT') {
+      held.resolve();
+      await gate.promise;
+    }
+    const { method, headers, url = '' } = request;
+    const options = { method: method ?? 'GET', headers };
+    const forward = httpRequest(new URL(url, endpoint), options, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    forward.on('error', () => response.destroy());
+    request.pipe(forward);
+  });
+  bench.onEnd(() => server.close());
+  return { server, held: held.promise, open: gate.resolve };
+}

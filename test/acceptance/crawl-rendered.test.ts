@@ -1,0 +1,95 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ExportReport } from '../../src/domain/job.ts';
+import { hasChromium, launchChromium, Reader, whyNoChromium } from '../browser/reader.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { markOf, type Probe } from './crawl-probe.ts';
+import { dumbHostOf } from './crawl-probe-host.ts';
+import { type ProbeSite, pageOf, startProbeSite } from './crawl-probe-site.ts';
+import { CLIENT_PROBES, RUNTIME_PROBES } from './crawl-probes-runtime.ts';
+import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
+
+/**
+ * What only a script can name, exported without a browser and with one. With one, each mark must be in the bundle, and be shown
+ * by its page on a host of files at another origin, with all else cut off. Without, what is missing is in the report.
+ */
+
+const PROBES: readonly Probe[] = [...RUNTIME_PROBES, ...CLIENT_PROBES];
+const RENDERS = ['none', 'chromium'] as const;
+type Render = (typeof RENDERS)[number];
+
+/** What no page asks for before a reader clicks: without a browser it is not there, and nothing says so. */
+const UNTOLD: ReadonlySet<string> = new Set(['link that is made', 'page that a script writes']);
+
+const READERS = 4;
+const SHOWN_MS_MAX = 5_000;
+
+const bench = openBench(afterAll);
+const bundles = {} as Record<Render, ReadonlyMap<string, Buffer>>;
+const reports = {} as Record<Render, ExportReport>;
+const shown = new Set<string>();
+let live: ProbeSite;
+let browser: Browser;
+
+/** Whether the mark is in the bundle: in a file of its own, or in the page where that is all there is. */
+const isThere = (files: ReadonlyMap<string, Buffer>, { name }: Probe): boolean =>
+  [...files].some(([path, bytes]) => !path.startsWith('_docshelf/') && bytes.includes(markOf(name)));
+
+const isTold = ({ findings }: ExportReport, { name }: Probe): boolean =>
+  findings.some(({ page }) => `/${page}` === `${pageOf(name)}.html`);
+
+/** Opens the pages of a bundle, and notes which of them show their mark. */
+async function showAll(files: ReadonlyMap<string, Buffer>): Promise<void> {
+  const host = await dumbHostOf(files);
+  bench.onEnd(() => host.close());
+  const waiting = PROBES[Symbol.iterator]();
+  const read = async (): Promise<void> => {
+    for (const { name } of waiting) {
+      const reader = await Reader.open(browser, host.origin);
+      await reader.load(`${pageOf(name)}.html`);
+      await reader.page.evaluate('scrollTo(0, document.body.scrollHeight)');
+      const hasMark = `document.body.innerText.includes(${JSON.stringify(markOf(name))})`;
+      const isShown = await reader.page.waitForFunction(hasMark, null, { timeout: SHOWN_MS_MAX }).catch(() => null);
+      if (isShown !== null) shown.add(name);
+      await reader.close();
+    }
+  };
+  await Promise.all(Array.from({ length: READERS }, read));
+}
+
+describe.skipIf(!hasChromium)(`what only a script can name${whyNoChromium}`, () => {
+  beforeAll(async () => {
+    live = await startProbeSite(PROBES);
+    bench.onEnd(() => live.close());
+    for (const render of RENDERS) {
+      const exportApi = { browser: { verify: 'auto', sandbox: 'off' } };
+      const service = await startCrawler(bench, crawlOf(`${live.site.origin}/`, { render }), { exportApi });
+      const { jobId } = await service.export();
+      bundles[render] = await filesOfJob(bench, service, jobId);
+      reports[render] = await service.report(jobId);
+    }
+    browser = await launchChromium();
+    bench.onEnd(() => browser.close());
+    await showAll(bundles.chromium);
+  }, 180_000);
+
+  afterAll(() => {
+    for (const render of RENDERS) {
+      const found = PROBES.filter((probe) => isThere(bundles[render], probe)).length;
+      const told = PROBES.filter((probe) => !isThere(bundles[render], probe) && isTold(reports[render], probe)).length;
+      const offline = render === 'chromium' ? `, shown offline ${shown.size}` : '';
+      console.log(
+        `figure: what only scripts name, render ${render}: found ${found} / ${PROBES.length}${offline}, told ${told}`,
+      );
+    }
+  });
+
+  test.each(PROBES)('$name is in the bundle and shown offline with a browser, and else told', (probe) => {
+    expect([isThere(bundles.chromium, probe), shown.has(probe.name)]).toEqual([true, true]);
+    expect(isThere(bundles.none, probe) || isTold(reports.none, probe)).toBe(!UNTOLD.has(probe.name));
+  });
+
+  test('nothing is told of the pages that were exported with a browser', () => {
+    expect(PROBES.filter((probe) => isTold(reports.chromium, probe)).map(({ name }) => name)).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import type { LiveSite } from './live-site.ts';
+import type { PageVisit } from './page-visits.ts';
+
+type Visits = ReadonlyMap<string, PageVisit>;
+
+/**
+ * What pages do where they are served that they do not do live. When a page asks for something depends on the moment, so what is
+ * asked is compared with the site as a whole:
+ *
+ * - what was not answered must be something that the live site does not answer either;
+ * - no host outside may be asked that no live page asks, and no complaint made that no live page makes;
+ * - the text of each page must be the same.
+ */
+export async function differencesOf(site: LiveSite, live: Visits, served: Visits): Promise<string[]> {
+  const known = { outside: allOf(live, 'outside'), complaints: allOf(live, 'complaints') };
+  const brokenLive = await notAnswered(site, allOf(served, 'failed'));
+  const differences: string[] = [];
+  for (const [address, { text, failed, outside, complaints }] of served) {
+    const more = [
+      ...failed.filter((path) => !brokenLive.has(path)).map((path) => `does not get ${path}`),
+      ...outside.filter((host) => !known.outside.has(host)).map((host) => `asks ${host}`),
+      ...complaints.filter((each) => !known.complaints.has(each)).map((each) => `complains: ${each}`),
+    ];
+    const liveText = live.get(address)?.text ?? '';
+    if (liveText !== text) more.push(`says ${firstDifference(text, liveText)} live`);
+    differences.push(...more.map((each) => `${address} ${each}`));
+  }
+  return differences;
+}
+
+/** Hosts outside that pages ask, in their order. */
+export function hostsOutside(visits: Visits): string[] {
+  return [...allOf(visits, 'outside')].sort();
+}
+
+function allOf(visits: Visits, what: 'failed' | 'outside' | 'complaints'): Set<string> {
+  return new Set([...visits.values()].flatMap((visit) => visit[what]));
+}
+
+async function notAnswered({ origin }: LiveSite, paths: Iterable<string>): Promise<Set<string>> {
+  const broken = new Set<string>();
+  for (const path of paths) {
+    const response = await fetch(origin + path);
+    await response.arrayBuffer();
+    if (!response.ok) broken.add(path);
+  }
+  return broken;
+}
+
+/** What one text says, and what is in its place in the other one. */
+function firstDifference(text: string, other: string): string {
+  let at = 0;
+  while (at < text.length && text[at] === other[at]) at += 1;
+  const around = (whole: string): string => JSON.stringify(whole.slice(Math.max(0, at - 40), at + 60));
+  return `${around(text)}, and ${around(other)}`;
+}

@@ -1,0 +1,139 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adminKey, startExporter } from '../acceptance/export-service.ts';
+import { BuiltSite } from '../corpus/built-site.ts';
+import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { readArchive } from '../helpers/read-archive.ts';
+import { differencesOf, hostsOutside } from './compare-visits.ts';
+import { CORPUS_SITES } from './corpus-sites.ts';
+import { CutOffNetwork, canCutOff, whyNoCutOff } from './cut-off.ts';
+import { LiveSite } from './live-site.ts';
+import { linksTo, type Stop, visitPages } from './page-visits.ts';
+import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
+
+/** Pages of each site that are opened, evenly over all of them. */
+const PAGES_OPENED = Number(process.env.DOCSHELF_CRAWL_PAGES ?? 12);
+/** Links that are clicked on, of a page in the middle: first pages have few. */
+const CLICKS = 6;
+const JOB_MS_MAX = 600_000;
+/** For all pages of a large site, on a busy machine. */
+const TEST_MS_MAX = 3_600_000;
+const KEY = 'svc_crawl-corpus';
+/** No name leads anywhere, as behind an air gap. */
+const NO_NAMES = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
+
+const isPossible = corpus !== undefined && hasChromium && canCutOff;
+
+describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoChromium}${whyNoCutOff}`, () => {
+  const bench = openBench(afterAll);
+  let network: CutOffNetwork;
+  /** One in the network that is cut off, and one that reaches the live sites. */
+  let browser: Browser;
+  let liveBrowser: Browser;
+
+  beforeAll(async () => {
+    network = await CutOffNetwork.open(bench);
+    browser = await network.launchChromium();
+    liveBrowser = await launchChromium([NO_NAMES]);
+    bench.onEnd(() => liveBrowser.close());
+  });
+
+  describe.each(CORPUS_SITES)(
+    '$name, render: $render',
+    ({ name, root, launchers, render, pagesMax, orphans, ...hosting }) => {
+      let live: LiveSite;
+      let addresses: string[];
+      let archive: string;
+
+      beforeAll(async () => {
+        const files = [...(await readArchive(bundleFile(name)))].filter(([path]) => !launchers.includes(path));
+        live = await LiveSite.start(new Map(files.map(([path, bytes]) => [path.slice(root.length), bytes])), hosting);
+        bench.onEnd(() => live.close());
+        const known = live.pages().filter((address) => !orphans.includes(address));
+        addresses = pagesMax === null ? known : spread(known, pagesMax);
+      });
+
+      it('are in the export with all of their pages', { timeout: TEST_MS_MAX }, async () => {
+        const source = { kind: 'crawl', url: live.url, render, allowAddresses: ['127.0.0.0/8'] };
+        const organization = {
+          id: 'corpus',
+          plan: 'enterprise',
+          domains: { acme: { source } },
+          keys: [adminKey('ci', KEY)],
+        };
+        const service = await startExporter(bench, {
+          organizations: [organization],
+          exportApi: { browser: { verify: 'off' } },
+        });
+        const client = service.as(KEY);
+        const startedMs = performance.now();
+        const { jobId } = await client.start('acme', pagesMax === null ? {} : { paths: addresses });
+        const job = await client.until(
+          jobId,
+          ({ status }) => status === 'completed' || status === 'failed',
+          JOB_MS_MAX,
+        );
+        expect([job.status, job.error]).toEqual(['completed', null]);
+        console.log(`figure: ${name}, ${render}: ${job.pageCount} pages exported in ${secondsSince(startedMs)} s`);
+        archive = join(await bench.folder(), 'acme.tar.gz');
+        await writeFile(archive, await client.download((await client.bundle(jobId)).bundleUrl));
+        await service.daemon.kill();
+        const exported = new BuiltSite(await readArchive(archive));
+        expect(addresses.filter((address) => exported.fileAt(decodeURI(address).slice(1)) === null)).toEqual([]);
+        if (pagesMax === null) expect(job.pageCount).toBeGreaterThanOrEqual(addresses.length);
+      });
+
+      it('open without a network as they do live', { timeout: TEST_MS_MAX }, async () => {
+        const folder = await newHome(bench, { search: { model: 'off' } });
+        await importBundle(bench, folder, archive);
+        const daemon = await network.startDaemon(folder);
+        const pages = spread(addresses, PAGES_OPENED).map((address): Stop => ({ address, link: null }));
+        // Nobody has this one: what is shown then is a page, too.
+        const missing =
+          hosting.addresses === 'file' ? [] : [{ address: `${hosting.base}docs/no-such-page`, link: null }];
+        const middle = addresses[addresses.length >> 1] ?? hosting.base;
+        const links = await linksTo(liveBrowser, live.origin, middle, new Set(addresses));
+        const clicks = spread(links, CLICKS);
+        const opened = [...pages, ...missing, ...clicks];
+        const startedMs = performance.now();
+        const [atOrigin, served] = await Promise.all([
+          visitPages(liveBrowser, live.origin, opened),
+          visitPages(browser, daemon.site, opened),
+        ]);
+        const figure = `${pages.length} of ${addresses.length} pages and ${clicks.length} links opened`;
+        const outside = hostsOutside(served).join(', ') || 'nobody';
+        console.log(
+          `figure: ${name}, ${render}: ${figure} twice in ${secondsSince(startedMs)} s; asked outside: ${outside}`,
+        );
+        await daemon.stop();
+        expect(served.size).toBe(opened.length);
+        expect(await differencesOf(live, atOrigin, served)).toEqual([]);
+      });
+    },
+  );
+
+  it('cannot be reached from where their exports are opened', async () => {
+    const live = await LiveSite.start(new Map([['index.html', Buffer.from('<p>There')]]), {
+      base: '/',
+      addresses: 'bare',
+    });
+    bench.onEnd(() => live.close());
+    const page = await browser.newPage();
+    await expect(page.goto(live.url)).rejects.toThrow('ERR_CONNECTION_REFUSED');
+    await page.close();
+  });
+});
+
+function secondsSince(startedMs: number): string {
+  return ((performance.now() - startedMs) / 1000).toFixed(1);
+}
+
+/** So many of them, evenly over the whole list. */
+function spread<T>(items: readonly T[], count: number): T[] {
+  return items.filter(
+    (_, at) => Math.floor((at * count) / items.length) !== Math.floor(((at - 1) * count) / items.length),
+  );
+}

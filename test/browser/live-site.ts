@@ -1,0 +1,105 @@
+import type { ServerResponse } from 'node:http';
+import { lookup } from 'mime-types';
+import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+
+/** How a host makes addresses of a site's files. */
+export interface Hosting {
+  /** Path of the folder that the site is in, with its slashes. */
+  readonly base: string;
+  /**
+   * What a page is known by, with `x.html` and `x/index.html`: `file`: both, as they are; `bare`: `/x` for either;
+   * `slash`: `/x/`, which `/x` redirects to.
+   */
+  readonly addresses: 'file' | 'bare' | 'slash';
+}
+
+const PAGE = /\.html$/;
+const NOT_FOUND = '404.html';
+const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/;
+
+/** A site's files, served as its host would: with clean addresses where it has those, its 404 page, and plain types. */
+export class LiveSite {
+  readonly #files: ReadonlyMap<string, Buffer>;
+  readonly #hosting: Hosting;
+  readonly #server: LocalServer;
+
+  private constructor(files: ReadonlyMap<string, Buffer>, hosting: Hosting, server: LocalServer) {
+    this.#files = files;
+    this.#hosting = hosting;
+    this.#server = server;
+  }
+
+  static async start(files: ReadonlyMap<string, Buffer>, hosting: Hosting): Promise<LiveSite> {
+    const answering = new Answering(files, hosting);
+    const server = await httpServer(({ url = '/' }, response) => answering.answer(url, response));
+    return new LiveSite(files, hosting, server);
+  }
+
+  get origin(): string {
+    return this.#server.origin;
+  }
+
+  /** Where it begins. */
+  get url(): string {
+    return this.origin + this.#hosting.base;
+  }
+
+  /** The addresses of its pages, but for those that say that there is none; in their order. */
+  pages(): string[] {
+    return [...this.#files.keys()]
+      .filter((path) => PAGE.test(path) && !NOT_FOUND_PAGE.test(path))
+      .map((path) => this.#addressOf(path))
+      .sort();
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  #addressOf(path: string): string {
+    const { base, addresses } = this.#hosting;
+    const name = addresses === 'file' ? path : path.replace(/(?:^|\/)index\.html$/, '').replace(PAGE, '');
+    const end = addresses === 'slash' && name !== '' ? '/' : '';
+    return encodeURI(base + name + end);
+  }
+}
+
+class Answering {
+  readonly #files: ReadonlyMap<string, Buffer>;
+  readonly #hosting: Hosting;
+
+  constructor(files: ReadonlyMap<string, Buffer>, hosting: Hosting) {
+    this.#files = files;
+    this.#hosting = hosting;
+  }
+
+  answer(url: string, response: ServerResponse): void {
+    const { base, addresses } = this.#hosting;
+    const { pathname, search } = new URL(url, 'http://site.test');
+    const asked = decodeURIComponent(pathname);
+    const path = asked.startsWith(base) ? asked.slice(base.length) : '';
+    const isFolder = path === '' || path.endsWith('/');
+    const names = isFolder ? [`${path}index.html`] : [path, `${path}.html`, `${path}/index.html`];
+    const name = asked.startsWith(base) ? names.find((each) => this.#files.has(each)) : undefined;
+    if (name === undefined) this.#sendNotFound(response, path);
+    else if (name === names[2] && addresses !== 'bare')
+      response.writeHead(301, { location: `${pathname}/${search}` }).end();
+    else this.#send(response, 200, name);
+  }
+
+  /** The nearest page up the tree that says so: languages have one each. */
+  #sendNotFound(response: ServerResponse, path: string): void {
+    const folders = path.split('/').slice(0, -1);
+    const candidates = folders.map((_, at) => [...folders.slice(0, folders.length - at), NOT_FOUND].join('/'));
+    const page = [...candidates, NOT_FOUND].find((each) => this.#files.has(each));
+    if (page === undefined) response.writeHead(404, { 'content-type': 'text/plain' }).end('not found');
+    else this.#send(response, 404, page);
+  }
+
+  #send(response: ServerResponse, status: number, path: string): void {
+    const bytes = this.#files.get(path) ?? Buffer.alloc(0);
+    const type = lookup(path) || 'application/octet-stream';
+    const charset = /^text\/|javascript|json|xml$/.test(type) ? '; charset=utf-8' : '';
+    response.writeHead(status, { 'content-type': type + charset, 'content-length': bytes.length }).end(bytes);
+  }
+}

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser, Page } from 'playwright-core';
+import { sideBySide } from '../helpers/side-by-side.ts';
+
+/** A page to open, and which of its links to click on then. */
+export interface Stop {
+  readonly address: string;
+  /** Place among the page's `a`, or null. */
+  readonly link: number | null;
+}
+
+/** What a page does when it is opened. */
+export interface PageVisit {
+  /** As a reader sees it. */
+  readonly text: string;
+  /** Addresses of the site that were not answered well: path and query. */
+  readonly failed: readonly string[];
+  /** Hosts outside that were asked, and did not answer. */
+  readonly outside: readonly string[];
+  /** What the console says at level error, and errors that nobody caught. */
+  readonly complaints: readonly string[];
+}
+
+const TABS = 4;
+const STEP_MS_MAX = 60_000;
+const LOOK_MS = 200;
+const LOOKS_MAX = 20;
+
+export const nameOf = ({ address, link }: Stop): string => (link === null ? address : `${address} link ${link}`);
+
+/** Opens pages of a site, a few at a time, each until it asks for nothing more. @returns what they did, by `nameOf` */
+export async function visitPages(
+  browser: Browser,
+  origin: string,
+  stops: Iterable<Stop>,
+): Promise<ReadonlyMap<string, PageVisit>> {
+  const visits = new Map<string, PageVisit>();
+  const tabs = await Promise.all(Array.from({ length: TABS }, () => Tab.open(browser, origin)));
+  const free = [...tabs];
+  try {
+    await sideBySide(stops, TABS, async (stop) => {
+      const tab = free.pop();
+      if (tab === undefined) throw new Error('more pages than tabs');
+      visits.set(nameOf(stop), await tab.visit(stop));
+      free.push(tab);
+    });
+  } finally {
+    for (const tab of tabs) await tab.close();
+  }
+  return visits;
+}
+
+/** The first link of a page to each of these addresses, by its place. */
+export async function linksTo(
+  browser: Browser,
+  origin: string,
+  address: string,
+  wanted: ReadonlySet<string>,
+): Promise<Stop[]> {
+  const page = await browser.newPage();
+  try {
+    await page.goto(origin + address, { waitUntil: 'networkidle', timeout: STEP_MS_MAX });
+    const hrefs = await page.evaluate(() =>
+      Array.from(document.querySelectorAll('a'), ({ href, target }) => (target === '' ? href : '')),
+    );
+    const places = new Map<string, number>();
+    for (const [place, href] of hrefs.entries()) {
+      const { origin: host, pathname } = URL.parse(href) ?? { origin: '', pathname: '' };
+      if (host === origin && pathname !== address && wanted.has(pathname) && !places.has(pathname))
+        places.set(pathname, place);
+    }
+    return [...places.values()].map((link) => ({ address, link }));
+  } finally {
+    await page.close();
+  }
+}
+
+/** A page with a browser profile of its own. */
+class Tab {
+  readonly #page: Page;
+  readonly #origin: string;
+  #failed = new Set<string>();
+  #outside = new Set<string>();
+  #complaints = new Set<string>();
+
+  private constructor(page: Page, origin: string) {
+    this.#page = page;
+    this.#origin = origin;
+  }
+
+  static async open(browser: Browser, origin: string): Promise<Tab> {
+    const context = await browser.newContext();
+    const tab = new Tab(await context.newPage(), origin);
+    tab.#page.setDefaultTimeout(STEP_MS_MAX);
+    tab.#watch();
+    return tab;
+  }
+
+  async visit({ address, link }: Stop): Promise<PageVisit> {
+    const [failed, outside, complaints] = [new Set<string>(), new Set<string>(), new Set<string>()];
+    this.#failed = failed;
+    this.#outside = outside;
+    this.#complaints = complaints;
+    await this.#page.goto(this.#origin + address, { waitUntil: 'load' });
+    await this.#page.waitForLoadState('networkidle');
+    if (link !== null) await this.#click(link);
+    const text = (await this.#settledText()).replaceAll(this.#origin, '');
+    return { text, failed: [...failed], outside: [...outside], complaints: [...complaints] };
+  }
+
+  close(): Promise<void> {
+    return this.#page.context().close();
+  }
+
+  /** Clicks as a script does, since menus hide links; and waits for where it leads, by whatever means. */
+  async #click(link: number): Promise<void> {
+    const before = new URL(this.#page.url()).pathname;
+    await Promise.all([
+      this.#page.waitForURL(({ pathname }) => pathname !== before, { waitUntil: 'load' }),
+      this.#page.evaluate((place) => document.querySelectorAll('a')[place]?.click(), link),
+    ]);
+    await this.#page.waitForLoadState('networkidle');
+  }
+
+  /** Scripts go on writing after the last answer, for as long as the processor is busy. */
+  async #settledText(): Promise<string> {
+    let text = '';
+    for (let look = 0; look < LOOKS_MAX; look += 1) {
+      const before = text;
+      text = await this.#page.evaluate(() => document.body.innerText);
+      if (text === before && look > 0) break;
+      await sleep(LOOK_MS);
+    }
+    return text;
+  }
+
+  #watch(): void {
+    this.#page.on('request', (request) => {
+      const { origin, protocol, host } = new URL(request.url());
+      if (protocol.startsWith('http') && origin !== this.#origin) this.#outside.add(host);
+    });
+    this.#page.on('requestfailed', (request) => {
+      const why = request.failure()?.errorText ?? 'failed';
+      // Aborted is what the page itself gave up: Next.js cancels its HEAD requests as soon as they are answered.
+      if (why !== 'net::ERR_ABORTED') this.#fail(request.url());
+    });
+    this.#page.on('response', (response) => {
+      if (response.status() >= 400) this.#fail(response.url());
+    });
+    this.#page.on('pageerror', (error) => this.#complain(String(error)));
+    this.#page.on('console', (message) => {
+      // What did not load is in `failed` or `outside` already.
+      const isAboutLoading = message.text().startsWith('Failed to load resource');
+      if (message.type() === 'error' && !isAboutLoading) this.#complain(message.text());
+    });
+  }
+
+  #fail(url: string): void {
+    const { origin, pathname, search } = new URL(url);
+    if (origin === this.#origin) this.#failed.add(pathname + search);
+  }
+
+  #complain(text: string): void {
+    this.#complaints.add(text.replaceAll(this.#origin, ''));
+  }
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { findReferences, referencesOf } from '../../../src/web/rewrite/index.ts';
+
+const DATA = String.raw`window.__VP_HASH_MAP__=JSON.parse("{\"guide_a.md\":\"D6M2pbQd\",\"a_[b]_c.md\":\"CX-w_gKQ\",\"../x.md\":\"a\",\"n.md\":1}");window.__VP_SITE_DATA__=JSON.parse("{\"title\":\"T\",\"description\":\"\\\"base\\\":\\\"/no/\\\"\",\"base\":\"/docs/\",\"x\":{\"base\":\"/y/\"}}");`;
+
+function mentions(type: 'html' | 'script', text: string, path: string): string[] {
+  const found = findReferences({ type, bytes: Buffer.from(text), charset: 'utf-8', path });
+  return [...referencesOf(found)].filter(({ kind }) => kind === 'mention').map(({ url }) => url);
+}
+
+describe('findReferences() in the data of VitePress', () => {
+  it('mentions the scripts of all pages where one file names them', () => {
+    expect(mentions('script', DATA, '/docs/assets/chunks/metadata.js')).toEqual([
+      '/docs/hashmap.json',
+      '/docs/assets/guide_a.md.D6M2pbQd.js',
+      '/docs/assets/guide_a.md.D6M2pbQd.lean.js',
+      '/docs/assets/a_[b]_c.md.CX-w_gKQ.js',
+      '/docs/assets/a_[b]_c.md.CX-w_gKQ.lean.js',
+    ]);
+  });
+
+  it('mentions what a missing page asks for where each page names them', () => {
+    expect(mentions('html', `<script>${DATA}</script>`, '/docs/guide/a')).toEqual(['/docs/hashmap.json']);
+  });
+
+  it.each([
+    'window.__VP_HASH_MAP__=JSON.parse("{")',
+    'window.__VP_HASH_MAP__=JSON.parse(x)',
+    'window.__VP_HASH_MAP__=JSON.parse("[1]")',
+  ])('mentions no pages of %s', (script) => {
+    expect(mentions('script', script, '/assets/chunks/metadata.js')).toEqual(['/hashmap.json']);
+  });
+});
