@@ -7,13 +7,20 @@ type Visits = ReadonlyMap<string, PageVisit>;
  * What pages do where they are served that they do not do live. When a page asks for something depends on the moment, so what is
  * asked is compared with the site as a whole:
  *
- * - what was not answered must be something that the live site does not answer either;
+ * - what was not answered must be something that the live site does not answer either, or a page that was not asked for;
  * - no host outside may be asked that no live page asks, and no complaint made that no live page makes;
  * - the text of each page must be the same.
+ *
+ * @param pages addresses of those that the export was limited to; null: it was not
  */
-export async function differencesOf(site: LiveSite, live: Visits, served: Visits): Promise<string[]> {
+export async function differencesOf(
+  site: LiveSite,
+  live: Visits,
+  served: Visits,
+  pages: ReadonlySet<string> | null,
+): Promise<string[]> {
   const known = { outside: allOf(live, 'outside'), complaints: allOf(live, 'complaints') };
-  const brokenLive = await notAnswered(site, allOf(served, 'failed'));
+  const brokenLive = await notToAnswer(site, allOf(served, 'failed'), pages);
   const differences: string[] = [];
   for (const [address, { text, failed, outside, complaints }] of served) {
     const more = [
@@ -37,12 +44,17 @@ function allOf(visits: Visits, what: 'failed' | 'outside' | 'complaints'): Set<s
   return new Set([...visits.values()].flatMap((visit) => visit[what]));
 }
 
-async function notAnswered({ origin }: LiveSite, paths: Iterable<string>): Promise<Set<string>> {
+async function notToAnswer(
+  { origin }: LiveSite,
+  paths: Iterable<string>,
+  pages: ReadonlySet<string> | null,
+): Promise<Set<string>> {
   const broken = new Set<string>();
   for (const path of paths) {
     const response = await fetch(origin + path);
     await response.arrayBuffer();
-    if (!response.ok) broken.add(path);
+    const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
+    if (!response.ok || (isPage && pages?.has(path) === false)) broken.add(path);
   }
   return broken;
 }

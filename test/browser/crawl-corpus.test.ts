@@ -110,7 +110,8 @@ describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoC
         );
         await daemon.stop();
         expect(served.size).toBe(opened.length);
-        expect(await differencesOf(live, atOrigin, served)).toEqual([]);
+        const limitedTo = pagesMax === null ? null : new Set(addresses);
+        expect(await differencesOf(live, atOrigin, served, limitedTo)).toEqual([]);
       });
     },
   );

@@ -71,12 +71,12 @@ export class Crawl {
     });
   }
 
-  /** Pages and other files that it has content of. */
   /** Addresses that some page names a digest of. */
   get withDigest(): ReadonlySet<string> {
     return this.#keeping.withDigest;
   }
 
+  /** Pages that were asked for, those of them that the server failed to give, and those that there are. */
   get counts(): { readonly asked: number; readonly faults: number; readonly pages: number } {
     return { asked: this.#asked, faults: this.#faults, pages: this.#keeping.size.pages };
   }
@@ -97,7 +97,9 @@ export class Crawl {
 
   /** Takes an address on, unless it is known, elsewhere, or to be left out. */
   name(url: string, naming: Naming): void {
-    if (this.entries.has(url)) return;
+    const known = this.entries.get(url);
+    if (known?.askedAs === 'browser' && naming.askedAs === 'link') this.#promote(known, naming);
+    if (known !== undefined) return;
     const entry = this.#admit(url, naming);
     if (entry !== null) this.#queue.add(new URL(url).host, entry);
   }
@@ -138,6 +140,13 @@ export class Crawl {
     this.#queue.end(reason);
   }
 
+  /** What a page has loaded turns out to be a page of its own. */
+  #promote(entry: Entry, naming: Naming): void {
+    if (!this.#admission.admits(entry.url, naming, this.#keeping.size)) return;
+    entry.askedAs = naming.askedAs;
+    if (entry.state === 'done') this.#renderIfPage(entry);
+  }
+
   #admit(url: string, naming: Naming): Entry | null {
     if (!this.#admission.admits(url, naming, this.#keeping.size)) return null;
     const entry = newEntry(url, naming);
@@ -168,6 +177,10 @@ export class Crawl {
 
   async #take(entry: Entry, { fetched, bytes }: Extract<Answer, { readonly kind: 'fetched' }>): Promise<void> {
     await this.#keeping.take(entry, fetched, bytes);
+    this.#renderIfPage(entry);
+  }
+
+  #renderIfPage(entry: Entry): void {
     if (this.#render !== null && isRendered(entry)) this.#queue.await(this.#renderPage(this.#render, entry));
   }
 

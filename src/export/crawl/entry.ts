@@ -6,7 +6,7 @@ import type { FoundPlace } from './page-work.ts';
 export interface Entry {
   /** Canonical. */
   readonly url: string;
-  readonly askedAs: AskedAs;
+  askedAs: AskedAs;
   /** Address of the page or file that names it first; empty where none does. */
   readonly referrer: string;
   /** Links from the start to it. */

@@ -19,6 +19,8 @@ export interface KeepingOptions {
   readonly threads: PageThreads;
   readonly findings: CrawlFindings;
   readonly admission: Admission;
+  /** Whether links to pages are followed: not where the request names its pages. */
+  readonly followsLinks: boolean;
   /** Addresses that the crawl has taken on. */
   readonly entries: { readonly size: number };
   readonly name: (url: string, naming: Naming) => void;
@@ -61,6 +63,8 @@ export class Keeping {
       admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
       return;
     }
+    // What a script loads ahead of its reader is not what was asked for.
+    if (entry.askedAs === 'browser' && isPageType(type) && !this.#options.followsLinks) return;
     if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
       if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, 'it answers with a page');
       return;

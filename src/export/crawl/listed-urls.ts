@@ -5,6 +5,7 @@ import type { AskedAs } from './answer-type.ts';
 import type { ContentEntry } from './entry.ts';
 import { llmsLinks } from './llms-links.ts';
 import { segmentsOf } from './next-segments.ts';
+import { pagefindFilesOfEntry, pagefindFilesOfMeta } from './pagefind.ts';
 import type { Scope } from './scope.ts';
 import { readSitemap, SITEMAP_BYTES_MAX } from './sitemap.ts';
 
@@ -17,6 +18,7 @@ export interface ListedUrl {
 
 const SITEMAP = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
 const SEGMENT_TREE = /\/__next\._tree\.txt$/;
+const PAGEFIND = /\/(?:pagefind-entry\.json|pagefind\.[\w-]+\.pf_meta)$/;
 /** The tree of a route is small; what is larger is none. */
 const TREE_BYTES_MAX = 256 * 1024;
 
@@ -24,7 +26,7 @@ const TREE_BYTES_MAX = 256 * 1024;
 export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>): boolean {
   if (askedAs === 'sitemap' || askedAs === 'llms') return true;
   const { pathname } = new URL(url);
-  return SITEMAP.test(pathname) || SEGMENT_TREE.test(pathname);
+  return [SITEMAP, SEGMENT_TREE, PAGEFIND].some((shape) => shape.test(pathname));
 }
 
 /** The site's own addresses that a file of the site lists. @param file with its content */
@@ -42,6 +44,13 @@ export async function urlsListedIn(entry: ContentEntry, file: string, scope: Sco
   if (SEGMENT_TREE.test(url)) {
     if (bytes.length > TREE_BYTES_MAX) return [];
     const names = segmentsOf(bytes.toString('utf8')).map((name) => `./__next.${encodeURI(name)}.txt`);
+    return own(names, 'known_file');
+  }
+  const { pathname } = new URL(url);
+  if (PAGEFIND.test(pathname)) {
+    const names = pathname.endsWith('.json')
+      ? pagefindFilesOfEntry(bytes.toString('utf8'))
+      : pagefindFilesOfMeta(bytes);
     return own(names, 'known_file');
   }
   const { pages, sitemaps } = readSitemap(await unpacked(bytes));

@@ -52,6 +52,8 @@ export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots,
   for (const folder of folders) {
     crawl.name(`${folder}llms.txt`, { ...KNOWN, askedAs: 'llms' });
     crawl.name(`${folder}llms-full.txt`, { ...KNOWN, askedAs: 'known_file' });
+    // The search of static sites, which its script alone names.
+    crawl.name(`${folder}pagefind/pagefind-entry.json`, { ...KNOWN, askedAs: 'known_file' });
   }
 }
 
