@@ -165,7 +165,10 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
 
   it('that floods its console, or asks without end, is given up', async () => {
     // Under load its tab may run out of memory before it is seen to hang.
-    expect(await render('/floods.html')).toMatchObject({ state: expect.stringMatching(/^(?:hung|crashed)$/), consoleErrors: [] });
+    expect(await render('/floods.html')).toMatchObject({
+      state: expect.stringMatching(/^(?:hung|crashed)$/),
+      consoleErrors: [],
+    });
     expect(await render('/asks-on.html')).toMatchObject({ state: expect.stringMatching(/^(?:hung|crashed)$/) });
   });
 

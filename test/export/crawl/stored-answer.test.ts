@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FetchedUrl } from '../../../src/export/crawl/fetched-url.ts';
-import { FileStore } from '../../../src/export/file-store.ts';
 import { storedAnswer } from '../../../src/export/crawl/stored-answer.ts';
+import { FileStore } from '../../../src/export/file-store.ts';
 
 describe('storedAnswer()', () => {
   let dir: string;
