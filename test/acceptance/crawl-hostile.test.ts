@@ -83,7 +83,10 @@ test('a hostile site ends within its limits, and the report says what was left o
   bench.onEnd(() => site.close());
   const limits = { pages: PAGES_MAX, pageBytes: '8MiB', requestTimeout: '2s', depth: 20 };
   const source = crawlOf(`${site.origin}/`, { limits, allowAddresses: ['127.0.0.1', '169.254.0.0/16'] });
-  const service = await startCrawler(bench, source, { exportApi: { deadline: '50s' } });
+  const service = await startCrawler(bench, source, {
+    exportApi: { deadline: '50s' },
+    staticExport: { limits: { fileBytes: '16MiB' } },
+  });
   const job = await service.ended((await service.start()).jobId);
   expect([job.status, job.error]).toEqual(['completed', null]);
 

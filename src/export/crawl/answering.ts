@@ -11,6 +11,7 @@ import type { FetchedUrl } from './fetched-url.ts';
 import type { CrawlJournal } from './journal.ts';
 import { saysNoFollow } from './meta-robots.ts';
 import type { BodyLimits, FetchedAnswer, Fetcher } from './ports.ts';
+import { isSitemapPath, SITEMAP_BYTES_MAX } from './sitemap.ts';
 
 /** What became of an address. */
 export type Answer =
@@ -98,7 +99,11 @@ export class Answering {
       let isBusy = false;
       try {
         const answer = await fetcher.fetch(
-          { url, headers: { ...headers, ...conditionOf(last) }, limitsOf: this.#limitsOf },
+          {
+            url,
+            headers: { ...headers, ...conditionOf(last) },
+            limitsOf: (mediaType) => this.#limitsOf(url, mediaType),
+          },
           signal,
         );
         this.#faultsByHost.delete(host);
@@ -148,13 +153,14 @@ export class Answering {
     return { kind: 'fetched', fetched: { ...fetched, content }, bytes: null };
   }
 
-  readonly #limitsOf = (mediaType: string): BodyLimits => {
+  #limitsOf(url: string, mediaType: string): BodyLimits {
     const { limits, archiveLimits } = this.#options;
     if (isPageType(mediaType)) return { bytesMax: limits.pageBytesMax, memoryBytesMax: limits.pageBytesMax };
     const isSource = /javascript|css|svg|json/.test(mediaType);
     const memoryBytesMax = isSource ? limits.pageBytesMax : MEMORY_BYTES_MAX;
-    return { bytesMax: archiveLimits.fileBytesMax, memoryBytesMax };
-  };
+    const bytesMax = isSitemapPath(new URL(url).pathname) ? SITEMAP_BYTES_MAX : archiveLimits.fileBytesMax;
+    return { bytesMax, memoryBytesMax };
+  }
 
   /** Whether what an answer names is still there. */
   async #isKept({ content }: FetchedUrl): Promise<boolean> {

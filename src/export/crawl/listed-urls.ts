@@ -7,7 +7,7 @@ import { llmsLinks } from './llms-links.ts';
 import { segmentsOf } from './next-segments.ts';
 import { pagefindFilesOfEntry, pagefindFilesOfMeta } from './pagefind.ts';
 import type { Scope } from './scope.ts';
-import { readSitemap, SITEMAP_BYTES_MAX } from './sitemap.ts';
+import { isSitemapPath, readSitemap, SITEMAP_BYTES_MAX } from './sitemap.ts';
 
 /** An address that a file lists, which is no page and no code. */
 export interface ListedUrl {
@@ -16,7 +16,6 @@ export interface ListedUrl {
   readonly askedAs: AskedAs;
 }
 
-const SITEMAP = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
 const SEGMENT_TREE = /\/__next\._tree\.txt$/;
 const PAGEFIND = /\/(?:pagefind-entry\.json|pagefind\.[\w-]+\.pf_meta)$/;
 /** The tree of a route is small; what is larger is none. */
@@ -26,7 +25,7 @@ const TREE_BYTES_MAX = 256 * 1024;
 export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>): boolean {
   if (askedAs === 'sitemap' || askedAs === 'llms') return true;
   const { pathname } = new URL(url);
-  return [SITEMAP, SEGMENT_TREE, PAGEFIND].some((shape) => shape.test(pathname));
+  return isSitemapPath(pathname) || SEGMENT_TREE.test(pathname) || PAGEFIND.test(pathname);
 }
 
 /** The site's own addresses that a file of the site lists. @param file with its content */

@@ -9,6 +9,12 @@ export interface Sitemap {
 /** sitemaps.org: a sitemap holds 50,000 addresses and 50 MB. */
 export const SITEMAP_BYTES_MAX = 50 * 1024 ** 2;
 const ADDRESSES_MAX = 50_000;
+const NAME = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
+
+/** Whether an address is one that sitemaps have. */
+export function isSitemapPath(pathname: string): boolean {
+  return NAME.test(pathname);
+}
 
 /** Reads a sitemap in XML, a feed or a list of lines. Never fails: what is none of them names nothing. */
 export function readSitemap(text: string): Sitemap {
