@@ -38,6 +38,7 @@ describe.skipIf(!hasChromium)(`the description of the API in a browser${whyNoChr
       '/v1/static-export/jobs/{jobId}',
       '/v1/static-export/jobs/{jobId}',
       '/v1/static-export/jobs/{jobId}/report',
+      '/v1/static-export/jobs/{jobId}/report/pictures/{name}',
       '/v1/static-export/jobs/{jobId}/bundle',
     ]);
     await reader.page.locator('.opblock-post .opblock-summary-control').nth(1).click();
