@@ -24,7 +24,7 @@ const JOINED =
   /[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*(?:[.\-\u2010\u2011][\p{L}\p{N}_][\p{L}\p{N}\p{M}_\p{Join_C}\u00ad\u2060]*)*(?:\+\+|#(?![\p{L}\p{N}_]))?/gu;
 /**
  * Most texts have no other letters and digits than those of ASCII, only typographic quotes, dashes, arrows and lines beside them. They
- * are taken apart by the same pattern with small sets of characters, in half the time.
+ * are taken apart by the same pattern with small sets of characters, in two thirds of the time (.16 ms for .23).
  */
 const PLAIN = /^[\x00-\x7f\u00a0\u2012-\u205f\u2190-\u23ff\u2500-\u25ff]*$/;
 const PLAIN_JOINED = /[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*(?:\+\+|#(?![A-Za-z0-9_]))?/g;
