@@ -1,8 +1,7 @@
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { errnoOf } from '../domain/errors.ts';
-import { replaceFile } from '../files/index.ts';
+import { readBytesIfThere, replaceFile } from '../files/index.ts';
 
 export interface RateLogFileOptions {
   /** A folder of the data folder; made where it is missing. */
@@ -120,12 +119,7 @@ export class RateLogFile {
 }
 
 async function readRecords(file: string): Promise<Buffer> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  }
+  return (await readBytesIfThere(file)) ?? Buffer.alloc(0);
 }
 
 function encode(times: readonly number[]): Buffer {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replaceFile } from '../files/index.ts';
-import { type DataPaths, readIfThere } from './data-folder.ts';
+import { readIfThere, replaceFile } from '../files/index.ts';
+import type { DataPaths } from './data-folder.ts';
 import { isAlive, type Owner, parseOwner, thisProcess } from './owner.ts';
 
 /** What a running daemon says of itself in the data folder, for the command line and for daemons that share the folder. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf, toDocshelfError } from '../domain/errors.ts';
 
@@ -77,15 +77,5 @@ export async function foldsCase(paths: DataPaths): Promise<boolean> {
     throw error;
   } finally {
     await rm(probe, { force: true });
-  }
-}
-
-/** The file's text, or null where there is none. */
-export async function readIfThere(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
   }
 }

@@ -1,8 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf, toDocshelfError } from '../domain/errors.ts';
-import { replaceFile } from '../files/index.ts';
-import { readIfThere } from './data-folder.ts';
+import { readIfThere, replaceFile } from '../files/index.ts';
 import type { ReleaseStore } from './release-store.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './stamp.ts';

@@ -3,9 +3,9 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, type PlainError, toDocshelfError } from '../domain/errors.ts';
-import { replaceFile } from '../files/index.ts';
+import { readIfThere, replaceFile } from '../files/index.ts';
 import { runningDaemons } from './daemons.ts';
-import { type DataPaths, readIfThere } from './data-folder.ts';
+import type { DataPaths } from './data-folder.ts';
 import type { Deployment } from './deployment.ts';
 import { isAlive, parseOwner, thisProcess } from './owner.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readIfThere } from '../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
-import { readIfThere } from './data-folder.ts';
 import { isAlive, parseOwner, thisProcess } from './owner.ts';
 
 const OWNER_FILE = 'owner.json';

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodeManifest, type ManifestWords } from '../archive/encode-manifest.ts';
-import { errnoOf } from '../domain/errors.ts';
 import type { FileEntry } from '../domain/release.ts';
-import { writeOnce } from '../files/index.ts';
+import { readBytesIfThere, writeOnce } from '../files/index.ts';
 
 /** What a bundle holds; its digest names the manifest. */
 export interface BundleContent {
@@ -44,10 +43,7 @@ export class ManifestStore {
 
   /** The manifest's bytes, or null where there is none. */
   async read(contentSha256: string): Promise<Uint8Array | null> {
-    return readFile(this.#pathOf(contentSha256)).catch((error: unknown) => {
-      if (errnoOf(error) === 'ENOENT') return null;
-      throw error;
-    });
+    return readBytesIfThere(this.#pathOf(contentSha256));
   }
 
   /** Removes what no job names any more and what killed processes left, where it is older than `olderThanMs`. */

@@ -1,6 +1,6 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errnoOf } from '../domain/errors.ts';
+import { readBytesIfThere } from '../files/index.ts';
 import type { ExportsFolder } from './exports-folder.ts';
 
 /** As the proof of a site names them: the rank of a page, and which of the two sites it shows. */
@@ -12,13 +12,7 @@ export async function readPicture(
   jobId: string,
   name: string,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  if (!NAME.test(name)) return null;
-  try {
-    return await readFile(join(pictures, jobId, name));
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
+  return NAME.test(name) ? readBytesIfThere(join(pictures, jobId, name)) : null;
 }
 
 /** Removes the pictures of jobs that are gone. */

@@ -1,9 +1,8 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { signFile } from '../archive/index.ts';
-import { errnoOf } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
-import { replaceFile } from '../files/index.ts';
+import { readIfThere, replaceFile } from '../files/index.ts';
 
 /** minisign signatures of bundles, by the digest of the archive: `signatures/<sha256>.minisig`. */
 export class Signatures {
@@ -31,10 +30,7 @@ export class Signatures {
 
   /** The signature, or null where the bundle was never signed. */
   async read(sha256: string): Promise<string | null> {
-    return readFile(this.#pathOf(sha256), 'utf8').catch((error: unknown) => {
-      if (errnoOf(error) === 'ENOENT') return null;
-      throw error;
-    });
+    return readIfThere(this.#pathOf(sha256));
   }
 
   async remove(sha256: string): Promise<void> {

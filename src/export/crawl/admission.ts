@@ -1,6 +1,6 @@
 import type { CrawlSettings } from '../../domain/crawl.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
-import type { AskedAs } from './answer-type.ts';
+import { type AskedAs, namesPage } from './answer-type.ts';
 import type { CrawlFindings } from './crawl-findings.ts';
 import type { Robots } from './robots.ts';
 import type { Scope } from './scope.ts';
@@ -55,7 +55,7 @@ export class Admission {
   admits(url: string, naming: Naming, size: CrawlSize): boolean {
     const { scope, followsLinks } = this.#options;
     const parsed = new URL(url);
-    const isLink = naming.askedAs === 'link' || naming.askedAs === 'frame';
+    const isLink = namesPage(naming.askedAs);
     if (isLink && (!scope.isOwn(parsed) || !scope.holdsPage(parsed))) return false;
     if (isLink && !followsLinks && naming.depth > 0) return false;
     const why = this.#reasonAgainst(parsed, isLink, naming.depth, size);

@@ -21,6 +21,11 @@ const TYPE_BY_KIND: Partial<Record<AskedAs, string>> = {
   manifest: 'application/manifest+json',
 };
 
+/** Whether it is asked for as a page of its own, or in a frame: not as a part of one. */
+export function namesPage(askedAs: AskedAs): boolean {
+  return askedAs === 'link' || askedAs === 'frame';
+}
+
 export function isPageType(type: string): boolean {
   return PAGE_TYPES.has(type);
 }
@@ -35,7 +40,7 @@ export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   if (type !== '') return type;
   const [byName = ''] = mediaTypeOfPath(pathname).split(';');
   if (byName !== 'application/octet-stream') return byName;
-  return askedAs === 'link' || askedAs === 'frame' ? 'text/html' : '';
+  return namesPage(askedAs) ? 'text/html' : '';
 }
 
 /** How a file is looked through for references; null where it has none. */
@@ -48,6 +53,6 @@ export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType |
  * Kept, it would be a page that the site does not have.
  */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {
-  if (!isPageType(type) || askedAs === 'link' || askedAs === 'frame' || askedAs === 'not_found') return false;
+  if (!isPageType(type) || namesPage(askedAs) || askedAs === 'not_found') return false;
   return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || OWN_FILES.has(askedAs);
 }

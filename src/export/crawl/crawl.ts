@@ -2,7 +2,7 @@ import type { CrawlSettings } from '../../domain/crawl.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { FileStore } from '../file-store.ts';
 import { Admission, type Naming } from './admission.ts';
-import { isPageType } from './answer-type.ts';
+import { isPageType, namesPage } from './answer-type.ts';
 import type { Answer, Answering } from './answering.ts';
 import type { CrawlFindings } from './crawl-findings.ts';
 import { type ContentEntry, type Entry, hasContent } from './entry.ts';
@@ -207,12 +207,7 @@ export class Crawl {
 
 /** A page of its own, and no part of one that a script asks for. */
 function isRendered(entry: Entry): entry is ContentEntry {
-  return (
-    hasContent(entry) &&
-    entry.place !== null &&
-    isPageType(entry.type) &&
-    (entry.askedAs === 'link' || entry.askedAs === 'frame')
-  );
+  return hasContent(entry) && entry.place !== null && isPageType(entry.type) && namesPage(entry.askedAs);
 }
 
 function newEntry(url: string, naming: Naming): Entry {

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errnoOf } from '../../domain/errors.ts';
-import { replaceFile } from '../../files/index.ts';
+import { readIfThere, replaceFile } from '../../files/index.ts';
 import type { LivePage } from '../render/index.ts';
 import { isPageType } from './answer-type.ts';
 import { type Entry, hasContent } from './entry.ts';
@@ -40,10 +38,6 @@ export async function writeLivePages(journalDir: string, scope: ScopeSettings, p
 export async function readLivePages(
   journalDir: string,
 ): Promise<{ readonly scope: ScopeSettings; readonly pages: LivePages } | null> {
-  try {
-    return JSON.parse(await readFile(join(journalDir, FILE), 'utf8'));
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
+  const text = await readIfThere(join(journalDir, FILE));
+  return text === null ? null : JSON.parse(text);
 }

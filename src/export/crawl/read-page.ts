@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { htmlCharset } from '../../web/index.ts';
 import { type FoundKind, type FoundReferences, findReferences, referencesOf } from '../../web/rewrite/index.ts';
+import { namesPage } from './answer-type.ts';
 import type { FoundStore } from './found-store.ts';
 import { isNoFollowPage } from './meta-robots.ts';
 import type { PageContent } from './page-content.ts';
@@ -11,7 +12,6 @@ import type { Scope } from './scope.ts';
 
 /** What a reference of these kinds leads to is no file of its own. */
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'integrity']);
-const LINKS: ReadonlySet<FoundKind> = new Set(['link', 'frame']);
 
 /** Reads files: packs them, finds what they refer to, keeps that, and tells of addresses that are new. */
 export class PageReading {
@@ -64,7 +64,7 @@ export class PageReading {
       const target = this.#targets.of(reference, base);
       if (target === null) continue;
       if (kind === 'integrity') withDigest.push(target.canonical);
-      else if (isNew(target, LINKS.has(kind))) urls.push({ kind, url: target.canonical });
+      else if (isNew(target, namesPage(kind))) urls.push({ kind, url: target.canonical });
     }
     return { urls, withDigest };
   }

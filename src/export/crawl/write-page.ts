@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { encodePath, type FoundReference, relativeUrl, rewriteFile, spliceBytes } from '../../web/rewrite/index.ts';
+import { namesPage } from './answer-type.ts';
 import { AskedLiterals } from './asked-literals.ts';
 import type { FoundStore } from './found-store.ts';
 import { naturalName } from './names/file-name.ts';
@@ -109,8 +110,7 @@ export class PageWriting {
     }
     if (!isOwn) return href;
     // A page that is not in the export: where readers find it. A file: the answer is none, as it is on the live site.
-    const isLink = reference.kind === 'link' || reference.kind === 'frame';
-    if (!isLink) return canonical.slice(this.#scope.origin.length) + hash;
+    if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }
 

@@ -1,10 +1,8 @@
+import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/index.ts';
 import { dropScripts } from './drop-scripts.ts';
 import type { RenderedPage } from './ports.ts';
 import { countMissing, countWords, sumOf, textOfHtml } from './words.ts';
-
-/** What becomes of the scripts of pages that scripts have written. */
-export type ScriptsSetting = 'keep' | 'drop';
 
 export type ChosenHtml =
   | { readonly kind: 'original' }
@@ -28,7 +26,11 @@ const BYTE_ORDER_MARK = '\uFEFF';
  *
  * @param original the page as it came, decoded
  */
-export function chooseHtml(original: string, rendered: Pick<RenderedPage, 'dom'>, scripts: ScriptsSetting): ChosenHtml {
+export function chooseHtml(
+  original: string,
+  rendered: Pick<RenderedPage, 'dom'>,
+  scripts: RenderSettings['scripts'],
+): ChosenHtml {
   const { dom } = rendered;
   if (dom === null) return { kind: 'original' };
   const seen = countWords(dom.text);
