@@ -46,7 +46,9 @@ export function webpackChunks(script: string): ChunkNames {
       if (typeof name === 'string' && CHUNK.test(name)) names.push(name);
     }
   }
-  return { publicPath: PUBLIC_PATH.exec(script)?.[1] ?? null, names };
+  // Most scripts name no chunk, and every page has some.
+  const publicPath = names.length === 0 ? null : (PUBLIC_PATH.exec(script)?.[1] ?? null);
+  return { publicPath, names };
 }
 
 /** Says where an expression is of another shape; it is never seen outside. */
