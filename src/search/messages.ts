@@ -1,5 +1,6 @@
 import type { PlainError } from '../domain/errors.ts';
 import type { FileEntry } from '../domain/release.ts';
+import type { CallOutcome } from '../threads/thread-calls.ts';
 import type { IndexFacts, IndexOrder } from './build-index.ts';
 import type { EmbedProgress } from './ports.ts';
 import type { SearchRequest } from './request.ts';
@@ -15,7 +16,9 @@ export type SearchRole =
   /** Makes the search data of one bundle and ends. */
   | { readonly role: 'bundle'; readonly order: BundleSearchOrder }
   /** Answers queries until it is ended. */
-  | { readonly role: 'query' };
+  | { readonly role: 'query' }
+  /** Reads queries with the model of a folder, for the thread that answers them, until it is told to stop. */
+  | { readonly role: 'model'; readonly folder: string };
 
 /** A model in a folder, loaded by the thread itself; or `parent`: the thread that spawns embeds, because it has the way out. */
 export type ModelChoice =
@@ -80,6 +83,26 @@ export type FromThread =
     }
   | { readonly kind: 'done'; readonly result: IndexFacts | BundleSearchFacts | { readonly modelDigest: string } }
   | { readonly kind: 'failed'; readonly error: PlainError };
+
+/** Asked of the thread that has the model. */
+export type ModelCall =
+  | { readonly kind: 'facts' }
+  | { readonly kind: 'query'; readonly text: string }
+  | { readonly kind: 'passages'; readonly texts: readonly string[] };
+
+/** What is known of a model that another thread has. */
+export interface ModelFacts {
+  readonly digest: string;
+  readonly dims: number;
+  /** Scripts that it reads, by their codes in ISO 15924. */
+  readonly scripts: ReadonlySet<string>;
+}
+
+export type ToModelThread =
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'call'; readonly id: number; readonly call: ModelCall };
+
+export type FromModelThread = CallOutcome;
 
 /** The results as JSON: a structured clone of ten results with their 200 highlights took 0.6 ms more, on both sides together. */
 export type SearchAnswer = string;

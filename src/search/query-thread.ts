@@ -36,6 +36,12 @@ export class QueryThread {
     }
   }
 
+  /** Ends the threads of models. No call is answered by meaning after it. */
+  async end(): Promise<void> {
+    const models = await Promise.allSettled(this.#models.values());
+    await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
+  }
+
   /** A release may be closed while the model reads the query. */
   async #search({ searchDir, request, label }: QueryCall & { kind: 'search' }): Promise<SearchAnswer> {
     const release = this.#release(searchDir);
@@ -72,7 +78,12 @@ export class QueryThread {
     const known = this.#models.get(digest);
     if (known !== undefined) return known;
     const loading = this.#load(choice).then(async (embedder) => {
-      return { embedder: rememberQueries(embedder), scale: await measureScale(embedder) };
+      try {
+        return { embedder: rememberQueries(embedder), scale: await measureScale(embedder) };
+      } catch (error) {
+        await embedder.close?.();
+        throw error;
+      }
     });
     this.#models.set(digest, loading);
     // An endpoint that did not answer is asked again by the next query.

@@ -59,10 +59,13 @@ export class ReleaseSearch {
   async search(request: SearchRequest, label: string): Promise<SearchResult[]> {
     const { query, prefixLast, pageSize, scoreThreshold } = request;
     const filter = filterOf(request, label);
-    const { hits, known, allowed, matchedIn } = this.#keyword.find(query, { limit: CANDIDATES, prefixLast, filter });
     const leg = await this.#semanticLeg();
+    // Asked first: the model reads the query in its thread while the keywords are looked up in this one.
+    const reading = leg?.read(query);
+    const { hits, known, allowed, matchedIn } = this.#keyword.find(query, { limit: CANDIDATES, prefixLast, filter });
     const found = hits.map(({ section }) => section);
-    const nearest = (await leg?.nearest(query, found, { allowed, limit: CANDIDATES })) ?? null;
+    const vector = await reading;
+    const nearest = (vector && leg?.nearest(vector, found, { allowed, limit: CANDIDATES })) ?? null;
     const ranked = fuse(
       {
         normalised: new Map(hits.map((hit) => [hit.section, hit.normalised])),

@@ -18,19 +18,26 @@ export class SemanticLeg {
   }
 
   /**
+   * What the model makes of a query; null where it has no vote, or cannot be asked. It is asked before this returns: one in
+   * another thread reads while the caller goes on.
+   */
+  async read(query: string): Promise<Float32Array | null> {
+    if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
+    return this.#embedder.embedQuery(query).catch(() => null);
+  }
+
+  /**
    * The best passages of the sections nearest to the query, and of those that the keywords found, as far as the model
-   * may judge them; null where it has no vote.
+   * may judge them.
    *
+   * @param vector what `read` gave
    * @param limit sections to find at most, besides those given
    */
-  async nearest(
-    query: string,
+  nearest(
+    vector: Float32Array,
     given: Iterable<number>,
     { allowed, limit }: { readonly allowed: Mask; readonly limit: number },
-  ): Promise<Map<number, VectorHit> | null> {
-    if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
-    const vector = await this.#embedder.embedQuery(query).catch(() => null);
-    if (vector === null) return null;
+  ): Map<number, VectorHit> {
     const found = this.#vectors.search(vector, { limit, allowed: both(allowed, this.#readable) });
     const nearest = new Map(found.map((hit) => [hit.section, hit]));
     const others: number[] = [];

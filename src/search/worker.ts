@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { buildIndex, type IndexFacts } from './build-index.ts';
 import { embedInThread } from './embed-thread.ts';
@@ -11,19 +11,23 @@ import type {
   SearchRole,
   ToThread,
 } from './messages.ts';
+import { ModelThread } from './model-thread.ts';
 import { ParentEmbedder } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress } from './ports.ts';
 import { QueryThread } from './query-thread.ts';
 
-/** The entry of search's threads: one builds an index, one makes vectors, one makes a bundle's search data, one answers queries. */
+/** The entry of search's threads: one builds an index, one makes vectors, one makes a bundle's search data, one answers queries, one has the model that they are read with. */
 
 const post = (message: FromThread): void => parentPort?.postMessage(message);
 
 const work = workerData as SearchRole;
 if (work.role === 'query') answerQueries();
+else if (work.role === 'model') await readQueries(work.folder);
 else await doOnce(work);
 
-async function doOnce(role: Exclude<SearchRole, { role: 'query' }>): Promise<void> {
+type Task = Exclude<SearchRole, { role: 'query' | 'model' }>;
+
+async function doOnce(role: Task): Promise<void> {
   try {
     post({ kind: 'done', result: await resultOf(role) });
   } catch (error) {
@@ -32,9 +36,7 @@ async function doOnce(role: Exclude<SearchRole, { role: 'query' }>): Promise<voi
   parentPort?.close();
 }
 
-function resultOf(
-  role: Exclude<SearchRole, { role: 'query' }>,
-): Promise<IndexFacts | BundleSearchFacts | { modelDigest: string }> {
+function resultOf(role: Task): Promise<IndexFacts | BundleSearchFacts | { modelDigest: string }> {
   if (role.role === 'build') return buildIndex(role.order);
   return role.role === 'embed' ? embed(role.order) : makeForBundle(role.order);
 }
@@ -67,15 +69,27 @@ function stopSignal(): AbortSignal {
 }
 
 function answerQueries(): void {
-  const thread = new QueryThread(async (model) => (await modelOf(model)).load());
+  const thread = new QueryThread((model) => queryModelOf(model));
   parentPort?.on('message', (message: ToThread) => {
-    if (message.kind === 'stop') parentPort?.close();
+    if (message.kind === 'stop') void thread.end().finally(() => parentPort?.close());
     if (message.kind !== 'call') return;
     thread.answer(message.call).then(
       (result) => post({ kind: 'answer', id: message.id, result }),
       (error: unknown) => post({ kind: 'refusal', id: message.id, error: toDocshelfError(error).toPlain() }),
     );
   });
+}
+
+async function readQueries(folder: string): Promise<void> {
+  const { serveModel } = await import('./serve-model.ts');
+  if (parentPort !== null) serveModel(parentPort, folder);
+}
+
+/** A model in a folder reads queries in a thread of its own, beside the one that looks up their words. */
+async function queryModelOf(choice: ModelChoice): Promise<Embedder> {
+  if (choice.kind === 'parent') return (await modelOf(choice)).load();
+  const workerData: SearchRole = { role: 'model', folder: choice.folder };
+  return ModelThread.load(() => new Worker(new URL(import.meta.url), { workerData }));
 }
 
 /** The model's digest, and how to load it. The runtime, 45 MB of code, comes with the loading. */

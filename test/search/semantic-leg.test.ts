@@ -7,12 +7,19 @@ import { SemanticLeg } from '../../src/search/semantic-leg.ts';
 const DIMS = 32;
 const vector = (sign: number) => new Float32Array(DIMS).fill(sign / Math.sqrt(DIMS));
 
+interface Faked {
+  readonly fails?: boolean;
+  /** Receives the queries. */
+  readonly asked?: string[];
+}
+
 /** Reads Latin script, and finds every query to be like section 0. */
-const embedder = (fails = false): Embedder => ({
+const embedder = ({ fails = false, asked = [] }: Faked): Embedder => ({
   digest: '',
   dims: DIMS,
   reads: (language) => ['en', 'und-Latn'].includes(language),
-  embedQuery: async () => {
+  embedQuery: async (text) => {
+    asked.push(text);
     if (fails) throw new Error('no answer');
     return vector(1);
   },
@@ -20,34 +27,44 @@ const embedder = (fails = false): Embedder => ({
 });
 
 /** Sections 0 and 1 in English, 2 in Japanese, 3 says nothing; a passage each, of which all but 1 are like the query. */
-function leg(fails = false): SemanticLeg {
+function leg(faked: Faked = {}): SemanticLeg {
   const rows = [0, 0, 1, 2].map((language) => [language, 0, 9]);
   const facts = new SectionFacts({ languages: ['en', 'ja', null], rows });
   const values = Int8Array.from([1, -1, 1, 1].flatMap((sign) => Array.from({ length: DIMS }, () => sign * 90)));
   const vectors = { modelDigest: '', dims: DIMS, sections: Uint32Array.of(0, 1, 2, 3), values };
-  return new SemanticLeg(embedder(fails), new VectorIndex(vectors, COMMON_SCALE), facts);
+  return new SemanticLeg(embedder(faked), new VectorIndex(vectors, COMMON_SCALE), facts);
 }
-const sectionsOf = async (...given: Parameters<SemanticLeg['nearest']>) => [
-  ...((await leg().nearest(...given))?.keys() ?? []),
+const QUERY = vector(1);
+const sectionsOf = (given: number[], options: { readonly allowed: Uint8Array | null; readonly limit: number }) => [
+  ...leg().nearest(QUERY, given, options).keys(),
 ];
 
 describe('SemanticLeg.nearest()', () => {
-  it('finds sections that the model may judge', async () => {
-    expect(await sectionsOf('keys', [], { allowed: null, limit: 2 })).toEqual([0, 3]);
+  it('finds sections that the model may judge', () => {
+    expect(sectionsOf([], { allowed: null, limit: 2 })).toEqual([0, 3]);
   });
 
-  it('judges what keywords found too, but not what the model cannot read', async () => {
-    expect(await sectionsOf('keys', [0, 1, 2], { allowed: null, limit: 1 })).toEqual([0, 1]);
-    const far = (await leg().nearest('keys', [1], { allowed: null, limit: 1 }))?.get(1);
+  it('judges what keywords found too, but not what the model cannot read', () => {
+    expect(sectionsOf([0, 1, 2], { allowed: null, limit: 1 })).toEqual([0, 1]);
+    const far = leg().nearest(QUERY, [1], { allowed: null, limit: 1 }).get(1);
     expect(far?.cosine).toBeLessThan(0);
   });
 
-  it('finds nothing that the filter forbids', async () => {
-    expect(await sectionsOf('keys', [], { allowed: Uint8Array.of(0, 1, 1, 1), limit: 9 })).toEqual([3, 1]);
+  it('finds nothing that the filter forbids', () => {
+    expect(sectionsOf([], { allowed: Uint8Array.of(0, 1, 1, 1), limit: 9 })).toEqual([3, 1]);
+  });
+});
+
+describe('SemanticLeg.read()', () => {
+  it('asks the model before it returns, so that the caller can go on meanwhile', async () => {
+    const asked: string[] = [];
+    const reading = leg({ asked }).read('keys');
+    expect(asked).toEqual(['keys']);
+    expect(await reading).toEqual(QUERY);
   });
 
-  it('has no vote on a query that the model cannot read, or cannot be asked', async () => {
-    expect(await leg().nearest('鍵の交換', [0], { allowed: null, limit: 9 })).toBeNull();
-    expect(await leg(true).nearest('keys', [0], { allowed: null, limit: 9 })).toBeNull();
+  it('has no vote on a query that the model cannot read, or where it cannot be asked', async () => {
+    expect(await leg().read('鍵の交換')).toBeNull();
+    expect(await leg({ fails: true }).read('keys')).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { InferenceSession, Tensor } from 'onnxruntime-node';
 import type { Embedder } from '../ports.ts';
 import { invalid, type ModelFiles, readModelFiles } from './model-files.ts';
 import { normalise, pool } from './pooling.ts';
-import { scriptOfLanguage } from './scripts.ts';
+import { readsLanguage } from './scripts.ts';
 import { Tokens } from './tokens.ts';
 
 /** Names under which graphs give the text's vector itself, and its token vectors. */
@@ -13,11 +13,12 @@ const UNPOOLED = ['last_hidden_state', 'token_embeddings'];
 export class EmbeddingModel implements Embedder {
   readonly digest: string;
   readonly dims: number;
+  /** Scripts that it reads, by their codes in ISO 15924. */
+  readonly scripts: ReadonlySet<string>;
   readonly #files: ModelFiles;
   readonly #tokens: Tokens;
   readonly #session: InferenceSession;
   readonly #output: string;
-  readonly #scripts: ReadonlySet<string>;
 
   private constructor(files: ModelFiles, tokens: Tokens, session: InferenceSession, output: string, dims: number) {
     this.digest = files.digest;
@@ -26,7 +27,7 @@ export class EmbeddingModel implements Embedder {
     this.#tokens = tokens;
     this.#session = session;
     this.#output = output;
-    this.#scripts = tokens.readableScripts();
+    this.scripts = tokens.readableScripts();
   }
 
   /**
@@ -54,8 +55,7 @@ export class EmbeddingModel implements Embedder {
   }
 
   reads(language: string): boolean {
-    const script = scriptOfLanguage(language);
-    return script !== null && this.#scripts.has(script);
+    return readsLanguage(this.scripts, language);
   }
 
   embedQuery(text: string): Promise<Float32Array> {

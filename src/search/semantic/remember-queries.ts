@@ -26,5 +26,6 @@ export function rememberQueries(embedder: Embedder): Embedder {
       return vector;
     },
     embedPassages: (texts, signal) => embedder.embedPassages(texts, signal),
+    close: async () => embedder.close?.(),
   };
 }

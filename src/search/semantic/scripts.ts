@@ -58,6 +58,12 @@ export function scriptOfLanguage(tag: string): string | null {
   }
 }
 
+/** Whether a model that reads these scripts is of use in a language (a BCP 47 tag). */
+export function readsLanguage(scripts: ReadonlySet<string>, language: string): boolean {
+  const script = scriptOfLanguage(language);
+  return script !== null && scripts.has(script);
+}
+
 /** How many letters of each script a text has; those of any other script are under `Zzzz`, the code of unknown ones. */
 export function lettersByScript(text: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
