@@ -2,19 +2,20 @@
  * The archive room: inspect a bundle's archive whole, then unpack it. Nothing is written before the whole listing is
  * read and every rule holds; one broken rule refuses the whole archive.
  */
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { ArchiveLimits } from '../domain/limits.ts';
-import { OWN_FOLDER } from '../domain/release.ts';
+import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { ArchiveFile } from './archive-file.ts';
 import { tarBytes } from './decompress.ts';
 import { DETECT_BYTES, detectFormat } from './detect.ts';
-import { exactly } from './exact-size.ts';
 import { type Placement, placeOf } from './layout.ts';
 import { type ArchiveEntry, type ArchiveListing, type ExtractedFile, ListingBuilder } from './listing.ts';
-import { type Refuse, refusalsOf } from './refuse.ts';
-import { extractTar, walkTar } from './tar-extract.ts';
+import { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';
+import { readEntries } from './read-entries.ts';
+import { refusalsOf } from './refuse.ts';
+import { walkTar } from './tar-extract.ts';
 import { FileWriter, makeFolders } from './write-files.ts';
-import { extractZip } from './zip-extract.ts';
 import { walkZip } from './zip-walk.ts';
 
 export type { PackThreads } from './deflate-threads.ts';
@@ -87,77 +88,47 @@ export async function extractArchive(
   listing: ArchiveListing,
   options: ExtractOptions,
 ): Promise<ExtractedFile[]> {
-  const { limits, signal, onProgress } = options;
-  const refuse = refusalsOf(options.name);
-  const archive = await ArchiveFile.open(file, options.name);
-  let doneBytes = 0;
-  const writer = new FileWriter(refuse);
+  const writer = new FileWriter(refusalsOf(options.name));
+  const extracted: ExtractedFile[] = [];
   try {
-    const expected = new ExpectedEntries(listing, archive.bytes, refuse);
     await makeAllFolders(listing, options);
-
-    const extracted: ExtractedFile[] = [];
-    const take = async (entry: ArchiveEntry, content: AsyncIterable<Buffer>) => {
-      const exact = exactly(entry, content, refuse);
-      const placement = placeOf(entry, listing);
-      if (placement === null) {
-        // A launcher is read all the same: what does not unpack whole is no sound archive.
-        await drain(exact);
-      } else {
-        const target = { file: pathOf(placement, options), size: entry.size, entryName: entry.name };
-        const path = placement.place === 'own' ? OWN_FOLDER + placement.path : placement.path;
-        await writer.take(target, exact, (sha256) => extracted.push({ path, size: entry.size, sha256 }));
-      }
-      doneBytes += entry.size;
-      onProgress?.(doneBytes, listing.totalBytes);
-    };
-    if (listing.format === 'zip') {
-      const walked = await walkZip(archive, limits, refuse, signal, (entry) => expected.check(entry));
-      expected.checkAllSeen();
-      await extractZip(archive, walked, refuse, signal, take);
-    } else {
-      const blocks = tarBytes(archive, listing.format, limits, refuse, { signal });
-      await extractTar(blocks, limits, refuse, async (member, content) => {
-        expected.check(member);
-        if (content !== null) await take(member, content);
-      });
-      expected.checkAllSeen();
-    }
+    await readEntries(file, listing, options, async ({ name, size }, placement, content) => {
+      const target = { file: pathOf(placement, options), size, entryName: name };
+      await writer.take(target, content, (sha256) => extracted.push({ path: ownPath(placement), size, sha256 }));
+    });
     await writer.drain();
-    return extracted.sort((a, b) => (a.path < b.path ? -1 : 1));
   } finally {
     await writer.settle();
-    await archive.close();
   }
+  return extracted.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Holds the archive to the listing that was checked: its file may have been replaced since. */
-class ExpectedEntries {
-  readonly #listing: ArchiveListing;
-  readonly #refuse: Refuse;
-  #seen = 0;
-
-  constructor(listing: ArchiveListing, archiveBytes: number, refuse: Refuse) {
-    this.#listing = listing;
-    this.#refuse = refuse;
-    if (archiveBytes !== listing.archiveBytes) throw this.#changed();
-  }
-
-  check(entry: ArchiveEntry): void {
-    const expected = this.#listing.entries[this.#seen];
-    this.#seen += 1;
-    if (expected?.name !== entry.name || expected.kind !== entry.kind || expected.size !== entry.size) {
-      throw this.#changed();
+/**
+ * Reads all content of an archive that `inspectArchive` has passed, and writes nothing: what unpacking would find is found.
+ *
+ * @returns the files that unpacking would write, by path, and the manifest, which fits them; null where there is none
+ * @throws DocshelfError what `extractArchive` throws; `bad_manifest`, `manifest_mismatch`
+ */
+export async function verifyArchive(
+  file: string,
+  listing: ArchiveListing,
+  options: InspectOptions,
+): Promise<{ readonly files: ExtractedFile[]; readonly manifest: BundleManifest | null }> {
+  const files: ExtractedFile[] = [];
+  let manifest: BundleManifest | null = null;
+  await readEntries(file, listing, options, async ({ size }, placement, content) => {
+    const path = ownPath(placement);
+    const hash = createHash('sha256');
+    const kept: Buffer[] = [];
+    for await (const chunk of content) {
+      hash.update(chunk);
+      if (path === MANIFEST_PATH) kept.push(Buffer.from(chunk));
     }
-  }
-
-  checkAllSeen(): void {
-    if (this.#seen !== this.#listing.entries.length) throw this.#changed();
-  }
-
-  #changed() {
-    return this.#refuse('damaged_archive', 'it has changed since it was inspected');
-  }
+    if (path === MANIFEST_PATH) manifest = parseManifest(Buffer.concat(kept), options.name);
+    files.push({ path, size, sha256: hash.digest('hex') });
+  });
+  if (manifest !== null) checkManifest(manifest, files, options.name);
+  return { files: files.sort((a, b) => (a.path < b.path ? -1 : 1)), manifest };
 }
 
 /** What the listing keeps of an entry; readers know more of it. */
@@ -177,10 +148,10 @@ async function makeAllFolders(listing: ArchiveListing, { siteDir, ownDir }: Extr
   if (folders.own.size > 0) await makeFolders(ownDir, folders.own);
 }
 
-function pathOf(placement: NonNullable<Placement>, { siteDir, ownDir }: ExtractOptions): string {
+function pathOf(placement: Placement, { siteDir, ownDir }: ExtractOptions): string {
   return join(placement.place === 'own' ? ownDir : siteDir, placement.path);
 }
 
-async function drain(content: AsyncIterable<Buffer>): Promise<void> {
-  for await (const _chunk of content);
+function ownPath({ place, path }: Placement): string {
+  return place === 'own' ? OWN_FOLDER + path : path;
 }

@@ -23,7 +23,10 @@ export interface Layout {
 }
 
 /** Where an entry goes: into the site, into docshelf's own folder, or nowhere. `path` is relative to that place. */
-export type Placement = { readonly place: 'site' | 'own'; readonly path: string } | null;
+export interface Placement {
+  readonly place: 'site' | 'own';
+  readonly path: string;
+}
 
 const LAUNCHER = /^Start Docs\.[^/]+(?:\/|$)/;
 const BESIDE_LAUNCHERS: ReadonlySet<string> = new Set(['serve.js', 'README.txt']);
@@ -48,7 +51,7 @@ export function layoutOf(entries: readonly NamedEntry[]): Layout {
 }
 
 /** Where an entry of the archive goes. The wrapping folder itself and the archive's root go nowhere. */
-export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoot' | 'launchers'>): Placement {
+export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoot' | 'launchers'>): Placement | null {
   const { name } = entry;
   if (layout.ownRoot !== '' && isBelow(entry, layout.ownRoot)) {
     const path = name.slice(layout.ownRoot.length);

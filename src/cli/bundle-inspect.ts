@@ -3,8 +3,8 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config/index.ts';
 import { dataPaths, ReleaseStore } from '../deploy/index.ts';
-import { DocshelfError } from '../domain/errors.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
+import { notStored } from './stored-release.ts';
 import { table, toMiB } from './table.ts';
 
 export function bundleInspectCommand(): Command {
@@ -39,15 +39,7 @@ async function inspectStored(version: string, config: Config): Promise<Record<st
   const store = new ReleaseStore(dataPaths(config.storage.dir));
   const pointer = await store.label(version).catch(() => null);
   const info = pointer === null ? null : await store.info(pointer.digest);
-  if (info === null) {
-    throw new DocshelfError(
-      'version_not_found',
-      `Cannot inspect "${version}": it is neither a file nor a stored version`,
-      {
-        next: 'Name an archive file, or one of the versions that "docshelf bundle list" shows.',
-      },
-    );
-  }
+  if (info === null) throw notStored(version, 'inspect');
   return { version, ...info };
 }
 

@@ -2,9 +2,11 @@ import type { Command } from 'commander';
 import type { Config } from '../config/index.ts';
 import type { Deployment, ReleaseRef } from '../deploy/index.ts';
 import type { Builders } from './builders.ts';
+import { bundleAuditCommand } from './bundle-audit.ts';
 import { bundleImportCommand } from './bundle-import.ts';
 import { bundleInspectCommand } from './bundle-inspect.ts';
 import { bundleListCommand } from './bundle-list.ts';
+import { bundleVerifyCommand } from './bundle-verify.ts';
 import { type CommonOptions, command, group, loadFor, print, printJson } from './command.ts';
 import { askDaemon, type DaemonAction, findDaemon } from './daemon-client.ts';
 
@@ -13,6 +15,8 @@ export function bundleCommand(builders: Builders): Command {
   bundle.addCommand(bundleImportCommand(builders));
   bundle.addCommand(bundleListCommand());
   bundle.addCommand(bundleInspectCommand());
+  bundle.addCommand(bundleVerifyCommand(builders));
+  bundle.addCommand(bundleAuditCommand());
   bundle.addCommand(
     command('activate', 'serve a stored version', 'docshelf bundle activate 2024-06-01')
       .argument('<version>')

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { readText, stateOf } from '../config/read-text.ts';
 import { DocshelfError } from '../domain/errors.ts';
+import { digestFile } from '../files/index.ts';
 
 /** The checksums of a transfer, as `sha256sum --check` reads them. */
 export const SUMS_FILE = 'SHA256SUMS';
@@ -37,7 +35,7 @@ export async function digestFolder(folder: string): Promise<TransferFile[]> {
     .filter((path) => path !== SUMS_FILE && !path.startsWith(`${SUMS_FILE}.`))
     .sort();
   const files: TransferFile[] = [];
-  for (const path of paths) files.push(await digestFile(folder, path));
+  for (const path of paths) files.push(await describeFile(folder, path));
   return files;
 }
 
@@ -88,14 +86,12 @@ async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
   return sums;
 }
 
-async function digestFile(folder: string, path: string): Promise<TransferFile> {
+async function describeFile(folder: string, path: string): Promise<TransferFile> {
   const file = join(folder, path);
   const info = await stat(file);
   // A link that leads out of the folder, a pipe: nothing of the kind is packed.
   if (!info.isFile()) throw mismatch(`"${path}" is no file`);
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file, { highWaterMark: 1024 ** 2 }), hash);
-  return { path, bytes: info.size, sha256: hash.digest('hex') };
+  return { path, bytes: info.size, sha256: await digestFile(file) };
 }
 
 function mismatch(state: string): DocshelfError {

@@ -15,7 +15,7 @@ export type { ReleaseRef } from './plan.ts';
 export { ReleaseStore } from './release-store.ts';
 export { type DaemonRequest, draftRequest } from './requests.ts';
 export type { DeploySettings, RenewSettings } from './settings.ts';
-export { SIGNATURE_EXTENSION } from './signature.ts';
+export { checkSignature, SIGNATURE_EXTENSION, type Signer } from './signature.ts';
 export { spoolStream } from './spool-stream.ts';
 export {
   type DeployEvent,
@@ -27,3 +27,4 @@ export {
 } from './status.ts';
 export type { BeforeSeal } from './take-in.ts';
 export type { SpawnUnpacker } from './unpack-in-worker.ts';
+export { type ReleaseVerdict, verifyRelease } from './verify-release.ts';

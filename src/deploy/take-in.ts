@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
 import { dateOfVersion, parseVersion, versionFromDigest, versionFromFileName } from '../domain/version.ts';
+import { digestFile } from '../files/index.ts';
 import { foldsCase } from './data-folder.ts';
 import { expectedDomain, settleFolderDomain } from './domain-of-folder.ts';
 import { RELEASE_FORMAT_VERSION, type ReleaseStore } from './release-store.ts';
@@ -128,9 +126,8 @@ export async function takeIn(
  * @throws DocshelfError `cannot_read`; the signal's reason where that aborts.
  */
 export async function digestOf(file: string, name: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
   try {
-    await pipeline(createReadStream(file, { highWaterMark: 1024 ** 2 }), hash, { signal });
+    return await digestFile(file, signal);
   } catch (error) {
     signal.throwIfAborted();
     throw new DocshelfError('cannot_read', `Cannot read "${name}": ${errnoOf(error) ?? 'failed'}`, {
@@ -138,7 +135,6 @@ export async function digestOf(file: string, name: string, signal: AbortSignal):
       cause: error,
     });
   }
-  return hash.digest('hex');
 }
 
 /** A time of a manifest, which may be of any zone, as it is compared and shown. Null for a leap second, which no `Date` knows. */

@@ -7,7 +7,9 @@
  * heavy steps (`steps.ts`) run in a thread of their own (`serve-steps.ts`). Jobs are kept behind the port `JobQueue`, archives
  * behind `BundleStore`, and sites come from a `SiteSource`.
  */
+export { type CheckSiteOptions, checkSite } from './check/index.ts';
 export { type ExportsFolder, openExportsFolder } from './exports-folder.ts';
+export { Findings } from './findings.ts';
 export { readPicture } from './pictures.ts';
 export { repackBundle } from './repack.ts';
 export { applyRetention } from './retention.ts';

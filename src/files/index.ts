@@ -1,4 +1,5 @@
 /** Files that are whole or not there, whatever happens while they are written, and what survives a power cut. */
+export { digestFile } from './digest-file.ts';
 export { flushPath, flushTree } from './flush.ts';
 export { readBytesIfThere, readIfThere } from './read-if-there.ts';
 export { replaceFile, writeOnce } from './replace-file.ts';

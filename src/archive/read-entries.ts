@@ -1,0 +1,98 @@
+import type { ArchiveLimits } from '../domain/limits.ts';
+import { ArchiveFile } from './archive-file.ts';
+import { tarBytes } from './decompress.ts';
+import { exactly } from './exact-size.ts';
+import { type Placement, placeOf } from './layout.ts';
+import type { ArchiveEntry, ArchiveListing } from './listing.ts';
+import { type Refuse, refusalsOf } from './refuse.ts';
+import { extractTar } from './tar-extract.ts';
+import { extractZip } from './zip-extract.ts';
+import { walkZip } from './zip-walk.ts';
+
+export interface ReadEntriesOptions {
+  /** What errors call the archive. */
+  readonly name: string;
+  readonly limits: ArchiveLimits;
+  readonly signal?: AbortSignal;
+  /** Bytes of content that are read. */
+  readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
+}
+
+/** Takes a file of the site or of `_docshelf/`; its content fails where it is not what the entry says of it. */
+export type TakeEntry = (entry: ArchiveEntry, placement: Placement, content: AsyncIterable<Buffer>) => Promise<void>;
+
+/**
+ * Reads the content of an archive that has been listed, in its order. What is no part of the site (launchers) is read all the
+ * same: what does not unpack whole is no sound archive.
+ *
+ * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the codes of the rules where the archive has changed
+ *   since it was listed; what `take` throws; the signal's reason when it is aborted
+ */
+export async function readEntries(
+  file: string,
+  listing: ArchiveListing,
+  { name, limits, signal, onProgress }: ReadEntriesOptions,
+  take: TakeEntry,
+): Promise<void> {
+  const refuse = refusalsOf(name);
+  const archive = await ArchiveFile.open(file, name);
+  let doneBytes = 0;
+  try {
+    const expected = new ExpectedEntries(listing, archive.bytes, refuse);
+    const read = async (entry: ArchiveEntry, content: AsyncIterable<Buffer>): Promise<void> => {
+      const exact = exactly(entry, content, refuse);
+      const placement = placeOf(entry, listing);
+      if (placement === null) await drain(exact);
+      else await take(entry, placement, exact);
+      doneBytes += entry.size;
+      onProgress?.(doneBytes, listing.totalBytes);
+    };
+    if (listing.format === 'zip') {
+      const walked = await walkZip(archive, limits, refuse, signal, (entry) => expected.check(entry));
+      expected.checkAllSeen();
+      await extractZip(archive, walked, refuse, signal, read);
+    } else {
+      const blocks = tarBytes(archive, listing.format, limits, refuse, { signal });
+      await extractTar(blocks, limits, refuse, async (member, content) => {
+        expected.check(member);
+        if (content !== null) await read(member, content);
+      });
+      expected.checkAllSeen();
+    }
+  } finally {
+    await archive.close();
+  }
+}
+
+/** Holds the archive to the listing that was checked: its file may have been replaced since. */
+class ExpectedEntries {
+  readonly #listing: ArchiveListing;
+  readonly #refuse: Refuse;
+  #seen = 0;
+
+  constructor(listing: ArchiveListing, archiveBytes: number, refuse: Refuse) {
+    this.#listing = listing;
+    this.#refuse = refuse;
+    if (archiveBytes !== listing.archiveBytes) throw this.#changed();
+  }
+
+  check(entry: ArchiveEntry): void {
+    const expected = this.#listing.entries[this.#seen];
+    this.#seen += 1;
+    if (expected?.name !== entry.name || expected.kind !== entry.kind || expected.size !== entry.size) {
+      throw this.#changed();
+    }
+  }
+
+  checkAllSeen(): void {
+    if (this.#seen !== this.#listing.entries.length) throw this.#changed();
+  }
+
+  #changed() {
+    return this.#refuse('damaged_archive', 'it has changed since it was inspected');
+  }
+}
+
+async function drain(content: AsyncIterable<Buffer>): Promise<void> {
+  for await (const _chunk of content);
+}

@@ -1,0 +1,94 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { rawZip } from '../helpers/archives.ts';
+import { openBench } from '../helpers/daemon.ts';
+import { bundle, bundleWithManifest, sha256Of } from './bundles.ts';
+import { Home, JUNE } from './home.ts';
+
+const bench = openBench(afterEach);
+
+describe('bundle verify', () => {
+  test('reads all of an archive, and stores nothing', async () => {
+    const home = await Home.open(bench, 'without a daemon');
+    const archive = bundleWithManifest('whole', { version: '7' });
+    await writeFile(join(home.folder, 'whole.tar.gz'), archive);
+    const result = await home.bundle(['verify', 'whole.tar.gz', '--sha256', sha256Of(archive)]);
+    expect({ code: result.code, ...result.json() }).toEqual({
+      code: 0,
+      digest: sha256Of(archive),
+      archiveBytes: archive.length,
+      format: 'tar.gz',
+      files: 3,
+      pages: 2,
+      manifest: { domain: 'docs', version: '7' },
+      signature: null,
+    });
+    expect((await home.bundle(['list'])).json()).toMatchObject({ versions: [] });
+  });
+
+  test('ends with 65 where an archive would be refused', async () => {
+    const home = await Home.open(bench, 'without a daemon');
+    const broken = Buffer.from(bundle('broken'));
+    // The checksum of gzip's content (RFC 1952, section 2.3.1): the first of the last eight bytes.
+    broken.writeUInt8(broken.readUInt8(broken.length - 8) ^ 1, broken.length - 8);
+    // Its listing is sound: only who reads the content finds this.
+    const crc = 1;
+    const rotten = rawZip([{ name: 'index.html', body: '<title>Home</title>', local: { crc }, central: { crc } }]);
+    const lying = bundleWithManifest('lying', {
+      files: [{ path: 'index.html', size: 1, sha256: sha256Of('x'), type: 'text/html' }],
+    });
+    await writeFile(join(home.folder, 'broken.tar.gz'), broken);
+    await writeFile(join(home.folder, 'rotten.zip'), rotten);
+    await writeFile(join(home.folder, 'lying.tar.gz'), lying);
+    const refusalOf = async (...args: string[]): Promise<unknown> => {
+      const result = await home.bundle(['verify', ...args]);
+      return [result.code, result.json().code];
+    };
+    expect(await refusalOf('broken.tar.gz')).toEqual([65, 'wrong_crc']);
+    expect((await home.bundle(['inspect', 'rotten.zip'])).code).toBe(0);
+    expect(await refusalOf('rotten.zip')).toEqual([65, 'wrong_crc']);
+    expect(await refusalOf('lying.tar.gz')).toEqual([65, 'manifest_mismatch']);
+    expect(await refusalOf('docs-2024-06-01.tar.gz', '--sha256', sha256Of('another'))).toEqual([65, 'wrong_digest']);
+    expect(await refusalOf('2030-01-01')).toEqual([69, 'version_not_found']);
+  });
+
+  test('names the files of a stored version that are not what was unpacked', async () => {
+    const home = await Home.open(bench, 'without a daemon');
+    await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
+    const digest = sha256Of(JUNE);
+    const whole = await home.bundle(['verify', '2024-06-01']);
+    const ofAll = { version: '2024-06-01', digest, sound: 2, changed: [], missing: [], unknown: [] };
+    expect({ code: whole.code, ...whole.json() }).toEqual({ code: 0, ...ofAll });
+
+    const site = join(home.folder, 'data/releases', digest, 'site');
+    await writeFile(join(site, 'index.html'), (await readFile(join(site, 'index.html'), 'utf8')).replace('j', 'J'));
+    await rm(join(site, 'guides/start.html'));
+    await writeFile(join(site, 'stray.txt'), 'of nobody');
+    const damaged = await home.bundle(['verify', '2024-06-01']);
+    const found = { sound: 0, changed: ['index.html'], missing: ['guides/start.html'], unknown: ['stray.txt'] };
+    expect({ code: damaged.code, ...damaged.json() }).toEqual({ code: 65, ...ofAll, ...found });
+    const { stdout } = await bench.run(['bundle', 'verify', '2024-06-01'], { cwd: home.folder });
+    expect(stdout).toContain('missing: guides/start.html');
+  });
+});
+
+describe('bundle audit', () => {
+  test('finds what leads nowhere and what comes from elsewhere', async () => {
+    const home = await Home.open(bench, 'without a daemon');
+    const page =
+      '<a href="/gone">a</a><a href="/guides/start#part">b</a><script src="https://cdn.example/x.js"></script>';
+    await writeFile(join(home.folder, 'docs-9.tar.gz'), bundle('audited', { 'more.html': page }));
+    await home.bundle(['import', 'docs-9.tar.gz', '--version', '9']);
+    const result = await home.bundle(['audit', '9']);
+    expect(result.code).toBe(0);
+    const { counts, findings, pages } = result.json() as Record<string, unknown> & { findings: { page: string }[] };
+    expect({ counts, pages }).toEqual({
+      counts: { broken_reference: 1, missing_fragment: 1, off_origin_load: 1 },
+      pages: 3,
+    });
+    expect(findings.map((finding) => finding.page)).toEqual(['more.html', 'more.html', 'more.html']);
+    await home.bundle(['import', 'docs-2024-06-01.tar.gz']);
+    expect((await home.bundle(['audit', '2024-06-01'])).json()).toMatchObject({ counts: {}, findings: [] });
+  });
+});
