@@ -29,6 +29,8 @@ if [ "$(major node)" -lt 24 ]; then
   export PATH
 fi
 bin=node_modules/.bin
+# Benchmarks and tests load the inference runtime by themselves; see src/main.ts.
+export ORT_DISABLE_TELEMETRY=1
 
 build() {
   # Set by a caller that has just built, and runs several tasks on that build side by side.

@@ -39,13 +39,17 @@ interface Site {
 }
 
 /** A daemon with these archives to pre-load, and an API listener whose address is known. */
-async function start(archives: Readonly<Record<string, Uint8Array>>, config: ConfigFile = {}): Promise<Site> {
+async function start(
+  archives: Readonly<Record<string, Uint8Array>>,
+  config: ConfigFile = {},
+  env: Readonly<Record<string, string>> = {},
+): Promise<Site> {
   const folder = await bench.folder();
   await folderOf(join(folder, 'bundles'), archives);
   const port = await freePort();
   const search = { keys: [{ id: 'site', sha256: sha256Of(KEY) }] };
   const merged = { deployment: { domain: 'acme' }, api: { port }, search, log: { access: false }, ...config };
-  return { daemon: await bench.start(merged, { folder }), api: `http://127.0.0.1:${port}` };
+  return { daemon: await bench.start(merged, { folder, env }), api: `http://127.0.0.1:${port}` };
 }
 
 const archive = (date: string) => `acme-export-${date}.tar.gz`;
@@ -150,11 +154,15 @@ test('search that is turned off is nowhere: no route, no listener, status off', 
   await expect(post(api, { query: 'june' })).rejects.toThrow();
 });
 
-test('an air-gapped deployment searches by words and by meaning', async () => {
+test('an air-gapped deployment searches by words and by meaning, and the inference runtime reports to nobody', async () => {
   const deployment = { type: 'air-gapped', domain: 'acme' };
-  const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, { deployment });
+  const home = await bench.folder();
+  const env = { HOME: home, XDG_CACHE_HOME: join(home, 'cache') };
+  const { daemon } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, { deployment }, env);
   await untilRead(daemon, JUNE);
   expect(pathsOf(await ofSite(daemon, 'automobile repair'))[0]).toMatch(/^\/cars/);
+  // Where its telemetry is on, it keeps an id of the machine and what it has to send there.
+  expect(await readdir(home, { recursive: true })).toEqual([]);
 });
 
 test('kill -9 while the index is being built: the next start is ready, and leaves no trace of it', async () => {
