@@ -108,11 +108,11 @@ found() {
   tries=0
   until curl -s --max-time 5 "$admin/v1/status" | grep -q '"semantic":"ready"'; do
     tries=$((tries + 1))
-    [ "$tries" -lt 150 ] || fail "no meanings within 30 s"
+    [ "$tries" -lt 600 ] || fail "no meanings within two minutes"
     sleep 0.2
   done
-  answer=$(curl -s --max-time 5 -H "Authorization: Bearer $key" -H 'Content-Type: application/json' \
-    -d '{"query":"how do I get my money back","pageSize":1}' http://127.0.0.1:8081/v1/search/acme)
+  answer=$(curl -s --max-time 30 -H "Authorization: Bearer $key" -H 'Content-Type: application/json' \
+    -d '{"query":"how do I get my money back","pageSize":1}' http://127.0.0.1:8081/v1/search/acme) || fail "the search: curl ended with $?"
   case "$answer" in *"edition $1"*'"path":"/refunds'*) ;; *) fail "the search answered $answer" ;; esac
   say "a search by meaning finds /refunds of edition $1"
 }

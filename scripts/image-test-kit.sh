@@ -35,4 +35,4 @@ mkdir -p "$work/inside/carried"
 mv "$work/kit/out/kit" "$work/kit/keys/minisign.pub" "$work/inside/carried"
 rm -rf "$work/kit"
 work="$work/inside" image_id="$(b images --quiet --no-trunc "$image")" \
-  timeout 300 unshare --net --mount --pid --fork --kill-child --mount-proc sh scripts/image-test-air-gap.sh || fail "behind the air gap"
+  timeout 900 unshare --net --mount --pid --fork --kill-child --mount-proc sh scripts/image-test-air-gap.sh || fail "behind the air gap: it ended with $? (124: not over within 15 minutes)"
