@@ -15,17 +15,23 @@ export interface SnapshotBounds {
  * lazy pictures and frames as if they were none. Their attributes are as before when it returns.
  */
 export async function scrollToEnd(stepsMax: number): Promise<void> {
-  // Scrolled to before a frame is laid out, a place is seen by the observers of that very frame.
+  // A busy machine may take a second for a frame; a page that is not drawn has none, and is not waited for twice.
+  let frameMsMax = 2_000;
+  // Scrolled to before a frame is laid out, a place is seen by the observers of that very frame, and only so: of two places
+  // between two frames they see one.
   const inNextFrame = (act: () => void) =>
     new Promise<void>((resolve) => {
       const run = () => {
         clearTimeout(timer);
+        cancelAnimationFrame(frame);
         act();
         resolve();
       };
-      // A page that is not drawn has no frames.
-      const timer = setTimeout(run, 100);
-      requestAnimationFrame(run);
+      const timer = setTimeout(() => {
+        frameMsMax = 100;
+        run();
+      }, frameMsMax);
+      const frame = requestAnimationFrame(run);
     });
   const wakeLazy = () => {
     for (const element of document.querySelectorAll('img[loading=lazy], iframe[loading=lazy]')) {
@@ -93,7 +99,9 @@ export function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: Sna
 
   const texts = [body?.innerText ?? ''];
   for (const root of roots) {
-    for (const child of root.children) if (child instanceof HTMLElement) texts.push(child.innerText);
+    // What is not laid out gives its text as it stands, and that of these is none that anybody reads.
+    for (const child of root.children)
+      if (child instanceof HTMLElement && !child.matches('style, script, template')) texts.push(child.innerText);
   }
   const links = new Set<string>();
   for (const anchor of document.querySelectorAll('a[href], area[href]')) {

@@ -35,7 +35,7 @@ const PRIVATE_V4 = [
 const UNICAST_V6 = ['2000::/3'];
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
 
-/** AWS (and most others), ECS, EKS, Alibaba, Oracle, Azure's wire server; the same over IPv6 of AWS, EKS and Google. */
+/** AWS (and most others), ECS, EKS, Alibaba, Oracle, Azure's wire server, Tencent; the same over IPv6 of AWS, EKS, Google and OpenStack. */
 const METADATA = [
   '169.254.169.254',
   '169.254.170.2',
@@ -43,9 +43,11 @@ const METADATA = [
   '100.100.100.200',
   '192.0.0.192',
   '168.63.129.16',
+  '169.254.0.23',
   'fd00:ec2::254',
   'fd00:ec2::23',
   'fd20:ce::254',
+  'fe80::a9fe:a9fe',
 ];
 
 const METADATA_HOST =
@@ -84,6 +86,8 @@ export class AddressGuard {
     if (isIP(bare) === 4) return isIn(this.#private, bare) ? 'private' : 'public';
     const carried = carriedAddresses(bare);
     if (carried.length > 0) return worst(carried.map((each) => this.kindOf(each)));
+    const translated = locallyTranslated(bare);
+    if (translated !== null && this.kindOf(translated) === 'metadata') return 'metadata';
     return isIn(this.#unicast, bare) && !isIn(this.#private, bare) ? 'public' : 'private';
   }
 
@@ -138,6 +142,15 @@ function carriedAddresses(address: string): string[] {
   if (a === 0x2001 && b === 0) return [dotted(c, d), dotted(g ^ 0xffff, h ^ 0xffff)];
   if ((e === 0 || e === 0x0200) && f === 0x5efe) return [dotted(g, h)];
   return [];
+}
+
+/**
+ * The IPv4 address that a network's own NAT64 (`64:ff9b:1::/48`, RFC 8215) leads to, by the usual prefix of 96 bits, or null.
+ * Such an address is private, wherever it leads.
+ */
+function locallyTranslated(address: string): string | null {
+  const [a, b, c, , , , g = 0, h = 0] = groupsOf(address);
+  return a === 0x64 && b === 0xff9b && c === 1 ? dotted(g, h) : null;
 }
 
 /** The eight groups of a valid IPv6 address. */

@@ -32,6 +32,8 @@ export class FileStore {
   readonly #dir: string;
   readonly #prefix = randomBytes(12).toString('hex');
   #temporaries = 0;
+  /** Folders that `putBlocking` has found or made; they may be gone again. */
+  readonly #folders = new Set<string>();
 
   constructor(dir: string) {
     this.#dir = dir;
@@ -57,8 +59,8 @@ export class FileStore {
   }
 
   /**
-   * `put` for small content in a thread that has nothing else to do: it blocks, and takes a third of the time, since nothing
-   * goes through the thread pool.
+   * `put` for small content in a thread that has nothing better to do: it blocks, and takes a third of the time, since
+   * nothing goes through the thread pool.
    */
   putBlocking(bytes: Uint8Array): StoredFile {
     const file = { sha256: hash('sha256', bytes), size: bytes.length };
@@ -75,12 +77,28 @@ export class FileStore {
     }
     const temporary = this.#temporaryPath();
     try {
-      inFolderBlocking(temporary, () => writeFileSync(temporary, bytes, { flag: 'wx', mode: FILE_MODE }));
-      inFolderBlocking(path, () => renameSync(temporary, path));
+      this.#inFolderBlocking(temporary, () => writeFileSync(temporary, bytes, { flag: 'wx', mode: FILE_MODE }));
+      this.#inFolderBlocking(path, () => renameSync(temporary, path));
       return file;
     } catch (error) {
       rmSync(temporary, { force: true });
       throw error;
+    }
+  }
+
+  /** Makes the folder first where it is not known: to fail for want of it takes as long as to write a small page. */
+  #inFolderBlocking(path: string, act: () => void): void {
+    const folder = dirname(path);
+    if (!this.#folders.has(folder)) {
+      mkdirSync(folder, { recursive: true });
+      this.#folders.add(folder);
+    }
+    try {
+      act();
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+      mkdirSync(folder, { recursive: true });
+      act();
     }
   }
 
@@ -174,16 +192,6 @@ async function inFolder<Result>(path: string, act: () => Promise<Result>): Promi
     if (errnoOf(error) !== 'ENOENT') throw error;
     await mkdir(dirname(path), { recursive: true });
     return act();
-  }
-}
-
-function inFolderBlocking(path: string, act: () => void): void {
-  try {
-    act();
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-    mkdirSync(dirname(path), { recursive: true });
-    act();
   }
 }
 

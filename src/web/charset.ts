@@ -40,6 +40,13 @@ function metaCharset(text: string): string | null {
   return null;
 }
 
+/** The charset that a file's byte order mark says, or null where it has none. It counts for more than a header (encoding standard, "decode"). */
+export function markedCharset([first, second, third]: Uint8Array): string | null {
+  if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  return first === 0xff && second === 0xfe ? 'utf-16le' : null;
+}
+
 /**
  * The charset that a page names itself, as the encoding standard's name in lower case, or null where it names none.
  *
@@ -50,9 +57,8 @@ function metaCharset(text: string): string | null {
  * @param head the file's first bytes; only `CHARSET_HEAD_BYTES` of them are looked at.
  */
 export function htmlCharset(head: Uint8Array): string | null {
-  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'utf-8';
-  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
-  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  const marked = markedCharset(head);
+  if (marked !== null) return marked;
   const text = new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES));
   const meta = metaCharset(text.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
   if (meta !== null) return meta;

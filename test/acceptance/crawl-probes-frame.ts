@@ -79,4 +79,10 @@ export const FRAME_PROBES: readonly Probe[] = [
     marked: 'a.png',
     steps: [found(/img src="([^"]+)/)],
   },
+  {
+    name: 'noframes',
+    page: '<!doctype html><html><frameset><noframes><a href="{d}/a.html">x</a></noframes></frameset></html>',
+    marked: 'a.html',
+    steps: [found(/<a href="([^"]+)/)],
+  },
 ];

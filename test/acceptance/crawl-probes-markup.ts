@@ -289,4 +289,11 @@ export const MARKUP_PROBES: readonly Probe[] = [
     marked: 'openapi.yaml',
     steps: [at('redoc', 'spec-url')],
   },
+  {
+    name: 'attribute of a library for lazy pictures',
+    page: '<p data-hero-bg-src="{d}/b.png"><img data-wide-srcset="{d}/c.png 1x, {d}/a.png 2x">',
+    marked: 'a.png',
+    files: { 'b.png': 'x', 'c.png': 'x' },
+    steps: [listed('img', 'data-wide-srcset', 1)],
+  },
 ];

@@ -216,4 +216,22 @@ export const SCRIPT_PROBES: readonly Probe[] = [
     },
     steps: [known('/assets/late-a.css')],
   },
+  {
+    name: 'script that gets by a library',
+    page: '<script>$.getJSON("{d}/a.json", show)</script>',
+    marked: 'a.json',
+    steps: [found(/getJSON\("([^"]+)/)],
+  },
+  {
+    name: 'script that shows an api',
+    page: '<script>SwaggerUIBundle({ urls: [{ "url": "../f/script-that-shows-an-api/a.yaml", name: "x" }] })</script>',
+    marked: 'a.yaml',
+    steps: [found(/"url": "([^"]+)/)],
+  },
+  {
+    name: 'script that adds a style sheet',
+    page: `<script>const l=document.createElement("link");l.rel="stylesheet";l.href='{d}/a.css';document.head.append(l)</script>`,
+    marked: 'a.css',
+    steps: [found(/l\.href='([^']+)/)],
+  },
 ];

@@ -14,6 +14,7 @@ export const SEED_PROBES: readonly Probe[] = [
   seeded('page of a sitemap', '/seed/sitemap.html'),
   seeded('page of a sitemap in gzip', '/seed/gzip.html'),
   seeded('page of a sitemap of robots txt', '/seed/robots.html'),
+  seeded('page of a feed of robots txt', '/seed/feed.html'),
   seeded('page of llms txt', '/seed/llms.html'),
   seeded('markdown of llms txt', '/seed/llms.md'),
 ];
@@ -23,8 +24,15 @@ const sitemap = (...pages: string[]): string =>
 
 /** What names them; the gzip has its address told when it is made. */
 export const seedFiles = (gzipped: (text: string) => Buffer): Readonly<Record<string, OriginFile>> => ({
-  '/robots.txt': { type: 'text/plain', body: 'User-agent: *\nSitemap: {site}/hidden/map.xml\n' },
+  '/robots.txt': {
+    type: 'text/plain',
+    body: 'User-agent: *\nSitemap: {site}/hidden/map.xml\nSitemap: {site}/hidden/rss.xml\n',
+  },
   '/hidden/map.xml': { type: 'application/xml', body: sitemap('/seed/robots.html') },
+  '/hidden/rss.xml': {
+    type: 'application/rss+xml',
+    body: '<rss><channel><link>{site}/</link><item><link>{site}/seed/feed.html</link></item></channel></rss>',
+  },
   '/sitemap.xml': {
     type: 'application/xml',
     body: '<sitemapindex><sitemap><loc>{site}/sitemap-1.xml</loc></sitemap><sitemap><loc>{site}/sitemap-2.xml.gz</loc></sitemap></sitemapindex>',
@@ -38,6 +46,7 @@ export const seedFiles = (gzipped: (text: string) => Buffer): Readonly<Record<st
   '/seed/sitemap.html': page('page of a sitemap'),
   '/seed/gzip.html': page('page of a sitemap in gzip'),
   '/seed/robots.html': page('page of a sitemap of robots txt'),
+  '/seed/feed.html': page('page of a feed of robots txt'),
   '/seed/llms.html': page('page of llms txt'),
   '/seed/llms.md': { type: 'text/markdown', body: markOf('markdown of llms txt') },
 });

@@ -160,4 +160,11 @@ export const STYLE_PROBES: readonly Probe[] = [
     },
     steps: [sheet, found(URL_IN_CSS)],
   },
+  {
+    name: 'css in utf 16',
+    page: SHEET,
+    marked: 'a.png',
+    files: { 's.css': { type: 'text/css', body: Buffer.from('\ufeffp{background:url("a.png")}', 'utf16le') } },
+    steps: [sheet, (from) => cssUrl({ ...from, text: from.text.replaceAll('\0', '') })],
+  },
 ];

@@ -82,4 +82,20 @@ export const SVG_PROBES: readonly Probe[] = [
     marked: 'a.png',
     steps: [found(/img src="([^"]+)/)],
   },
+  {
+    name: 'svg file with a prefix for links',
+    page: '<img src="{d}/b.svg">',
+    marked: 'a.png',
+    files: {
+      'b.svg':
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:l="http://www.w3.org/1999/xlink"><image l:href="a.png"/></svg>',
+    },
+    steps: [...img, found(/l:href="([^"]+)/)],
+  },
+  {
+    name: 'mathml',
+    page: '<math><mrow href="{d}/a.html"><mi>x</mi></mrow></math>',
+    marked: 'a.html',
+    steps: [at('mrow', 'href')],
+  },
 ];

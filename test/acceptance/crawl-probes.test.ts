@@ -6,10 +6,12 @@ import { dumbHostOf, follow } from './crawl-probe-host.ts';
 import { type ProbeSite, startProbeSite } from './crawl-probe-site.ts';
 import { ADDRESS_PROBES } from './crawl-probes-address.ts';
 import { CHARSET_PROBES } from './crawl-probes-charset.ts';
+import { FEED_PROBES } from './crawl-probes-feed.ts';
 import { FRAME_PROBES } from './crawl-probes-frame.ts';
 import { HEAD_PROBES } from './crawl-probes-head.ts';
 import { MARKUP_PROBES } from './crawl-probes-markup.ts';
 import { SCRIPT_PROBES } from './crawl-probes-script.ts';
+import { SEARCH_PROBES } from './crawl-probes-search.ts';
 import { SEED_PROBES, seedFiles } from './crawl-probes-seed.ts';
 import { STYLE_PROBES } from './crawl-probes-style.ts';
 import { SVG_PROBES } from './crawl-probes-svg.ts';
@@ -30,6 +32,8 @@ const PROBES: readonly Probe[] = [
   ...SCRIPT_PROBES,
   ...ADDRESS_PROBES,
   ...CHARSET_PROBES,
+  ...FEED_PROBES,
+  ...SEARCH_PROBES,
   ...SEED_PROBES,
 ];
 

@@ -30,7 +30,7 @@ const ANSWERS = {
     made.src = '/made.png';
     document.body.append(made);
     customElements.define('x-note', class extends HTMLElement {
-      constructor() { super(); this.attachShadow({ mode: 'open' }).innerHTML = '<p>In the shadow</p>'; }
+      constructor() { super(); this.attachShadow({ mode: 'open' }).innerHTML = '<style>p{color:red}</style><p>In the shadow</p>'; }
     });
     document.body.append(document.createElement('x-note'));
     new Worker('/worker.js');`,
@@ -111,8 +111,9 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
     );
     expect(page.dom?.text).toContain('Written by a script');
     expect(page.dom?.text).toContain('In the shadow');
+    expect(page.dom?.text).not.toContain('color');
     expect(page.dom?.html).toContain(
-      '<x-note><template shadowrootmode="open"><p>In the shadow</p></template></x-note>',
+      '<x-note><template shadowrootmode="open"><style>p{color:red}</style><p>In the shadow</p></template></x-note>',
     );
     expect(page.dom?.html).toMatch(/^<!DOCTYPE html>\n<html lang="en">/);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CHARSET_HEAD_BYTES, htmlCharset } from '../../src/web/index.ts';
+import { CHARSET_HEAD_BYTES, htmlCharset, markedCharset } from '../../src/web/index.ts';
 
 const of = (html: string) => htmlCharset(Buffer.from(html, 'latin1'));
 
@@ -36,5 +36,14 @@ describe('htmlCharset()', () => {
     expect(htmlCharset(Buffer.from('\ufeff<meta charset="big5">'))).toBe('utf-8');
     expect(htmlCharset(Uint8Array.from([0xfe, 0xff, 0, 60]))).toBe('utf-16be');
     expect(htmlCharset(Uint8Array.from([0xff, 0xfe, 60, 0]))).toBe('utf-16le');
+  });
+});
+
+describe('markedCharset()', () => {
+  it('is what a byte order mark says, of whatever file', () => {
+    expect(markedCharset(Buffer.from('\ufeffa{}'))).toBe('utf-8');
+    expect(markedCharset(Buffer.from('\ufeffa{}', 'utf16le'))).toBe('utf-16le');
+    expect(markedCharset(Buffer.from('a{}'))).toBeNull();
+    expect(markedCharset(new Uint8Array())).toBeNull();
   });
 });

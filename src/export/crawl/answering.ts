@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CrawlLimits } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
+import { refreshOf } from '../../web/rewrite/index.ts';
 import type { FileStore } from '../file-store.ts';
 import { isPageType } from './answer-type.ts';
 import type { KeptContent } from './content-packs.ts';
@@ -43,6 +44,9 @@ const PAUSE_MS_MAX = 60_000;
 const HOST_FAULTS_MAX = 5;
 /** Files that are looked through are read whole; others wait on the disk from here on. */
 const MEMORY_BYTES_MAX = 1024 ** 2;
+
+/** A page that leads on later than this is there to be read. */
+const REFRESH_SECONDS_MAX = 10;
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -130,12 +134,15 @@ export class Answering {
   }
 
   async #take(url: string, answer: FetchedAnswer, last: FetchedUrl | null): Promise<Answer> {
-    const { status, body } = answer;
+    const { body } = answer;
+    const refresh = refreshTarget(answer, url);
+    // Whom a header leads on, a redirect does too.
+    const status = refresh === null ? answer.status : 302;
     if (status === 304 && last !== null) return { kind: 'fetched', fetched: last, bytes: null };
     const fetched: FetchedUrl = {
       url,
       status,
-      location: REDIRECTS.has(status) ? locationOf(answer.header('location'), url) : null,
+      location: refresh ?? (REDIRECTS.has(status) ? locationOf(answer.header('location'), url) : null),
       contentType: answer.header('content-type') ?? '',
       etag: answer.header('etag'),
       lastModified: answer.header('last-modified'),
@@ -175,6 +182,14 @@ function conditionOf(last: FetchedUrl | null): Record<string, string> {
 
 function locationOf(location: string | null, url: string): string | null {
   return location === null ? null : (URL.parse(location, url)?.href ?? null);
+}
+
+/** Where a `Refresh` header leads; null where it leads nowhere else, or late. */
+function refreshTarget(answer: FetchedAnswer, url: string): string | null {
+  const refresh = answer.status === 200 ? refreshOf(answer.header('refresh') ?? '') : null;
+  if (refresh === null || refresh.seconds > REFRESH_SECONDS_MAX) return null;
+  const target = locationOf(refresh.address, url);
+  return target?.replace(/#.*/, '') === url ? null : target;
 }
 
 function isFaultOfServer({ code }: DocshelfError): boolean {

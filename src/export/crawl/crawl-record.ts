@@ -35,6 +35,14 @@ export class CrawlRecord {
     return new Map(usable.map((fetched) => [fetched.url, fetched]));
   }
 
+  /** Has the disk begin with the packs of a job, which `write` takes in: there is less to wait for then. Never fails. */
+  async flush(jobDir: string): Promise<void> {
+    const names = await readdir(jobDir).catch(() => []);
+    const packs = names.filter((name) => PACK.test(name));
+    // What goes wrong here goes wrong there too, and is told there.
+    await Promise.allSettled(packs.map((name) => flushFile(join(jobDir, name))));
+  }
+
   /**
    * Replaces the record, whole or not at all, and takes in the packs that it names.
    *
@@ -85,12 +93,16 @@ export async function recordedContents(recordsDir: string): Promise<Set<string>>
 /** Moves a pack, flushed, unless it is there already: the record that names it must not outlive its content in a power cut. */
 async function takeIn(pack: string, jobDir: string, dir: string): Promise<void> {
   try {
-    await using handle = await open(join(jobDir, pack), 'r');
-    await handle.datasync();
+    await flushFile(join(jobDir, pack));
     await rename(join(jobDir, pack), join(dir, pack));
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
   }
+}
+
+async function flushFile(file: string): Promise<void> {
+  await using handle = await open(file, 'r');
+  await handle.datasync();
 }
 
 async function textOf(file: string): Promise<string> {

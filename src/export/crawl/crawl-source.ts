@@ -67,15 +67,22 @@ export class CrawlSource implements SiteSource {
     const { settings, hosts, archiveLimits, openFetcher, network, store, workDir } = this.#options;
     const foundDir = join(workDir, 'found');
     await mkdir(foundDir, { recursive: true });
-    const { fetcher, credentials } = await openFetcher(settings, network, workDir);
     const record = new CrawlRecord(this.#options.recordsDir, request.domain);
     const { filesDir, pageEntry, pageThreads, journalDir } = this.#options;
-    const journal = await CrawlJournal.open(journalDir);
+    await using held = new AsyncDisposableStack();
+    const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
     const packFolders = { jobDir: journalDir, recordDir: record.dir };
+    const { attempt } = journal;
+    // They take as long to start as it takes to learn what the first page is.
+    const threads = held.adopt(
+      new PageThreads(pageEntry, pageThreads, { filesDir, foundDir, packFolders, attempt }),
+      (started) => started.end(),
+    );
+    const { fetcher, credentials } = await openFetcher(settings, network, workDir);
+    held.defer(() => fetcher.close());
     const kept = new KeptContent(store, packFolders);
     const findings = new CrawlFindings((finding) => sink.find(finding));
     let crawl: Crawl | null = null;
-    let rendering: PageRendering | null = null;
     const answering = new Answering({
       fetcher,
       store,
@@ -87,45 +94,40 @@ export class CrawlSource implements SiteSource {
       onBusy: (host, ms) => crawl?.onBusy(host, ms),
       signal,
     });
-    const { attempt } = journal;
-    const threads = new PageThreads(pageEntry, pageThreads, { filesDir, foundDir, packFolders, attempt });
-    try {
-      const scope = new Scope(await findScope(settings, hosts, answering, threads));
-      await threads.useScope(scope.settings);
-      // Fetching is half of the work, writing the other.
-      const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
-      const followsLinks = request.paths === null;
-      const parts = { settings, archiveLimits, scope, answering, journal, store, threads, findings };
-      crawl = new Crawl({ ...parts, followsLinks, onProgress });
-      rendering = await this.#openRendering({ crawl, scope, kept, findings, signal });
-      const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
-      checkShare(crawl, settings);
-      for (const [path, url] of wanted) {
-        if (!isAnswered(url, crawl.entries))
-          sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
-      }
-      const known = crawl.entries.size;
-      const written = await writeSite({
-        entries: crawl.entries,
-        withDigest: crawl.withDigest,
-        scope,
-        notFound,
-        startUrl: settings.url,
-        threads,
-        sink,
-        onProgress: (done, total) => sink.progress(known + (known * done) / total, 2 * known),
-        signal,
-      });
-      findings.flush(written);
-      const seen = rendering?.seen ?? new Map<string, never>();
-      await writeLivePages(journalDir, scope.settings, livePagesOf(crawl.entries, written, seen));
-      if (followsLinks) await record.write(fetchedOf(crawl.entries), credentials, journalDir);
-    } finally {
-      await rendering?.close();
-      await threads.end();
-      await fetcher.close();
-      journal.close();
+    const scope = new Scope(await findScope(settings, hosts, answering, threads));
+    await threads.useScope(scope.settings);
+    // Fetching is half of the work, writing the other.
+    const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
+    const followsLinks = request.paths === null;
+    const parts = { settings, archiveLimits, scope, answering, journal, store, threads, findings };
+    crawl = new Crawl({ ...parts, followsLinks, onProgress });
+    const rendering = await this.#openRendering({ crawl, scope, kept, findings, signal });
+    held.defer(() => rendering?.close());
+    const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
+    checkShare(crawl, settings);
+    for (const [path, url] of wanted) {
+      if (!isAnswered(url, crawl.entries))
+        sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
     }
+    const flushing = followsLinks ? record.flush(journalDir) : Promise.resolve();
+    held.defer(() => flushing);
+    const known = crawl.entries.size;
+    const written = await writeSite({
+      entries: crawl.entries,
+      withDigest: crawl.withDigest,
+      scope,
+      notFound,
+      startUrl: settings.url,
+      threads,
+      store,
+      sink,
+      onProgress: (done, total) => sink.progress(known + (known * done) / total, 2 * known),
+      signal,
+    });
+    findings.flush(written);
+    const seen = rendering?.seen ?? new Map<string, never>();
+    await writeLivePages(journalDir, scope.settings, livePagesOf(crawl.entries, written, seen));
+    if (followsLinks) await record.write(fetchedOf(crawl.entries), credentials, journalDir);
   }
 
   async #openRendering(parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl }) {

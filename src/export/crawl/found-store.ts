@@ -25,10 +25,8 @@ export class FoundStore {
   }
 
   add(found: FoundReferences): FoundPlace {
-    // Anchors are for who checks the site, which reads what was written.
-    const needed = { ...found, anchors: [] };
-    if (this.#keptBytes < KEPT_BYTES_MAX) return this.#keep(needed);
-    const bytes = Buffer.from(JSON.stringify(needed));
+    if (this.#keptBytes < KEPT_BYTES_MAX) return this.#keep(found);
+    const bytes = Buffer.from(JSON.stringify(found));
     writeSync(this.#fileOf(this.#thread), bytes, 0, bytes.length, this.#end);
     const place = { thread: this.#thread, offset: this.#end, length: bytes.length };
     this.#end += bytes.length;

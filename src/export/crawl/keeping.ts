@@ -86,17 +86,18 @@ export class Keeping {
     const { threads, journal } = this.#options;
     entry.type = typeOfAnswer(answered, entry.askedAs);
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
-    // What was too large for memory is kept as it is.
+    const lists = isList(entry);
+    // What was too large for memory is kept as it is, and so is what lists others, which is read from the store.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= this.#options.settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;
-    if (source !== null && isSmall) {
+    if (source !== null && isSmall && !lists) {
       read = await threads.read({ url: entry.url, type: source, charset: charsetOf(answered), content: given });
     }
     entry.fetched = { ...answered, content: read?.content ?? (await this.#kept(given)) };
     journal.add(entry.fetched);
     this.#bytes += entry.fetched.content?.size ?? 0;
-    if (isList(entry)) await this.#nameListed(entry);
+    if (lists) await this.#nameListed(entry);
     if (read === null) return;
     entry.place = read.place;
     entry.charset = read.charset;

@@ -58,7 +58,9 @@ export class PageRendering {
     }
     const bytes = await kept.read(entry.fetched.content);
     const chosen = chooseHtml(new TextDecoder(entry.charset ?? 'utf-8').decode(bytes), page, settings.scripts);
-    if (chosen.kind === 'settled') await crawl.settle(entry, new TextEncoder().encode(chosen.html));
+    // A settled document is written as HTML, which no browser reads in a file of XHTML.
+    if (chosen.kind === 'settled' && entry.type === 'text/html')
+      await crawl.settle(entry, new TextEncoder().encode(chosen.html));
   };
 
   async close(): Promise<void> {

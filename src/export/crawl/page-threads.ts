@@ -19,6 +19,8 @@ interface Thread {
   orders: PageOrder[];
   transfer: ArrayBuffer[];
   readonly waiting: Map<number, PromiseWithResolvers<unknown>>;
+  /** Why it does nothing any more. */
+  fault: { readonly error: unknown } | null;
 }
 
 const YOUNG_MB = 12;
@@ -31,8 +33,9 @@ export class PageThreads {
   #lastId = 0;
 
   /** @param entry URL of `worker.ts` */
-  constructor(entry: string, count: number, data: Omit<PageThreadData, 'thread'>) {
-    this.#threads = Array.from({ length: count }, (_, thread) => start(entry, { ...data, thread }));
+  constructor(entry: string, count: number, data: Omit<PageThreadData, 'thread' | 'givesPages'>) {
+    const givesPages = count === 1;
+    this.#threads = Array.from({ length: count }, (_, thread) => start(entry, { ...data, thread, givesPages }));
   }
 
   /** The host that a page says that it is published at; see `published-host.ts`. */
@@ -72,6 +75,7 @@ export class PageThreads {
   }
 
   #ask(thread: Thread, order: Unnumbered<PageOrder>, transfer: ArrayBuffer[] = []): Promise<unknown> {
+    if (thread.fault !== null) return Promise.reject(thread.fault.error);
     this.#lastId += 1;
     const waiting = Promise.withResolvers<unknown>();
     thread.waiting.set(this.#lastId, waiting);
@@ -99,7 +103,9 @@ function start(entry: string, data: PageThreadData): Thread {
   const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB };
   const worker = new Worker(new URL(entry), { workerData: data, resourceLimits });
   const waiting: Thread['waiting'] = new Map();
+  const thread: Thread = { worker, waiting, orders: [], transfer: [], fault: null };
   const fail = (error: unknown): void => {
+    thread.fault ??= { error };
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   };
@@ -115,5 +121,5 @@ function start(entry: string, data: PageThreadData): Thread {
   worker.on('exit', (code) =>
     fail(new DocshelfError('internal', `Cannot export: a thread for pages ended with ${code}`)),
   );
-  return { worker, waiting, orders: [], transfer: [] };
+  return thread;
 }

@@ -1,4 +1,5 @@
 import type { FoundKind, SourceType } from '../../web/rewrite/index.ts';
+import type { StoredFile } from '../file-store.ts';
 import type { PackFolders } from './content-packs.ts';
 import type { FetchedContent } from './fetched-url.ts';
 import type { ScopeSettings } from './scope.ts';
@@ -13,6 +14,8 @@ export interface PageThreadData {
   /** Names the attempt, and so the packs of its threads. */
   readonly attempt: string;
   readonly thread: number;
+  /** Whether small pages are given back to be stored: who has one thread alone has time for it. */
+  readonly givesPages: boolean;
 }
 
 /** Where the references of a file are kept until it is written; of length 0 in the memory of the thread, else in its file. */
@@ -76,8 +79,8 @@ export interface WriteOrder {
 }
 
 export interface WrittenPage {
-  readonly sha256: string;
-  readonly size: number;
+  /** As it is stored, or is still to be. */
+  readonly content: StoredFile | Uint8Array;
   /** For `integrity`, where it was asked for and the content has changed. */
   readonly integrity: string | null;
 }

@@ -4,10 +4,14 @@
  */
 export function payloadsOf(pageUrl: string, bytes: Uint8Array): string[] {
   const page = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!page.includes(IN_ALL_MARKS)) return [];
   const url = new URL(pageUrl);
   const names = SHAPES.flatMap(({ mark, namesOf }) => (page.includes(mark) ? namesOf(url.pathname, page) : []));
   return names.map((path) => url.origin + path);
 }
+
+/** Looked for first: most pages have none of the marks, and need not be searched for each. */
+const IN_ALL_MARKS = '__';
 
 interface Shape {
   /** Stands in every page that the framework made. */

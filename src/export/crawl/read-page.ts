@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { htmlCharset } from '../../web/index.ts';
+import { htmlCharset, markedCharset } from '../../web/index.ts';
 import { type FoundKind, type FoundReferences, findReferences, referencesOf } from '../../web/rewrite/index.ts';
 import { namesPage } from './answer-type.ts';
 import type { FoundStore } from './found-store.ts';
-import { isNoFollowPage } from './meta-robots.ts';
+import { saysNoFollow } from './meta-robots.ts';
 import type { PageContent } from './page-content.ts';
 import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
 import { payloadsOf } from './payloads.ts';
@@ -39,7 +39,7 @@ export class PageReading {
     const found = findReferences({
       type,
       bytes,
-      charset: hasMark(bytes) ? (own ?? 'utf-8') : (charset ?? own ?? 'utf-8'),
+      charset: markedCharset(bytes) ?? charset ?? own ?? 'utf-8',
       path: new URL(url).pathname,
     });
     const { urls, withDigest } = this.#newUrls(found, url, isMarkup);
@@ -47,7 +47,7 @@ export class PageReading {
       content: kept,
       place: this.#found.add(found),
       charset: found.charset,
-      noFollow: isMarkup && isNoFollowPage(bytes),
+      noFollow: found.robots.some(saysNoFollow),
       urls,
       withDigest,
       payloads: type === 'html' ? payloadsOf(url, bytes) : [],
@@ -82,12 +82,4 @@ function isNew(target: Target, isLink: boolean): boolean {
 function cssCharset(bytes: Uint8Array): string | null {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100)).toString('latin1');
   return /^@charset "([\w.:-]+)";/.exec(head)?.[1]?.toLowerCase() ?? null;
-}
-
-function hasMark([first, second, third]: Uint8Array): boolean {
-  return (
-    (first === 0xef && second === 0xbb && third === 0xbf) ||
-    (first === 0xfe && second === 0xff) ||
-    (first === 0xff && second === 0xfe)
-  );
 }

@@ -1,4 +1,4 @@
-import { type FoundReference, type FoundReferences, resolveSpecifier } from '../../web/rewrite/index.ts';
+import { type FoundReference, type FoundReferences, ownString, resolveSpecifier } from '../../web/rewrite/index.ts';
 import type { Scope } from './scope.ts';
 
 /** Where a reference leads. */
@@ -12,6 +12,16 @@ export interface Target {
   /** Whether it has been told of, as what a link leads to and as what a page loads. */
   isToldAsLink: boolean;
   isToldAsFile: boolean;
+  /** Where it leads from the folder that was written last, and the path that it has there. */
+  seenFrom: Folder | null;
+  path: string;
+  address: string;
+}
+
+/** A folder whose files are being written, as long as names stay what they are. */
+export interface Folder {
+  /** With its slash; empty for the root. */
+  readonly path: string;
 }
 
 /** Where the references of a file start from. */
@@ -43,12 +53,18 @@ const SCHEME = /^https?:/i;
 
 type KnownTargets = Map<string, Target | null>;
 
+/** As much of its base as a reference needs. */
+type Needed = 'nothing' | 'origin' | 'folder' | 'all';
+
 /** Resolves references, and remembers what they lead to. */
 export class Targets {
   readonly #scope: Scope;
-  /** By as much of the base as a reference needs: all of it, its folder, its origin, nothing. */
+  /** By as much of the base as a reference needs. */
   #byBase = new Map<string, KnownTargets>();
   #known = 0;
+  /** Of the base that was asked for last: the references of a file have the same. */
+  #lastBase = '';
+  readonly #last = new Map<Needed, KnownTargets>();
 
   constructor(scope: Scope) {
     this.#scope = scope;
@@ -67,24 +83,34 @@ export class Targets {
   }
 
   #resolve(url: string, base: string): Target | null {
-    const targets = this.#knownOf(neededOf(url, base));
+    const needed = neededOf(url);
+    if (base !== this.#lastBase) {
+      this.#lastBase = base;
+      this.#last.clear();
+    }
+    const targets = this.#last.get(needed) ?? this.#knownOf(needed, base);
     const known = targets.get(url);
     if (known !== undefined) return known;
     const target = this.#targetOf(URL.parse(url, base));
-    targets.set(url, target);
+    // The reference may be a part of a longer text, which would be kept with it.
+    targets.set(ownString(url), target);
     this.#known += 1;
     return target;
   }
 
-  #knownOf(base: string): KnownTargets {
-    const known = this.#byBase.get(base);
-    if (known !== undefined) return known;
-    if (this.#known >= KNOWN_MAX || this.#byBase.size >= BASES_MAX) {
-      this.#byBase = new Map();
-      this.#known = 0;
+  #knownOf(needed: Needed, base: string): KnownTargets {
+    const part = partOf(base, needed);
+    let targets = this.#byBase.get(part);
+    if (targets === undefined) {
+      if (this.#known >= KNOWN_MAX || this.#byBase.size >= BASES_MAX) {
+        this.#byBase = new Map();
+        this.#last.clear();
+        this.#known = 0;
+      }
+      targets = new Map();
+      this.#byBase.set(part, targets);
     }
-    const targets: KnownTargets = new Map();
-    this.#byBase.set(base, targets);
+    this.#last.set(needed, targets);
     return targets;
   }
 
@@ -92,15 +118,23 @@ export class Targets {
     const canonical = url === null ? null : this.#scope.canonical(url);
     if (url === null || canonical === null) return null;
     const { href, hash } = url;
-    return { href, hash, canonical, isOwn: this.#scope.isOwn(url), isToldAsLink: false, isToldAsFile: false };
+    const isOwn = this.#scope.isOwn(url);
+    const unseen = { isToldAsLink: false, isToldAsFile: false, seenFrom: null, path: '', address: '' };
+    return { href, hash, canonical, isOwn, ...unseen };
   }
 }
 
-function neededOf(url: string, base: string): string {
+function neededOf(url: string): Needed {
   const first = url[0];
-  if (first === '/' && url[1] !== '/') return base.slice(0, base.indexOf('/', 8));
-  if (first === '#' || first === '?' || first === undefined) return base;
-  if (SCHEME.test(url)) return '';
+  if (first === '/' && url[1] !== '/') return 'origin';
+  if (first === '#' || first === '?' || first === undefined) return 'all';
+  return SCHEME.test(url) ? 'nothing' : 'folder';
+}
+
+function partOf(base: string, needed: Needed): string {
+  if (needed === 'all') return base;
+  if (needed === 'nothing') return '';
+  if (needed === 'origin') return base.slice(0, base.indexOf('/', 8));
   const end = base.search(/[?#]/);
   return base.slice(0, base.lastIndexOf('/', end === -1 ? base.length : end));
 }

@@ -7,6 +7,8 @@ import { type Entry, hasContent } from './entry.ts';
 import { Robots } from './robots.ts';
 import type { Scope } from './scope.ts';
 
+/** As sites call theirs: most, WordPress, Astro. */
+const SITEMAPS = ['sitemap.xml', 'sitemap_index.xml', 'sitemap-index.xml'];
 /** Sitemaps that a robots.txt may name. */
 const SITEMAPS_MAX = 500;
 const KNOWN: { readonly depth: number; readonly isOptional: boolean; readonly referrer: string } = {
@@ -41,7 +43,7 @@ export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots,
   const start = scope.canonical(new URL(settings.url));
   if (start !== null) crawl.name(start, { askedAs: 'link', referrer: '', depth: 0 });
   const folders = [...new Set([`${scope.origin}/`, scope.origin + scope.prefix])];
-  const sitemaps = [...robots.sitemaps, ...folders.map((folder) => `${folder}sitemap.xml`)];
+  const sitemaps = [...robots.sitemaps, ...folders.flatMap((folder) => SITEMAPS.map((name) => folder + name))];
   for (const sitemap of sitemaps.slice(0, SITEMAPS_MAX)) {
     const url = URL.parse(sitemap, scope.origin);
     // A sitemap speaks for its own host (sitemaps.org).
@@ -52,8 +54,9 @@ export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots,
   for (const folder of folders) {
     crawl.name(`${folder}llms.txt`, { ...KNOWN, askedAs: 'llms' });
     crawl.name(`${folder}llms-full.txt`, { ...KNOWN, askedAs: 'known_file' });
-    // The search of static sites, which its script alone names.
-    crawl.name(`${folder}pagefind/pagefind-entry.json`, { ...KNOWN, askedAs: 'known_file' });
+    // The search of static sites, which its script alone names; Nextra has it in a folder of another name.
+    for (const name of ['pagefind', '_pagefind'])
+      crawl.name(`${folder}${name}/pagefind-entry.json`, { ...KNOWN, askedAs: 'known_file' });
   }
 }
 

@@ -33,6 +33,7 @@ class SitemapReader implements Sitemap {
   readonly sitemaps: string[] = [];
   readonly #tokenizer = new Tokenizer({}, this);
   #isInSitemap = false;
+  #isInItem = false;
   #text: string | null = null;
 
   read(xml: string): void {
@@ -43,16 +44,21 @@ class SitemapReader implements Sitemap {
 
   onStartTag({ tagName, attrs }: Token.TagToken): void {
     if (tagName === 'sitemap') this.#isInSitemap = true;
-    // An address in a namespace of its own (`image:loc`) is no page's.
-    this.#text = tagName === 'loc' ? '' : null;
-    // A page in other languages (Google's extension of the protocol).
-    const href = tagName === 'xhtml:link' ? attrs.find(({ name }) => name === 'href')?.value : undefined;
+    if (tagName === 'item' || tagName === 'entry') this.#isInItem = true;
+    const isFeedLink = this.#isInItem && tagName === 'link';
+    // An address in a namespace of its own (`image:loc`) is no page's. RSS has it as text.
+    this.#text = tagName === 'loc' || isFeedLink ? '' : null;
+    // A page in other languages (Google's extension of the protocol), or Atom's.
+    if (tagName !== 'xhtml:link' && !isFeedLink) return;
+    const attribute = (wanted: string): string | undefined => attrs.find(({ name }) => name === wanted)?.value;
+    const href = (attribute('rel') ?? 'alternate') === 'alternate' ? attribute('href') : undefined;
     if (href !== undefined && this.pages.length < ADDRESSES_MAX) this.pages.push(href);
   }
 
   onEndTag({ tagName }: Token.TagToken): void {
     if (tagName === 'sitemap') this.#isInSitemap = false;
-    if (tagName !== 'loc' || this.#text === null) return;
+    if (tagName === 'item' || tagName === 'entry') this.#isInItem = false;
+    if ((tagName !== 'loc' && tagName !== 'link') || this.#text === null || this.#text.trim() === '') return;
     const list = this.#isInSitemap ? this.sitemaps : this.pages;
     if (list.length < ADDRESSES_MAX) list.push(this.#text.trim());
     this.#text = null;

@@ -17,9 +17,9 @@ export type PageAnswer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: PlainError };
 
-const { filesDir, foundDir, packFolders, attempt, thread } = workerData as PageThreadData;
+const { filesDir, foundDir, packFolders, attempt, thread, givesPages } = workerData as PageThreadData;
 const packs = new ContentPacks(packFolders, `${attempt}-${thread}.pack`);
-const contents = new PageContent(new FileStore(filesDir), packs);
+const contents = new PageContent(new FileStore(filesDir), packs, givesPages);
 const found = new FoundStore(foundDir, thread);
 
 interface Work {
@@ -75,5 +75,12 @@ function answerTo(order: PageOrder): PageAnswer {
   }
 }
 
-// One message for many pages: waking a thread costs as much as reading a small page.
-parentPort?.on('message', (orders: readonly PageOrder[]) => parentPort?.postMessage(orders.map(answerTo)));
+/** In one message: waking a thread costs as much as reading a small page, and a thread that waits for more has nothing to do. */
+const ANSWERS_MAX = 4;
+
+parentPort?.on('message', (orders: readonly PageOrder[]) => {
+  for (let at = 0; at < orders.length; at += ANSWERS_MAX) {
+    const answers = orders.slice(at, at + ANSWERS_MAX).map(answerTo);
+    parentPort?.postMessage(answers, contents.takeGiven());
+  }
+});

@@ -6,7 +6,7 @@ import type { FoundStore } from './found-store.ts';
 import { naturalName } from './names/file-name.ts';
 import type { PageContent } from './page-content.ts';
 import type { SiteNames, WriteOrder, WrittenPage } from './page-work.ts';
-import { baseOf, isMapped, type ReferenceBase, type Target, type Targets } from './reference-target.ts';
+import { baseOf, type Folder, isMapped, type ReferenceBase, type Target, type Targets } from './reference-target.ts';
 import type { Scope } from './scope.ts';
 
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
@@ -18,6 +18,8 @@ interface Written {
   readonly from: string;
   readonly path: string;
   readonly isRooted: boolean;
+  /** That of `from`, or the root where addresses begin there. */
+  readonly folder: Folder;
 }
 
 /** Writes files with their references led to where the others are now. */
@@ -29,9 +31,8 @@ export class PageWriting {
   #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
   #literals: AskedLiterals | null = null;
   #digests: ReadonlyMap<string, string> = new Map();
-  /** Folder of the file that was written last, and what leads where from there. */
-  #folder: string | null = null;
-  #addresses = new Map<Target, string>();
+  /** Of the file that was written last. */
+  #folder: Folder = { path: '' };
 
   constructor(contents: PageContent, found: FoundStore, scope: Scope, targets: Targets) {
     this.#contents = contents;
@@ -44,7 +45,7 @@ export class PageWriting {
     const { asked, paths } = names;
     this.#names = names;
     this.#literals = asked.length === 0 ? null : new AskedLiterals(asked, paths, this.#scope);
-    this.#folder = null;
+    this.#folder = { path: '' };
   }
 
   useDigests(digests: ReadonlyMap<string, string>): void {
@@ -53,11 +54,12 @@ export class PageWriting {
 
   write({ url, path, content, place, isRooted, needsDigest }: WriteOrder): WrittenPage {
     const bytes = this.#contents.read(content);
-    if (place === null) return { ...this.#contents.store(bytes), integrity: null };
+    if (place === null) return { content: this.#contents.store(bytes), integrity: null };
     const found = this.#found.read(place);
     const { origin, prefix } = this.#scope;
     const base = baseOf(found, url, origin + prefix, /\.(?:x?html?|svg)$/i.test(path));
-    const file = { base, from: found.base === null ? path : this.#basePathOf(base, path), path, isRooted };
+    const from = found.base === null ? path : this.#basePathOf(base, path);
+    const file = { base, from, path, isRooted, folder: this.#folderFrom(isRooted ? '/' : from) };
     const rewritten = rewriteFile(bytes, found, (reference) => {
       const text = this.#replacement(reference, file);
       return text === reference.url ? null : text;
@@ -66,7 +68,7 @@ export class PageWriting {
     const hasChanged = rewritten.changed > 0 || written !== rewritten.bytes;
     const integrity =
       needsDigest && hasChanged ? `sha384-${createHash('sha384').update(written).digest('base64')}` : null;
-    return { ...this.#contents.store(written), integrity };
+    return { content: this.#contents.store(written), integrity };
   }
 
   #withLiterals(bytes: Uint8Array, path: string, charset: string): Uint8Array {
@@ -98,35 +100,34 @@ export class PageWriting {
   }
 
   #fileReplacement(reference: FoundReference, target: Target, file: Written): string | null {
+    // From all pages of one folder a target has one address, and pages come by folder. A page's own fragments have none.
+    if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
+      return target.address;
     const { href, hash, canonical, isOwn } = target;
     const path = this.#names.paths.get(canonical);
     if (path !== undefined) {
       const suffix = hash === '' ? (this.#names.fragments.get(canonical) ?? '') : hash;
       if (reference.kind === 'worker') return `/${encodePath(path)}${suffix}`;
-      // A page's own fragments are no address at all.
-      return path === file.from
-        ? this.#addressOf(path, file, suffix)
-        : this.#knownAddressOf(target, path, file, suffix);
+      const address = this.#addressOf(path, file, suffix);
+      if (path !== file.from) {
+        target.seenFrom = file.folder;
+        target.path = path;
+        target.address = address;
+      }
+      return address;
     }
     if (!isOwn) return href;
+    // What may have been no address is left as it was.
+    if (reference.kind === 'lazy') return null;
     // A page that is not in the export: where readers find it. A file: the answer is none, as it is on the live site.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }
 
-  /** From all pages of one folder a target has one address; pages come by folder. */
-  #knownAddressOf(target: Target, path: string, file: Written, suffix: string): string {
-    const { from, isRooted } = file;
-    const folder = isRooted ? '/' : from.slice(0, from.lastIndexOf('/') + 1);
-    if (folder !== this.#folder) {
-      this.#folder = folder;
-      this.#addresses = new Map();
-    }
-    const known = this.#addresses.get(target);
-    if (known !== undefined) return known;
-    const address = this.#addressOf(path, file, suffix);
-    this.#addresses.set(target, address);
-    return address;
+  #folderFrom(from: string): Folder {
+    const path = from.slice(0, from.lastIndexOf('/') + 1);
+    if (path !== this.#folder.path) this.#folder = { path };
+    return this.#folder;
   }
 
   #addressOf(path: string, { from, isRooted }: Written, suffix = ''): string {

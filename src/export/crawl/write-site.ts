@@ -1,6 +1,7 @@
 import { Lanes } from '../../archive/lanes.ts';
 import { mediaTypeOf } from '../../web/index.ts';
 import { encodePath, relativeUrl } from '../../web/rewrite/index.ts';
+import type { FileStore, StoredFile } from '../file-store.ts';
 import type { SiteSink, StoredContent } from '../ports.ts';
 import { isPageType } from './answer-type.ts';
 import { type ContentEntry, contentOf, type Entry, hasContent } from './entry.ts';
@@ -21,6 +22,7 @@ export interface WriteSiteOptions {
   /** Address of the start page. */
   readonly startUrl: string;
   readonly threads: PageThreads;
+  readonly store: FileStore;
   readonly sink: SiteSink;
   readonly onProgress: (done: number, total: number) => void;
   readonly signal: AbortSignal;
@@ -138,14 +140,15 @@ class Writing {
   }
 
   async write({ entry, path, isRooted = false }: SiteFile, needsDigest: boolean): Promise<void> {
-    const { threads, sink, onProgress } = this.#options;
+    const { threads, store, sink, onProgress } = this.#options;
     const { url, place, charset } = entry;
     const type = mediaTypeOf(path, charset ?? undefined);
     const content = contentOf(entry);
     let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
     if (place !== null || content.packed !== null) {
       const written = await threads.write({ url, path, content, place, isRooted, needsDigest });
-      stored = { sha256: written.sha256, size: written.size, type };
+      const file = written.content instanceof Uint8Array ? storeGiven(written.content, store) : written.content;
+      stored = { sha256: file.sha256, size: file.size, type };
       if (written.integrity !== null) this.digests.set(url, written.integrity);
     }
     await sink.add(path, stored);
@@ -153,6 +156,13 @@ class Writing {
     this.#total = Math.max(this.#total, this.#done);
     onProgress(this.#done, this.#total);
   }
+}
+
+/** What a thread gave to be stored. Its memory is freed here: it would call the collector every other dozen of pages. */
+function storeGiven(page: Uint8Array, store: FileStore): StoredFile {
+  const file = store.putBlocking(page);
+  if (page.buffer instanceof ArrayBuffer) page.buffer.transfer(0);
+  return file;
 }
 
 /**

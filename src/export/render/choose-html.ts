@@ -2,7 +2,7 @@ import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/index.ts';
 import { dropScripts } from './drop-scripts.ts';
 import type { RenderedPage } from './ports.ts';
-import { countMissing, countWords, sumOf, textOfHtml } from './words.ts';
+import { countMissing, countWords, countWordsOfHtml, sumOf } from './words.ts';
 
 export type ChosenHtml =
   | { readonly kind: 'original' }
@@ -35,7 +35,7 @@ export function chooseHtml(
   if (dom === null) return { kind: 'original' };
   const seen = countWords(dom.text);
   const total = sumOf(seen);
-  const missing = countMissing(seen, countWords(textOfHtml(original)));
+  const missing = countMissing(seen, countWordsOfHtml(original));
   const share = total === 0 ? 0 : missing / total;
   const isOwn = share <= MISSING_SHARE_FREE || (share <= MISSING_SHARE_MAX && missing < MISSING_WORDS_MAX);
   if (isOwn) return { kind: 'original' };

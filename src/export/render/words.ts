@@ -40,18 +40,43 @@ export function sumOf(counts: ReadonlyMap<string, number>): number {
   return sum;
 }
 
-/** The text of a document that needs no script to be there, whether styles show it or not; declarative shadow roots are in it. */
-export function textOfHtml(html: string): string {
-  const parts: string[] = [];
+/** Elements within a line, whose ends part no words: highlighted code, and long names that may be broken. */
+const INLINE: ReadonlySet<string> = new Set(
+  'a abbr b bdi bdo button cite code data del dfn em font i img ins kbd label link mark meta q s samp script small span strong style sub sup svg template time u var wbr'.split(
+    ' ',
+  ),
+);
+
+/**
+ * How often each word stands in a document, of the text that needs no script to be there, whether styles show it or not;
+ * declarative shadow roots are in it. Where elements within a line meet, only styles could tell whether that parts two
+ * words: both readings count.
+ */
+export function countWordsOfHtml(html: string): Map<string, number> {
+  const document = parse(html) as unknown as TreeNode;
+  const counts = countWords(textOf(document, true));
+  for (const [word, count] of countWords(textOf(document, false)))
+    counts.set(word, Math.max(count, counts.get(word) ?? 0));
+  return counts;
+}
+
+/** Stands at the end of what is no element within a line. */
+const BREAK: TreeNode = { nodeName: 'br' };
+
+/** @param parts whether the end of an element within a line parts words */
+function textOf(document: TreeNode, parts: boolean): string {
+  const texts: string[] = [];
   // A list and no recursion: documents are nested as deeply as their authors like.
-  const waiting: TreeNode[] = [parse(html) as unknown as TreeNode];
+  const waiting: TreeNode[] = [document];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-    if (node.nodeName === '#text') parts.push(node.value ?? '');
+    if (node.nodeName === '#text') texts.push(node.value ?? '');
+    if (parts || (node.nodeName !== '#text' && !INLINE.has(node.nodeName))) texts.push(' ');
     const isShadow = node.attrs?.some(({ name }) => name === 'shadowrootmode') ?? false;
     if (isShadow && node.content !== undefined) waiting.push(node.content);
     if (UNSEEN.has(node.nodeName)) continue;
     const children = node.childNodes ?? [];
+    if (children.length > 0 && !INLINE.has(node.nodeName)) waiting.push(BREAK);
     for (let at = children.length - 1; at >= 0; at--) waiting.push(children[at] as TreeNode);
   }
-  return parts.join(' ');
+  return texts.join('');
 }

@@ -1,21 +1,30 @@
 import { PageFacts } from './markup/page-facts.ts';
 import { readDocument } from './markup/read-document.ts';
+import { readFeed } from './markup/read-feed.ts';
 import { readCss } from './read-css.ts';
 import { readManifest } from './read-json.ts';
+import { readFileScript } from './read-page-script.ts';
 import { readScript } from './read-script.ts';
 import type { FoundReferences } from './reference.ts';
 import { ReferenceList } from './reference-list.ts';
 import { Region } from './region.ts';
-import { sourceText } from './source-text.ts';
+import { ownStrings, sourceText } from './source-text.ts';
 import { CSS } from './write.ts';
 
-/** How a file is read. `xml` is SVG and XHTML; `script` is JavaScript, module or not; `manifest` a web app manifest. */
-export type SourceType = 'html' | 'xml' | 'css' | 'script' | 'manifest';
+/**
+ * How a file is read. `xml` is SVG and XHTML, `feed` all other XML; `script` is JavaScript, module or not; `manifest` a web app
+ * manifest.
+ */
+export type SourceType = 'html' | 'xml' | 'feed' | 'css' | 'script' | 'manifest';
 
 const SOURCE_TYPES: ReadonlyMap<string, SourceType> = new Map([
   ['text/html', 'html'],
   ['application/xhtml+xml', 'xml'],
   ['image/svg+xml', 'xml'],
+  ['application/xml', 'feed'],
+  ['text/xml', 'feed'],
+  ['application/rss+xml', 'feed'],
+  ['application/atom+xml', 'feed'],
   ['text/css', 'css'],
   ['text/javascript', 'script'],
   ['application/javascript', 'script'],
@@ -27,7 +36,7 @@ const SOURCE_TYPES: ReadonlyMap<string, SourceType> = new Map([
 
 /**
  * How a file of that media type is read, or null where it holds no reference that can be found. A web app manifest that is
- * sent as JSON is known by the page that names it (`manifest`). Feeds, sitemaps and other XML are left as they are.
+ * sent as JSON is known by the page that names it (`manifest`).
  */
 export function sourceTypeOf(mediaType: string): SourceType | null {
   const end = mediaType.indexOf(';');
@@ -55,16 +64,20 @@ export function findReferences(file: SourceFile): FoundReferences {
     case 'xml':
       readDocument(region, list, page, file.type === 'xml');
       break;
+    case 'feed':
+      readFeed(region, list);
+      break;
     case 'css':
       readCss(new Region(units, CSS), list);
       break;
     case 'script':
       readScript(region, list);
+      readFileScript(region, list);
       break;
     case 'manifest':
       readManifest(region, list);
       break;
   }
-  const { base, anchors, title, textChars, importMaps } = page;
-  return { charset, urls: list.urls, spans: list.spans, base, anchors, title, textChars, importMaps };
+  const { base, importMaps, robots } = page;
+  return { charset, urls: ownStrings(list.urls), spans: list.spans, base, importMaps, robots };
 }

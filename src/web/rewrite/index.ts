@@ -5,8 +5,9 @@
  * 2. `rewriteFile` writes it, whenever the new addresses are known, without reading it again.
  */
 export { findReferences, type SourceFile, type SourceType, sourceTypeOf } from './find-references.ts';
-export { TEXT_CHARS_COUNTED } from './markup/page-facts.ts';
+export { refreshOf } from './markup/lists.ts';
 export { type FoundKind, type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
 export { encodePath, relativeUrl } from './relative-url.ts';
 export { type ResolvedSpecifier, resolveSpecifier } from './resolve-specifier.ts';
+export { ownString } from './source-text.ts';
 export { type Edit, type Replace, rewriteFile, spliceBytes } from './write.ts';

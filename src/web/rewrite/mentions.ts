@@ -1,3 +1,4 @@
+import { doxygenFiles } from './doxygen-files.ts';
 import type { ReferenceList } from './reference-list.ts';
 import type { Region } from './region.ts';
 import { vitePressChunks } from './vitepress-chunks.ts';
@@ -17,6 +18,9 @@ export function readMentions(region: Region, list: ReferenceList): void {
   // One file of the site may name all pages; where each page does, that would be too much of it.
   for (const file of vitePressChunks(text, list.filePath?.endsWith('.js') === true)) list.mention(file);
   mentionWebpackChunks(text, list);
+  for (const file of doxygenFiles(text)) list.mention(file);
+  // The index of Docusaurus' local search, one for each part of a site; the first is that of all.
+  if (text.includes('search-index{dir}.json')) list.mention(besideAssets('search-index.json', list));
 }
 
 const NEXT_STATIC = '/_next/static/';
@@ -83,6 +87,12 @@ function fromBuildRoot(dependency: string, list: ReferenceList): string {
   return at === -1 ? `/${dependency}` : own.slice(0, at + 1) + dependency;
 }
 
+/** A file in the folder that the site was built for, where this one is in its `assets/js/`. */
+function besideAssets(name: string, { filePath }: ReferenceList): string {
+  const own = filePath ?? '';
+  return own.slice(0, own.lastIndexOf('/assets/js/') + 1) + name;
+}
+
 function stringsOf(json: string): string[] {
   try {
     const parsed: unknown = JSON.parse(json);
@@ -102,6 +112,18 @@ function mentionRoutes(text: string, list: ReferenceList): void {
       if (address.startsWith('/') && ROUTE_FILE.test(address)) list.mention(address);
     }
   }
+}
+
+/** A whole string that begins like an address seen from the page, or is all that a call is given, and ends like data. */
+const DATA =
+  /(?:(?<=["'`])\.{1,2}\/|(?<=\(["'`]))[\w~%@+-][\w.~%@+/-]{0,200}\.(?:json|geojson|csv|tsv|ya?ml|cast|wasm)(?=["'`])/g;
+/** A script that shows data is short; a longer one is the page itself once more, with all its examples. */
+const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
+
+/** Data that a script in a page hands to whatever draws them: a chart, a map, a recording. */
+export function readDataLiterals({ text }: Region, list: ReferenceList): void {
+  if (text.length > DATA_SCRIPT_CHARS_MAX || text.includes('__next_f')) return;
+  for (const [address] of text.matchAll(DATA)) list.mention(address);
 }
 
 /** A whole string that ends like a file that scripts load. */

@@ -1,14 +1,16 @@
 import { tokenize, tokenTypes } from 'css-tree/tokenizer';
-import { string, url } from 'css-tree/utils';
+import { ident, string, url } from 'css-tree/utils';
 import type { ReferenceList } from './reference-list.ts';
 import type { Region } from './region.ts';
 import { CSS } from './write.ts';
 
 const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;
+/** An `i`, `l`, `r` or `u` that is written by its number, as in `\75rl(`: in CSS a name may be. */
+const ESCAPED_NAME = /\\0{0,4}(?:[46][9c]|[57][25])/i;
 
 /** Whether CSS can hold an address at all; reading it costs much more. */
 export function mayHoldUrls(css: string): boolean {
-  return MAY_HOLD.test(css);
+  return MAY_HOLD.test(css) || ESCAPED_NAME.test(css);
 }
 
 /** Functions whose strings are addresses. */
@@ -29,6 +31,8 @@ class CssReading {
   readonly #functions: string[] = [];
   /** The at-rule whose prelude is being read, until its `{` or `;`. */
   #rule = '';
+  /** Where the address begins of an `url()` without quotes whose name is written with escapes. */
+  #escapedUrlStart: number | null = null;
   /** Whether an `@import` has its address yet. */
   #isImporting = false;
 
@@ -44,7 +48,7 @@ class CssReading {
   #onToken(type: number, start: number, end: number): void {
     switch (type) {
       case tokenTypes.AtKeyword:
-        this.#rule = this.#region.text.slice(start, end).toLowerCase();
+        this.#rule = this.#nameAt(start, end);
         this.#isImporting = this.#rule === '@import';
         break;
       case tokenTypes.Semicolon:
@@ -53,15 +57,16 @@ class CssReading {
         this.#rule = '';
         this.#isImporting = false;
         this.#functions.length = 0;
+        this.#escapedUrlStart = null;
         break;
       case tokenTypes.Function:
-        this.#functions.push(this.#region.text.slice(start, end - 1).toLowerCase());
+        this.#onFunction(start, end);
         break;
       case tokenTypes.LeftParenthesis:
         this.#functions.push('(');
         break;
       case tokenTypes.RightParenthesis:
-        this.#functions.pop();
+        this.#onRightParenthesis(start);
         break;
       case tokenTypes.Url:
         this.#onUrl(start, end);
@@ -70,6 +75,27 @@ class CssReading {
         this.#onString(start, end);
         break;
     }
+  }
+
+  #nameAt(start: number, end: number): string {
+    const name = this.#region.text.slice(start, end);
+    return (name.includes('\\') ? ident.decode(name) : name).toLowerCase();
+  }
+
+  /** The tokenizer takes `u\72l(a.png)` for a function of any name, and what is in it for tokens of its own. */
+  #onFunction(start: number, end: number): void {
+    const name = this.#nameAt(start, end - 1);
+    this.#functions.push(name);
+    if (name === 'url' && !/^\s*["']/.test(this.#region.text.slice(end, end + 100))) this.#escapedUrlStart = end;
+  }
+
+  #onRightParenthesis(end: number): void {
+    const start = this.#escapedUrlStart;
+    if (start !== null && this.#functions.at(-1) === 'url') {
+      this.#add(start, end, url.decode(`url(${this.#region.text.slice(start, end)})`));
+      this.#escapedUrlStart = null;
+    }
+    this.#functions.pop();
   }
 
   /** Without quotes: `url( a.png )`. */

@@ -1,6 +1,7 @@
+import { isLetter } from './markup/characters.ts';
 import { type FoundKind, REFERENCE_KINDS } from './reference.ts';
 import type { Region } from './region.ts';
-import { decodeUrl, isUtf16, ownString } from './source-text.ts';
+import { decodeUrl, isUtf16 } from './source-text.ts';
 
 const KIND_INDEX: ReadonlyMap<FoundKind, number> = new Map(REFERENCE_KINDS.map((kind, index) => [kind, index]));
 
@@ -10,6 +11,7 @@ const TRIMMED = 0x20;
 
 /** Gathers what the readers find. */
 export class ReferenceList {
+  /** Parts of the file's text: see `ownStrings`. */
   readonly urls: string[] = [];
   readonly spans: number[] = [];
   readonly charset: string;
@@ -37,7 +39,7 @@ export class ReferenceList {
     while (from < to && text.charCodeAt(from) <= TRIMMED) from++;
     while (to > from && text.charCodeAt(to - 1) <= TRIMMED) to--;
     const url = decodeUrl(trim(units), this.charset);
-    if (url === '' || NO_FILE.test(url)) return;
+    if (url === '' || (isLetter(url.charCodeAt(0)) && NO_FILE.test(url))) return;
     // A fragment of the page itself: to a reader a place to go to, to all others something within the file.
     if (url.startsWith('#') && kind !== 'link') return;
     this.push(kind, region.source(from), region.source(to), url, writing);
@@ -53,9 +55,8 @@ export class ReferenceList {
   push(kind: FoundKind, start: number, end: number, url: string, writing: number): void {
     let index = this.#indexes.get(url);
     if (index === undefined) {
-      const own = ownString(url);
-      index = this.urls.push(own) - 1;
-      this.#indexes.set(own, index);
+      index = this.urls.push(url) - 1;
+      this.#indexes.set(url, index);
     }
     const bytes = this.#bytesPerUnit;
     this.spans.push(start * bytes, end * bytes, index, KIND_INDEX.get(kind) ?? 0, writing);

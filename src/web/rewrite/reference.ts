@@ -53,14 +53,10 @@ export interface FoundReferences {
   readonly spans: readonly number[];
   /** The first `<base href>`, which every relative reference starts from, or null. */
   readonly base: string | null;
-  /** What a fragment may lead to: every `id`, and the `name` of an `a`. */
-  readonly anchors: readonly string[];
-  /** The text of the first `<title>`, or null. */
-  readonly title: string | null;
-  /** Characters of text outside scripts, styles and the title, counted up to `TEXT_CHARS_COUNTED`: about how much there is to read without scripts. */
-  readonly textChars: number;
   /** The page's import maps, as JSON, in their order. */
   readonly importMaps: readonly string[];
+  /** What its metas tell robots: `noindex, nofollow`. */
+  readonly robots: readonly string[];
 }
 
 export const SPAN_NUMBERS = 5;
@@ -68,7 +64,8 @@ export const SPAN_NUMBERS = 5;
 export function* referencesOf(found: FoundReferences): Generator<FoundReference> {
   const { spans, urls } = found;
   for (let at = 0; at < spans.length; at += SPAN_NUMBERS) {
-    const [start = 0, end = 0, url = 0, kind = 0, writing = 0] = spans.slice(at, at + SPAN_NUMBERS);
-    yield { kind: REFERENCE_KINDS[kind] ?? 'mention', url: urls[url] ?? '', start, end, writing };
+    const url = urls[spans[at + 2] ?? 0] ?? '';
+    const kind = REFERENCE_KINDS[spans[at + 3] ?? 0] ?? 'mention';
+    yield { kind, url, start: spans[at] ?? 0, end: spans[at + 1] ?? 0, writing: spans[at + 4] ?? 0 };
   }
 }

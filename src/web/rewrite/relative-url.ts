@@ -1,5 +1,7 @@
 /** What may stand in a path as it is: RFC 3986's pchar without the quote, the parentheses and `;`, which mean something to others. */
 const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
+/** A path that has none of it: nearly every one. */
+const PLAIN = /^[\w!$*+,=@~.:&/-]*$/;
 
 function percentEncode(text: string): string {
   return Array.from(Buffer.from(text, 'utf8'), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(
@@ -9,6 +11,7 @@ function percentEncode(text: string): string {
 
 /** A file's path (not encoded, without leading slash) as it is written in an address. */
 export function encodePath(path: string): string {
+  if (PLAIN.test(path)) return path;
   return path
     .split('/')
     .map((segment) => segment.replace(ENCODED, percentEncode))
@@ -23,14 +26,20 @@ export function encodePath(path: string): string {
  */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
   if (fromPath === toPath && suffix.startsWith('#')) return suffix;
-  const from = fromPath.split('/');
-  const to = toPath.split('/');
-  let shared = 0;
-  while (shared < from.length - 1 && shared < to.length - 1 && from[shared] === to[shared]) shared++;
-  const up = '../'.repeat(from.length - 1 - shared);
-  const down = encodePath(to.slice(shared).join('/'));
+  const shared = endOfSharedFolders(fromPath, toPath);
+  let up = '';
+  for (let at = fromPath.indexOf('/', shared); at !== -1; at = fromPath.indexOf('/', at + 1)) up += '../';
+  const down = encodePath(toPath.slice(shared));
   if (up === '' && down === '') return `./${suffix}`;
   // `a:b` would be a scheme, and `//` a host.
   const isMistakable = up === '' && (down.startsWith('/') || (down.split('/', 1)[0] ?? '').includes(':'));
   return `${isMistakable ? './' : ''}${up}${down}${suffix}`;
+}
+
+function endOfSharedFolders(fromPath: string, toPath: string): number {
+  let end = 0;
+  for (let at = 0; at < fromPath.length && fromPath.charCodeAt(at) === toPath.charCodeAt(at); at++) {
+    if (fromPath[at] === '/') end = at + 1;
+  }
+  return end;
 }

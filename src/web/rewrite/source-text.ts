@@ -153,6 +153,17 @@ function decodeRuns(units: string, charset: string, decode: (bytes: Uint8Array) 
 /** V8 copies slices of fewer characters; a longer one refers to the text that it is cut from, and keeps all of it alive. */
 const COPIED_CHARS = 13;
 
+/** Parts of a text that may be kept longer than the text, if together: they are cut from a copy of them all. */
+export function ownStrings(parts: readonly string[]): string[] {
+  const copy = ownString(parts.join(''));
+  let start = 0;
+  return parts.map((part) => {
+    const own = copy.slice(start, start + part.length);
+    start += part.length;
+    return own;
+  });
+}
+
 /** A part of a text that may be kept longer than the text. */
 export function ownString(part: string): string {
   if (part.length < COPIED_CHARS) return part;

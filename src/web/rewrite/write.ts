@@ -23,6 +23,8 @@ export interface Edit {
 
 /** What no address may hold in any syntax that one is written into; `%` stays, being written on purpose. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
+/** What is written as it is in all of them; nearly every address. */
+const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
 
 function percentEncode(text: string): string {
@@ -33,6 +35,7 @@ function percentEncode(text: string): string {
 
 /** An address as it is written at a reference: ASCII that ends neither the string, the attribute nor the list around it. */
 export function writtenUrl(url: string, writing: number): string {
+  if ((writing & SPECIFIER) === 0 && PLAIN.test(url)) return url;
   let text = url;
   if ((writing & LITERAL) === 0) {
     text = text.replace(UNSAFE, percentEncode);
@@ -64,20 +67,33 @@ export function splice(text: string, edits: readonly Edit[]): string {
 
 /** `splice` for a file. The edits' text is ASCII; in UTF-16 it is written as that. */
 export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[], charset: string): Uint8Array {
-  const parts: Uint8Array[] = [];
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const bytesPerUnit = isUtf16(charset) ? 2 : 1;
+  let size = bytes.length;
+  for (const { start, end, text } of edits) size += text.length * bytesPerUnit - (end - start);
+  // In memory of its own, which may be handed to another thread.
+  const spliced = Buffer.allocUnsafeSlow(size);
   let copied = 0;
-  for (const edit of inOrder(edits)) {
-    parts.push(bytes.subarray(copied, edit.start), encode(edit.text, charset));
-    copied = edit.end;
+  let at = 0;
+  for (const { start, end, text } of inOrder(edits)) {
+    at += source.copy(spliced, at, copied, start);
+    at = writeAscii(text, spliced, at, charset);
+    copied = end;
   }
-  parts.push(bytes.subarray(copied));
-  return Buffer.concat(parts);
+  source.copy(spliced, at, copied);
+  return spliced;
 }
 
-function encode(text: string, charset: string): Buffer {
-  if (!isUtf16(charset)) return Buffer.from(text, 'latin1');
-  const encoded = Buffer.from(text, 'utf16le');
-  return charset === 'utf-16be' ? encoded.swap16() : encoded;
+/** By hand: a call of the system's own encoder takes longer than an address has letters. @returns where it ends */
+function writeAscii(text: string, into: Uint8Array, start: number, charset: string): number {
+  const isWide = isUtf16(charset);
+  let at = start;
+  for (let index = 0; index < text.length; index++) {
+    if (isWide && charset === 'utf-16be') into[at++] = 0;
+    into[at++] = text.charCodeAt(index);
+    if (isWide && charset !== 'utf-16be') into[at++] = 0;
+  }
+  return at;
 }
 
 function inOrder(edits: readonly Edit[]): readonly Edit[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { llmsLinks } from '../../../src/export/crawl/llms-links.ts';
-import { isNoFollowPage } from '../../../src/export/crawl/meta-robots.ts';
+import { saysNoFollow } from '../../../src/export/crawl/meta-robots.ts';
 import { segmentsOf } from '../../../src/export/crawl/next-segments.ts';
 import { Robots } from '../../../src/export/crawl/robots.ts';
 import { prefixOf, Scope } from '../../../src/export/crawl/scope.ts';
@@ -110,6 +110,12 @@ describe('readSitemap()', () => {
     expect(readSitemap('https://a/1\nhttps://a/2\nno address')).toMatchObject({
       pages: ['https://a/1', 'https://a/2'],
     });
+    expect(
+      readSitemap('<rss><channel><link>https://a/</link><item><title>x</title><link>https://a/1</link></item></rss>'),
+    ).toMatchObject({ pages: ['https://a/1'], sitemaps: [] });
+    const atom =
+      '<feed><link href="https://a/"/><entry><link rel="edit" href="https://a/e"/><link href="https://a/1"/></entry></feed>';
+    expect(readSitemap(atom)).toMatchObject({ pages: ['https://a/1'], sitemaps: [] });
     expect(readSitemap('<html><body>no sitemap')).toMatchObject({ pages: [], sitemaps: [] });
   });
 });
@@ -124,16 +130,16 @@ describe('llmsLinks()', () => {
   });
 });
 
-describe('isNoFollowPage()', () => {
+describe('saysNoFollow()', () => {
   it.each<[string, boolean]>([
-    ['<meta name="robots" content="noindex,nofollow">', true],
-    ['<META NAME=ROBOTS CONTENT=none>', true],
-    ['<meta content="nofollow" name="docshelf">', true],
-    ['<meta name="robots" content="index, follow">', false],
-    ['<meta name="description" content="nofollow robots">', false],
-    ['<!-- <meta name="robots" content="nofollow"> -->', false],
-  ])('%s: %s', (html, isNoFollow) => {
-    expect(isNoFollowPage(Buffer.from(html))).toBe(isNoFollow);
+    ['noindex,nofollow', true],
+    ['NONE', true],
+    ['googlebot: nofollow', true],
+    ['index, follow', false],
+    ['nofollowing', false],
+    ['', false],
+  ])('%s: %s', (directives, isNoFollow) => {
+    expect(saysNoFollow(directives)).toBe(isNoFollow);
   });
 });
 

@@ -25,6 +25,16 @@ describe('chooseHtml()', () => {
     expect(chooseHtml(original, rendered('ein field café übung mehr'), 'keep').kind).toBe('original');
   });
 
+  it('knows a word in whose middle an element begins, and two that only styles part', () => {
+    const names = Array.from({ length: 40 }, (_, at) => [`get${at}`, `Value${at}`] as const);
+    const broken = `<ul>${names.map(([a, b]) => `<li><code>${a}<wbr>${b}</code></li>`).join('')}</ul>`;
+    const joined = names.map((name) => name.join('')).join('\n');
+    expect(chooseHtml(broken, rendered(joined), 'keep').kind).toBe('original');
+    const menu = `<nav>${names.map(([a, b]) => `<a>${a}</a><a>${b}</a>`).join('')}</nav>`;
+    expect(chooseHtml(menu, rendered(names.flat().join('\n')), 'keep').kind).toBe('original');
+    expect(chooseHtml(`<div>${names[0]?.join('</div>')}`, rendered('get0\nValue0'), 'keep').kind).toBe('original');
+  });
+
   it('takes the settled document of a page that scripts write', () => {
     const shell = `<!doctype html><noscript>${words(50)}</noscript><div id="app"></div><script>"${words(50)}"</script>`;
     expect(chooseHtml(shell, rendered(words(50)), 'keep')).toEqual({

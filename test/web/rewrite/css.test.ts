@@ -11,6 +11,18 @@ const PROBES: readonly (readonly [name: string, css: string, found: readonly str
   ],
   ['url() with escapes', 'a{b:url(c\\(d\\)\\20 e.png)}', ['asset c(d) e.png'], 'a{b:url(N)}'],
   ['strings with escapes', 'a{b:url("c\\"d\\\ne\\66 .png")}', ['asset c"def.png'], 'a{b:url("N")}'],
+  [
+    'names with escapes',
+    'a{b:u\\72l(c.png);d:\\75\\72\\6c( "e" );f:\\55rl( g\\20h )}',
+    ['asset c.png', 'asset e', 'asset g h'],
+    'a{b:u\\72l(N);d:\\75\\72\\6c( "N" );f:\\55rl( N )}',
+  ],
+  [
+    '@import with escapes',
+    '@\\69mport "a";@im\\70ort url(b)',
+    ['style a', 'style b'],
+    '@\\69mport "N";@im\\70ort url(N)',
+  ],
   ['white space in url()', 'a{b:url(\n c.png\t)}', ['asset c.png'], 'a{b:url(\n N\t)}'],
   [
     '@import in all its forms',

@@ -45,6 +45,24 @@ const PROBES: readonly (readonly [name: string, script: string, found: readonly 
     [],
     `i.src="data:image/gif;base64,AA";a.src="name";location="javascript:void(0)";fetch("{{ url }}/a")`,
   ],
+  [
+    'what libraries get',
+    `$.getJSON("/a.json",b);jQuery.get('c/d');axios.get("./e");Redoc.init("../f.yaml",{});System.import("/g.js")`,
+    ['lazy /a.json', 'lazy c/d', 'lazy ./e', 'lazy ../f.yaml', 'lazy /g.js'],
+    `$.getJSON("N",b);jQuery.get('N');axios.get("N");Redoc.init("N",{});System.import("N")`,
+  ],
+  [
+    'descriptions of apis, and no other member of that name',
+    `s({url:"a.json",configUrl: 'b.yaml?c', "url" : "/d.yml",base_url:"/e",url:"/f/g"})`,
+    ['lazy a.json', 'lazy b.yaml?c', 'lazy /d.yml'],
+    `s({url:"N",configUrl: 'N', "url" : "N",base_url:"/e",url:"/f/g"})`,
+  ],
+  [
+    'what links load, and no other link',
+    `l.href="/a.css";l.href = 'b.png?c';l.href="/d.html";if(l.href=="/e.css"){}`,
+    ['lazy /a.css', 'lazy b.png?c'],
+    `l.href="N";l.href = 'N';l.href="/d.html";if(l.href=="/e.css"){}`,
+  ],
   ['a script that does not parse, left alone', 'fetch("/a.txt"', [], 'fetch("/a.txt"'],
 ];
 
@@ -65,7 +83,22 @@ describe('findReferences() in the scripts of a page', () => {
     );
   });
 
-  it('takes none from a script in a file, which does not know its page', () => {
-    expect(found('script', 'fetch("a/b");i.src="c.png"')).toEqual([]);
+  it('asks for the data that a script shows, and writes nothing', () => {
+    const html =
+      '<script>d3.json("../a.json");d3.csv("b.csv");play({src:`./c.cast`});x={"d.json":1};e("f"+".json");g("/h.yaml.x")</script>';
+    expect(found('html', html)).toEqual(['mention ../a.json', 'mention b.csv', 'mention ./c.cast']);
+    expect(rewritten('html', html)).toBe(html);
+    expect(found('html', `<script>d3.json("../a.json");${' '.repeat(40_000)}</script>`)).toEqual([]);
+  });
+
+  it('asks for what a script in a file loads, which does not know its page, and writes nothing', () => {
+    const script = 'fetch("a/b");i.src="c.png";ui({url:"./d.json"});location="e.html";fetch("f.json"+g)';
+    expect(found('script', script)).toEqual(['mention c.png', 'mention ./d.json']);
+    expect(rewritten('script', script)).toBe(script);
+  });
+
+  it('asks for no more of a script in a file than pages load', () => {
+    const script = Array.from({ length: 1_000 }, (_, index) => `f({url:"${index}.json"})`).join(';');
+    expect(found('script', script)).toHaveLength(500);
   });
 });

@@ -8,6 +8,9 @@ const SVG_TARGET: Rule = { href: 'asset', 'xlink:href': 'asset' };
 const BACKGROUND: Rule = { background: 'asset' };
 const MEDIA: Rule = { src: 'asset' };
 const FRAME: Rule = { src: 'frame', longdesc: 'link' };
+/** Where MathML may lead on (MathML 3, 2.1.6; browsers differ in which of them they take). */
+const MATHML =
+  'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
 /**
  * Attributes that hold addresses, by element, names in lower case. What `link`, `script`, `meta`, `base`, `param`, `object` and `embed`
@@ -37,6 +40,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   pattern: SVG_TARGET,
   radialgradient: SVG_TARGET,
   redoc: { 'spec-url': 'lazy' },
+  // What shows an API by its description (Scalar).
+  script: { 'data-url': 'lazy' },
   source: { ...MEDIA, srcset: 'asset' },
   table: BACKGROUND,
   tbody: BACKGROUND,
@@ -49,6 +54,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   track: { src: 'asset' },
   use: SVG_TARGET,
   video: { ...MEDIA, poster: 'asset' },
+  ...Object.fromEntries(MATHML.split(' ').map((tag) => [tag, LINK])),
 };
 
 const RULE_MAPS: ReadonlyMap<string, ReadonlyMap<string, FoundKind>> = new Map(
@@ -57,7 +63,7 @@ const RULE_MAPS: ReadonlyMap<string, ReadonlyMap<string, FoundKind>> = new Map(
 
 /** What elements of scripts (`model-viewer`, `rapi-doc`, `elements-api`) commonly take addresses from. */
 const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
-  ['src', 'srcset', 'poster', 'spec-url', 'apidescriptionurl'].map((name) => [name, 'lazy'] as const),
+  ['src', 'srcset', 'ios-src', 'poster', 'spec-url', 'apidescriptionurl'].map((name) => [name, 'lazy'] as const),
 );
 
 /** The attributes of an element that hold addresses; undefined where it has none. */
@@ -67,18 +73,23 @@ export function ruleOf(tag: string): ReadonlyMap<string, FoundKind> | undefined 
 
 /**
  * Attributes, of whatever element, that scripts take an address from once it is needed: those of the common libraries for lazy pictures
- * and frames, and Nuxt's payload (`data-src` of a script). What they hold may also be a list, CSS, or something else altogether.
+ * and frames, Nuxt's payload (`data-src` of a script), and all `data-…-src`, as Docsy's index of its search. What they hold may also be a list, CSS, or something else altogether.
  */
-export const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
-  'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom-image'
+const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
+  'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom zoom-image'
     .split(' ')
     .map((name) => `data-${name}`),
 );
 
+export function isLazyAttribute(name: string): boolean {
+  if (!name.startsWith('data-')) return false;
+  return LAZY_ATTRIBUTES.has(name) || name.endsWith('-src') || name.endsWith('-srcset');
+}
+
 /** Attributes that hold several addresses with descriptors. */
-export const LIST_ATTRIBUTES: ReadonlySet<string> = new Set(
-  'srcset imagesrcset data-srcset data-lazy-srcset data-bgset'.split(' '),
-);
+export function isListAttribute(name: string): boolean {
+  return name.endsWith('srcset') || name === 'data-bgset';
+}
 
 /** SVG's attributes whose value is CSS and may hold `url()`. */
 export const CSS_ATTRIBUTES: ReadonlySet<string> = new Set(
@@ -96,6 +107,9 @@ export const ADDRESS_METAS: ReadonlySet<string> = new Set(
     .split(' ')
     .map((name) => `msapplication-${name}`),
 );
+
+/** `meta` names whose content tells robots what to do; the last is for this one alone. */
+export const ROBOTS_METAS: ReadonlySet<string> = new Set(['robots', 'docshelf']);
 
 /** `param` names whose value is an address. */
 export const ADDRESS_PARAMS: ReadonlySet<string> = new Set(['data', 'filename', 'href', 'movie', 'src', 'url']);

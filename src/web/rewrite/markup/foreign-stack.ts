@@ -29,9 +29,14 @@ export class ForeignStack {
   readonly #names: string[] = [];
   readonly #namespaces: Namespace[] = [];
 
+  /** Whether no SVG and no MathML is open. */
+  get isEmpty(): boolean {
+    return this.#names.length === 0;
+  }
+
   /** Whether the innermost open element is SVG or MathML. */
   get isForeign(): boolean {
-    return this.#namespace !== 'html';
+    return this.#names.length > 0 && this.#namespace !== 'html';
   }
 
   get #namespace(): Namespace {

@@ -55,6 +55,12 @@ export function refreshSpan(content: string): Span | null {
   return [start + 1, close === -1 ? content.length : close];
 }
 
+/** Seconds and address of a `Refresh` header, which says it as the meta does, or null where it names no address. */
+export function refreshOf(header: string): { readonly seconds: number; readonly address: string } | null {
+  const span = refreshSpan(header);
+  return span === null ? null : { seconds: Number.parseFloat(header) || 0, address: header.slice(...span).trim() };
+}
+
 /** Behind `url=`, where that is there. */
 function startOfAddress(content: string, start: number): number {
   if (content.slice(start, start + 3).toLowerCase() !== 'url') return start;

@@ -1,16 +1,19 @@
+import { readDataLiterals } from '../mentions.ts';
 import { readCss } from '../read-css.ts';
 import { readImportMap, readSpeculationRules } from '../read-json.ts';
 import { readPageScript } from '../read-page-script.ts';
 import { readScript } from '../read-script.ts';
 import type { ReferenceList } from '../reference-list.ts';
 import type { Region } from '../region.ts';
+import { siteSearchFiles } from '../site-search.ts';
 import { decodeUnits, ownString } from '../source-text.ts';
 import { RAW_TEXT, scriptType } from './elements.ts';
 import { ForeignStack } from './foreign-stack.ts';
-import { decodedRegion, ElementText } from './mapped-text.ts';
+import { ElementText } from './mapped-text.ts';
 import { PageFacts } from './page-facts.ts';
 import { CDATA, COMMENT, END, END_TAG, INSTRUCTION, MarkupScanner, START_TAG } from './scanner.ts';
 import { TagReader } from './tag-reader.ts';
+import { readInstruction } from './xml-stylesheet.ts';
 
 /** A document in a `srcdoc` in a `srcdoc`: deeper ones are not read. */
 const NESTED_MAX = 3;
@@ -47,20 +50,16 @@ class DocumentReader {
     const scanner = this.#scanner;
     for (;;) {
       const token = scanner.next();
-      if (scanner.textEnd > scanner.textStart) this.#onText(scanner.textStart, scanner.textEnd);
+      if (scanner.textEnd > scanner.textStart) this.#gathered?.add(this.#region, scanner.textStart, scanner.textEnd);
       if (token === END) break;
       if (token === START_TAG) this.#onStartTag();
       else if (token === END_TAG) this.#onEndTag();
       else if (token === CDATA) this.#gathered?.addCdata(this.#region, scanner.contentStart, scanner.contentEnd);
-      else if (token === INSTRUCTION) this.#onInstruction();
+      else if (token === INSTRUCTION)
+        readInstruction(this.#region, scanner.contentStart, scanner.contentEnd, this.#list);
       else if (token === COMMENT) this.#onComment();
     }
     this.#endGathering(this.#region.text.length);
-  }
-
-  #onText(start: number, end: number): void {
-    if (this.#gathered !== null) this.#gathered.add(this.#region, start, end);
-    else this.#facts.countText(this.#region.text, start, end);
   }
 
   #onStartTag(): void {
@@ -70,7 +69,7 @@ class DocumentReader {
     const isHtml = !this.#isXml && this.#foreign.open(tag, scanner.isSelfClosing);
     if (!this.#isXml) scanner.allowsCdata = this.#foreign.isForeign;
     const nested = scanner.attributeCount > 0 ? this.#tags.read(tag, isHtml) : null;
-    // Its title, base and anchors are its own.
+    // Its base is its own.
     if (nested !== null) this.#readWithin(nested, new PageFacts());
     if (isHtml) this.#onHtmlContent(tag);
     else if ((tag === 'style' || tag === 'script') && !scanner.isSelfClosing) {
@@ -81,7 +80,7 @@ class DocumentReader {
 
   #onEndTag(): void {
     this.#endGathering(this.#scanner.textEnd);
-    if (this.#isXml) return;
+    if (this.#isXml || this.#foreign.isEmpty) return;
     this.#foreign.close(this.#scanner.tagName);
     this.#scanner.allowsCdata = this.#foreign.isForeign;
   }
@@ -101,8 +100,7 @@ class DocumentReader {
     if (start === end) return;
     if (tag === 'script') this.#readScript(this.#region.slice(start, end), type);
     else if (tag === 'style') this.#readStyle(this.#region.slice(start, end), type);
-    else if (tag === 'noscript') this.#readWithin(this.#region.slice(start, end), this.#facts);
-    else if (tag === 'title') this.#facts.title ??= ownString(this.#tags.decoded(start, end, 'text').trim());
+    else if (tag === 'noscript' || tag === 'noframes') this.#readWithin(this.#region.slice(start, end), this.#facts);
   }
 
   #readWithin(region: Region, facts: PageFacts): void {
@@ -124,9 +122,11 @@ class DocumentReader {
 
   #readScript(region: Region, type: string | null): void {
     const kind = scriptType(type);
+    for (const file of siteSearchFiles(region.text)) this.#list.mention(file);
     if (kind === 'classic' || kind === 'module') {
       readScript(region, this.#list);
       readPageScript(region, this.#list);
+      readDataLiterals(region, this.#list);
     } else if (kind === 'speculationrules') readSpeculationRules(region, this.#list);
     else if (kind === 'importmap') {
       readImportMap(region, this.#list);
@@ -142,21 +142,5 @@ class DocumentReader {
     const condition = text.indexOf(']>', start);
     if (condition === -1 || condition >= end) return;
     this.#readWithin(this.#region.slice(condition + 2, end), new PageFacts());
-  }
-
-  /** `<?xml-stylesheet href="…"?>`: what looks like attributes there is read as such. */
-  #onInstruction(): void {
-    const start = this.#scanner.contentStart;
-    const end = this.#scanner.contentEnd;
-    const name = 'xml-stylesheet';
-    if (!this.#region.text.startsWith(name, start)) return;
-    const data = this.#region.slice(start + name.length, end);
-    // Closed so that the data are a tag's inside.
-    const scanner = new MarkupScanner(`${data.text}>`, true);
-    scanner.readAttributes(0);
-    const index = scanner.indexOfAttribute('href');
-    if (index === -1) return;
-    const value = decodedRegion(data, scanner.valueStart(index), scanner.valueEnd(index), true, 0);
-    this.#list.add('style', value, 0, value.text.length, value.text);
   }
 }

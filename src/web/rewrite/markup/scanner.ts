@@ -1,16 +1,5 @@
-import {
-  APOSTROPHE,
-  BANG,
-  EQUALS,
-  GREATER,
-  isLetter,
-  isSpace,
-  isUpper,
-  LESS,
-  QUESTION,
-  QUOTE,
-  SLASH,
-} from './characters.ts';
+import { APOSTROPHE, BANG, EQUALS, GREATER, isLetter, isSpace, LESS, QUESTION, QUOTE, SLASH } from './characters.ts';
+import { Names } from './names.ts';
 import { endOfRawText, endOfScript } from './raw-text.ts';
 
 export const END = 0;
@@ -38,14 +27,15 @@ export class MarkupScanner {
   /** The text before this token. */
   textStart = 0;
   textEnd = 0;
-  /** Of a tag, in lower case. */
-  tagName = '';
   isSelfClosing = false;
   attributeCount = 0;
   /** What is inside an instruction, a CDATA section, an element's raw text or a comment; nothing in what is only read as a comment. */
   contentStart = 0;
   contentEnd = 0;
   #at = 0;
+  #nameStart = 0;
+  #nameEnd = 0;
+  readonly #names: Names;
   /** Start and end of the name, start and end of the value of each attribute; they are kept, and reused, for every tag. */
   readonly #attributes: number[] = [];
   /** The first `--!>` at or behind the place that was last asked for; looked for once. */
@@ -54,6 +44,7 @@ export class MarkupScanner {
   constructor(text: string, isXml = false) {
     this.text = text;
     this.isXml = isXml;
+    this.#names = new Names(text);
     this.allowsCdata = isXml;
   }
 
@@ -93,10 +84,15 @@ export class MarkupScanner {
     this.#at = this.text.length;
   }
 
+  /** A tag's name in lower case. */
+  get tagName(): string {
+    return this.#names.at(this.#nameStart, this.#nameEnd);
+  }
+
   /** An attribute's name in lower case. */
   attributeName(index: number): string {
     const at = index * ATTRIBUTE_NUMBERS;
-    return this.#lower(this.#attributes[at] ?? 0, this.#attributes[at + 1] ?? 0);
+    return this.#names.at(this.#attributes[at] ?? 0, this.#attributes[at + 1] ?? 0);
   }
 
   /** Where an attribute's value stands, without quotes; `valueEnd` the same where there is none. */
@@ -132,13 +128,6 @@ export class MarkupScanner {
     return isLetter(code) || (this.isXml && (code === 0x5f || code === 0x3a || code >= 0x80));
   }
 
-  #lower(start: number, end: number): string {
-    const { text } = this;
-    const name = text.slice(start, end);
-    for (let at = start; at < end; at++) if (isUpper(text.charCodeAt(at))) return name.toLowerCase();
-    return name;
-  }
-
   #tag(nameStart: number, token: number): number {
     const { text } = this;
     let at = nameStart + 1;
@@ -146,7 +135,8 @@ export class MarkupScanner {
       const code = text.charCodeAt(at);
       if (code === GREATER || code === SLASH || isSpace(code)) break;
     }
-    this.tagName = this.#lower(nameStart, at);
+    this.#nameStart = nameStart;
+    this.#nameEnd = at;
     return this.#readAttributes(at) ? token : this.#finish();
   }
 

@@ -4,16 +4,18 @@ import { readPageScript } from '../read-page-script.ts';
 import type { FoundKind } from '../reference.ts';
 import type { ReferenceList } from '../reference-list.ts';
 import type { Region } from '../region.ts';
-import { decodeUnits } from '../source-text.ts';
+import { rustdocFiles } from '../site-search.ts';
+import { decodeUnits, ownString } from '../source-text.ts';
 import { CSS, LIST, LITERAL, SPECIFIER, UNQUOTED } from '../write.ts';
 import {
   ADDRESS_METAS,
   ADDRESS_PARAMS,
   CSS_ATTRIBUTES,
+  isLazyAttribute,
+  isListAttribute,
   kindOfEmbedded,
   kindOfLink,
-  LAZY_ATTRIBUTES,
-  LIST_ATTRIBUTES,
+  ROBOTS_METAS,
   ruleOf,
   scriptType,
 } from './elements.ts';
@@ -21,6 +23,9 @@ import { refreshSpan, srcsetSpans } from './lists.ts';
 import { decodedRegion } from './mapped-text.ts';
 import type { PageFacts } from './page-facts.ts';
 import type { MarkupScanner } from './scanner.ts';
+
+/** Elements whose attributes make sense only together. */
+const SPECIAL: ReadonlySet<string> = new Set('link script meta base object embed param'.split(' '));
 
 const NO_BASE = /^(?:data|javascript):/i;
 
@@ -32,6 +37,7 @@ export class TagReader {
   readonly #scanner: MarkupScanner;
   /** Names of attributes of this tag that were read: of two, the first counts. */
   readonly #seen: string[] = [];
+  #seenCount = 0;
 
   constructor(scanner: MarkupScanner, region: Region, list: ReferenceList, facts: PageFacts) {
     this.#scanner = scanner;
@@ -44,30 +50,38 @@ export class TagReader {
   read(tag: string, isHtml: boolean): Region | null {
     const scanner = this.#scanner;
     const rule = ruleOf(tag);
-    const seen = this.#seen;
-    seen.length = 0;
+    this.#seenCount = 0;
     let nested: Region | null = null;
     for (let index = 0; index < scanner.attributeCount; index++) {
-      const name = scanner.attributeName(index);
-      const kind = rule?.get(name) ?? (LAZY_ATTRIBUTES.has(name) ? kindOfLazy(tag, name) : undefined);
-      const isOther =
-        name === 'id' ||
-        name === 'style' ||
-        (name === 'name' && tag === 'a') ||
-        (name === 'srcdoc' && tag === 'iframe') ||
-        name.startsWith('on');
+      const name = this.#nameOf(index);
+      // Nearly every other attribute is one of these, which hold no address.
+      if (name === 'class' || name === 'id') continue;
+      const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
+      const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
       const isCss = !isHtml && CSS_ATTRIBUTES.has(name);
-      if ((kind === undefined && !isOther && !isCss) || seen.includes(name)) continue;
-      seen.push(name);
+      if ((kind === undefined && !isOther && !isCss) || this.#isSeen(name)) continue;
       if (scanner.valueStart(index) === scanner.valueEnd(index)) continue;
       if (kind !== undefined) this.#addAttribute(kind, index, name);
       else if (name === 'srcdoc') nested = this.#decodedRegion(index, 0);
       else if (name === 'style' || isCss) this.#readCssAttribute(index);
-      else if (name.startsWith('on')) readPageScript(this.#decodedRegion(index, 0), this.#list);
-      else this.#facts.addAnchor(this.decoded(scanner.valueStart(index), scanner.valueEnd(index), 'attribute'));
+      else readPageScript(this.#decodedRegion(index, 0), this.#list);
     }
-    this.#onSpecialElement(tag);
+    if (SPECIAL.has(tag)) this.#onSpecialElement(tag);
     return nested;
+  }
+
+  /** In XML `l:href` may be `xlink:href`: prefixes are a document's own affair. */
+  #nameOf(index: number): string {
+    const name = this.#scanner.attributeName(index);
+    return this.#scanner.isXml && name.endsWith(':href') ? 'xlink:href' : name;
+  }
+
+  /** Whether this tag had an attribute of that name before; from now on it has. */
+  #isSeen(name: string): boolean {
+    for (let at = 0; at < this.#seenCount; at++) if (this.#seen[at] === name) return true;
+    this.#seen[this.#seenCount] = name;
+    this.#seenCount += 1;
+    return false;
   }
 
   #onSpecialElement(tag: string): void {
@@ -99,7 +113,11 @@ export class TagReader {
   }
 
   #onMeta(): void {
-    if (ADDRESS_METAS.has(this.value('name')?.trim().toLowerCase() ?? '')) this.#addNamed('asset', 'content');
+    const name = this.value('name')?.trim().toLowerCase() ?? '';
+    if (ADDRESS_METAS.has(name)) this.#addNamed('asset', 'content');
+    if (ROBOTS_METAS.has(name)) this.#facts.robots.push(ownString(this.value('content') ?? ''));
+    if (name === 'rustdoc-vars')
+      for (const file of rustdocFiles((attribute) => this.value(attribute))) this.#list.mention(file);
     if (this.value('http-equiv')?.trim().toLowerCase() !== 'refresh') return;
     const index = this.#scanner.indexOfAttribute('content');
     if (index === -1) return;
@@ -140,8 +158,8 @@ export class TagReader {
   }
 
   #addAttribute(kind: FoundKind, index: number, name: string): void {
-    const isList = LIST_ATTRIBUTES.has(name);
-    const isGuess = kind === 'lazy' || LAZY_ATTRIBUTES.has(name);
+    const isList = isListAttribute(name);
+    const isGuess = kind === 'lazy' || isLazyAttribute(name);
     const value = this.#decodedRegion(index, isList ? LIST : kind === 'module' ? SPECIFIER : 0);
     const { text } = value;
     if (isList) for (const span of srcsetSpans(text)) this.#list.add(kind, value, ...span, text.slice(...span));
@@ -171,13 +189,11 @@ export class TagReader {
   value(name: string): string | null {
     const index = this.#scanner.indexOfAttribute(name);
     if (index === -1) return null;
-    return this.decoded(this.#scanner.valueStart(index), this.#scanner.valueEnd(index), 'attribute');
-  }
-
-  decoded(start: number, end: number, rule: 'attribute' | 'text'): string {
+    const start = this.#scanner.valueStart(index);
+    const end = this.#scanner.valueEnd(index);
     const { text } = this.#region;
     const units =
-      decodeReferences(text, start, end, this.#scanner.isXml ? 'xml' : rule)?.text ?? text.slice(start, end);
+      decodeReferences(text, start, end, this.#scanner.isXml ? 'xml' : 'attribute')?.text ?? text.slice(start, end);
     return decodeUnits(units, this.#list.charset);
   }
 }
@@ -187,7 +203,7 @@ function kindOfLazy(tag: string, name: string): FoundKind {
   return name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
 }
 
-/** Whether what a script is meant to read in a `data-` attribute can be an address, and is no template or state. */
+/** Whether what a script is meant to read in a `data-` attribute can be an address, and is no template, state or number. */
 function looksLikeAddress(text: string): boolean {
-  return !/[\s{}<>"]/.test(text.trim()) && /[./]/.test(text);
+  return !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 }
