@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { packTarGz } from '../../src/archive/index.ts';
-import { type CutSection, encodeBundleSearch } from '../../src/search/bundle-format.ts';
+import type { CutSection } from '../../src/search/bundle-format.ts';
+import { encodeBundleSearch } from '../../src/search/encode-bundle-search.ts';
 import { estimateTokens } from '../../src/search/estimate-tokens.ts';
 import { cutPassages } from '../../src/search/extract/index.ts';
 import { EmbeddingModel } from '../../src/search/semantic/index.ts';
@@ -40,7 +41,8 @@ export async function packSynthetic(sets: readonly TestSet[], count: number, to:
   }
   const owners = sections.flatMap(({ passages }, at) => passages.map(() => at));
   const vectors = { ...(await madeVectors(sets, owners.length)), sections: Uint32Array.from(owners) };
-  const search = [...encodeBundleSearch({ sections, vectors })].map(([path, bytes]) => ({ path, bytes }));
+  const pieces = Map.groupBy(encodeBundleSearch({ sections, vectors }), ({ path }) => path);
+  const search = Array.from(pieces, ([path, all]) => ({ path, bytes: Buffer.concat(all.map(({ bytes }) => bytes)) }));
   await packTarGz({ files: [...pages, ...search], to });
 }
 

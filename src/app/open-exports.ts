@@ -41,7 +41,7 @@ const RETENTION_EVERY_MS = 3_600_000;
 /** One thread stays for who reads, and more than four wait on the disk. */
 const PACK_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 /** Left to itself, V8 lets short-lived objects pile up: a crawl of 20,000 pages took 456 MB, and takes 272 MB so (measured). */
-const JOB_MEMORY = { maxYoungGenerationSizeMb: 16 };
+const JOB_MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1536 };
 /** Beside the thread that fetches: on two cores a second one costs more to start than it saves on a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config/index.ts';
 import type { Finding } from '../domain/job.ts';
@@ -38,6 +41,7 @@ export function bundleAuditCommand(): Command {
 async function auditStored(version: string, config: Config): Promise<Audit> {
   const release = await storedRelease(version, config, 'audit');
   const { checkSite, Findings } = await import('../export/index.ts');
+  const work = await mkdtemp(join(tmpdir(), 'docshelf-audit-'));
   const found = new Findings();
   const progress = new ProgressBar();
   try {
@@ -45,12 +49,14 @@ async function auditStored(version: string, config: Config): Promise<Audit> {
       siteDir: release.siteDir,
       files: [...release.files.values()],
       hosts: [],
+      spoolFile: join(work, 'pages'),
       find: (finding) => found.add(finding),
       onProgress: (done, total) => progress.draw('reading', done / Math.max(1, total), version),
       signal: new AbortController().signal,
     });
   } finally {
     progress.end();
+    await rm(work, { recursive: true, force: true });
   }
   const { counts, listed } = found.soFar;
   return { version, digest: release.digest, pages: release.pages, counts, findings: listed };

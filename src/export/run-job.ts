@@ -92,6 +92,7 @@ export async function runJob(
         crawl: { ...crawl, pageEntry, pageThreads },
       };
       ({ tableSha256 } = await thread.collect(order, progress.of('collect')));
+      await thread.end();
       await progress.checkpoint(tableSha256);
     }
 
@@ -107,6 +108,7 @@ export async function runJob(
       checked = { ...checked, found: await thread.verify(order, progress.of('verify')) };
     }
 
+    await thread.end();
     const ownDir = join(workDir, 'own');
     const found = await makeSearchData(options, { siteDir, ownDir, checked }, progress, signal);
 

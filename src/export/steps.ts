@@ -62,7 +62,9 @@ export async function check(
   }
   for (const { path, sha256 } of files) await store.link(sha256, join(siteDir, path));
   const findings = Findings.of(found);
-  await checkSite({ siteDir, files, hosts, find: (finding) => findings.add(finding), onProgress: onStep, signal });
+  const find = (finding: Finding): void => findings.add(finding);
+  const spoolFile = `${siteDir}.references`;
+  await checkSite({ siteDir, spoolFile, files, hosts, find, onProgress: onStep, signal });
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   return { files, pages: files.filter(({ path }) => isPage(path)).length, bytes, found: findings.soFar };
 }

@@ -1,6 +1,7 @@
 /** Files that are whole or not there, whatever happens while they are written, and what survives a power cut. */
 export { digestFile } from './digest-file.ts';
 export { flushPath, flushTree } from './flush.ts';
+export { LineSpool } from './line-spool.ts';
 export { readBytesIfThere, readIfThere } from './read-if-there.ts';
 export { replaceFile, writeOnce } from './replace-file.ts';
 export { sweepTemporaries } from './temporaries.ts';

@@ -1,14 +1,13 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileEntry, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
+import type { CutSection } from './bundle-format.ts';
 import { readBundleSections } from './bundle-sections.ts';
-import { estimateTokens } from './estimate-tokens.ts';
-import { cutPassages } from './extract/index.ts';
-import { type IndexedSection, KeywordIndexWriter } from './keyword/index.ts';
+import { KeywordIndexWriter } from './keyword/index.ts';
 import { readSections } from './read-pages.ts';
-import type { Passage } from './section.ts';
-import { writeSectionFacts } from './section-facts.ts';
+import { type SectionFact, writeSectionFacts } from './section-facts.ts';
 import { type Vectors, writeVectors } from './semantic/vector-file.ts';
+import type { SiteSection } from './site-sections.ts';
 
 export const KEYWORD_FILE = 'keyword.sqlite';
 export const VECTOR_FILE = 'vectors.bin';
@@ -28,9 +27,11 @@ export interface IndexFacts {
   readonly sections: number;
 }
 
-interface Indexed {
-  readonly section: IndexedSection;
-  readonly passages: readonly Passage[];
+/** Where a release's sections come from. */
+interface IndexSource {
+  readonly sections: Iterable<SiteSection>;
+  /** Null: to be made later. */
+  readonly vectors: Vectors | null;
 }
 
 /**
@@ -41,40 +42,41 @@ export async function buildIndex(order: IndexOrder): Promise<IndexFacts> {
   const { releaseDir, searchDir } = order;
   await mkdir(searchDir);
   const { files } = JSON.parse(await readFile(join(releaseDir, 'files.json'), 'utf8')) as { files: FileEntry[] };
-  const { indexed, vectors } = (await fromBundle(order, files)) ?? (await fromPages(order, files));
-
-  const writer = new KeywordIndexWriter(join(searchDir, KEYWORD_FILE));
-  for (const { section } of indexed) writer.add(section);
-  writer.finish({});
-  await writeSectionFacts(
-    searchDir,
-    indexed.map(({ section, passages }) => ({ language: section.language, passages })),
-  );
-  if (vectors !== null) await writeVectors(join(searchDir, VECTOR_FILE), vectors);
-  return { sections: indexed.length };
+  const brought = await fromBundle(order, files);
+  if (brought !== null) return writeIndex(searchDir, brought);
+  const { trailingSlash } = order;
+  const site = { siteDir: join(releaseDir, 'site'), files, trailingSlash };
+  using sections = await readSections(site, join(searchDir, '.sections'));
+  return await writeIndex(searchDir, { sections: sections.all(), vectors: null });
 }
 
-async function fromPages(
-  { releaseDir, trailingSlash }: IndexOrder,
-  files: readonly FileEntry[],
-): Promise<{ indexed: Indexed[]; vectors: null }> {
-  const sections = await readSections({ siteDir: join(releaseDir, 'site'), files, trailingSlash });
-  const indexed = sections.map((section) => ({ section, passages: cutPassages(section.text, estimateTokens) }));
-  return { indexed, vectors: null };
+async function writeIndex(searchDir: string, { sections, vectors }: IndexSource): Promise<IndexFacts> {
+  const writer = new KeywordIndexWriter(join(searchDir, KEYWORD_FILE));
+  const facts: SectionFact[] = [];
+  for (const { section, passages } of sections) {
+    writer.add(section);
+    facts.push({ language: section.language, passages });
+  }
+  writer.finish({});
+  await writeSectionFacts(searchDir, facts);
+  if (vectors !== null) await writeVectors(join(searchDir, VECTOR_FILE), vectors);
+  return { sections: facts.length };
 }
 
 async function fromBundle(
   { releaseDir, trailingSlash, modelFolder }: IndexOrder,
   files: readonly FileEntry[],
-): Promise<{ indexed: Indexed[]; vectors: Vectors | null } | null> {
+): Promise<IndexSource | null> {
   const digest = modelFolder === null ? null : await modelDigestOf(modelFolder);
   const brought = await readBundleSections(join(releaseDir, OWN_FOLDER), files, trailingSlash, digest);
   if (brought === null) return null;
-  const indexed = brought.sections.map(({ section, prior = 0, passages }) => ({
-    section: { ...section, page: section.path.replace(/#.*$/, ''), prior },
-    passages,
-  }));
-  return { indexed, vectors: brought.vectors };
+  return { sections: withPages(brought.sections), vectors: brought.vectors };
+}
+
+function* withPages(sections: readonly CutSection[]): Generator<SiteSection> {
+  for (const { section, prior = 0, passages } of sections) {
+    yield { section: { ...section, page: section.path.replace(/#.*$/, ''), prior }, passages };
+  }
 }
 
 /** A model that cannot be read is told of where it is used; here it only means that no vectors fit it. */

@@ -14,16 +14,16 @@ export const SEARCH_FORMAT_VERSION = 1;
 
 const FOLDER = `${OWN_FOLDER}search/`;
 export const SEARCH_HEADER_PATH = `${FOLDER}header.json`;
-const SECTIONS_PATH = `${FOLDER}sections.jsonl`;
-const VECTORS_PATH = `${FOLDER}vectors.i8`;
+export const SECTIONS_PATH = `${FOLDER}sections.jsonl`;
+export const VECTORS_PATH = `${FOLDER}vectors.i8`;
 
 const HEADER_BYTES_MAX = 64 * 1024;
 /** What one file of an archive may have at most. */
-const PART_BYTES_MAX = 512 * 1024 ** 2;
+export const PART_BYTES_MAX = 512 * 1024 ** 2;
 /** Of one section: its text is bounded on extraction, and JSON takes up to six bytes for one of its characters. */
 const LINE_BYTES_MAX = 4 * 1024 ** 2;
 /** Ten times the largest documentation site that is measured. */
-const SECTIONS_MAX = 1_000_000;
+export const SECTIONS_MAX = 1_000_000;
 const PASSAGES_OF_SECTION_MAX = 100_000;
 const DIMS_MAX = 4096;
 
@@ -47,7 +47,7 @@ const HeaderSchema = Type.Object({
     }),
   ]),
 });
-type Header = Static<typeof HeaderSchema>;
+export type Header = Static<typeof HeaderSchema>;
 
 const LineSchema = Type.Object({
   /** A path on the site, never another host's (`//host`), on one line. */
@@ -81,60 +81,6 @@ export interface BundleSearch {
   readonly sections: readonly CutSection[];
   /** One for each passage of the sections that it names. Null: none were made, or with another model. */
   readonly vectors: Vectors | null;
-}
-
-/**
- * The files of `_docshelf/search/`, by path in the archive. The same input gives the same bytes.
- *
- * @throws RangeError where the vectors are not those of the passages: a fault of the caller.
- */
-export function encodeBundleSearch({ sections, vectors }: BundleSearch): Map<string, Uint8Array> {
-  const embedded = new Set(vectors?.sections);
-  const owners = sections.flatMap(({ passages }, index) => (embedded.has(index) ? passages.map(() => index) : []));
-  if (vectors !== null && !isSame(owners, vectors)) throw new RangeError('vectors and passages do not agree');
-
-  const lines = sections.map(({ section, passages, prior }, index) => {
-    const { path, title, documentTitle, headings, text, language, version, tags } = section;
-    const cuts = passages.map(({ start, end }) => [start, end]);
-    const line = {
-      path,
-      title,
-      ...(documentTitle === undefined ? {} : { documentTitle }),
-      headings,
-      text,
-      language,
-      version,
-      tags,
-      ...(prior === undefined ? {} : { prior }),
-      passages: cuts,
-      embedded: embedded.has(index),
-    };
-    return Buffer.from(`${JSON.stringify(line)}\n`);
-  });
-  const files = new Map<string, Uint8Array>();
-  files.set(SECTIONS_PATH, Buffer.concat(lines));
-  if (vectors !== null) files.set(VECTORS_PATH, bytesOf(vectors.values));
-  const describe = (path: string, count: number) => {
-    const bytes = files.get(path) ?? new Uint8Array();
-    return { count, bytes: bytes.length, sha256: sha256(bytes) };
-  };
-  const header: Header = {
-    formatVersion: SEARCH_FORMAT_VERSION,
-    sections: describe(SECTIONS_PATH, sections.length),
-    vectors:
-      vectors === null
-        ? null
-        : { ...describe(VECTORS_PATH, owners.length), modelDigest: vectors.modelDigest, dims: vectors.dims },
-  };
-  return files.set(SEARCH_HEADER_PATH, Buffer.from(`${JSON.stringify(header, null, 2)}\n`));
-}
-
-function isSame(owners: readonly number[], { sections, values, dims }: Vectors): boolean {
-  return (
-    owners.length === sections.length &&
-    owners.every((owner, index) => owner === sections[index]) &&
-    values.length === owners.length * dims
-  );
 }
 
 /** Gives a file of the bundle by its path in the archive, or null where it has none; it need not read more than `bytesMax`. */
@@ -235,10 +181,6 @@ function parseJson(bytes: Uint8Array, path: string): unknown {
   } catch (cause) {
     throw bad(path, 'it is no JSON in UTF-8', cause);
   }
-}
-
-function bytesOf(values: Int8Array): Uint8Array {
-  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
 function sha256(bytes: Uint8Array): string {

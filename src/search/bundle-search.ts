@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { type FileEntry, isPage, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
 import { TrailingSlashVotes } from '../web/index.ts';
-import { type CutSection, encodeBundleSearch } from './bundle-format.ts';
-import { estimateTokens } from './estimate-tokens.ts';
-import { cutPassages } from './extract/index.ts';
+import { type CutSection, SECTIONS_MAX } from './bundle-format.ts';
+import { encodeBundleSearch } from './encode-bundle-search.ts';
 import type { BundleSearchFacts, BundleSearchOrder } from './messages.ts';
 import type { Embedder, EmbedProgress } from './ports.ts';
 import { readSections } from './read-pages.ts';
@@ -14,6 +13,7 @@ import { embedRelease, type PassageText } from './semantic/embed-release.ts';
 import { passageText } from './semantic/passage-text.ts';
 import { sweepVectors } from './semantic/sweep-vectors.ts';
 import type { Vectors } from './semantic/vector-file.ts';
+import type { SiteSections } from './site-sections.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /** A model that is loaded when there is something to embed. */
@@ -37,7 +37,11 @@ const USES_KEPT_MAX = 50;
  * same pages, in the format of `bundle-format.ts`. The same site gives the same bytes. What is not embedded yet is embedded,
  * and kept in the cache as it comes: an interrupted export goes on from there, and the next one embeds what has changed.
  *
- * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason when it is aborted
+ * Memory does not grow with the text: the sections wait in a spool. It grows by some 60 bytes a section, and with vectors by
+ * some 600 a passage.
+ *
+ * @throws DocshelfError `model_invalid`, `embedder_failed`, `bad_search_data` where the site has more sections than the format
+ *   holds; the signal's reason when it is aborted
  */
 export async function makeBundleSearch(
   order: BundleSearchOrder,
@@ -46,24 +50,24 @@ export async function makeBundleSearch(
   signal: AbortSignal,
 ): Promise<BundleSearchFacts> {
   yieldToOthers();
-  const sections = await unlessAborted(cutSections(order), signal);
+  using sections = await unlessAborted(sectionsOf(order), signal);
   const vectors = model === null ? null : await embed(order, sections, model, onProgress, signal);
-  for (const [path, bytes] of encodeBundleSearch({ sections, vectors })) {
-    await writeFile(join(order.into, path.slice(`${OWN_FOLDER}search/`.length)), bytes, { flag: 'wx' });
+  for (const { path, bytes } of encodeBundleSearch({ sections: cutSections(sections), vectors })) {
+    signal.throwIfAborted();
+    await appendFile(join(order.into, path.slice(`${OWN_FOLDER}search/`.length)), bytes);
   }
-  return { sections: sections.length, vectors: vectors?.sections.length ?? 0 };
+  return { sections: sections.count, vectors: vectors?.sections.length ?? 0 };
 }
 
-/** As `buildIndex` cuts them. */
-async function cutSections({ siteDir, files }: BundleSearchOrder): Promise<CutSection[]> {
+/** As `buildIndex` reads them. */
+async function sectionsOf({ siteDir, files, into }: BundleSearchOrder): Promise<SiteSections> {
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const trailingSlash = await trailingSlashOf(siteDir, inOrder);
-  const sections = await readSections({ siteDir, files: inOrder, trailingSlash });
-  return sections.map(({ prior = 0, ...section }) => ({
-    section,
-    prior,
-    passages: cutPassages(section.text, estimateTokens),
-  }));
+  return readSections({ siteDir, files: inOrder, trailingSlash }, join(into, '.sections'), SECTIONS_MAX);
+}
+
+function* cutSections(sections: SiteSections): Generator<CutSection> {
+  for (const { section, passages } of sections.all()) yield { section, prior: section.prior ?? 0, passages };
 }
 
 /** How folders want to be asked for, decided as it is when the bundle is unpacked: the paths of sections depend on it. */
@@ -77,7 +81,7 @@ async function trailingSlashOf(siteDir: string, files: readonly FileEntry[]): Pr
 
 async function embed(
   { files, into, cacheDir }: BundleSearchOrder,
-  sections: readonly CutSection[],
+  sections: SiteSections,
   model: LoadableModel,
   onProgress: (progress: EmbedProgress) => void,
   signal: AbortSignal,
@@ -107,10 +111,13 @@ async function embed(
 }
 
 /** What the model cannot read is not embedded: nothing would come of it but work. */
-function* passageTexts(sections: readonly CutSection[], embedder: Embedder): Generator<PassageText> {
-  for (const [number, { section, passages }] of sections.entries()) {
-    if (section.language !== null && !embedder.reads(section.language)) continue;
-    for (const passage of passages) yield { section: number, text: passageText(section, passage) };
+function* passageTexts(sections: SiteSections, embedder: Embedder): Generator<PassageText> {
+  let number = 0;
+  for (const { section, passages } of sections.all()) {
+    if (section.language === null || embedder.reads(section.language)) {
+      for (const passage of passages) yield { section: number, text: passageText(section, passage) };
+    }
+    number += 1;
   }
 }
 

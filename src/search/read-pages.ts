@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileEntry, isPage, type TrailingSlash } from '../domain/release.ts';
-import { Duplicates, type ExtractedPage, extractPage, PageForms, readerUrl, sphinxVersion } from './extract/index.ts';
-import type { IndexedSection } from './keyword/index.ts';
+import { Duplicates, extractPage, PageForms, rankOf, readerUrl, sphinxVersion } from './extract/index.ts';
+import { PagePriors } from './page-priors.ts';
+import { SiteSections } from './site-sections.ts';
+import { tooLargeToCarry } from './too-large-to-carry.ts';
 
 /** A release's site, as the index is made of it. */
 export interface SiteSource {
@@ -15,42 +17,43 @@ export interface SiteSource {
 const FORM_SAMPLE_MAX = 60;
 
 /**
- * The sections of all pages of a site, each once, in the order of their pages, with the weight of their page.
+ * The sections of all pages of a site, each once, in the order of their pages, with the weight of their page: one page is in
+ * memory at a time, and a fingerprint of each section.
  *
- * Holds the text of the whole site in memory: a few hundred megabytes for the largest documentation there is, in a thread of
- * its own that ends with the work.
+ * @param spoolFile where nothing is yet
+ * @throws DocshelfError `bad_search_data` as soon as there are more than `sectionsMax`
  */
-export async function readSections(site: SiteSource): Promise<IndexedSection[]> {
-  const pages = await readPages(site);
-  const duplicates = new Duplicates<IndexedSection>();
-  const dropped = new Set<IndexedSection>();
-  const priors = priorsOf(pages);
-  const sections: IndexedSection[] = [];
-  for (const page of pages) {
-    const prior = priors.get(page.page) ?? 0;
-    for (const section of page.sections) {
-      const indexed = { ...section, page: page.page, prior };
-      const verdict = duplicates.add(page, section, indexed);
-      if (!verdict.kept) continue;
-      if (verdict.replaced !== null) dropped.add(verdict.replaced);
-      sections.push(indexed);
-    }
-  }
-  return sections.filter((section) => !dropped.has(section));
-}
-
-async function readPages({ siteDir, files, trailingSlash }: SiteSource): Promise<ExtractedPage[]> {
+export async function readSections(
+  { siteDir, files, trailingSlash }: SiteSource,
+  spoolFile: string,
+  sectionsMax = Number.POSITIVE_INFINITY,
+): Promise<SiteSections> {
   const table = new Map(files.map((entry) => [entry.path, entry]));
   const pageFiles = files.filter((entry) => isPage(entry.path));
   const form = { trailingSlash, extension: await extensionOf(siteDir, pageFiles, table) };
   const version = await siteVersion(siteDir, table);
-  const pages: ExtractedPage[] = [];
+  const urlOf = ({ path }: FileEntry): string => readerUrl(path, form, table);
+  const priors = new PagePriors(pageFiles.map(urlOf));
+  const duplicates = new Duplicates();
+  using opened = new DisposableStack();
+  const sections = opened.use(new SiteSections(spoolFile));
   for (const entry of pageFiles) {
-    const url = readerUrl(entry.path, form, table);
-    const page = extractPage({ path: entry.path, html: await readText(siteDir, entry), url, version });
-    if (page !== null) pages.push(page);
+    const html = await readText(siteDir, entry);
+    const page = extractPage({ path: entry.path, html, url: urlOf(entry), version });
+    if (page === null) continue;
+    priors.add(page.page, page.links);
+    const rank = rankOf(page);
+    for (const section of page.sections) {
+      const verdict = duplicates.add(rank, section, sections.nextNumber);
+      if (!verdict.kept) continue;
+      if (verdict.replaced !== null) sections.drop(verdict.replaced);
+      sections.add(page.page, section);
+    }
+    if (sections.count > sectionsMax) throw tooLargeToCarry(`it has more than ${sectionsMax} sections`);
   }
-  return pages;
+  sections.weigh(priors.decide());
+  opened.move();
+  return sections;
 }
 
 async function extensionOf(
@@ -82,29 +85,4 @@ async function readText(siteDir: string, entry: FileEntry): Promise<string> {
     // A charset that nobody knows: the bytes are readable as far as they are ASCII.
     return bytes.toString('latin1');
   }
-}
-
-/**
- * How much each page matters by the pages whose text links to it: 0 to 1, by the logarithm, since the tenth link says less
- * than the first.
- */
-function priorsOf(pages: readonly ExtractedPage[]): Map<string, number> {
-  const links = new Map<string, number>();
-  const urlOf = new Map(pages.map(({ page }) => [plain(page), page]));
-  for (const page of pages) {
-    for (const link of page.links) {
-      const target = urlOf.get(plain(link));
-      if (target !== undefined && target !== page.page) links.set(target, (links.get(target) ?? 0) + 1);
-    }
-  }
-  const most = Math.log1p(Math.max(1, ...links.values()));
-  return new Map([...links].map(([page, count]) => [page, Math.log1p(count) / most]));
-}
-
-/** A page's address without what differs between the ways of writing it. */
-function plain(path: string): string {
-  return path
-    .replace(/[#?].*$/, '')
-    .replace(/(?:\/index)?\.x?html?$/i, '')
-    .replace(/\/$/, '');
 }

@@ -29,6 +29,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`checkSite() of $name${whyNo
     const counts = new Map<string, number>();
     await checkSite({
       siteDir: join(siteDir, known.name),
+      spoolFile: join(siteDir, `${known.name}.references`),
       files,
       hosts: [],
       find: ({ kind }) => counts.set(kind, (counts.get(kind) ?? 0) + 1),

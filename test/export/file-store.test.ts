@@ -102,6 +102,33 @@ describe('put()', () => {
   });
 });
 
+describe('putBlocking()', () => {
+  it('stores bytes under their digest, read-only', async () => {
+    const stored = store.putBlocking(Buffer.from('hello'));
+    expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
+    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
+    expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
+    expect(await storedNames()).toEqual([stored.sha256]);
+  });
+
+  it('writes nothing but the time of use where the bytes are stored already', async () => {
+    const { sha256: digest } = store.putBlocking(Buffer.from('hello'));
+    await age(store.pathOf(digest), HOUR_MS);
+    const { ino } = await stat(store.pathOf(digest));
+    store.putBlocking(Buffer.from('hello'));
+    const info = await stat(store.pathOf(digest));
+    expect(info.ino).toBe(ino);
+    expect(info.mtimeMs).toBeGreaterThan(Date.now() - HOUR_MS / 2);
+  });
+
+  it('makes folders anew that were there before', async () => {
+    store.putBlocking(Buffer.from('hello'));
+    await rm(join(dir, 'files'), { recursive: true });
+    const stored = store.putBlocking(Buffer.from('hello'));
+    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
+  });
+});
+
 describe('link()', () => {
   it('gives the stored file another name, folders made', async () => {
     const { sha256: digest } = await store.put(Buffer.from('x'));

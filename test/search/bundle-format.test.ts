@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import {
-  type BundleSearch,
-  decodeBundleSearch,
-  encodeBundleSearch,
-  type ReadPart,
-} from '../../src/search/bundle-format.ts';
+import { type BundleSearch, decodeBundleSearch, type ReadPart } from '../../src/search/bundle-format.ts';
+import { encodeBundleSearch, type SearchToEncode } from '../../src/search/encode-bundle-search.ts';
 
 const MODEL = 'a'.repeat(64);
 const HEADER = '_docshelf/search/header.json';
@@ -44,6 +40,13 @@ const SEARCH: BundleSearch = {
 };
 
 type Files = Map<string, Uint8Array>;
+/** The files that the pieces make. */
+function encoded(search: SearchToEncode): Files {
+  const files: Files = new Map();
+  for (const { path, bytes } of encodeBundleSearch(search))
+    files.set(path, Buffer.concat([files.get(path) ?? Buffer.alloc(0), bytes]));
+  return files;
+}
 const readFrom =
   (files: Files): ReadPart =>
   async (path) =>
@@ -53,7 +56,7 @@ const textOf = (files: Files, path: string) => Buffer.from(files.get(path) ?? []
 
 /** The files with another header. */
 function withHeader(change: (header: { sections: object; vectors: object }) => unknown): Files {
-  const files = encodeBundleSearch(SEARCH);
+  const files = encoded(SEARCH);
   const header = JSON.parse(textOf(files, HEADER));
   return files.set(HEADER, Buffer.from(JSON.stringify(change(header))));
 }
@@ -66,7 +69,7 @@ function withLines(lines: string, count = 3): Files {
 }
 
 function withSection(change: object): Files {
-  const lines = textOf(encodeBundleSearch(SEARCH), SECTIONS)
+  const lines = textOf(encoded(SEARCH), SECTIONS)
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
@@ -75,18 +78,18 @@ function withSection(change: object): Files {
 
 describe('decodeBundleSearch()', () => {
   it('gives back what encodeBundleSearch() was given', async () => {
-    expect(await decode(encodeBundleSearch(SEARCH))).toEqual(SEARCH);
+    expect(await decode(encoded(SEARCH))).toEqual(SEARCH);
   });
 
   it('gives back sections without vectors', async () => {
     const search = { ...SEARCH, vectors: null };
-    const files = encodeBundleSearch(search);
+    const files = encoded(search);
     expect([...files.keys()].sort()).toEqual([HEADER, SECTIONS]);
     expect(await decode(files)).toEqual(search);
   });
 
   it('leaves the vectors of another model unread', async () => {
-    const files = encodeBundleSearch(SEARCH);
+    const files = encoded(SEARCH);
     files.delete(VECTORS);
     expect(await decode(files, 'b'.repeat(64))).toEqual({ ...SEARCH, vectors: null });
     expect(await decode(files, null)).toEqual({ ...SEARCH, vectors: null });
@@ -102,7 +105,7 @@ describe('decodeBundleSearch()', () => {
   });
 
   it('asks for no more bytes than the header says', async () => {
-    const files = encodeBundleSearch(SEARCH);
+    const files = encoded(SEARCH);
     const asked = new Map<string, number>();
     await decodeBundleSearch(async (path, bytesMax) => {
       asked.set(path, bytesMax);
@@ -113,7 +116,7 @@ describe('decodeBundleSearch()', () => {
   });
 
   it.each([HEADER, SECTIONS, VECTORS])('refuses %s with any one bit changed or its end cut off', async (path) => {
-    const whole = encodeBundleSearch(SEARCH).get(path) ?? new Uint8Array();
+    const whole = encoded(SEARCH).get(path) ?? new Uint8Array();
     const changed = Array.from({ length: 40 }, (_, n) => {
       const bytes = Uint8Array.from(whole);
       const at = Math.floor((n * bytes.length) / 40);
@@ -121,7 +124,7 @@ describe('decodeBundleSearch()', () => {
       return bytes;
     });
     for (const bytes of [whole.subarray(0, -1), ...changed]) {
-      const decoded = await decode(encodeBundleSearch(SEARCH).set(path, bytes)).catch(({ code }) => code);
+      const decoded = await decode(encoded(SEARCH).set(path, bytes)).catch(({ code }) => code);
       // A changed space or a changed digest of the model in the header does no harm: the vectors are left aside.
       if (path === HEADER && typeof decoded === 'object') expect(decoded?.sections).toEqual(SEARCH.sections);
       else expect(decoded).toBe('bad_search_data');
@@ -129,12 +132,12 @@ describe('decodeBundleSearch()', () => {
   });
 
   it.each([SECTIONS, VECTORS])('refuses data without %s', async (path) => {
-    const files = encodeBundleSearch(SEARCH);
+    const files = encoded(SEARCH);
     files.delete(path);
     await expect(decode(files)).rejects.toMatchObject({ code: 'bad_search_data' });
   });
 
-  const lines = textOf(encodeBundleSearch(SEARCH), SECTIONS);
+  const lines = textOf(encoded(SEARCH), SECTIONS);
   it.each<[string, Files]>([
     ['a newer format', withHeader((header) => ({ ...header, formatVersion: 2 }))],
     ['a header of something else', withHeader(() => [])],
@@ -151,7 +154,7 @@ describe('decodeBundleSearch()', () => {
       'a vector too few for its passages',
       withHeader(({ vectors, ...header }) => ({ ...header, vectors: { ...vectors, count: 2, bytes: 64 } })),
     ],
-    ['a header that is too large', encodeBundleSearch(SEARCH).set(HEADER, Buffer.alloc(70_000, ' '))],
+    ['a header that is too large', encoded(SEARCH).set(HEADER, Buffer.alloc(70_000, ' '))],
     ['fewer sections than it counts', withLines(lines, 4)],
     ['a line without end', withLines(lines.trimEnd())],
     ['a line that is no JSON', withLines(`${lines}{\n`, 4)],
@@ -204,17 +207,27 @@ describe('decodeBundleSearch()', () => {
 
 describe('encodeBundleSearch()', () => {
   it('writes the same bytes for the same input', () => {
-    expect(encodeBundleSearch(SEARCH)).toEqual(encodeBundleSearch(structuredClone(SEARCH)));
+    expect(encoded(SEARCH)).toEqual(encoded(structuredClone(SEARCH)));
   });
 
   it('throws where vectors and passages do not agree', () => {
     const { vectors } = SEARCH;
     if (vectors === null) throw new Error('the sample has vectors');
-    expect(() => encodeBundleSearch({ ...SEARCH, vectors: { ...vectors, sections: Uint32Array.of(0, 2) } })).toThrow(
+    expect(() => encoded({ ...SEARCH, vectors: { ...vectors, sections: Uint32Array.of(0, 2) } })).toThrow(RangeError);
+    expect(() => encoded({ ...SEARCH, vectors: { ...vectors, values: vectors.values.subarray(1) } })).toThrow(
       RangeError,
     );
-    expect(() =>
-      encodeBundleSearch({ ...SEARCH, vectors: { ...vectors, values: vectors.values.subarray(1) } }),
-    ).toThrow(RangeError);
+  });
+
+  it('refuses more bytes than a file of an archive may have, before they are all made', { timeout: 60_000 }, () => {
+    const text = 'x'.repeat(3 * 1024 ** 2);
+    function* endless() {
+      for (;;) yield { section: section('/a', text, null), passages: [] };
+    }
+    const pieces = encodeBundleSearch({ sections: endless(), vectors: null });
+    const exhaust = () => {
+      for (const { path } of pieces) expect(path).toBe(SECTIONS);
+    };
+    expect(exhaust).toThrow(expect.objectContaining({ code: 'bad_search_data' }));
   });
 });

@@ -1,3 +1,4 @@
+import { LineSpool } from '../../files/index.ts';
 import type { PageOutline, Reference } from '../../web/index.ts';
 
 /** A page whose references are to be followed. */
@@ -9,48 +10,38 @@ export interface CheckedPage {
 }
 
 /**
- * What is kept of a page, in two strings: one line a reference, and one line an anchor between line breaks. 20,000 pages of 100
- * references and anchors each take 120 MB so, and would take 1 GB as objects and sets.
+ * The pages of a site between reading them and following their references, which wait in a spool: those of 20,000 pages with
+ * 100 each took 120 MB. In memory are the anchors, a page's in one string, one a line between line breaks.
  */
-interface KeptPage {
-  readonly base: string | null;
-  readonly references: string;
-  readonly anchors: string;
-}
-
-/** What the URL standard drops from a URL before anything else ("basic URL parser", step 3). */
-const LINE_BREAKS = /[\t\n\r]/g;
-
-/** The pages of a site between reading them and following their references. */
 export class CheckedPages {
-  readonly #pages = new Map<string, KeptPage>();
+  readonly #spool: LineSpool;
+  readonly #anchors = new Map<string, string>();
+
+  /** @param spoolFile where nothing is yet; it has no name from then on */
+  constructor(spoolFile: string) {
+    this.#spool = new LineSpool(spoolFile);
+  }
 
   get count(): number {
-    return this.#pages.size;
+    return this.#anchors.size;
   }
 
   add(path: string, { base, references, pictures, anchors }: PageOutline): void {
-    const lines = [...references, ...pictures].map(
-      ({ kind, tag, attribute, url }) => `${kind} ${tag} ${attribute} ${url.replace(LINE_BREAKS, '')}`,
-    );
-    this.#pages.set(path, { base, references: lines.join('\n'), anchors: `\n${[...anchors].join('\n')}\n` });
+    const page: CheckedPage = { path, base, references: [...references, ...pictures] };
+    this.#spool.add(JSON.stringify(page));
+    this.#anchors.set(path, `\n${[...anchors].join('\n')}\n`);
   }
 
   *all(): Generator<CheckedPage> {
-    for (const [path, { base, references }] of this.#pages) {
-      yield { path, base, references: references === '' ? [] : references.split('\n').map(readLine) };
-    }
+    for (const line of this.#spool.lines()) yield JSON.parse(line) as CheckedPage;
   }
 
   /** Whether an element of the page has that name; null for what is no page. */
   hasAnchor(path: string, name: string): boolean | null {
-    const page = this.#pages.get(path);
-    return page === undefined ? null : page.anchors.includes(`\n${name}\n`);
+    return this.#anchors.get(path)?.includes(`\n${name}\n`) ?? null;
   }
-}
 
-function readLine(line: string): Reference {
-  const [kind = '', tag = '', attribute = ''] = line.split(' ', 3);
-  const url = line.slice(kind.length + tag.length + attribute.length + 3);
-  return { kind: kind as Reference['kind'], tag, attribute, url };
+  [Symbol.dispose](): void {
+    this.#spool[Symbol.dispose]();
+  }
 }

@@ -16,6 +16,8 @@ import { ServedSite } from './served-site.ts';
 export interface CheckSiteOptions {
   /** Holds the site's files, at their paths. */
   readonly siteDir: string;
+  /** Where nothing is yet: for what waits on the disk meanwhile; nothing is left there. */
+  readonly spoolFile: string;
   readonly files: readonly FileEntry[];
   /** Host names of the site, in lower case: absolute references to them are its own. */
   readonly hosts: readonly string[];
@@ -41,16 +43,16 @@ const READ_AHEAD = 8;
  * 1. Read every page once: its references and anchors, and what the pages together say of the site's addresses.
  * 2. Follow every reference.
  *
- * Of every page its references and anchors stay in memory, and not its text.
+ * Of every page its anchors stay in memory, and not its text.
  *
  * @throws the system's own errors; the signal's reason when it is aborted
  */
 export async function checkSite(options: CheckSiteOptions): Promise<void> {
-  const { siteDir, files, hosts, find, onProgress, signal } = options;
+  const { siteDir, spoolFile, files, hosts, find, onProgress, signal } = options;
   const table = new Map(files.map((file) => [file.path, file]));
   const votes = new TrailingSlashVotes(table);
   const published = new PublishedAddress();
-  const pages = new CheckedPages();
+  using pages = new CheckedPages(spoolFile);
 
   const pageFiles = files.filter(({ path }) => isPage(path));
   for await (const { path, html } of texts(siteDir, pageFiles, signal)) {

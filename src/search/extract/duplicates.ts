@@ -1,52 +1,68 @@
-import { createHash } from 'node:crypto';
 import type { Section } from '../section.ts';
+import { Fingerprints } from './fingerprints.ts';
 
 /** The part of a page that decides which of two equal sections stays. */
-export interface PageIdentity {
+export interface PageRank {
   readonly page: string;
-  readonly canonical: string | null;
-}
-
-export type Verdict<Handle> =
-  | { readonly kept: false }
-  /** `replaced` is the handle of the equal section that was kept until now, and goes; null where there was none. */
-  | { readonly kept: true; readonly replaced: Handle | null };
-
-interface Kept<Handle> {
-  readonly handle: Handle;
-  readonly page: string;
+  /** From its canonical address: the folders before it, 64 where it says none, 65 where that is another page's. */
   readonly distance: number;
 }
+
+export type Verdict =
+  | { readonly kept: false }
+  /** `replaced` is the handle of the equal section that was kept until now, and goes; null where there was none. */
+  | { readonly kept: true; readonly replaced: number | null };
 
 /** Pages without a canonical stand between those whose canonical is their own address and those whose is another's. */
 const NO_CANONICAL = 64;
 const ELSEWHERE = 65;
+const FINGERPRINTS_AT_FIRST = 1024;
 
 /**
  * Tells sections that stand under two paths: the same title, headings and text within one documentation version and
  * language. The page that is its own canonical wins, else the shorter and then the first path; the outcome does not depend
- * on the order. Keeps 132 bits of digest and one handle a section.
+ * on the order. Keeps a fingerprint and a handle a section.
  */
-export class Duplicates<Handle> {
-  readonly #kept = new Map<string, Kept<Handle>>();
+export class Duplicates {
+  readonly #fingerprints = new Fingerprints();
+  /** By the number of the fingerprint: the handle of the section that is kept, and the number of its page. */
+  #kept = new Uint32Array(2 * FINGERPRINTS_AT_FIRST);
+  /** One for each page; the last is the page whose sections come now. */
+  readonly #ranks: PageRank[] = [];
 
-  /** @param handle what the caller knows the section by, given back when a better one replaces it. */
-  add({ page, canonical }: PageIdentity, section: Section, handle: Handle): Verdict<Handle> {
-    const digest = digestOf(section);
-    const candidate = { handle, page, distance: canonicalDistance(page, canonical) };
-    const rival = this.#kept.get(digest);
-    if (rival !== undefined && !isBetter(candidate, rival)) return { kept: false };
-    this.#kept.set(digest, candidate);
-    return { kept: true, replaced: rival?.handle ?? null };
+  /**
+   * @param rank of its page, one object for all of the page's sections: it is kept
+   * @param handle what the caller knows the section by, given back when a better one replaces it; 32 bits
+   */
+  add(rank: PageRank, section: Section, handle: number): Verdict {
+    if (this.#ranks.at(-1) !== rank) this.#ranks.push(rank);
+    const { count } = this.#fingerprints;
+    const number = this.#fingerprints.numberOf(wordsOf(section));
+    if (2 * this.#fingerprints.count > this.#kept.length) this.#grow();
+    const [former = 0, formerPage = 0] = this.#kept.subarray(2 * number, 2 * number + 2);
+    const rival = number < count ? this.#ranks[formerPage] : undefined;
+    if (rival !== undefined && !isBetter(rank, rival)) return { kept: false };
+    this.#kept[2 * number] = handle;
+    this.#kept[2 * number + 1] = this.#ranks.length - 1;
+    return { kept: true, replaced: rival === undefined ? null : former };
+  }
+
+  #grow(): void {
+    const kept = new Uint32Array(2 * this.#kept.length);
+    kept.set(this.#kept);
+    this.#kept = kept;
   }
 }
 
-function digestOf({ version, language, title, headings, text }: Section): string {
-  const words = JSON.stringify([version, language, title, headings, text]);
-  return createHash('sha256').update(words).digest('base64').slice(0, 22);
+export function rankOf({ page, canonical }: { readonly page: string; readonly canonical: string | null }): PageRank {
+  return { page, distance: canonicalDistance(page, canonical) };
 }
 
-function isBetter(candidate: Kept<unknown>, rival: Kept<unknown>): boolean {
+function wordsOf({ version, language, title, headings, text }: Section): string {
+  return JSON.stringify([version, language, title, headings, text]);
+}
+
+function isBetter(candidate: PageRank, rival: PageRank): boolean {
   if (candidate.distance !== rival.distance) return candidate.distance < rival.distance;
   if (candidate.page.length !== rival.page.length) return candidate.page.length < rival.page.length;
   return candidate.page < rival.page;

@@ -33,6 +33,7 @@ async function check(site: Site, { hosts = [], types = {}, signal = NEVER, onPro
   const found: string[] = [];
   await checkSite({
     siteDir,
+    spoolFile: join(siteDir, '.references'),
     files,
     hosts,
     find: ({ kind, page, detail }) => found.push(`${kind} ${page} ${detail}`),

@@ -1,21 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { Duplicates } from '../../../src/search/extract/index.ts';
+import { Duplicates, rankOf } from '../../../src/search/extract/index.ts';
 import type { Section } from '../../../src/search/section.ts';
 
 const section: Section = { path: '/x', title: 'T', headings: ['T'], text: 'x', language: 'en', version: '1', tags: [] };
 
 /** Adds the same section under each page, in this order, and says which one is left. */
 function survivor(pages: readonly { page: string; canonical: string | null }[]): string {
-  const duplicates = new Duplicates<string>();
-  const kept = new Set<string>();
-  for (const identity of pages) {
-    const verdict = duplicates.add(identity, section, identity.page);
+  const duplicates = new Duplicates();
+  const kept = new Set<number>();
+  for (const [handle, page] of pages.entries()) {
+    const verdict = duplicates.add(rankOf(page), section, handle);
     if (!verdict.kept) continue;
-    kept.add(identity.page);
+    kept.add(handle);
     if (verdict.replaced !== null) kept.delete(verdict.replaced);
   }
   expect(kept.size).toBe(1);
-  return [...kept][0] ?? '';
+  const [left = -1] = kept;
+  return pages[left]?.page ?? '';
 }
 
 describe('Duplicates', () => {
@@ -72,11 +73,9 @@ describe('Duplicates', () => {
     ['headings', { headings: ['T', 'U'] }],
     ['text', { text: 'y' }],
   ])('keeps sections of another %s', (_, other) => {
-    const duplicates = new Duplicates<string>();
-    duplicates.add({ page: '/a', canonical: null }, section, 'a');
-    expect(duplicates.add({ page: '/b', canonical: null }, { ...section, ...other }, 'b')).toEqual({
-      kept: true,
-      replaced: null,
-    });
+    const duplicates = new Duplicates();
+    duplicates.add(rankOf({ page: '/a', canonical: null }), section, 0);
+    const rank = rankOf({ page: '/b', canonical: null });
+    expect(duplicates.add(rank, { ...section, ...other }, 1)).toEqual({ kept: true, replaced: null });
   });
 });

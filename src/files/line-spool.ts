@@ -1,0 +1,87 @@
+import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+
+const NEW_LINE = 0x0a;
+/** Bytes that are written or read at once; more where one line has more. */
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * Lines that are put aside in a file, to be read again in their order: what is too much to be held in memory. It blocks, and
+ * so belongs into a thread that has nothing else to do.
+ *
+ * The file has no name from the start on, so that nothing is left of it when it is closed, or its process killed.
+ */
+export class LineSpool {
+  readonly #fd: number;
+  /** What is not yet written. */
+  readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  #filled = 0;
+  #writtenBytes = 0;
+
+  /** @param file where nothing is yet, in a folder that is there */
+  constructor(file: string) {
+    this.#fd = openSync(file, 'wx+', 0o600);
+    rmSync(file);
+  }
+
+  /** Bytes of all lines so far. */
+  get bytes(): number {
+    return this.#writtenBytes + this.#filled;
+  }
+
+  /** @param line has no line break, and no lone surrogate: it is kept in UTF-8. JSON is such a line. */
+  add(line: string): void {
+    const size = Buffer.byteLength(line) + 1;
+    if (size > CHUNK_BYTES - this.#filled) this.#flush();
+    if (size > CHUNK_BYTES) {
+      this.#write(Buffer.from(`${line}\n`));
+      return;
+    }
+    this.#filled += this.#chunk.write(line, this.#filled);
+    this.#chunk[this.#filled] = NEW_LINE;
+    this.#filled += 1;
+  }
+
+  /** All lines. Each call begins anew; nothing may be added until the last one has come to its end. */
+  *lines(): Generator<string> {
+    this.#flush();
+    let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let filled = 0;
+    for (let at = 0; at < this.#writtenBytes; ) {
+      const bytesRead = readSync(this.#fd, chunk, filled, chunk.length - filled, at);
+      if (bytesRead === 0) throw new Error('a spool is shorter than what was written to it');
+      at += bytesRead;
+      filled += bytesRead;
+      let start = 0;
+      for (let end = endOfLine(chunk, start, filled); end !== -1; end = endOfLine(chunk, start, filled)) {
+        yield chunk.toString('utf8', start, end);
+        start = end + 1;
+      }
+      chunk.copy(chunk, 0, start, filled);
+      filled -= start;
+      // A line that does not fit: room for more of it.
+      if (filled === chunk.length) chunk = Buffer.concat([chunk], 2 * filled);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+  }
+
+  #flush(): void {
+    this.#write(this.#chunk.subarray(0, this.#filled));
+    this.#filled = 0;
+  }
+
+  #write(bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.length; ) {
+      done += writeSync(this.#fd, bytes, done, bytes.length - done, this.#writtenBytes + done);
+    }
+    this.#writtenBytes += bytes.length;
+  }
+}
+
+/** Where the line ends that begins at `start`; -1 where its end is not among the bytes that are filled. */
+function endOfLine(chunk: Buffer, start: number, filled: number): number {
+  const end = chunk.indexOf(NEW_LINE, start);
+  return end < filled ? end : -1;
+}

@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import {
+  type CutSection,
+  type Header,
+  PART_BYTES_MAX,
+  SEARCH_FORMAT_VERSION,
+  SEARCH_HEADER_PATH,
+  SECTIONS_MAX,
+  SECTIONS_PATH,
+  VECTORS_PATH,
+} from './bundle-format.ts';
+import type { Vectors } from './semantic/vector-file.ts';
+import { tooLargeToCarry } from './too-large-to-carry.ts';
+
+export interface SearchToEncode {
+  /** Gone through once. */
+  readonly sections: Iterable<CutSection>;
+  /** One for each passage of the sections that it names; null: none were made. */
+  readonly vectors: Vectors | null;
+}
+
+/** The next bytes of a file. */
+export interface FilePiece {
+  /** In the archive. */
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Lines that are handed on at once, save for one that is longer. */
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * The files of `_docshelf/search/` in pieces, so that they need not be in memory: one file after another, the header last. The
+ * same input gives the same bytes.
+ *
+ * @throws DocshelfError `bad_search_data` where a site has more than the format holds: nobody would read it; RangeError
+ *   where the vectors are not those of the passages: a fault of the caller. What came before is of no use then.
+ */
+export function* encodeBundleSearch({ sections, vectors }: SearchToEncode): Generator<FilePiece> {
+  const written = new Part(SECTIONS_PATH);
+  const owners = new Owners(vectors);
+  let lines: Buffer[] = [];
+  let bytes = 0;
+  for (const cut of sections) {
+    if (written.count >= SECTIONS_MAX) throw tooLargeToCarry(`it has more than ${SECTIONS_MAX} sections`);
+    const line = lineOf(cut, owners.take(written.count, cut.passages.length));
+    written.count += 1;
+    lines.push(line);
+    bytes += line.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield written.add(Buffer.concat(lines));
+    lines = [];
+    bytes = 0;
+  }
+  // One piece at least: a site without sections has an empty file.
+  yield written.add(Buffer.concat(lines));
+  owners.end();
+
+  let embedded: Header['vectors'] = null;
+  if (vectors !== null) {
+    const { values, modelDigest, dims } = vectors;
+    const part = new Part(VECTORS_PATH);
+    yield part.add(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+    part.count = vectors.sections.length;
+    embedded = { ...part.facts(), modelDigest, dims };
+  }
+  const header: Header = { formatVersion: SEARCH_FORMAT_VERSION, sections: written.facts(), vectors: embedded };
+  yield { path: SEARCH_HEADER_PATH, bytes: Buffer.from(`${JSON.stringify(header, null, 2)}\n`) };
+}
+
+function lineOf({ section, passages, prior }: CutSection, embedded: boolean): Buffer {
+  const { path, title, documentTitle, headings, text, language, version, tags } = section;
+  const line = {
+    path,
+    title,
+    ...(documentTitle === undefined ? {} : { documentTitle }),
+    headings,
+    text,
+    language,
+    version,
+    tags,
+    ...(prior === undefined ? {} : { prior }),
+    passages: passages.map(({ start, end }) => [start, end]),
+    embedded,
+  };
+  return Buffer.from(`${JSON.stringify(line)}\n`);
+}
+
+/** What the header says of a file, counted while it is written. */
+class Part {
+  count = 0;
+  readonly #path: string;
+  readonly #digest = createHash('sha256');
+  #bytes = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  add(bytes: Uint8Array): FilePiece {
+    this.#digest.update(bytes);
+    this.#bytes += bytes.length;
+    if (this.#bytes > PART_BYTES_MAX)
+      throw tooLargeToCarry(`its "${this.#path}" has more than ${PART_BYTES_MAX} bytes`);
+    return { path: this.#path, bytes };
+  }
+
+  facts(): Header['sections'] {
+    return { count: this.count, bytes: this.#bytes, sha256: this.#digest.digest('hex') };
+  }
+}
+
+/** Goes along the vectors as the sections come by. */
+class Owners {
+  readonly #vectors: Vectors | null;
+  #at = 0;
+
+  constructor(vectors: Vectors | null) {
+    this.#vectors = vectors;
+  }
+
+  /** Whether the next section's passages have vectors. */
+  take(section: number, passages: number): boolean {
+    const { sections } = this.#vectors ?? { sections: new Uint32Array() };
+    const before = this.#at;
+    while (sections[this.#at] === section) this.#at += 1;
+    const count = this.#at - before;
+    if (count !== 0 && count !== passages) throw new RangeError('vectors and passages do not agree');
+    return count > 0;
+  }
+
+  end(): void {
+    if (this.#vectors === null) return;
+    const { sections, values, dims } = this.#vectors;
+    if (this.#at === sections.length && values.length === sections.length * dims) return;
+    throw new RangeError('vectors and passages do not agree');
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * How much each page matters by the pages whose text links to it: 0 to 1, by the logarithm, since the tenth link says less
+ * than the first. Counts links and keeps none of them.
+ */
+export class PagePriors {
+  /** Links to each address that a page may have, written in whatever way. */
+  readonly #links: Map<string, number>;
+  /** Of those, the ones on the page itself, which say nothing; by page. */
+  readonly #ownLinks = new Map<string, number>();
+  readonly #pageOf = new Map<string, string>();
+
+  /** @param addresses of all pages of the site, those that turn out to have no sections included */
+  constructor(addresses: Iterable<string>) {
+    this.#links = new Map(Array.from(addresses, (address) => [plain(address), 0]));
+  }
+
+  /** @param links as the page's text has them, to pages that may not have come yet */
+  add(page: string, links: readonly string[]): void {
+    const own = plain(page);
+    this.#pageOf.set(own, page);
+    for (const link of links) {
+      const address = plain(link);
+      const count = this.#links.get(address);
+      if (count === undefined) continue;
+      this.#links.set(address, count + 1);
+      if (address === own) this.#ownLinks.set(page, (this.#ownLinks.get(page) ?? 0) + 1);
+    }
+  }
+
+  /** By page; those that nobody links to are left out. Where two pages share an address, the links are the last one's. */
+  decide(): Map<string, number> {
+    const links = new Map<string, number>();
+    for (const [address, page] of this.#pageOf) {
+      const count = (this.#links.get(address) ?? 0) - (this.#ownLinks.get(page) ?? 0);
+      if (count > 0) links.set(page, count);
+    }
+    let most = 1;
+    for (const count of links.values()) most = Math.max(most, count);
+    return new Map([...links].map(([page, count]) => [page, Math.log1p(count) / Math.log1p(most)]));
+  }
+}
+
+/** A page's address without what differs between the ways of writing it. */
+function plain(path: string): string {
+  return path
+    .replace(/[#?].*$/, '')
+    .replace(/(?:\/index)?\.x?html?$/i, '')
+    .replace(/\/$/, '');
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LineSpool } from '../../src/files/index.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-spool-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const open = () => new LineSpool(join(dir, 'spool'));
+
+describe('LineSpool', () => {
+  it('gives back all lines in their order, each time anew', () => {
+    using spool = open();
+    expect([...spool.lines()]).toEqual([]);
+    for (const line of ['one', '', 'zwei 😀']) spool.add(line);
+    expect([...spool.lines()]).toEqual(['one', '', 'zwei 😀']);
+    spool.add('three');
+    expect([...spool.lines()]).toEqual(['one', '', 'zwei 😀', 'three']);
+    expect(spool.bytes).toBe(Buffer.byteLength('one\n\nzwei 😀\nthree\n'));
+  });
+
+  it('keeps lines that are longer than what it reads at once, or lie across the border', () => {
+    using spool = open();
+    const lines = [100, 262_143, 1, 262_144, 5, 3_000_000, 0, 700_000].map((length, at) =>
+      '€'
+        .repeat(length)
+        .slice(0, length - 1)
+        .concat(length > 0 ? `${at}` : ''),
+    );
+    for (const line of lines) spool.add(line);
+    expect([...spool.lines()].every((line, at) => line === lines[at])).toBe(true);
+    expect([...spool.lines()].length).toBe(lines.length);
+  });
+
+  it('lets two readers be at different places', () => {
+    using spool = open();
+    for (let at = 0; at < 50_000; at += 1) spool.add(`line ${at}`);
+    const slow = spool.lines();
+    expect(slow.next().value).toBe('line 0');
+    expect([...spool.lines()].length).toBe(50_000);
+    expect([...slow].at(-1)).toBe('line 49999');
+  });
+
+  it('has no name, and refuses one that is taken', async () => {
+    using spool = open();
+    spool.add('line');
+    expect([...spool.lines()]).toEqual(['line']);
+    expect(await readdir(dir)).toEqual([]);
+    expect(() => new LineSpool(dir)).toThrow(expect.objectContaining({ code: 'EEXIST' }));
+  });
+});

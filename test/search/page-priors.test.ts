@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { PagePriors } from '../../src/search/page-priors.ts';
+
+const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
+
+describe('PagePriors', () => {
+  it('weigh pages by the logarithm of the links to them, however those are written', () => {
+    const priors = new PagePriors(PAGES);
+    priors.add('/', ['/a', '/b', '/c', '/nowhere']);
+    priors.add('/a', ['/b/index.html', '/c.html#x', '/']);
+    priors.add('/b/', ['/c']);
+    priors.add('/c.html', []);
+    const decided = priors.decide();
+    expect(decided.get('/c.html')).toBe(1);
+    expect(decided.get('/b/')).toBe(Math.log1p(2) / Math.log1p(3));
+    expect(decided.get('/a')).toBe(Math.log1p(1) / Math.log1p(3));
+    expect([...decided.keys()].sort()).toEqual(['/', '/a', '/b/', '/c.html']);
+  });
+
+  it('do not count what a page says of itself, nor links to pages that have no sections', () => {
+    const priors = new PagePriors(PAGES);
+    priors.add('/a', ['/a', '/a/', '/unread']);
+    priors.add('/c.html', ['/a']);
+    expect([...priors.decide()]).toEqual([['/a', 1]]);
+  });
+
+  it('give the links of an address that two pages share to the last of them', () => {
+    const priors = new PagePriors(['/x', '/x/']);
+    priors.add('/x', ['/x/']);
+    priors.add('/x/', ['/x']);
+    expect([...priors.decide()]).toEqual([['/x/', 1]]);
+  });
+});

@@ -1,0 +1,51 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readSections } from '../../src/search/read-pages.ts';
+
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-read-pages-'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+const page = (title: string, text: string, links: readonly string[] = []) =>
+  `<!doctype html><title>${title}</title><main><h1>${title}</h1><p>${text}</p>${links.map((to) => `<a href="${to}">x</a>`).join(' ')}</main>`;
+
+async function siteOf(pages: Readonly<Record<string, string>>) {
+  for (const [path, html] of Object.entries(pages)) await writeFile(join(dir, path), html);
+  const files = Object.keys(pages).map((path) => ({ path, size: 0, sha256: '', type: 'text/html; charset=utf-8' }));
+  return { siteDir: dir, files, trailingSlash: 'never' as const };
+}
+
+describe('readSections()', () => {
+  it('gives each section once, of the better page, in the order of pages, with its prior and passages', async () => {
+    const site = await siteOf({
+      'a-longer-path.html': page('Same', 'Said twice.'),
+      'b.html': page('B', 'Only here.', ['c.html', 'same.html']),
+      'c.html': page('C', 'Here too.', ['same.html']),
+      'same.html': page('Same', 'Said twice.'),
+    });
+    using sections = await readSections(site, join(dir, 'spool'));
+    const all = [...sections.all()];
+    expect(sections.count).toBe(3);
+    expect(all.map(({ section }) => section.page)).toEqual(['/b.html', '/c.html', '/same.html']);
+    expect(all.map(({ section }) => section.prior)).toEqual([0, Math.log1p(1) / Math.log1p(2), 1]);
+    for (const { section, passages } of all) expect(passages).toEqual([{ start: 0, end: section.text.length }]);
+    expect([...sections.all()]).toEqual(all);
+  });
+
+  it('leaves nothing on the disk, and refuses more sections than may be', async () => {
+    const site = await siteOf({
+      'a.html': page('A', 'One.'),
+      'b.html': page('B', 'Two.'),
+      'c.html': page('C', 'Three.'),
+    });
+    const before = await readdir(dir);
+    await expect(readSections(site, join(dir, 'spool'), 2)).rejects.toMatchObject({ code: 'bad_search_data' });
+    using sections = await readSections(site, join(dir, 'spool'), 3);
+    expect(sections.count).toBe(3);
+    expect(await readdir(dir)).toEqual(before);
+  });
+});
