@@ -18,7 +18,7 @@ const PEAK_MB_MAX = 400;
 const PROGRAM = new URL('../../dist/main.js', import.meta.url).pathname;
 const KEY = 'svc_bench';
 
-/** Steps as the job's progress tells them apart, in per cent. */
+/** Steps as the job's progress tells them apart, in per cent: what a step ends with is its own. */
 const STEPS = [
   { name: 'crawl', until: 35 },
   { name: 'check, search data', until: 80 },
@@ -71,7 +71,7 @@ async function watch(daemon: ChildProcess, job: string): Promise<number[]> {
   const deadline = Date.now() + JOB_MS_MAX;
   while (Date.now() < deadline) {
     const { status, progress, pageCount } = await ask(job);
-    const step = STEPS.findIndex(({ until }) => progress < until);
+    const step = STEPS.findIndex(({ until }) => progress <= until);
     peaks[step] = Math.max(peaks[step] ?? 0, residentMb(daemon));
     if (status === 'failed') throw new Error('the export failed');
     if (status !== 'completed') {

@@ -37,8 +37,8 @@ const USES_KEPT_MAX = 50;
  * same pages, in the format of `bundle-format.ts`. The same site gives the same bytes. What is not embedded yet is embedded,
  * and kept in the cache as it comes: an interrupted export goes on from there, and the next one embeds what has changed.
  *
- * Memory does not grow with the text: the sections wait in a spool. It grows by some 60 bytes a section, and with vectors by
- * some 600 a passage.
+ * Memory does not grow with the text: the sections wait in a spool. It grows by some 60 bytes a section, and with vectors by about
+ * a kilobyte a passage.
  *
  * @throws DocshelfError `model_invalid`, `embedder_failed`, `bad_search_data` where the site has more sections than the format
  *   holds; the signal's reason when it is aborted
