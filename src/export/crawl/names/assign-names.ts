@@ -77,12 +77,9 @@ class Names {
   }
 
   #freePath({ name, query, url }: Named, isFirst: boolean): string {
-    const digest = hash('sha256', url);
-    const suffixes = [
-      isFirst || query === '' ? '' : querySuffix(query),
-      ...[8, 16, 64].map((n) => `-${digest.slice(0, n)}`),
-    ];
-    for (const suffix of suffixes) {
+    const natural = isFirst || query === '' ? '' : querySuffix(query);
+    for (const digits of [0, 8, 16, 64]) {
+      const suffix = digits === 0 ? natural : `-${hash('sha256', url).slice(0, digits)}`;
       const path = pathOf(name, suffix);
       const folded = fold(path);
       if (this.#taken.has(folded) || this.#folders.has(folded)) continue;
