@@ -11,7 +11,7 @@ import { mediaTypeOf } from '../web/index.ts';
 import { checkSite } from './check/index.ts';
 import { type CollectProgress, collectSite } from './collect.ts';
 import type { CrawlAdapters } from './crawl/crawl-adapters.ts';
-import { recordedContents } from './crawl/crawl-record.ts';
+import { recordedContents } from './crawl/kept/crawl-record.ts';
 import { FileStore } from './file-store.ts';
 import { Findings, type FoundSoFar } from './findings.ts';
 import { ManifestStore } from './manifest-store.ts';
@@ -78,7 +78,7 @@ export async function verify(
 ): Promise<FoundSoFar> {
   const { source: settings, siteDir, files, browser, workDir, picturesDir } = order;
   const [{ CrawledLiveSite }, { verifySite }] = await Promise.all([
-    import('./crawl/live-site.ts'),
+    import('./crawl/live/live-site.ts'),
     import('./verify/index.ts'),
   ]);
   const findings = Findings.of(order.found);

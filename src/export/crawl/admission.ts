@@ -1,6 +1,6 @@
 import type { CrawlSettings } from '../../domain/crawl.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
-import { type AskedAs, namesPage } from './answer-type.ts';
+import { type AskedAs, namesPage } from './ask/answer-type.ts';
 import type { CrawlFindings } from './crawl-findings.ts';
 import type { Robots } from './robots.ts';
 import type { Scope } from './scope.ts';

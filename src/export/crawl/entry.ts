@@ -1,6 +1,6 @@
-import type { AskedAs } from './answer-type.ts';
-import type { FetchedContent, FetchedUrl } from './fetched-url.ts';
-import type { FoundPlace } from './page-work.ts';
+import type { AskedAs } from './ask/answer-type.ts';
+import type { FetchedContent, FetchedUrl } from './ask/fetched-url.ts';
+import type { FoundPlace } from './pages/page-work.ts';
 
 /** An address that the crawl has taken on, and what became of it. */
 export interface Entry {

@@ -1,14 +1,14 @@
 import type { CrawlSettings } from '../../domain/crawl.ts';
 import type { FileStore } from '../file-store.ts';
 import type { Admission, CrawlSize, Naming } from './admission.ts';
-import { isPageInPlaceOfFile, isPageType, sourceTypeOfAnswer, typeOfAnswer } from './answer-type.ts';
+import { isPageInPlaceOfFile, isPageType, sourceTypeOfAnswer, typeOfAnswer } from './ask/answer-type.ts';
+import { charsetOf, type FetchedContent, type FetchedUrl } from './ask/fetched-url.ts';
 import type { CrawlFindings } from './crawl-findings.ts';
 import { type ContentEntry, type Entry, hasContent } from './entry.ts';
-import { charsetOf, type FetchedContent, type FetchedUrl } from './fetched-url.ts';
-import type { CrawlJournal } from './journal.ts';
-import { isList, urlsListedIn } from './listed-urls.ts';
-import type { PageThreads } from './page-threads.ts';
-import type { ReadPage } from './page-work.ts';
+import type { CrawlJournal } from './kept/journal.ts';
+import { isList, urlsListedIn } from './lists/listed-urls.ts';
+import type { PageThreads } from './pages/page-threads.ts';
+import type { ReadPage } from './pages/page-work.ts';
 import type { Scope } from './scope.ts';
 
 export interface KeepingOptions {

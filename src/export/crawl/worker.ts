@@ -1,16 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type PlainError, toDocshelfError } from '../../domain/errors.ts';
 import { FileStore } from '../file-store.ts';
-import { ContentPacks } from './content-packs.ts';
-import type { FetchedContent } from './fetched-url.ts';
-import { FoundStore } from './found-store.ts';
-import { PageContent } from './page-content.ts';
-import type { PageOrder, PageThreadData } from './page-work.ts';
-import { publishedHost } from './published-host.ts';
-import { PageReading } from './read-page.ts';
-import { Targets } from './reference-target.ts';
+import type { FetchedContent } from './ask/fetched-url.ts';
+import { ContentPacks } from './kept/content-packs.ts';
+import { FoundStore } from './pages/found-store.ts';
+import { PageContent } from './pages/page-content.ts';
+import type { PageOrder, PageThreadData } from './pages/page-work.ts';
+import { publishedHost } from './pages/published-host.ts';
+import { PageReading } from './pages/read-page.ts';
+import { Targets } from './pages/reference-target.ts';
+import { PageWriting } from './pages/write-page.ts';
 import { Scope } from './scope.ts';
-import { PageWriting } from './write-page.ts';
 
 /** A thread that reads and writes pages, as the crawl tells it. */
 export type PageAnswer =

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FetchedUrl } from '../ask/fetched-url.ts';
+
+/**
+ * What a job has fetched, one line an address, in a folder of the job. Each attempt has a file of its own, so that a killed
+ * one leaves at most half a line, and one that has lost the job harms nothing. A line is written before the next thing is
+ * done with what it tells of; it survives the process, and not the machine.
+ */
+export class CrawlJournal {
+  /** What earlier attempts have fetched. */
+  readonly earlier: ReadonlyMap<string, FetchedUrl>;
+  /** Names this attempt, and no other of any job. */
+  readonly attempt: string;
+  readonly #file: number;
+
+  private constructor(earlier: ReadonlyMap<string, FetchedUrl>, attempt: string, file: number) {
+    this.earlier = earlier;
+    this.attempt = attempt;
+    this.#file = file;
+  }
+
+  /** @throws the system's own errors */
+  static async open(dir: string): Promise<CrawlJournal> {
+    await mkdir(dir, { recursive: true });
+    const attempt = `${String(namesIn(dir).length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
+    return new CrawlJournal(journaled(dir), attempt, openSync(join(dir, `${attempt}.jsonl`), 'ax'));
+  }
+
+  add(fetched: FetchedUrl): void {
+    writeSync(this.#file, `${JSON.stringify(fetched)}\n`);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+/** What the attempts of a job have fetched, by address. @throws the system's own errors */
+export function journaled(dir: string): Map<string, FetchedUrl> {
+  const all = new Map<string, FetchedUrl>();
+  for (const name of namesIn(dir)) {
+    for (const fetched of readLines(readFileSync(join(dir, name), 'utf8'))) all.set(fetched.url, fetched);
+  }
+  return all;
+}
+
+function namesIn(dir: string): string[] {
+  return readdirSync(dir)
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort();
+}
+
+/** Whole lines; a last one that was cut off counts for nothing. */
+export function readLines(text: string): FetchedUrl[] {
+  return text.split('\n').flatMap((line) => {
+    try {
+      return line === '' ? [] : [JSON.parse(line) as FetchedUrl];
+    } catch {
+      return [];
+    }
+  });
+}

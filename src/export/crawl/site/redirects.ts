@@ -1,0 +1,50 @@
+import type { Entry } from '../entry.ts';
+
+/** An address that leads to another one. */
+export interface Redirect {
+  /** Canonical. */
+  readonly url: string;
+  /** Where all redirects end: canonical where the crawl has it, else absolute. */
+  readonly target: string;
+  /** With its `#`, or empty. */
+  readonly fragment: string;
+}
+
+/** Redirects in a row; a browser follows 20. */
+const HOPS_MAX = 20;
+
+/** Where each redirect ends, in the order of addresses. Those that go in a circle end nowhere, and are none. */
+export function findRedirects(
+  entries: ReadonlyMap<string, Entry>,
+  canonical: (url: URL) => string | null,
+): readonly Redirect[] {
+  const redirects: Redirect[] = [];
+  for (const { url } of entries.values()) {
+    const end = endOf(url, entries, canonical);
+    if (end !== null) redirects.push({ url, ...end });
+  }
+  return redirects.sort((a, b) => (a.url < b.url ? -1 : 1));
+}
+
+function endOf(
+  url: string,
+  entries: ReadonlyMap<string, Entry>,
+  canonical: (url: URL) => string | null,
+): Pick<Redirect, 'target' | 'fragment'> | null {
+  let target = url;
+  let fragment = '';
+  for (let hops = 0; hops <= HOPS_MAX; hops += 1) {
+    const location = entries.get(target)?.fetched?.location ?? null;
+    if (location === null) return target === url ? null : { target, fragment };
+    const next = new URL(location);
+    // A later redirect without a fragment of its own keeps the earlier one (RFC 9110, section 10.2.2).
+    if (next.hash !== '') fragment = next.hash;
+    target = canonical(next) ?? location;
+  }
+  return null;
+}
+
+/** Whether a redirect adds or takes away a slash alone: every static host does that by itself. */
+export function isSlashAlone(url: string, target: string): boolean {
+  return url === `${target}/` || target === `${url}/`;
+}
