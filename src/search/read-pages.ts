@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileEntry, isPage, type TrailingSlash } from '../domain/release.ts';
+import { pageText } from '../web/page-text.ts';
 import { Duplicates, extractPage, PageForms, rankOf, readerUrl, sphinxVersion } from './extract/index.ts';
 import { PagePriors } from './page-priors.ts';
 import { SiteSections } from './site-sections.ts';
@@ -77,12 +78,5 @@ async function siteVersion(siteDir: string, table: ReadonlyMap<string, FileEntry
 }
 
 async function readText(siteDir: string, entry: FileEntry): Promise<string> {
-  const bytes = await readFile(join(siteDir, entry.path));
-  const charset = /charset=([^;]+)/i.exec(entry.type)?.[1] ?? 'utf-8';
-  try {
-    return new TextDecoder(charset).decode(bytes);
-  } catch {
-    // A charset that nobody knows: the bytes are readable as far as they are ASCII.
-    return bytes.toString('latin1');
-  }
+  return pageText(await readFile(join(siteDir, entry.path)), entry.type);
 }

@@ -40,6 +40,11 @@ function metaCharset(text: string): string | null {
   return null;
 }
 
+/** The charset of a media type or a Content-Type, in lower case, or null where it names none. */
+export function charsetOfType(mediaType: string): string | null {
+  return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? null;
+}
+
 /** The charset that a file's byte order mark says, or null where it has none. It counts for more than a header (encoding standard, "decode"). */
 export function markedCharset([first, second, third]: Uint8Array): string | null {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';

@@ -4,7 +4,7 @@
  * The serving side names the files behind this door: the HTML parser that comes with it costs a start 20 ms, and answering a
  * request needs none.
  */
-export { CHARSET_HEAD_BYTES, htmlCharset, markedCharset } from './charset.ts';
+export { CHARSET_HEAD_BYTES, charsetOfType, htmlCharset, markedCharset } from './charset.ts';
 export { isCompressible, isCompressibleType } from './compressible.ts';
 export { hashedName } from './hashed-name.ts';
 export { isAssetPath, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from './media-type.ts';
@@ -18,4 +18,5 @@ export {
   type ReferenceKind,
 } from './references.ts';
 export { isHidden, type Resolution, resolvePath } from './resolve.ts';
+export { styleReferences } from './style-references.ts';
 export { TrailingSlashVotes } from './trailing-slash.ts';

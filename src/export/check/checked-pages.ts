@@ -1,11 +1,11 @@
 import { LineSpool } from '../../files/index.ts';
 import type { PageOutline, Reference } from '../../web/index.ts';
 
-/** A page whose references are to be followed. */
+/** A page or a style sheet whose references are to be followed. */
 export interface CheckedPage {
   readonly path: string;
   readonly base: string | null;
-  /** In the order of the page, pictures of `srcset` last. */
+  /** In the order of the page; pictures of `srcset` after all others, and what styles load at the end. */
   readonly references: readonly Reference[];
 }
 
@@ -22,14 +22,14 @@ export class CheckedPages {
     this.#spool = new LineSpool(spoolFile);
   }
 
-  get count(): number {
-    return this.#anchors.size;
+  /** @param styles what its styles load */
+  add(path: string, { base, references, pictures, anchors }: PageOutline, styles: readonly Reference[]): void {
+    this.#keep({ path, base, references: [...references, ...pictures, ...styles] });
+    this.#anchors.set(path, `\n${[...anchors].join('\n')}\n`);
   }
 
-  add(path: string, { base, references, pictures, anchors }: PageOutline): void {
-    const page: CheckedPage = { path, base, references: [...references, ...pictures] };
-    this.#spool.add(JSON.stringify(page));
-    this.#anchors.set(path, `\n${[...anchors].join('\n')}\n`);
+  addStyleSheet(path: string, references: readonly Reference[]): void {
+    if (references.length > 0) this.#keep({ path, base: null, references });
   }
 
   *all(): Generator<CheckedPage> {
@@ -39,6 +39,10 @@ export class CheckedPages {
   /** Whether an element of the page has that name; null for what is no page. */
   hasAnchor(path: string, name: string): boolean | null {
     return this.#anchors.get(path)?.includes(`\n${name}\n`) ?? null;
+  }
+
+  #keep(page: CheckedPage): void {
+    this.#spool.add(JSON.stringify(page));
   }
 
   [Symbol.dispose](): void {

@@ -7,7 +7,14 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
-import { outlinePage, pageText, TrailingSlashVotes } from '../../web/index.ts';
+import {
+  charsetOfType,
+  markedCharset,
+  outlinePage,
+  pageText,
+  styleReferences,
+  TrailingSlashVotes,
+} from '../../web/index.ts';
 import { CheckedPages } from './checked-pages.ts';
 import { findFaults } from './find-faults.ts';
 import { PublishedAddress } from './published-address.ts';
@@ -23,11 +30,12 @@ export interface CheckSiteOptions {
   readonly hosts: readonly string[];
   /** Called in the order of pages, and in a page in the order of its references. */
   readonly find: (finding: Finding) => void;
-  /** Each page counts twice: once it is read, once its references are followed. */
+  /** Each page and each style sheet counts twice: once it is read, once its references are followed. */
   readonly onProgress: (done: number, total: number) => void;
   readonly signal: AbortSignal;
 }
 
+const STYLE_SHEET = /^text\/css(?:;|$)/i;
 /** Pages whose references are followed without a pause: some 20 ms. */
 const FOLLOWED_AT_ONCE = 100;
 /** Pages that are read ahead while one is parsed. */
@@ -37,10 +45,11 @@ const READ_AHEAD = 8;
  * Finds `broken_reference` (leads to no file, as docshelf serves the site), `missing_fragment` (the page is there, and what
  * the fragment names is not) and `off_origin_load` (something that the page loads from another host; links are none).
  *
- * What is looked at are the attributes that name URLs, `srcset` too. Not looked at: styles (`url()`, `@import`, `style`
- * attributes), scripts and what they load, `srcdoc`, meta refresh; and fragments of files that are no pages.
+ * What is looked at are the attributes that name URLs, `srcset` too, and styles: style sheets, `style` elements and attributes
+ * (`url()`, `@import`, `image-set()`). Not looked at: scripts and what they load, `srcdoc`, meta refresh; and fragments of files
+ * that are no pages.
  *
- * 1. Read every page once: its references and anchors, and what the pages together say of the site's addresses.
+ * 1. Read every page and every style sheet once: references and anchors, and what the pages together say of the site's addresses.
  * 2. Follow every reference.
  *
  * Of every page its anchors stay in memory, and not its text.
@@ -55,49 +64,53 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   using pages = new CheckedPages(spoolFile);
 
   const pageFiles = files.filter(({ path }) => isPage(path));
-  for await (const { path, html } of texts(siteDir, pageFiles, signal)) {
-    const outline = outlinePage(html);
-    votes.addReferences(path, outline);
-    published.addPage(path, outline);
-    pages.add(path, outline);
-    onProgress(pages.count, 2 * pageFiles.length);
+  const styleSheets = files.filter(({ type }) => STYLE_SHEET.test(type));
+  const total = 2 * (pageFiles.length + styleSheets.length);
+  let done = 0;
+  for await (const { file, bytes } of contents(siteDir, [...pageFiles, ...styleSheets], signal)) {
+    const { path, type } = file;
+    const charset = markedCharset(bytes) ?? charsetOfType(type) ?? 'utf-8';
+    if (isPage(path)) {
+      const outline = outlinePage(pageText(bytes, type));
+      votes.addReferences(path, outline);
+      published.addPage(path, outline);
+      pages.add(path, outline, styleReferences({ type: 'html', bytes, charset }));
+    } else pages.addStyleSheet(path, styleReferences({ type: 'css', bytes, charset }));
+    onProgress(++done, total);
   }
 
   const site = new ServedSite({ files: table, trailingSlash: votes.decide(), hosts, published: published.decide() });
-  let followed = 0;
   for (const page of pages.all()) {
     for (const finding of findFaults(page, site, pages)) find(finding);
-    followed += 1;
-    onProgress(pages.count + followed, 2 * pageFiles.length);
+    onProgress(++done, total);
     // Nothing is waited for here: without a pause nobody could abort.
-    if (followed % FOLLOWED_AT_ONCE === 0) await setImmediate();
+    if (done % FOLLOWED_AT_ONCE === 0) await setImmediate();
     signal.throwIfAborted();
   }
+  // A style sheet that loads nothing is not followed.
+  if (done < total) onProgress(total, total);
 }
 
-/** The pages' texts in their order, the next ones being read meanwhile. */
-async function* texts(
+/** The bytes of files in their order, the next ones being read meanwhile. */
+async function* contents(
   siteDir: string,
-  pages: readonly FileEntry[],
+  files: readonly FileEntry[],
   signal: AbortSignal,
-): AsyncGenerator<{ path: string; html: string }> {
-  const reading: Promise<{ path: string; html: string }>[] = [];
-  const readNext = (page: FileEntry): void => {
-    const text = readFile(join(siteDir, page.path)).then((bytes) => ({
-      path: page.path,
-      html: pageText(bytes, page.type),
-    }));
+): AsyncGenerator<{ readonly file: FileEntry; readonly bytes: Buffer }> {
+  const reading: Promise<{ readonly file: FileEntry; readonly bytes: Buffer }>[] = [];
+  const readNext = (file: FileEntry): void => {
+    const content = readFile(join(siteDir, file.path)).then((bytes) => ({ file, bytes }));
     // Whoever takes it hears of a failure; until then it must not count as unhandled.
-    text.catch(() => undefined);
-    reading.push(text);
+    content.catch(() => undefined);
+    reading.push(content);
   };
-  for (const page of pages.slice(0, READ_AHEAD)) readNext(page);
+  for (const file of files.slice(0, READ_AHEAD)) readNext(file);
   for (let at = READ_AHEAD; ; at++) {
     signal.throwIfAborted();
-    const text = reading.shift();
-    if (text === undefined) return;
-    yield await text;
-    const page = pages[at];
-    if (page !== undefined) readNext(page);
+    const content = reading.shift();
+    if (content === undefined) return;
+    yield await content;
+    const file = files[at];
+    if (file !== undefined) readNext(file);
   }
 }

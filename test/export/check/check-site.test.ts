@@ -68,6 +68,25 @@ describe('references', () => {
     ]);
   });
 
+  it('of styles are followed too, from where the style stands', async () => {
+    const found = await check({
+      'a/b.html':
+        '<style>@import "none.css"; p { background: url(../img/i.png) }</style>' +
+        '<p style="background: url(&quot;gone.png&quot;)"><svg><rect fill="url(#g)"/></svg>',
+      'css/site.css':
+        '@font-face { src: url(../img/i.png), url("f.woff2") } @import url(//fonts.example/x.css); .q { c: url(data:,x) }',
+      'img/i.png': '',
+      'wide.css': Buffer.from('\ufeffa { b: url(w.png) }', 'utf16le'),
+    });
+    expect(found).toEqual([
+      'broken_reference a/b.html style @import="none.css"',
+      'broken_reference a/b.html style url="gone.png"',
+      'broken_reference css/site.css style url="f.woff2"',
+      'off_origin_load css/site.css style @import="//fonts.example/x.css" from fonts.example',
+      'broken_reference wide.css style url="w.png"',
+    ]);
+  });
+
   it('that name no place are left alone', async () => {
     const urls = ['mailto:a@b.c', 'tel:1', 'javascript:void 0', 'data:text/html,x', 'blob:x', 'vscode://file'];
     expect(await check({ 'index.html': links(...urls) })).toEqual([]);

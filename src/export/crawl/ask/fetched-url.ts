@@ -1,3 +1,4 @@
+import { charsetOfType } from '../../../web/index.ts';
 /** What an address answered, as the journal and the record of a crawl keep it. */
 export interface FetchedUrl {
   /** In its canonical form. */
@@ -37,5 +38,5 @@ export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): s
 
 /** The charset of a Content-Type, or null where it names none. */
 export function charsetOf({ contentType }: Pick<FetchedUrl, 'contentType'>): string | null {
-  return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType)?.[1]?.toLowerCase() ?? null;
+  return charsetOfType(contentType);
 }
