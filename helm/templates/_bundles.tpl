@@ -34,7 +34,7 @@ volumes by links into them, and without a subPath anywhere.
 - name: copy-bundle-{{ $index }}
   image: {{ $bundle.image | quote }}
   imagePullPolicy: {{ $bundle.pullPolicy | default "IfNotPresent" }}
-  command: {{- $bundle.command | default (list "cp" "-r" (printf "%s/." ($bundle.path | default "/bundle")) "/bundles/") | toYaml | nindent 4 }}
+  command: {{- $bundle.command | default (list "cp" "-rf" (printf "%s/." ($bundle.path | default "/bundle")) "/bundles/") | toYaml | nindent 4 }}
   securityContext: {{- include "docshelf.withoutNulls" $root.Values.securityContext | nindent 4 }}
   resources: {{- toYaml $root.Values.bundles.resources | nindent 4 }}
   volumeMounts:
@@ -48,9 +48,14 @@ volumes by links into them, and without a subPath anywhere.
     - node
     - -e
     - |
-      const { readdirSync, symlinkSync } = require('node:fs');
-      for (const folder of readdirSync('/bundle-images').map((name) => `/bundle-images/${name}`)) {
-        for (const name of readdirSync(folder)) symlinkSync(`${folder}/${name}`, `/bundles/${name}`);
+      const { readdirSync, rmSync, symlinkSync } = require('node:fs');
+      for (const image of readdirSync('/bundle-images')) {
+        for (const name of readdirSync(`/bundle-images/${image}`)) {
+          const link = `/bundles/${image}-${name}`;
+          // A pod whose node starts anew runs this again, on the folder as it was.
+          rmSync(link, { force: true });
+          symlinkSync(`/bundle-images/${image}/${name}`, link);
+        }
       }
   securityContext: {{- include "docshelf.withoutNulls" $root.Values.securityContext | nindent 4 }}
   resources: {{- toYaml $root.Values.bundles.resources | nindent 4 }}

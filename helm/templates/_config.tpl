@@ -30,9 +30,10 @@
 {{- define "docshelf.written" -}}
 {{- $static := omit (deepCopy .Values.staticExport) "existingSecret" -}}
 {{- range $key := list "bundleUrl" "version" "sha256" -}}
-{{- if not (get $static $key) -}}{{- $_ := unset $static $key -}}{{- end -}}
+{{/* The version 0 is one. */}}
+{{- if has (get $static $key) (list nil "") -}}{{- $_ := unset $static $key -}}{{- end -}}
 {{- end -}}
-{{- with $static.version -}}{{- $_ := set $static "version" (include "docshelf.text" .) -}}{{- end -}}
+{{- if hasKey $static "version" -}}{{- $_ := set $static "version" (include "docshelf.text" $static.version) -}}{{- end -}}
 {{- with $static.bundleUrl -}}{{- $_ := set $static "bundleUrl" (trim .) -}}{{- end -}}
 {{- $deployment := deepCopy .Values.deployment -}}
 {{- if not $deployment.domain -}}{{- $_ := unset $deployment "domain" -}}{{- end -}}

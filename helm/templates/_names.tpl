@@ -2,15 +2,16 @@
 {{- .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Forty characters leave room for what the parts append: 63 is the most that a name may have. */}}
+{{/*
+Forty characters leave room for what the parts append: 63 is the most that a name may have. The name of a release may have dots, that of a
+Service none. Whoever writes it into a manifest quotes it: a name of digits would be a number there.
+*/}}
 {{- define "docshelf.fullname" -}}
-{{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
-{{- else if contains (include "docshelf.name" .) .Release.Name -}}
-{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
-{{- else -}}
-{{- printf "%s-%s" .Release.Name (include "docshelf.name" .) | trunc 40 | trimSuffix "-" -}}
+{{- $name := .Values.fullnameOverride -}}
+{{- if not $name -}}
+{{- $name = ternary .Release.Name (printf "%s-%s" .Release.Name (include "docshelf.name" .)) (contains (include "docshelf.name" .) .Release.Name) -}}
 {{- end -}}
+{{- $name | replace "." "-" | trunc 40 | trimAll "-" -}}
 {{- end -}}
 
 {{/* The name of a part: the release's own for the site, and one that ends in the part for the others. */}}
@@ -20,8 +21,8 @@
 {{- end -}}
 
 {{- define "docshelf.selector" -}}
-app.kubernetes.io/name: {{ include "docshelf.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "docshelf.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "docshelf.partSelector" -}}
@@ -29,19 +30,22 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/component: {{ .part }}
 {{- end -}}
 
+{{/* The labels of the chart, and further ones, which go before those of commonLabels: {root, part, more}; part and more may be left out. */}}
+{{- define "docshelf.labelsWith" -}}
+{{- $labels := include "docshelf.selector" .root | fromYaml -}}
+{{- with .part -}}{{- $_ := set $labels "app.kubernetes.io/component" . -}}{{- end -}}
+{{- $_ := set $labels "app.kubernetes.io/version" .root.Chart.AppVersion -}}
+{{- $_ := set $labels "app.kubernetes.io/managed-by" .root.Release.Service -}}
+{{- $_ := set $labels "helm.sh/chart" (printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_") -}}
+{{- toYaml (merge $labels (.more | default dict) (.root.Values.commonLabels | default dict)) -}}
+{{- end -}}
+
 {{- define "docshelf.labels" -}}
-{{ include "docshelf.selector" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- include "docshelf.labelsWith" (dict "root" .) -}}
 {{- end -}}
 
 {{- define "docshelf.partLabels" -}}
-{{ include "docshelf.labels" .root }}
-app.kubernetes.io/component: {{ .part }}
+{{- include "docshelf.labelsWith" (pick . "root" "part") -}}
 {{- end -}}
 
 {{/* A version or tag as text: --set makes an integer of digits, and a values file a float, which would print as 2.0240601e+07. */}}

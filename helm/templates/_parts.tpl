@@ -28,11 +28,11 @@ parts:
 {{/* The service behind "site", "api" and "export", as {name, port}. */}}
 {{- define "docshelf.backend" -}}
 {{- if eq .backend "site" -}}
-{name: {{ include "docshelf.fullname" .root }}, port: {{ .root.Values.service.port }}}
+{name: {{ include "docshelf.fullname" .root | quote }}, port: {{ .root.Values.service.port }}}
 {{- else if and (eq .backend "export") (include "docshelf.hasOwnExports" .root) -}}
-{name: {{ include "docshelf.partName" (dict "root" .root "part" "export") }}, port: {{ .root.Values.service.apiPort }}}
+{name: {{ include "docshelf.partName" (dict "root" .root "part" "export") | quote }}, port: {{ .root.Values.service.apiPort }}}
 {{- else -}}
-{name: {{ include "docshelf.fullname" .root }}, port: {{ .root.Values.service.apiPort }}}
+{name: {{ include "docshelf.fullname" .root | quote }}, port: {{ .root.Values.service.apiPort }}}
 {{- end -}}
 {{- end -}}
 

@@ -6,11 +6,7 @@
 {{- $workload := ternary $root.Values $root.Values.exportApi $isSite -}}
 {{- $files := include "docshelf.partFiles" . | fromYaml -}}
 metadata:
-  labels:
-    {{- include "docshelf.partLabels" . | nindent 4 }}
-    {{- with $root.Values.podLabels }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
+  labels: {{- include "docshelf.labelsWith" (dict "root" $root "part" $part "more" $root.Values.podLabels) | nindent 4 }}
   {{- $annotations := deepCopy $root.Values.podAnnotations }}
   {{- if eq $root.Values.config.reload "restart" }}
   {{- $_ := set $annotations "checksum/config" (printf "%s%s" (include "docshelf.config" .) (include "docshelf.credentials" $root) | sha256sum) }}
@@ -20,7 +16,7 @@ metadata:
   {{- end }}
 spec:
   automountServiceAccountToken: false
-  serviceAccountName: {{ include "docshelf.serviceAccount" $root }}
+  serviceAccountName: {{ include "docshelf.serviceAccount" $root | quote }}
   # Services of the namespace would otherwise appear in the environment, some perhaps named DOCSHELF_*.
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ $root.Values.terminationGracePeriodSeconds }}
@@ -29,7 +25,7 @@ spec:
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- with $root.Values.priorityClassName }}
-  priorityClassName: {{ . }}
+  priorityClassName: {{ . | quote }}
   {{- end }}
   {{- if $isSite }}
   {{- with include "docshelf.bundleContainers" $root }}
@@ -61,15 +57,21 @@ spec:
         - { name: admin, containerPort: 9090 }
       # The listeners are open before any bundle is looked at, so fetching and unpacking a first bundle, however long it takes, delays
       # readiness and never costs the pod its life. A pod that only waits for a bundle to be imported is alive too.
+      {{- with $root.Values.probes.startup }}
       startupProbe:
         httpGet: { path: /livez, port: admin }
-        {{- toYaml $root.Values.probes.startup | nindent 8 }}
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with $root.Values.probes.liveness }}
       livenessProbe:
         httpGet: { path: /livez, port: admin }
-        {{- toYaml $root.Values.probes.liveness | nindent 8 }}
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with $root.Values.probes.readiness }}
       readinessProbe:
         httpGet: { path: /readyz, port: admin }
-        {{- toYaml $root.Values.probes.readiness | nindent 8 }}
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       lifecycle:
         preStop:
           # Until every proxy has taken the pod off its list, it answers as before.
@@ -95,12 +97,12 @@ spec:
   volumes:
     - name: config
       configMap:
-        name: {{ include "docshelf.partName" . }}
+        name: {{ include "docshelf.partName" . | quote }}
     {{- range $key := keys $files | sortAlpha }}
     {{- $file := get $files $key }}
     - name: {{ include "docshelf.fileVolume" $key }}
       {{ $file.kind }}:
-        {{ ternary "secretName" "name" (eq $file.kind "secret") }}: {{ $file.name }}
+        {{ ternary "secretName" "name" (eq $file.kind "secret") }}: {{ $file.name | quote }}
         items: [{ key: {{ $file.item | quote }}, path: value }]
         # 0440, in decimal: YAML 1.1 and 1.2 read octal differently.
         defaultMode: 288
@@ -125,7 +127,9 @@ spec:
   {{- end }}
   {{- $affinity := deepCopy $root.Values.affinity }}
   {{- if and (not $isSite) (eq $root.Values.exportApi.pods "split") }}
-  {{- $_ := set $affinity "podAffinity" (include "docshelf.queueAffinity" $root | fromYaml) }}
+  {{- $podAffinity := $affinity.podAffinity | default dict }}
+  {{- $required := concat (include "docshelf.queueAffinity" $root | fromYamlArray) ($podAffinity.requiredDuringSchedulingIgnoredDuringExecution | default list) }}
+  {{- $_ := set $affinity "podAffinity" (set $podAffinity "requiredDuringSchedulingIgnoredDuringExecution" $required) }}
   {{- end }}
   {{- with $affinity }}
   affinity: {{- toYaml . | nindent 4 }}
@@ -143,12 +147,11 @@ spec:
 
 {{/* The queue of exports is a SQLite file, whose readers and writers share memory: they run on one node. */}}
 {{- define "docshelf.queueAffinity" -}}
-requiredDuringSchedulingIgnoredDuringExecution:
-  - topologyKey: kubernetes.io/hostname
-    labelSelector:
-      matchLabels: {{- include "docshelf.selector" . | nindent 8 }}
-      matchExpressions:
-        - { key: app.kubernetes.io/component, operator: In, values: [export, export-worker] }
+- topologyKey: kubernetes.io/hostname
+  labelSelector:
+    matchLabels: {{- include "docshelf.selector" . | nindent 6 }}
+    matchExpressions:
+      - { key: app.kubernetes.io/component, operator: In, values: [export, export-worker] }
 {{- end -}}
 
 {{/* A null takes a setting away, as OpenShift needs, which chooses users itself. */}}
@@ -174,7 +177,7 @@ ephemeral:
 {{- else -}}
 persistentVolumeClaim:
   {{- $own := include "docshelf.partName" (dict "root" .root "part" (ternary "site" "export" $isSite)) }}
-  claimName: {{ $persistence.existingClaim | default $own }}
+  claimName: {{ $persistence.existingClaim | default $own | quote }}
 {{- end -}}
 {{- end -}}
 
@@ -185,5 +188,5 @@ storageClassName: {{ . | quote }}
 {{- end }}
 resources:
   requests:
-    storage: {{ .size }}
+    storage: {{ .size | quote }}
 {{- end -}}

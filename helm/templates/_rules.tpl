@@ -3,6 +3,9 @@
 {{- $values := .Values -}}
 {{- $static := .Values.staticExport -}}
 {{- $secretName := $static.existingSecret.name -}}
+{{- if and $secretName (not $static.existingSecret.key) -}}
+{{- fail "staticExport.existingSecret names no key: set staticExport.existingSecret.key to the one that holds the link" -}}
+{{- end -}}
 {{- if and $static.bundleUrl $secretName -}}
 {{- fail "staticExport.bundleUrl and staticExport.existingSecret are both set, and each gives the link: keep one of them" -}}
 {{- end -}}
@@ -23,8 +26,10 @@
 {{- if include "docshelf.renews" . -}}
 {{- fail "deployment.type is air-gapped, and staticExport.renew asks an export service: remove it, or set deployment.type to client-hosted" -}}
 {{- end -}}
-{{- if regexMatch "^[a-z0-9+]+://" (toString $static.bundleUrl) -}}
-{{- $host := (urlParse (trim $static.bundleUrl)).host -}}
+{{- $link := trim (toString $static.bundleUrl) -}}
+{{- if regexMatch `^[A-Za-z0-9+.-]+://` $link -}}
+{{/* Not by urlParse, which prints a link that it cannot read: the link is a credential. */}}
+{{- $host := regexReplaceAll `(?s)^[A-Za-z0-9+.-]+://(?:[^/?#\\]*@)?([^/?#\\]*).*$` $link "${1}" -}}
 {{- if and $host (not (include "docshelf.isAllowedHost" (dict "host" $host "allowed" (dig "network" "allowedHosts" list .Values.config)))) -}}
 {{- fail (printf "deployment.type is air-gapped, and staticExport.bundleUrl leads to %s: bring the bundle in another way, or, where that host is inside, list it in config.network.allowedHosts" $host) -}}
 {{- end -}}

@@ -10,6 +10,7 @@ const group = (properties: TProperties, description: string) =>
 const text = (description: string) => Type.String({ description });
 const flag = (description: string) => Type.Boolean({ description });
 const count = (minimum: number, description: string) => Type.Integer({ minimum, description });
+const port = (description: string) => Type.Integer({ minimum: 1, maximum: 65_535, description });
 const passedOn = (description: string) => Type.Object({}, { additionalProperties: true, description });
 const passedOnList = (description: string) => Type.Array(passedOn(''), { description });
 const words = (description: string) => Type.Record(Type.String(), Type.String(), { description });
@@ -23,6 +24,29 @@ export const nameAndKey = Type.Object(
   },
   { additionalProperties: false },
 );
+
+/** An IPv4 or IPv6 network: 10.0.0.0/8, fd00::/8. */
+const CIDR =
+  '^(?:\\d{1,3}(?:\\.\\d{1,3}){3}/(?:\\d|[12]\\d|3[0-2])|[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]*/(?:\\d|[1-9]\\d|1[01]\\d|12[0-8]))$';
+
+const probe = (description: string) =>
+  Type.Union(
+    [
+      group(
+        {
+          initialDelaySeconds: count(0, 'Seconds until it is asked first.'),
+          periodSeconds: count(1, 'Seconds between two questions.'),
+          timeoutSeconds: count(1, 'Seconds that an answer may take.'),
+          failureThreshold: count(1, 'So many in a row are a failure.'),
+          successThreshold: count(1, 'So many in a row are a success.'),
+          terminationGracePeriodSeconds: count(1, 'Seconds that a pod which failed has to end.'),
+        },
+        '',
+      ),
+      Type.Null(),
+    ],
+    { description },
+  );
 
 const resources = (of: string) => passedOn(`Requests and limits of ${of}.`);
 const pullPolicy = oneOf(['Always', 'IfNotPresent', 'Never'], 'When the image is pulled.');
@@ -135,8 +159,8 @@ export const kubernetes: TProperties = {
   service: group(
     {
       type: oneOf(['ClusterIP', 'NodePort', 'LoadBalancer'], 'Type of the service.'),
-      port: count(1, 'Port of the site.'),
-      apiPort: count(1, 'Port of the search and export API.'),
+      port: port('Port of the site.'),
+      apiPort: port('Port of the search and export API.'),
       annotations: words('Annotations.'),
     },
     'The services.',
@@ -185,14 +209,15 @@ export const kubernetes: TProperties = {
       dns: group(
         {
           namespace: text('Namespace of the DNS.'),
-          ports: some(count(1, ''), 'Ports that it listens on in its pods.'),
+          // None would be all of them.
+          ports: Type.Array(port(''), { minItems: 1, description: 'Ports that it listens on in its pods.' }),
         },
         'Where names are looked up.',
       ),
       egress: group(
         {
           restrict: flag('Whether only what is listed is reached; in an air-gapped deployment always.'),
-          cidrs: some(Type.String({ pattern: '^[0-9a-fA-F.:]+/\\d{1,3}$' }), 'Networks that may be reached.'),
+          cidrs: some(Type.String({ pattern: CIDR }), 'Networks that may be reached.'),
           extra: passedOnList('Further rules.'),
         },
         'What the pods may reach.',
@@ -219,11 +244,11 @@ export const kubernetes: TProperties = {
   resources: resources("the site's pods"),
   probes: group(
     {
-      startup: passedOn('How long a pod may take to open its listeners.'),
-      liveness: passedOn('When a pod counts as dead.'),
-      readiness: passedOn('When a pod gets no readers.'),
+      startup: probe('How long a pod may take to open its listeners.'),
+      liveness: probe('When a pod counts as dead.'),
+      readiness: probe('When a pod gets no readers.'),
     },
-    'Times of the probes.',
+    'Times of the probes; null takes one away.',
   ),
   progressDeadlineSeconds: count(1, 'How long a rollout may take until it is called failed.'),
   preStopSeconds: count(1, 'How long a pod that is to end goes on as before, until every proxy knows.'),

@@ -6,19 +6,22 @@ import type { Config } from '../config/index.ts';
 import { stateOf } from '../config/read-text.ts';
 import type { Delivered } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { Secret } from '../domain/secret.ts';
-import { parseVersion } from '../domain/version.ts';
+import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
 import type { Builders } from './builders.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
 import { type ArchiveInput, askDaemon, type DaemonAction, findDaemon, tellDaemon } from './daemon-client.ts';
 import { fetchArchive } from './fetch-archive.ts';
 import { ProgressBar } from './progress-bar.ts';
+import { versionLabel } from './version-label.ts';
 
 interface ImportOptions extends CommonOptions {
   readonly version?: string;
   readonly signature?: string;
   readonly activate: boolean;
 }
+
+/** What was meant as a link: a file of such a name would be named with ./ before it. */
+const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 type ImportRequest = Omit<DaemonAction & { action: 'import' }, 'action'>;
 
@@ -32,13 +35,17 @@ export function bundleImportCommand(builders: Builders): Command {
       '<file>',
       'the archive (.tar, .tar.gz, .tar.zst, .zip), a link to it (oci://registry/repository:tag), or - for standard input',
     )
-    .option('--version <version>', "the version it is taken in for (default: its manifest's, else as its name says)")
+    .option(
+      '--version <version>',
+      "the version it is taken in for (default: its manifest's, else as its name says)",
+      versionLabel,
+    )
     .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
     .option('--no-activate', 'only store it')
     .action(async (file: string, options: ImportOptions) => {
       const { config } = await loadFor(options);
       const wanted = {
-        version: options.version === undefined ? null : parseVersion(options.version),
+        version: options.version ?? null,
         signature: options.signature ?? null,
         activate: options.activate,
       };
@@ -91,6 +98,15 @@ async function importHere(
 
 async function inputOf(file: string): Promise<ArchiveInput> {
   if (file === '-') return { stream: process.stdin };
+  if (LINK_LIKE.test(file)) {
+    throw new DocshelfError(
+      'usage',
+      `Cannot fetch "${linkWithoutSecrets(file)}": it is no link that docshelf follows`,
+      {
+        next: 'Write it as https://…, http://…, file:///…, or oci://registry/repository:tag (or @sha256:…), the repository in small letters.',
+      },
+    );
+  }
   const info = await stat(file).catch((error: unknown) => {
     throw new DocshelfError('cannot_read', `Cannot read "${file}": ${stateOf(error)}`, {
       next: 'Name an archive that is there and readable, or - for standard input.',

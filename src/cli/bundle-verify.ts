@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/index.ts';
 import { checkSignature, type ReleaseVerdict, type Signer, verifyRelease } from '../deploy/index.ts';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
@@ -12,6 +12,7 @@ import { storedRelease } from './stored-release.ts';
 import { toMiB } from './table.ts';
 
 interface VerifyOptions extends CommonOptions {
+  /** 64 lower-case hex digits. */
   readonly sha256?: string;
   readonly signature?: string;
 }
@@ -46,7 +47,7 @@ export function bundleVerifyCommand(builders: Builders): Command {
     'docshelf bundle verify docs-export-2024-06-01.tar.gz --sha256 "$(cut -d" " -f1 docs.sha256)"',
   )
     .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
-    .option('--sha256 <digest>', 'the digest that the archive must have')
+    .option('--sha256 <digest>', 'the digest that the archive must have', digestOf)
     .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
     .action(async (name: string, options: VerifyOptions) => {
       const { config } = await loadFor(options);
@@ -70,6 +71,11 @@ export function bundleVerifyCommand(builders: Builders): Command {
     });
 }
 
+function digestOf(text: string): string {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It is a SHA-256 digest: 64 hex digits.');
+}
+
 async function verifyFile(
   file: string,
   options: VerifyOptions,
@@ -84,7 +90,7 @@ async function verifyFile(
       cause,
     });
   });
-  const expected = options.sha256?.toLowerCase() ?? digest;
+  const expected = options.sha256 ?? digest;
   if (expected !== digest) {
     throw new DocshelfError('wrong_digest', `Cannot trust "${name}": its SHA-256 is ${digest}, not ${expected}`, {
       next: 'Fetch it again, and compare the digest with the one that its maker publishes.',

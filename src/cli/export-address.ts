@@ -49,7 +49,10 @@ export async function serviceAddress(
 
 async function keyIn(file: string): Promise<Secret> {
   const text = await readText(file, KEY_FILE_BYTES_MAX).catch((error: unknown) => {
-    throw new DocshelfError('cannot_read', `Cannot read the key file "${file}": ${stateOf(error)}`, { cause: error });
+    throw new DocshelfError('cannot_read', `Cannot read the key file "${file}": ${stateOf(error)}`, {
+      next: 'Name the file that holds the admin key with --key-file.',
+      cause: error,
+    });
   });
   return keyOf(text.trim(), `"${file}"`);
 }

@@ -7,7 +7,7 @@ import { type Delivered, SIGNATURE_EXTENSION } from '../deploy/index.ts';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import { bundleFileName } from '../domain/job.ts';
 import type { JobAnswer } from '../domain/service-answer.ts';
-import { isVersion, parseVersion, versionFromDigest, versionFromFileName } from '../domain/version.ts';
+import { isVersion, versionFromDigest, versionFromFileName } from '../domain/version.ts';
 import type { Builders, OpenExportService } from './builders.ts';
 import { importArchive, sentenceOf } from './bundle-import.ts';
 import { print, printJson } from './command.ts';
@@ -15,6 +15,7 @@ import { exportSubcommand, showJob, type WaitingOptions, withService, withTimeou
 import { type Downloaded, downloadBundle, placeBundle } from './export-download.ts';
 import { domainOf } from './export-request.ts';
 import { ProgressBar } from './progress-bar.ts';
+import { versionLabel } from './version-label.ts';
 
 interface PullOptions extends WaitingOptions {
   readonly domain?: string;
@@ -59,7 +60,7 @@ export function exportPullCommand(builders: Builders): Command {
     ),
   )
     .option('--domain <domain>', 'the site (default: staticExport.renew.domain, else deployment.domain)')
-    .option('--version <version>', 'label of the export')
+    .option('--version <version>', 'label of the export', versionLabel)
     .option('--paths <paths...>', 'only these pages')
     .option('--job-id <id>', 'go on with a job that is there, in place of starting one')
     .option('--output <file-or-folder>', 'where the bundle goes (default: here, unless it is imported)')
@@ -68,8 +69,6 @@ export function exportPullCommand(builders: Builders): Command {
     .option('--write-values <file>', 'set staticExport.bundleUrl, version and sha256 in a YAML file')
     .action((options: PullOptions) =>
       withService(builders, options, async (opened, config, signal) => {
-        const { version } = options;
-        if (version !== undefined) parseVersion(version);
         // What cannot end well is said before the service is set to work.
         const target = await targetOf(options);
         if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { parseVersion } from '../domain/version.ts';
 import type { Builders } from './builders.ts';
 import { group, print, printJson } from './command.ts';
 import {
@@ -15,6 +14,7 @@ import { exportPullCommand } from './export-pull.ts';
 import { domainOf } from './export-request.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { table } from './table.ts';
+import { versionLabel } from './version-label.ts';
 
 interface StartOptions extends ExportOptions {
   readonly domain?: string;
@@ -43,12 +43,15 @@ function startCommand(builders: Builders): Command {
     'docshelf export start --api-url https://api.example.com --key-file key --domain acme --version v3',
   )
     .option('--domain <domain>', 'the site (default: staticExport.renew.domain, else deployment.domain)')
-    .option('--version <version>', 'label of the export')
+    .option('--version <version>', 'label of the export', versionLabel)
     .option('--paths <paths...>', 'only these pages')
     .action((options: StartOptions) =>
       withService(builders, options, async ({ service }, config, signal) => {
-        const version = options.version === undefined ? null : parseVersion(options.version);
-        const request = { domain: domainOf(options, config), version, paths: options.paths ?? null };
+        const request = {
+          domain: domainOf(options, config),
+          version: options.version ?? null,
+          paths: options.paths ?? null,
+        };
         printJob(await service.start(request, signal), options.json === true);
       }),
     );

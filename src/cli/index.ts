@@ -25,7 +25,7 @@ export async function run(args: readonly string[], version: string, builders: Bu
   } catch (error) {
     if (error instanceof ToldFailure) return error.exitCode;
     const isJson = args.includes('--json');
-    if (!(error instanceof CommanderError)) return reportFailure(error, isJson);
+    if (!(error instanceof CommanderError)) return reportFailure(withHelp(error, program, args), isJson);
     // Help and version end with 0, and a group without a command has printed its help; all else is a fault of usage.
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return exitCodeOf('usage');
@@ -36,6 +36,18 @@ export async function run(args: readonly string[], version: string, builders: Bu
 /** Commander's words without its own prefix and line breaks, `unknown command 'imprt' (Did you mean import?)`, and whose help to see. */
 function usageFault({ message }: CommanderError, program: Command, args: readonly string[]): DocshelfError {
   const state = message.replace(/^error: /, '').replaceAll('\n', ' ');
+  const name = commandOf(program, args);
+  return new DocshelfError('usage', `Cannot run "${name}": ${state}`, { next: `See "${name} --help".` });
+}
+
+/** A fault of usage that names no next step of its own sends to the help of its command. */
+function withHelp(error: unknown, program: Command, args: readonly string[]): unknown {
+  if (!(error instanceof DocshelfError) || error.code !== 'usage' || error.next !== undefined) return error;
+  return new DocshelfError('usage', error.message, { next: `See "${commandOf(program, args)} --help".`, cause: error });
+}
+
+/** The command that the arguments name: `docshelf bundle import`. */
+function commandOf(program: Command, args: readonly string[]): string {
   const path = ['docshelf'];
   let command: Command | undefined = program;
   for (const arg of args) {
@@ -43,8 +55,7 @@ function usageFault({ message }: CommanderError, program: Command, args: readonl
     if (command === undefined) break;
     path.push(arg);
   }
-  const name = path.join(' ');
-  return new DocshelfError('usage', `Cannot run "${name}": ${state}`, { next: `See "${name} --help".` });
+  return path.join(' ');
 }
 
 /** Commander must not end the process by itself, nor say a fault in words of its own; a mistyped command gets the nearest one named. */

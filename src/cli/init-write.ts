@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { ConfigError, loadConfig } from '../config/index.ts';
 import type { DeploymentType } from '../domain/deployment.ts';
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError, errnoOf } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import { replaceFile, writeOnce } from '../files/index.ts';
 
@@ -24,16 +24,24 @@ export interface InitAnswers {
 /** The owner alone: a config may come to hold a token. */
 const MODE = 0o600;
 const LINK_FILE = 'bundle-url';
+const STATES: Readonly<Record<string, string>> = {
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is no folder',
+  EEXIST: 'a part of its path is no folder',
+  EACCES: 'the user that docshelf runs as may not',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'there is no room',
+};
 
 /**
  * Writes a config that holds and says what each of its keys is for. It is loaded before it gets its name.
  *
- * @throws DocshelfError `cannot_write` where a config is there already and `force` is not said; `usage` where the answers
+ * @throws DocshelfError `cannot_write` where a config is there already and `force` is not said, or nothing can be written; `usage` where the answers
  *   make no sound config
  */
 export async function writeConfig(file: string, answers: Partial<InitAnswers>, force: boolean): Promise<void> {
   const folder = dirname(file);
-  await mkdir(folder, { recursive: true });
+  await writing(folder, mkdir(folder, { recursive: true }));
   const linkFile = answers.link === undefined ? answers.bundleUrlFile : join(folder, LINK_FILE);
   const text = configText(answers, folder, linkFile);
   if (answers.link !== undefined) await publish(join(folder, LINK_FILE), `${answers.link.reveal()}\n`, force);
@@ -42,17 +50,29 @@ export async function writeConfig(file: string, answers: Partial<InitAnswers>, f
 }
 
 async function publish(file: string, text: string, force: boolean): Promise<void> {
-  if (force) return replaceFile(file, text, MODE);
-  if (await writeOnce(file, text, MODE)) return;
+  if (force) return writing(file, replaceFile(file, text, MODE));
+  if (await writing(file, writeOnce(file, text, MODE))) return;
   throw new DocshelfError('cannot_write', `Cannot write "${file}": it is there already`, {
     next: 'Name another file with --config, or replace it with --force.',
+  });
+}
+
+/** What the step returns. @throws DocshelfError `cannot_write` for whatever the system refuses */
+async function writing<T>(path: string, step: Promise<T>): Promise<T> {
+  return step.catch((cause: unknown) => {
+    const errno = errnoOf(cause);
+    if (errno === undefined) throw cause;
+    throw new DocshelfError('cannot_write', `Cannot write "${path}": ${STATES[errno] ?? errno}`, {
+      next: 'Name a file with --config that can be written.',
+      cause,
+    });
   });
 }
 
 /** As `docshelf config check` would, from where it will stand: its relative paths begin there. */
 async function checkText(text: string, folder: string): Promise<void> {
   const candidate = join(folder, `.docshelf-init-${randomBytes(8).toString('hex')}.yaml`);
-  await writeFile(candidate, text, { mode: MODE, flag: 'wx' });
+  await writing(folder, writeFile(candidate, text, { mode: MODE, flag: 'wx' }));
   try {
     await loadConfig({ file: candidate, env: {}, cwd: folder });
   } catch (error) {
@@ -108,7 +128,7 @@ function configText(answers: Partial<InitAnswers>, folder: string, linkFile: str
 const COMMENT_COLUMN = 31;
 
 function setting(text: string, comment: string): string {
-  return comment === '' ? `  ${text}` : `${`  ${text}`.padEnd(COMMENT_COLUMN)}# ${comment}`;
+  return comment === '' ? `  ${text}` : `${`  ${text}`.padEnd(COMMENT_COLUMN - 1)} # ${comment}`;
 }
 
 function linkLines(linkFile: string | undefined, folder: string, isAirGapped: boolean): string[] {

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEPLOYMENT_TYPES, type DeploymentType, DOMAIN_PATTERN } from '../domain/deployment.ts';
-import { isVersion } from '../domain/version.ts';
 import { type CommonOptions, command, print, printJson } from './command.ts';
 import { askForAnswers } from './init-questions.ts';
 import { type InitAnswers, writeConfig } from './init-write.ts';
+import { versionLabel } from './version-label.ts';
 
 interface InitOptions extends CommonOptions {
   readonly type?: DeploymentType;
@@ -26,7 +26,7 @@ export function initCommand(): Command {
     .addOption(new Option('--type <type>', 'the type of this deployment').choices(DEPLOYMENT_TYPES))
     .option('--domain <domain>', 'the domain of the site', matching(DOMAIN_PATTERN, 'It is a name such as acme.'))
     .option('--bundle-url-file <file>', 'file that holds the link to the bundle')
-    .option('--version <version>', 'pin this version', version)
+    .option('--version <version>', 'pin this version', versionLabel)
     .option('--data-dir <folder>', 'where releases are kept (default: ./data)')
     .option('--port <number>', 'port of the site (default: 8080)', port)
     .option('--force', 'replace a config that is there')
@@ -60,11 +60,6 @@ function matching(pattern: RegExp, rule: string) {
     if (pattern.test(text)) return text;
     throw new InvalidArgumentError(rule);
   };
-}
-
-function version(text: string): string {
-  if (isVersion(text)) return text;
-  throw new InvalidArgumentError('It is a version such as 2024-06-01 or v3.2.0.');
 }
 
 function port(text: string): number {

@@ -128,7 +128,10 @@ async function makeWork(folder: string): Promise<string> {
     await mkdir(dirname(folder), { recursive: true });
     return await mkdtemp(`${folder}.part-`);
   } catch (error) {
-    throw new DocshelfError('cannot_write', `Cannot make "${folder}": ${stateOf(error)}`, { cause: error });
+    throw new DocshelfError('cannot_write', `Cannot make "${folder}": ${stateOf(error)}`, {
+      next: 'Name a folder with --output whose parent can be written.',
+      cause: error,
+    });
   }
 }
 
@@ -154,7 +157,10 @@ export async function readKey(file: string): Promise<string> {
   return readText(file, KEY_BYTES_MAX).then(
     (text) => text.trim(),
     (error: unknown) => {
-      throw new DocshelfError('cannot_read', `Cannot read the key "${file}": ${stateOf(error)}`, { cause: error });
+      throw new DocshelfError('cannot_read', `Cannot read the key "${file}": ${stateOf(error)}`, {
+        next: 'Name the file that holds the minisign key.',
+        cause: error,
+      });
     },
   );
 }

@@ -4,6 +4,7 @@ import type { DocshelfError, ErrorCode } from './errors.ts';
 export type DiagnosisCheck =
   | 'config'
   | 'folder'
+  | 'bundle'
   | 'space'
   | 'file'
   | 'daemon'

@@ -38,11 +38,23 @@ describe.each(WAYS)('bundle import %s', (way) => {
     const other = await home.bundle(['import', 'v1.tar.gz', '--version', 'v2']);
     expect({ code: other.code, fault: other.json().code }).toEqual({ code: 65, fault: 'version_mismatch' });
     const bad = await home.bundle(['import', 'v1.tar.gz', '--version', '../v2']);
-    expect({ code: bad.code, fault: bad.json().code }).toEqual({ code: 65, fault: 'bad_version' });
+    expect({ code: bad.code, fault: bad.json().code }).toEqual({ code: 64, fault: 'usage' });
     expect(await home.shelf()).toEqual([null, []]);
     for (const folder of ['staging', 'releases', 'versions', 'rejected']) {
       expect(await readdir(join(home.folder, 'data', folder))).toEqual([]);
     }
     expect((await readdir(join(home.folder, 'data/spool'))).filter((name) => name !== 'lock')).toEqual([]);
   });
+});
+
+test.each([
+  'oci://registry.example/Docs/acme:1?sig=hidden-word',
+  'oci://registry.example/docs@sha256:hidden-word',
+  'ftp://mirror.example/docs.tar.gz?sig=hidden-word',
+])('bundle import tells a link that it does not follow from a file that is missing: %s', async (link) => {
+  const home = await Home.open(bench, 'without a daemon');
+  const result = await home.bundle(['import', link]);
+  expect([result.code, result.json().code]).toEqual([64, 'usage']);
+  expect(result.json<{ next: string }>().next).toContain('oci://');
+  if (link.includes('?')) expect(result.stdout + result.stderr).not.toContain('hidden-word');
 });

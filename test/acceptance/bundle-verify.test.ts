@@ -53,6 +53,12 @@ describe('bundle verify', () => {
     expect(await refusalOf('2030-01-01')).toEqual([69, 'version_not_found']);
   });
 
+  test.each(['', 'abc', 'g'.repeat(64)])('takes no digest that is none: "%s"', async (digest) => {
+    const home = await Home.open(bench, 'without a daemon');
+    const result = await home.bundle(['verify', 'docs-2024-06-01.tar.gz', '--sha256', digest]);
+    expect([result.code, result.json().code]).toEqual([64, 'usage']);
+  });
+
   test('names the files of a stored version that are not what was unpacked', async () => {
     const home = await Home.open(bench, 'without a daemon');
     await home.bundle(['import', 'docs-2024-06-01.tar.gz']);

@@ -37,6 +37,20 @@ describe('docshelf doctor', () => {
     expect(about(result, 'reach')).toMatchObject([{ state: 'ok', subject: 'staticExport.bundleUrl' }]);
   });
 
+  test('warns where nothing is stored and nothing says where to get a bundle', async () => {
+    const nothing = await doctor({ staticExport: {} });
+    expect(nothing.code).toBe(0);
+    expect(about(nothing, 'bundle')).toMatchObject([{ state: 'warning', next: expect.stringContaining('import') }]);
+    const pinned = await doctor({ staticExport: { version: 'v9' } });
+    expect(about(pinned, 'bundle')).toMatchObject([{ state: 'warning', subject: 'staticExport.version' }]);
+    const folder = await bench.folder();
+    await bench.writeConfig(folder, { staticExport: { version: 'v9' } });
+    await writeFile(join(folder, 'docs.tar.gz'), bundle('one'));
+    await bench.run(['bundle', 'import', 'docs.tar.gz', '--version', 'v9'], { cwd: folder });
+    const stored = await bench.run(['doctor', '--json'], { cwd: folder });
+    expect(about(stored, 'bundle')).toMatchObject([{ state: 'ok', subject: 'staticExport.version' }]);
+  });
+
   test('never prints a credential, in either form', async () => {
     const folder = await bench.folder();
     const bundleUrl = 'http://user:hidden-word@127.0.0.1:1/docs.tar.gz?sig=hidden-word&Expires=100';

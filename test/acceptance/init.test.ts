@@ -62,6 +62,29 @@ describe('docshelf init', () => {
     },
   );
 
+  test('takes names that YAML would read as something else', async () => {
+    const cwd = await bench.folder();
+    const args = ['init', '--domain', 'true', '--version', '1e3', '--data-dir', 'my shelf: "one" # two'];
+    expect((await bench.run(args, { cwd })).code).toBe(0);
+    expect((await bench.run(['config', 'check'], { cwd })).code).toBe(0);
+    expect(parse(await readFile(join(cwd, 'config.yaml'), 'utf8'))).toMatchObject({
+      deployment: { domain: 'true' },
+      staticExport: { version: '1e3' },
+      storage: { dir: './my shelf: "one" # two' },
+    });
+  });
+
+  test.each([
+    ['a folder', '.'],
+    ['something below a file', 'file/config.yaml'],
+  ])('says that %s is no place for a config', async (_what, config) => {
+    const cwd = await bench.folder();
+    await writeFile(join(cwd, 'file'), '');
+    const refused = await bench.run(['init', '--force', '--json', '--config', config], { cwd });
+    expect({ code: refused.code, fault: refused.json().code }).toEqual({ code: 73, fault: 'cannot_write' });
+    expect(await readdir(cwd)).toEqual(['file']);
+  });
+
   test('never writes over a config that is there, unless told', async () => {
     const cwd = await bench.folder();
     await writeFile(join(cwd, 'config.yaml'), 'deployment: { domain: mine }\n');

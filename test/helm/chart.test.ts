@@ -162,7 +162,7 @@ describe('bundles that come as images', () => {
       ),
     ).spec.template;
     expect(spec.initContainers.map(({ name }: Manifest) => name)).toEqual(['copy-bundle-0', 'link-bundles']);
-    expect(spec.initContainers[0].command).toEqual(['cp', '-r', '/bundle/.', '/bundles/']);
+    expect(spec.initContainers[0].command).toEqual(['cp', '-rf', '/bundle/.', '/bundles/']);
     expect(spec.containers[0].volumeMounts).toContainEqual({ name: 'bundles', mountPath: '/bundles' });
   });
 });
@@ -220,6 +220,12 @@ describe('the pod', () => {
     expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'admin' });
     expect(container.startupProbe.periodSeconds * container.startupProbe.failureThreshold).toBeGreaterThanOrEqual(300);
     expect(siteOf(templateWith()).spec.progressDeadlineSeconds).toBe(3600);
+  });
+
+  it('has no probe that is taken away', () => {
+    const [container] = siteOf(templateWith('probes.liveness=null')).spec.template.spec.containers;
+    expect(container).not.toHaveProperty('livenessProbe');
+    expect(container).toHaveProperty('readinessProbe');
   });
 
   it('ends in time: its grace covers preStop and the requests in flight', () => {

@@ -14,6 +14,7 @@ const link = 'https://storage.example/acme-export-2026-11-01.tar.gz?signature=ca
 export const GIVEN: Given = {
   'docs-organizations': { 'organizations.yaml': organizations },
   'acme-bundle-link': { url: link, bundleUrl: link },
+  '0123': { 1: link },
   link: { url: link },
   renew: { key: 'svc_example' },
   'docs-renew': { key: 'svc_example' },

@@ -21,6 +21,11 @@ export async function checkSources({ staticExport, exportApi, organizations }: C
   return found;
 }
 
+/** Whether the folder is there and holds anything. */
+export async function holdsFiles(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch(() => [])).some((name) => !name.startsWith('.'));
+}
+
 async function checkPreload(folder: string, mayBeMissing: boolean): Promise<Diagnosis> {
   const subject = 'staticExport.preload';
   try {

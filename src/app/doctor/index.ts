@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../../config/index.ts';
 import { dataPaths, ReleaseStore } from '../../deploy/index.ts';
 import type { Diagnosis } from '../../domain/diagnosis.ts';
+import { checkBundle } from './check-bundle.ts';
 import { checkDaemon } from './check-daemon.ts';
 import { checkDataFolder } from './check-data-folder.ts';
 import { checkNamedFiles } from './check-named-files.ts';
@@ -23,6 +24,7 @@ export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis
     checkDataFolder(config),
     checkSpace(config, store),
     checkSources(config),
+    checkBundle(config, store),
     checkNamedFiles(loaded),
     checkDaemon(config, signal),
     checkNetwork(config, store, signal),

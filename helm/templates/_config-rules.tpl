@@ -1,0 +1,57 @@
+{{/*
+Rules between keys of docshelf's config, as docshelf itself has them. A config that breaks one ends the pod with 78: where the pod before it
+had to end first, readers would be without the site.
+*/}}
+{{- define "docshelf.configRules" -}}
+{{- $static := .Values.staticExport -}}
+{{- $config := .Values.config -}}
+
+{{- $signature := $static.signature | default dict -}}
+{{- $hasSignature := or $signature.required $signature.file $signature.url (include "docshelf.isFrom" (list . "staticExport.signature.file")) (include "docshelf.isFrom" (list . "staticExport.signature.url")) -}}
+{{- if and $hasSignature (not $signature.publicKeys) -}}
+{{- fail "staticExport.signature has no key to verify with: set staticExport.signature.publicKeys" -}}
+{{- end -}}
+
+{{- $renew := $static.renew | default dict -}}
+{{- if and (include "docshelf.renews" .) (not (or $renew.domain $renew.jobId .Values.deployment.domain)) -}}
+{{- fail "staticExport.renew does not say whose bundle it renews: set staticExport.renew.domain, or staticExport.renew.jobId" -}}
+{{- end -}}
+{{- if and (not (include "docshelf.renews" .)) (or $renew.domain $renew.jobId $renew.every) -}}
+{{- fail "staticExport.renew does not say where: set staticExport.renew.apiUrl to the address of the export service" -}}
+{{- end -}}
+{{- if $renew.every -}}
+{{- $written := (include "docshelf.written" . | fromYaml).staticExport -}}
+{{- range $key := list "version" "sha256" "renew.jobId" -}}
+{{- if include "docshelf.at" (dict "from" $written "path" (splitList "." $key)) -}}
+{{- fail (printf "staticExport.renew.every has the site exported anew each time, and staticExport.%s asks for one bundle: keep one of them" $key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- $search := dig "features" "search" dict $config -}}
+{{- if kindIs "map" $search -}}
+{{- $hasKey := or $search.keyFile (include "docshelf.isFrom" (list . "features.search.keyFile")) -}}
+{{- if ne (empty $search.discoveryUrl) (empty $hasKey) -}}
+{{- fail "features.search.discoveryUrl and features.search.keyFile go together: set both, or neither" -}}
+{{- end -}}
+{{- end -}}
+{{- if and (dig "search" "keys" list $config) $config.organizations -}}
+{{- fail "config.search.keys are the keys of a docshelf without organizations: give them to an organization, as keys of type assistant" -}}
+{{- end -}}
+
+{{- $store := dig "exportApi" "store" dict $config -}}
+{{- if and (eq ($store.kind | default "disk") "s3") (not $store.bucket) -}}
+{{- fail "config.exportApi.store.kind is s3, which needs a bucket: set config.exportApi.store.bucket" -}}
+{{- end -}}
+{{- $hasId := or $store.accessKeyId (include "docshelf.isFrom" (list . "exportApi.store.accessKeyId")) -}}
+{{- $hasKey := or $store.secretAccessKey (include "docshelf.isFrom" (list . "exportApi.store.secretAccessKey")) -}}
+{{- if ne (empty $hasId) (empty $hasKey) -}}
+{{- fail "exportApi.store.accessKeyId and exportApi.store.secretAccessKey go together: set both, below config.exportApi.store or in fromSecret, or neither" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whether a config key comes out of a Secret or a ConfigMap of theirs: a list of the root and the key. */}}
+{{- define "docshelf.isFrom" -}}
+{{- $root := first . -}}
+{{- if or (hasKey $root.Values.fromSecret (last .)) (hasKey $root.Values.fromConfigMap (last .)) -}}true{{- end -}}
+{{- end -}}

@@ -1,0 +1,106 @@
+{{/*
+What Kubernetes would refuse half-way through an installation, or take and then not do. Each of these is valid by itself, so no schema of
+values sees it.
+*/}}
+{{- define "docshelf.podRules" -}}
+{{- $values := .Values -}}
+{{- $name := include "docshelf.fullname" . -}}
+{{- if not (regexMatch "^[a-z]([-a-z0-9]*[a-z0-9])?$" $name) -}}
+{{- fail (printf "the name of a Service begins with a letter, and is of small letters, digits and dashes, which %s is not: set fullnameOverride" $name) -}}
+{{- end -}}
+
+{{- $own := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/version" "app.kubernetes.io/managed-by" "helm.sh/chart" -}}
+{{- range $where, $labels := dict "commonLabels" $values.commonLabels "podLabels" $values.podLabels "serviceMonitor.labels" $values.serviceMonitor.labels "prometheusRule.labels" $values.prometheusRule.labels -}}
+{{- range $label, $_ := $labels -}}
+{{- if has $label $own -}}{{- fail (printf "%s sets %s, which the chart sets itself: remove it" $where $label) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- with $values.autoscaling -}}
+{{- if .enabled -}}
+{{- if gt (int .minReplicas) (int .maxReplicas) -}}
+{{- fail (printf "autoscaling.minReplicas is %d, more than autoscaling.maxReplicas, which is %d: exchange them" (int .minReplicas) (int .maxReplicas)) -}}
+{{- end -}}
+{{- if not (dig "requests" "cpu" "" ($values.resources | default dict)) -}}
+{{- fail "autoscaling goes by the processor time in percent of the request, and resources.requests.cpu is not set: set it, or autoscaling.enabled to false" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- range $where, $persistence := dict "persistence" $values.persistence "exportApi.persistence" $values.exportApi.persistence -}}
+{{- if and $persistence.existingClaim (not $persistence.enabled) -}}
+{{- fail (printf "%s.existingClaim names a volume, and %s.enabled is false: keep one of them" $where $where) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $values.persistence.existingClaim $values.persistence.perReplica -}}
+{{- fail "persistence.existingClaim is one volume, and persistence.perReplica asks for one each: keep one of them" -}}
+{{- end -}}
+
+{{/* Both count from the moment that a pod is told to end. */}}
+{{- $shutdown := dig "server" "shutdownTimeout" "20s" $values.config -}}
+{{- $shutdownSeconds := mul (regexFind "^[0-9]+" $shutdown | int) (get (dict "s" 1 "m" 60 "h" 3600 "d" 86400) (regexFind ".$" $shutdown)) -}}
+{{- if gt (add $values.preStopSeconds $shutdownSeconds) (int64 $values.terminationGracePeriodSeconds) -}}
+{{- fail (printf "a pod is killed after terminationGracePeriodSeconds, %d, before preStopSeconds and config.server.shutdownTimeout are over: set it to more than %d" (int64 $values.terminationGracePeriodSeconds) (add $values.preStopSeconds $shutdownSeconds)) -}}
+{{- end -}}
+
+{{- include "docshelf.readerRules" . -}}
+{{- include "docshelf.extraRules" . -}}
+{{- end -}}
+
+{{/* Readers are led to listeners that are there. */}}
+{{- define "docshelf.readerRules" -}}
+{{- $root := . -}}
+{{- if eq (int .Values.service.port) (int .Values.service.apiPort) -}}
+{{- fail (printf "service.port and service.apiPort are both %d: change one of them" (int .Values.service.port)) -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) -}}
+{{- fail "httpRoute.enabled is true, and no Gateway is named: set httpRoute.parentRefs" -}}
+{{- end -}}
+{{- range $where := list "ingress" "httpRoute" -}}
+{{- $way := get $root.Values $where -}}
+{{- if $way.enabled -}}
+{{- if not $way.hosts -}}{{- fail (printf "%s.enabled is true, and no host is named: set %s.hosts" $where $where) -}}{{- end -}}
+{{- range $way.hosts -}}
+{{- if and (eq (.backend | default "site") "export") (not $root.Values.exportApi.enabled) -}}
+{{- fail (printf "%s.hosts leads %s to the export API, which is off: set exportApi.enabled to true" $where .host) -}}
+{{- end -}}
+{{- if and (eq (.backend | default "site") "api") (not (include "docshelf.siteHasApi" $root)) -}}
+{{- fail (printf "%s.hosts leads %s to the search API, which is off: set config.search.enabled to true" $where .host) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What is added to the pods does not take the place of what the chart relies on. */}}
+{{- define "docshelf.extraRules" -}}
+{{- $pods := list -}}
+{{- range $part := (include "docshelf.parts" . | fromYaml).parts -}}
+{{- $pods = append $pods (include "docshelf.pod" (dict "root" $ "part" $part) | fromYaml).spec -}}
+{{- end -}}
+{{- range $pod := $pods -}}
+{{- $container := first $pod.containers -}}
+{{- $volumes := list -}}
+{{- range $pod.volumes -}}
+{{- if has .name $volumes -}}{{- fail (printf "extraVolumes has %s, a name that a volume of the pod has already: choose another" .name) -}}{{- end -}}
+{{- $volumes = append $volumes .name -}}
+{{- end -}}
+{{- $paths := list -}}
+{{- range $container.volumeMounts -}}
+{{- $path := trimSuffix "/" .mountPath -}}
+{{- if has $path $paths -}}{{- fail (printf "extraVolumeMounts has %s, where something is mounted already: choose another path" .mountPath) -}}{{- end -}}
+{{- if not (has .name $volumes) -}}{{- fail (printf "extraVolumeMounts mounts %s, which is no volume: add it to extraVolumes" .name) -}}{{- end -}}
+{{- $paths = append $paths $path -}}
+{{- end -}}
+{{- $variables := list -}}
+{{- range $container.env -}}
+{{/* docshelf compares the names of its variables without case and single underscores, and takes a value or the file of one. */}}
+{{- $variable := ternary (.name | upper | trimSuffix "__FILE" | replace "__" "." | replace "_" "") .name (hasPrefix "DOCSHELF_" (upper .name)) -}}
+{{- if has $variable $variables -}}{{- fail (printf "extraEnv sets %s, which is set already: keep one of them" .name) -}}{{- end -}}
+{{- if regexMatch "^DOCSHELF\\.((SERVER|API|ADMIN)\\.(HOST|PORT)|STORAGE\\.DIR)$" $variable -}}
+{{- fail (printf "extraEnv sets %s, and the probes, Services and volumes of the chart rely on its own: remove it" .name) -}}
+{{- end -}}
+{{- $variables = append $variables $variable -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

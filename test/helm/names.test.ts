@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { CHART, configOf, fetchHelm, helm, type Manifest, only, parseManifests, templateWith } from './chart.ts';
+import { manifestFaults } from './manifest-faults.ts';
+
+beforeAll(fetchHelm, 120_000);
+
+const release = (name: string, namespace: string, ...settings: string[]): Manifest[] =>
+  parseManifests(
+    helm('template', name, CHART, '--namespace', namespace, ...settings.flatMap((setting) => ['--set', setting])),
+  );
+
+describe('names of the release', () => {
+  it('stay text where a YAML parser would read a number', async () => {
+    const settings = ['fullnameOverride=docs', 'serviceMonitor.enabled=true', 'prometheusRule.enabled=true'];
+    const manifests = release('1e3', '123', ...settings);
+    expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
+    for (const { metadata } of manifests) {
+      expect(metadata.namespace).toBe('123');
+      expect(metadata.labels['app.kubernetes.io/instance']).toBe('1e3');
+    }
+    expect(only(manifests, 'ServiceMonitor').spec.namespaceSelector.matchNames).toEqual(['123']);
+  });
+
+  it.each([
+    ['docs.v1', 'docs-v1-docshelf'],
+    [`${'a'.repeat(39)}.bbb`, 'a'.repeat(39)],
+    [`${'a'.repeat(53)}`, 'a'.repeat(40)],
+  ])('are ones that a Service may have: %s', (name, expected) => {
+    expect(release(name, 'docs').filter(({ kind }) => kind === 'Service')[0].metadata.name).toBe(expected);
+  });
+
+  it('are the same at each rendering', () => {
+    const settings = ['exportApi.enabled=true', 'exportApi.pods=split', 'config.admin.token=abc'];
+    expect(release('docs', 'docs', ...settings)).toEqual(release('docs', 'docs', ...settings));
+  });
+});
+
+describe('labels', () => {
+  it('of pods go before those of everything', () => {
+    const manifests = templateWith('commonLabels.team=a', 'podLabels.team=b');
+    const { metadata, spec } = only(manifests, 'Deployment');
+    expect(metadata.labels.team).toBe('a');
+    expect(spec.template.metadata.labels.team).toBe('b');
+    expect(spec.selector.matchLabels).not.toHaveProperty('team');
+  });
+});
+
+describe('a version', () => {
+  it.each(['0', '007', '1e3', '2024.10', '0x10', '12345678901234'])('%s pins that version', (version) => {
+    expect(configOf(templateWith(`staticExport.version=${version}`)).staticExport.version).toBe(version);
+  });
+});
+
+describe('affinity', () => {
+  it('of yours stays beside that of the export pods', () => {
+    const term = 'affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[0]';
+    const manifests = templateWith('exportApi.enabled=true', 'exportApi.pods=split', `${term}.topologyKey=zone`);
+    for (const name of ['docshelf-export', 'docshelf-export-worker']) {
+      const { podAffinity } = only(manifests, 'Deployment', name).spec.template.spec.affinity;
+      expect(
+        podAffinity.requiredDuringSchedulingIgnoredDuringExecution.map(({ topologyKey }: Manifest) => topologyKey),
+      ).toEqual(['kubernetes.io/hostname', 'zone']);
+    }
+  });
+});
