@@ -14,6 +14,12 @@ export type OpenLinks = (renew: RenewSettings) => Promise<LinkSource>;
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
 /**
+ * How long a run that has to end waits for the id of the job that it is having started: a job that the service has taken and
+ * nobody knows of here would be started once more by the next run.
+ */
+const START_MS_AFTER_END = 3_000;
+
+/**
  * Fetches by the configured link, and where that is dead or there is none, by a fresh one of the export service.
  *
  * The service is asked to export only where nothing else helps: a pinned version that it has not exported, an empty shelf, or
@@ -25,7 +31,7 @@ export class Renewal {
   readonly #intake: Intake;
   readonly #journal: Journal;
   readonly #open: OpenLinks;
-  /** A job that was started and not seen to its end: it is waited for, and no second one is started. */
+  /** A job that was started and whose bundle is not here yet: it is waited for, and no second one is started. */
   #started: { readonly for: string; readonly jobId: string } | null = null;
 
   constructor(
@@ -69,7 +75,7 @@ export class Renewal {
       }
     }
     if (!isRepeated && !isBare) throw dead ?? nothingExported();
-    return this.#fetchFresh(await this.#export(links, renew, version, signal), version, signal);
+    return this.#export(links, renew, version, signal);
   }
 
   /** Has the site exported anew, and fetches that. */
@@ -77,27 +83,29 @@ export class Renewal {
     const { renew } = this.#settings();
     if (renew === null) throw nothingExported();
     // Without a label: the config lets nobody pin a version and have it exported anew.
-    const fresh = await this.#export(await this.#open(renew), renew, null, signal);
-    return this.#fetchFresh(fresh, null, signal);
+    return this.#export(await this.#open(renew), renew, null, signal);
   }
 
+  /** Has the site exported, and fetches that. */
   async #export(
     links: LinkSource,
     renew: RenewSettings,
     version: string | null,
     signal: AbortSignal,
-  ): Promise<FreshLink> {
+  ): Promise<TakenIn> {
     const purpose = JSON.stringify([serviceOf(renew), version]);
     if (this.#started?.for !== purpose) {
-      const jobId = await this.#asking('starting an export', () => links.startExport(version, signal));
+      signal.throwIfAborted();
+      const jobId = await this.#asking('starting an export', () => links.startExport(version, outliving(signal)));
       this.#started = { for: purpose, jobId };
       this.#journal.event({ kind: 'export-started', jobId });
     }
     const { jobId } = this.#started;
     try {
       const fresh = await this.#asking(`waiting for the export ${jobId}`, () => links.linkWhenDone(jobId, signal));
+      const taken = await this.#fetchFresh(fresh, version, signal);
       this.#started = null;
-      return fresh;
+      return taken;
     } catch (error) {
       const goesOn = signal.aborted || (error instanceof DocshelfError && error.fields.retryable === true);
       if (!goesOn) this.#started = null;
@@ -141,6 +149,14 @@ export class Renewal {
       this.#journal.activity = null;
     }
   }
+}
+
+/** Aborts some time after the other one. */
+function outliving(signal: AbortSignal): AbortSignal {
+  const abort = new AbortController();
+  const end = (): unknown => setTimeout(() => abort.abort(signal.reason), START_MS_AFTER_END).unref();
+  signal.addEventListener('abort', end, { once: true });
+  return abort.signal;
 }
 
 function isDead(error: unknown): boolean {

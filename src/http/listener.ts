@@ -6,7 +6,7 @@ import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { Connections } from './connections.ts';
 import { answerMalformed } from './malformed-request.ts';
 import { problemResponse } from './problem.ts';
-import { REQUEST_ID_HEADER, requestIdFrom } from './request-id.ts';
+import { REQUEST_ID_HEADER, requestIdFrom, requestIdOf } from './request-id.ts';
 import { type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
 export interface ListenerOptions {
@@ -57,13 +57,17 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_MS_MAX,
     requestTimeout: RECEIVE_MS_MAX[name],
+    // Node would answer without an id: `hasNoHost` refuses it below.
+    requireHostHeader: false,
   });
   server.maxConnections = CONNECTIONS_MAX;
   const connections = new Connections(server);
   const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
   // HTTP/1.0 asks without a Host, as some load balancers' probes do.
   // The server above speaks HTTP/1 alone, whatever the adapter's types allow.
-  const answer = getRequestListener((request, env) => options.fetch(request, env as HttpBindings), {
+  const respond = (request: Request, env: HttpBindings): Response | Promise<Response> =>
+    hasNoHost(env.incoming) ? problemResponse(NO_HOST, requestIdOf(env)) : options.fetch(request, env);
+  const answer = getRequestListener((request, env) => respond(request, env as HttpBindings), {
     hostname: 'localhost',
     errorHandler: answerUnreadable,
   });
@@ -78,6 +82,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   server.on('request', handle);
   // The handler decides whether it wants the body that the client holds back: `writeContinue` asks for it.
   server.on('checkContinue', handle);
+  // What else a client expects may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
+  server.on('checkExpectation', handle);
   server.on('clientError', answerMalformed(connections, meter));
 
   const bound = await listen(server, name, host, port);
@@ -136,6 +142,13 @@ async function close(server: Server, connections: Connections, deadlineMs: numbe
   const cut = setTimeout(() => connections.cut(), deadlineMs);
   await closed;
   clearTimeout(cut);
+}
+
+const NO_HOST = new DocshelfError('bad_request', 'Cannot read the request: it has no Host header');
+
+/** A request of HTTP/1.1 has one (RFC 9112, section 3.2). */
+function hasNoHost({ httpVersion, headers }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion !== '1.0';
 }
 
 /** The framework's adapter could not make a URL of the request's target and Host. */

@@ -176,6 +176,7 @@ describe('export pull', () => {
     ['what is no archive', 65, 'unknown_format', { bundle: () => Buffer.from('<html>Sign in</html>') }, []],
     ['an output folder that is not there', 73, 'cannot_write', {}, ['--output', 'none/x.tar.gz']],
     ['values that cannot be edited', 73, 'cannot_write', {}, ['--write-values', 'list.yaml']],
+    ['a version that is none', 64, 'usage', {}, ['--version', '../v2']],
     ['a domain for a job that has one', 64, 'usage', {}, ['--job-id', 'se_1']],
   ])('refuses %s, and leaves nothing behind', async (_, exit, fault, options, args) => {
     const vendor = await startVendor(options);

@@ -29,6 +29,10 @@ class FakeLinks implements LinkSource {
   /** What the next export makes, or how it fails. */
   next: Bundle | DocshelfError | null = null;
   saysDigests = true;
+  /** A service may know no list of jobs: that call is docshelf's own. */
+  lists = true;
+  /** What the answer to a start waits for. */
+  startTakes: Promise<void> = Promise.resolve();
   readonly #source: FakeSource;
 
   constructor(source: FakeSource) {
@@ -42,12 +46,15 @@ class FakeLinks implements LinkSource {
 
   async freshLink(version: string | null): Promise<FreshLink | null> {
     this.asked.push(`link ${version}`);
-    return this.newest === null ? null : this.#linkTo(this.newest);
+    return this.newest === null || !this.lists ? null : this.#linkTo(this.newest);
   }
 
-  async startExport(version: string | null): Promise<string> {
+  async startExport(version: string | null, signal: AbortSignal): Promise<string> {
     this.asked.push(`start ${version}`);
-    return `job-${this.asked.length}`;
+    const jobId = `job-${this.asked.length}`;
+    await this.startTakes;
+    signal.throwIfAborted();
+    return jobId;
   }
 
   async linkWhenDone(jobId: string, signal: AbortSignal): Promise<FreshLink> {
@@ -201,6 +208,34 @@ test('an export that was not seen to its end is waited for, and not started agai
   await daemon.deployment.settle();
   expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
   expect(links.asked).toEqual(['link null', 'start null', 'wait job-2', 'link null', 'wait job-2']);
+});
+
+test('an export whose start was under way when the settings changed is waited for, and not started again', async () => {
+  const answer = Promise.withResolvers<void>();
+  links.startTakes = answer.promise;
+  const { deployment } = await openDaemon(store, { renew: { ...RENEW, everyMs: DAY_MS } }, source, links.open);
+  const first = deployment.settle();
+  await until(() => expect(links.asked).toContain('start null'));
+  links.next = april;
+  const second = deployment.settle();
+  answer.resolve();
+  await Promise.all([first, second]);
+  expect(deployment.active?.version).toBe('2024-04-01');
+  expect(links.asked.filter((call) => call.startsWith('start'))).toEqual(['start null']);
+});
+
+test('an export whose bundle could not be fetched is asked for a link once more, and not started again', async () => {
+  links.lists = false;
+  links.next = april;
+  const given = vi.spyOn(source, 'givesBundle').mockImplementationOnce(async (link) => {
+    return source.gives(link, fault('source_unreachable', true));
+  });
+  const daemon = await start({});
+  expect(stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_unreachable' });
+  await daemon.deployment.settle();
+  expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-04-01', error: null });
+  expect(links.asked.filter((call) => call.startsWith('start'))).toHaveLength(1);
+  expect(given).toHaveBeenCalledTimes(2);
 });
 
 test('an export that failed is started anew', async () => {

@@ -74,15 +74,26 @@ describe('openListener()', () => {
     ['garbage', 'nonsense\r\n\r\n', 400],
     ['headers over the limit', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
     ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
-  ])('answers %s shortly, with an id', async (_, bytes, status) => {
+  ])('answers %s by a problem document, with an id', async (_, bytes, status) => {
     const served: ServedRequest[] = [];
     const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
     connection.write(bytes);
-    const answer = await connection.until(/\r\n\r\n/);
+    const answer = await connection.until(/\r\n\r\n.*\n/s);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(answer).toMatch(/x-request-id: [0-9a-f-]{36}/i);
+    const id = /x-request-id: ([0-9a-f-]{36})/i.exec(answer)?.[1];
+    expect(id).toBeDefined();
+    expect(answer).toMatch(/content-type: application\/problem\+json/i);
+    const problem = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
+    expect(problem).toMatchObject({ status, code: 'bad_request', error: expect.any(String) });
     await expect.poll(() => served.map((each) => each.status)).toEqual([status]);
+  });
+
+  it('answers whatever else a client expects, with an id', async () => {
+    const connection = await connectTo(await open());
+    connection.write('GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
+    expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*x-request-id: .*hello/is);
   });
 
   it('tells of each request, without its query', async () => {
