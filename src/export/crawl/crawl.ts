@@ -222,6 +222,7 @@ function newEntry(url: string, naming: Naming): Entry {
     headers,
     state: 'waiting',
     isFollowed: true,
+    isPageInstead: false,
     fetched: null,
     settled: null,
     type: '',

@@ -21,6 +21,8 @@ export interface Entry {
   /** Whether its links are followed: not where it says otherwise. */
   isFollowed: boolean;
   fetched: FetchedUrl | null;
+  /** A page came where a file was asked for, as sites answer whose every address is one page's: it was not kept. */
+  isPageInstead: boolean;
   /** What its scripts have made of the page, where that is written in place of what came. */
   settled: FetchedContent | null;
   /** Media type of its content, as it is exported; empty where it is not known. */

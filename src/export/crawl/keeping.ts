@@ -66,6 +66,7 @@ export class Keeping {
     // What a script loads ahead of its reader is not what was asked for.
     if (entry.askedAs === 'browser' && isPageType(type) && !this.#options.followsLinks) return;
     if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
+      entry.isPageInstead = true;
       if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, 'it answers with a page');
       return;
     }

@@ -122,14 +122,6 @@ function limitTo(
       'Ask for paths as readers see them: /guides/start.',
     );
   }
-  const { root } = layoutOf(files.map(({ path }) => ({ name: path, kind: 'file' })));
-  if (root !== '') {
-    throw badSource(
-      source,
-      `the pages asked for all lie in "${root}", which an importer would take for the folder around the site`,
-      'Ask for a page outside of it too: "/", or put a robots.txt or another file at the root of the site.',
-    );
-  }
   return files;
 }
 

@@ -255,6 +255,12 @@ describe('a start page', () => {
     expect(site.requests).toHaveLength(0);
   });
 
+  it('is crawled where a page stands for the robots.txt, as on sites that answer every address with one', async () => {
+    const page = { type: 'text/html', body: '<p>User-agent: * Disallow: /' };
+    const site = await open({ '/': '<p>start', '/robots.txt': page });
+    expect((await home.crawl(crawlOf(`${site.origin}/`))).paths).toEqual(['404.html', 'index.html']);
+  });
+
   it('that robots.txt disallows fails the export, unless robots are ignored', async () => {
     const site = await open({
       '/': '<p>start',

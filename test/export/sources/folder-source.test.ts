@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { layoutOf } from '../../../src/archive/layout.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/domain/limits.ts';
+import { MANIFEST_PATH } from '../../../src/domain/release.ts';
 import { FolderSource } from '../../../src/export/sources/index.ts';
 import { ARCHIVE_FORMATS, gz, rawTar, SITE_FILES, siteArchive } from '../../helpers/archives.ts';
 import { RecordingSink } from '../recording-sink.ts';
@@ -189,9 +191,14 @@ describe('paths', () => {
     await expect(collect({ paths: ['/none', '/app.js'] })).rejects.toMatchObject({ code: 'bad_source' });
   });
 
-  it('fail it where an importer would take the folder of the pages for one around the site', async () => {
+  it('may all lie in one folder: the manifest of the bundle keeps it from being taken for one around the site', async () => {
     await write(pages('index.html', 'guides/index.html'));
-    await expect(collect({ paths: ['/guides/'] })).rejects.toMatchObject({ code: 'bad_source' });
+    const { paths } = await collect({ paths: ['/guides/'] });
+    expect(paths).toEqual(['guides/index.html']);
+    expect(layoutOf([MANIFEST_PATH, ...paths].map((name) => ({ name, kind: 'file' })))).toMatchObject({
+      root: '',
+      pages: 1,
+    });
   });
 });
 

@@ -30,8 +30,9 @@ export async function readRobots(
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site, or, where the site is your own, set robots: ignore in the source.';
-  // RFC 9309, section 2.3.1.4: what cannot be reached disallows everything.
-  if (entry.fetched === null) throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
+  // RFC 9309, section 2.3.1.4: what cannot be reached disallows everything. A page in its place has no rule in it.
+  if (entry.fetched === null && !entry.isPageInstead)
+    throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
   if (!robots.allows(new URL(settings.url)))
     throw badSource(settings.url, 'its robots.txt disallows the start page', next);
   crawl.useRobots(robots);
