@@ -73,6 +73,14 @@ export function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
+/**
+ * Resolves after a time as the page has it: a page that nobody lets run, on a busy machine, is not quiet, and what it does
+ * more often than this it has done by then.
+ */
+export function tick(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 /** The document as it stands. */
 export function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {
   const roots: ShadowRoot[] = [];

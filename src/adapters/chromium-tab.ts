@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 import type { PageState, RenderedPage, RenderOptions, SettledDom } from '../export/render/ports.ts';
-import { scrollToEnd, snapshot, untilUnchanged } from './chromium-page-scripts.ts';
+import { scrollToEnd, snapshot, tick, untilUnchanged } from './chromium-page-scripts.ts';
 import { Visit } from './chromium-visit.ts';
 
 /** Screens that a page is scrolled down: a page that grows while it is scrolled has no end. */
@@ -9,6 +9,7 @@ const SCREENS_MAX = 100;
 const BOUNDS = { htmlCharactersMax: 16 * 1024 ** 2, textCharactersMax: 2 * 1024 ** 2, linksMax: 20_000 };
 /** Nothing asked for and nothing changed for so long: the page has settled. */
 const QUIET_MS = 200;
+const QUIET_TICKS = 4;
 /** A page with a clock changes for ever. */
 const CHANGING_MS_MAX = 1_000;
 /** What a page may open in the way of dialogs before it is given up. */
@@ -113,7 +114,7 @@ export class ChromiumTab {
     const base = { answered, failures, consoleErrors, screenshot: null, dom: null };
     try {
       signal.throwIfAborted();
-      const settled = await Promise.race([this.#settle(url, visit, withScreenshot, signal), ended]);
+      const settled = await Promise.race([this.#settle(url, visit, withScreenshot), ended]);
       if (settled.state === 'unsettled') await Promise.race([this.#silence(), ended]);
       return { ...base, ...settled };
     } catch (error) {
@@ -143,7 +144,7 @@ export class ChromiumTab {
     if (isClosed !== true) void this.#cdp.send('Page.crash').catch(() => undefined);
   }
 
-  async #settle(url: string, visit: Visit, withScreenshot: boolean, signal: AbortSignal) {
+  async #settle(url: string, visit: Visit, withScreenshot: boolean) {
     const loaderId = await this.#navigate(url, visit);
     const isLoaded = await this.#untilLoaded(loaderId);
     const onDocument = async <Result>(act: () => Promise<Result>): Promise<Result> => {
@@ -155,7 +156,7 @@ export class ChromiumTab {
       this.#checkStays(loaderId);
       return result;
     };
-    const isQuiet = await onDocument(() => this.#untilQuiet(visit, signal));
+    const isQuiet = await onDocument(() => this.#untilQuiet(visit));
     const { html, text, links } = await onDocument(() => this.#run(snapshot, BOUNDS));
     if (html === null) throw new PageEnd('failed', 'its document is too large');
     const dom: SettledDom = { html, text, links };
@@ -199,11 +200,16 @@ export class ChromiumTab {
     return true;
   }
 
-  async #untilQuiet(visit: Visit, signal: AbortSignal): Promise<boolean> {
+  async #untilQuiet(visit: Visit): Promise<boolean> {
     const msMax = this.#pageMsMax / 6;
+    const quiet = (): Promise<boolean> =>
+      visit.quiet(QUIET_TICKS, () => this.#run(tick, QUIET_MS / QUIET_TICKS), msMax);
     await this.#run(scrollToEnd, SCREENS_MAX);
-    await Promise.all([this.#run(untilUnchanged, QUIET_MS, CHANGING_MS_MAX), visit.quiet(QUIET_MS, msMax, signal)]);
-    return visit.quiet(QUIET_MS, msMax, signal);
+    const unchanged = this.#run(untilUnchanged, QUIET_MS, CHANGING_MS_MAX);
+    const quietAt = quiet().then((isQuiet) => (isQuiet ? visit.changes : null));
+    // What asked for nothing may have done so while its document went on changing.
+    const [changes] = await Promise.all([quietAt, unchanged]);
+    return changes === visit.changes || quiet();
   }
 
   /** What runs in a document fails a little before it is said that the document is left. @throws PageEnd once that is said */
