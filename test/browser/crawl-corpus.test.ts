@@ -11,7 +11,7 @@ import { differencesOf, hostsOutside } from './compare-visits.ts';
 import { CORPUS_SITES } from './corpus-sites.ts';
 import { CutOffNetwork, canCutOff, whyNoCutOff } from './cut-off.ts';
 import { LiveSite } from './live-site.ts';
-import { linksTo, type Stop, visitPages } from './page-visits.ts';
+import { linksTo, nameOf, type Stop, visitPages, withSecondVisits } from './page-visits.ts';
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
 /** Pages of each site that are opened, evenly over all of them. */
@@ -99,10 +99,16 @@ describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoC
         const clicks = spread(links, CLICKS);
         const opened = [...pages, ...missing, ...clicks];
         const startedMs = performance.now();
-        const [atOrigin, served] = await Promise.all([
-          visitPages(liveBrowser, live.origin, opened),
-          visitPages(browser, daemon.site, opened),
-        ]);
+        const visitBoth = (stops: readonly Stop[]) =>
+          Promise.all([visitPages(liveBrowser, live.origin, stops), visitPages(browser, daemon.site, stops)]);
+        const [firstAtOrigin, firstServed] = await visitBoth(opened);
+        // On a busy machine a page may be looked at before its scripts have written all of it: such a one is opened once more.
+        const unlike = opened.filter(
+          (stop) => firstAtOrigin.get(nameOf(stop))?.text !== firstServed.get(nameOf(stop))?.text,
+        );
+        const [againAtOrigin, againServed] = await visitBoth(unlike);
+        const atOrigin = withSecondVisits(firstAtOrigin, againAtOrigin);
+        const served = withSecondVisits(firstServed, againServed);
         const figure = `${pages.length} of ${addresses.length} pages and ${clicks.length} links opened`;
         const outside = hostsOutside(served).join(', ') || 'nobody';
         console.log(

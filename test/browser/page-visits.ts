@@ -50,6 +50,20 @@ export async function visitPages(
   return visits;
 }
 
+/** Both visits of each page: the text as it was at last, and all that went wrong on the way. */
+export function withSecondVisits(
+  first: ReadonlyMap<string, PageVisit>,
+  second: ReadonlyMap<string, PageVisit>,
+): ReadonlyMap<string, PageVisit> {
+  const both = new Map(first);
+  for (const [name, { text, ...again }] of second) {
+    const before = first.get(name);
+    const all = (what: 'failed' | 'outside' | 'complaints') => [...(before?.[what] ?? []), ...again[what]];
+    both.set(name, { text, failed: all('failed'), outside: all('outside'), complaints: all('complaints') });
+  }
+  return both;
+}
+
 /** The first link of a page to each of these addresses, by its place. */
 export async function linksTo(
   browser: Browser,
