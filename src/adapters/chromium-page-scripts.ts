@@ -73,10 +73,7 @@ export function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/**
- * Resolves after a time as the page has it: a page that nobody lets run, on a busy machine, is not quiet, and what it does
- * more often than this it has done by then.
- */
+/** Resolves after a time as the page has it: one that a busy machine does not let run asks for nothing and is not quiet. */
 export function tick(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -9,7 +9,8 @@ const SCREENS_MAX = 100;
 const BOUNDS = { htmlCharactersMax: 16 * 1024 ** 2, textCharactersMax: 2 * 1024 ** 2, linksMax: 20_000 };
 /** Nothing asked for and nothing changed for so long: the page has settled. */
 const QUIET_MS = 200;
-const QUIET_TICKS = 4;
+/** What a page does more often than this it has done by then, however busy the machine is. */
+const OWN_TIME_MS = 50;
 /** A page with a clock changes for ever. */
 const CHANGING_MS_MAX = 1_000;
 /** What a page may open in the way of dialogs before it is given up. */
@@ -114,7 +115,7 @@ export class ChromiumTab {
     const base = { answered, failures, consoleErrors, screenshot: null, dom: null };
     try {
       signal.throwIfAborted();
-      const settled = await Promise.race([this.#settle(url, visit, withScreenshot), ended]);
+      const settled = await Promise.race([this.#settle(url, visit, withScreenshot, signal), ended]);
       if (settled.state === 'unsettled') await Promise.race([this.#silence(), ended]);
       return { ...base, ...settled };
     } catch (error) {
@@ -144,7 +145,7 @@ export class ChromiumTab {
     if (isClosed !== true) void this.#cdp.send('Page.crash').catch(() => undefined);
   }
 
-  async #settle(url: string, visit: Visit, withScreenshot: boolean) {
+  async #settle(url: string, visit: Visit, withScreenshot: boolean, signal: AbortSignal) {
     const loaderId = await this.#navigate(url, visit);
     const isLoaded = await this.#untilLoaded(loaderId);
     const onDocument = async <Result>(act: () => Promise<Result>): Promise<Result> => {
@@ -156,7 +157,7 @@ export class ChromiumTab {
       this.#checkStays(loaderId);
       return result;
     };
-    const isQuiet = await onDocument(() => this.#untilQuiet(visit));
+    const isQuiet = await onDocument(() => this.#untilQuiet(visit, signal));
     const { html, text, links } = await onDocument(() => this.#run(snapshot, BOUNDS));
     if (html === null) throw new PageEnd('failed', 'its document is too large');
     const dom: SettledDom = { html, text, links };
@@ -200,16 +201,18 @@ export class ChromiumTab {
     return true;
   }
 
-  async #untilQuiet(visit: Visit): Promise<boolean> {
+  /** Nothing is asked for during a while, in which the page has had time of its own. */
+  async #untilQuiet(visit: Visit, signal: AbortSignal): Promise<boolean> {
     const msMax = this.#pageMsMax / 6;
-    const quiet = (): Promise<boolean> =>
-      visit.quiet(QUIET_TICKS, () => this.#run(tick, QUIET_MS / QUIET_TICKS), msMax);
     await this.#run(scrollToEnd, SCREENS_MAX);
-    const unchanged = this.#run(untilUnchanged, QUIET_MS, CHANGING_MS_MAX);
-    const quietAt = quiet().then((isQuiet) => (isQuiet ? visit.changes : null));
-    // What asked for nothing may have done so while its document went on changing.
-    const [changes] = await Promise.all([quietAt, unchanged]);
-    return changes === visit.changes || quiet();
+    const deadline = performance.now() + 2 * msMax;
+    await this.#run(untilUnchanged, QUIET_MS, CHANGING_MS_MAX);
+    for (let hadTimeAt = performance.now(); performance.now() < deadline; hadTimeAt = performance.now()) {
+      if (!(await visit.quiet(QUIET_MS, msMax, signal))) return false;
+      if (hadTimeAt - visit.lastChangeAt >= OWN_TIME_MS) return true;
+      await this.#run(tick, OWN_TIME_MS);
+    }
+    return false;
   }
 
   /** What runs in a document fails a little before it is said that the document is left. @throws PageEnd once that is said */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AnsweredRequest, FailedRequest } from '../export/render/ports.ts';
 
 /** Requests of one page: a page that asks for more asks without end. */
@@ -12,6 +13,8 @@ const ERROR_CHARACTERS_MAX = 500;
 /** A page that says more than this to its console does nothing else. */
 const MESSAGES_MAX = 5_000;
 
+const POLL_MS = 20;
+
 /** What one page asks for and says while it is rendered. */
 export class Visit {
   readonly answered: AnsweredRequest[] = [];
@@ -22,7 +25,7 @@ export class Visit {
   #documents = 0;
   #messages = 0;
   #inFlight = 0;
-  #changes = 0;
+  #lastChangeAt = performance.now();
   readonly #onFlood: () => void;
   /** Address of the page. */
   readonly url: string;
@@ -40,9 +43,9 @@ export class Visit {
     return this.#requests <= REQUESTS_MAX && this.#bytes <= PAGE_BYTES_MAX && this.#documents <= DOCUMENTS_MAX;
   }
 
-  /** How many requests have begun, and ended, together. */
-  get changes(): number {
-    return this.#changes;
+  /** When a request began or ended the last time, as `performance.now()` has it. */
+  get lastChangeAt(): number {
+    return this.#lastChangeAt;
   }
 
   /** Whether the page itself was asked for. */
@@ -52,12 +55,12 @@ export class Visit {
 
   begin(): void {
     this.#inFlight += 1;
-    this.#changes += 1;
+    this.#lastChangeAt = performance.now();
   }
 
   end(): void {
     this.#inFlight -= 1;
-    this.#changes += 1;
+    this.#lastChangeAt = performance.now();
   }
 
   answer(url: string, status: number, bytes: number): void {
@@ -78,18 +81,14 @@ export class Visit {
     }
   }
 
-  /**
-   * Waits until nothing was asked for during so many ticks of the page, one after the other. False where that did not come
-   * within `msMax`.
-   */
-  async quiet(ticks: number, tick: () => Promise<unknown>, msMax: number): Promise<boolean> {
+  /** Waits until nothing was asked for during `quietMs`. False where that did not come within `msMax`. */
+  async quiet(quietMs: number, msMax: number, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + msMax;
-    for (let quiet = 0; quiet < ticks; ) {
-      if (performance.now() >= deadline) return false;
-      const changes = this.#changes;
-      await tick();
-      quiet = this.#inFlight === 0 && this.#changes === changes ? quiet + 1 : 0;
+    for (;;) {
+      const now = performance.now();
+      if (this.#inFlight === 0 && now - this.#lastChangeAt >= quietMs) return true;
+      if (now >= deadline) return false;
+      await delay(POLL_MS, undefined, { signal });
     }
-    return true;
   }
 }
