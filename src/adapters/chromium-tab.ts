@@ -205,8 +205,8 @@ export class ChromiumTab {
   async #untilQuiet(visit: Visit, signal: AbortSignal): Promise<boolean> {
     const msMax = this.#pageMsMax / 6;
     await this.#run(scrollToEnd, SCREENS_MAX);
-    const deadline = performance.now() + 2 * msMax;
     await this.#run(untilUnchanged, QUIET_MS, CHANGING_MS_MAX);
+    const deadline = performance.now() + 2 * msMax;
     for (let hadTimeAt = performance.now(); performance.now() < deadline; hadTimeAt = performance.now()) {
       if (!(await visit.quiet(QUIET_MS, msMax, signal))) return false;
       if (hadTimeAt - visit.lastChangeAt >= OWN_TIME_MS) return true;

@@ -44,7 +44,7 @@ const PACK_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
  * Left to itself, V8 lets garbage pile up to some multiple of what is alive, the more the larger its heap may become. The bound of
  * what lives long is far off: a daemon that crawls 20,000 pages has 345 MiB in all its threads (measured).
  */
-const JOB_MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1536 };
+const JOB_MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 };
 /** Beside the thread that fetches: on two cores a second one costs more to start than it saves on a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
