@@ -2,8 +2,8 @@ import type { Worker } from 'node:worker_threads';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../domain/job.ts';
 import type { Claim, JobCounts, JobFilter, JobQueue, NewJob, StoredJob } from '../export/ports.ts';
-import type { FromQueueThread, QueueArgs, QueueMethod, QueueResult, ToQueueThread } from '../export/queue/ports.ts';
-import { ThreadCalls } from '../threads/thread-calls.ts';
+import type { QueueArgs, QueueMethod, QueueResult, ToQueueThread } from '../export/queue/ports.ts';
+import { CalledThread } from '../threads/called-thread.ts';
 
 /** Calls of clients that wait at once: some seconds' worth of flushes. What a job's holder writes is never refused. */
 const WAITING_MAX = 1000;
@@ -12,14 +12,17 @@ const refOf = ({ job, attempt }: Claim) => ({ jobId: job.jobId, attempt });
 
 /** The embedded queue: a file of SQLite, in a thread of its own that is started by the first call. */
 export class SqliteJobQueue implements JobQueue {
-  readonly #spawn: () => Worker;
-  readonly #calls = new ThreadCalls();
-  #thread: Worker | null = null;
-  #isClosed = false;
+  readonly #thread: CalledThread;
 
   /** @param spawn starts `src/export/queue/worker.ts` with a `QueueOrder` as its `workerData` */
   constructor(spawn: () => Worker) {
-    this.#spawn = spawn;
+    this.#thread = new CalledThread({
+      spawn,
+      // What is on the disk stays. Whoever waits does not learn whether its call was carried out.
+      died: (cause) =>
+        new DocshelfError('internal', 'Cannot ask for jobs: the thread of the job store has ended', { cause }),
+      over: () => new DocshelfError('stopping', 'Cannot ask for jobs: docshelf is stopping'),
+    });
   }
 
   /**
@@ -111,19 +114,13 @@ export class SqliteJobQueue implements JobQueue {
   }
 
   /** Ends the thread, once what was asked before is answered. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    const thread = this.#thread;
-    if (thread === null) return;
-    const ended = new Promise((resolve) => thread.once('exit', resolve));
-    thread.ref();
-    thread.postMessage({ kind: 'stop' } satisfies ToQueueThread);
-    await ended;
+  close(): Promise<void> {
+    return this.#thread.end();
   }
 
   /** A call of a client: refused where too many wait. */
   async #ask<Method extends QueueMethod>(method: Method, ...args: QueueArgs<Method>): Promise<QueueResult<Method>> {
-    if (this.#calls.count >= WAITING_MAX) {
+    if (this.#thread.waiting >= WAITING_MAX) {
       throw new DocshelfError('busy', 'Cannot ask for jobs now: too many calls are waiting', {
         fields: { retryAfterS: 1 },
         next: 'Try again in a moment.',
@@ -133,28 +130,7 @@ export class SqliteJobQueue implements JobQueue {
   }
 
   #call<Method extends QueueMethod>(method: Method, ...args: QueueArgs<Method>): Promise<QueueResult<Method>> {
-    if (this.#isClosed) throw new DocshelfError('stopping', 'Cannot ask for jobs: docshelf is stopping');
-    const thread = this.#liveThread();
-    const answer = this.#calls.ask(thread, (id) => ({ kind: 'call', id, method, args }) satisfies ToQueueThread);
+    const answer = this.#thread.ask((id) => ({ kind: 'call', id, method, args }) satisfies ToQueueThread);
     return answer as Promise<QueueResult<Method>>;
-  }
-
-  #liveThread(): Worker {
-    if (this.#thread !== null) return this.#thread;
-    const thread = this.#spawn();
-    this.#thread = thread;
-    thread.on('message', (message: FromQueueThread) => this.#calls.settle(thread, message));
-    // What is on the disk stays. Whoever waits does not learn whether its call was carried out; the next call starts anew.
-    const died = (cause: unknown): void => {
-      if (this.#thread !== thread) return;
-      this.#thread = null;
-      this.#calls.rejectAll(
-        new DocshelfError('internal', 'Cannot ask for jobs: the thread of the job store has ended', { cause }),
-      );
-    };
-    thread.on('error', died);
-    thread.on('exit', died);
-    thread.unref();
-    return thread;
   }
 }

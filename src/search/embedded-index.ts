@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
-import { ThreadCalls } from '../threads/thread-calls.ts';
+import { CalledThread } from '../threads/called-thread.ts';
+import { endInOrder } from '../threads/end-in-order.ts';
 import type { FromThread, ModelChoice, QueryCall, SearchAnswer, SearchRole, ToThread } from './messages.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
 import type { SearchRequest, SearchResult } from './request.ts';
@@ -37,14 +37,25 @@ const DERIVED = 'search';
  */
 export class EmbeddedIndex implements SearchIndex {
   readonly #options: EmbeddedIndexOptions;
-  readonly #calls = new ThreadCalls();
+  readonly #queries: CalledThread;
   readonly #opened = new Set<string>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
-  #thread: Worker | null = null;
 
   constructor(options: EmbeddedIndexOptions) {
     this.#options = options;
+    this.#queries = new CalledThread({
+      spawn: () => {
+        this.#stopping.signal.throwIfAborted();
+        return options.spawn({ role: 'query' });
+      },
+      died: (cause) => new DocshelfError('index_damaged', 'Cannot search: the search thread has ended', { cause }),
+      over: stopping,
+      hear: (thread, message: FromThread) => {
+        if (message.kind === 'embed') void this.#embedFor(thread, message);
+      },
+      onEnd: () => this.#opened.clear(),
+    });
   }
 
   async build(release: IndexedRelease, signal: AbortSignal): Promise<{ sections: number }> {
@@ -81,7 +92,7 @@ export class EmbeddedIndex implements SearchIndex {
   }
 
   async search(release: IndexedRelease, request: SearchRequest, label: string): Promise<readonly SearchResult[]> {
-    if (this.#calls.count >= WAITING_MAX) {
+    if (this.#queries.waiting >= WAITING_MAX) {
       throw new DocshelfError('queue_full', 'Cannot search now: too many searches are waiting', {
         fields: { retryAfterS: 1 },
         next: 'Try again in a moment.',
@@ -98,12 +109,10 @@ export class EmbeddedIndex implements SearchIndex {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+    this.#stopping.abort(stopping());
     await Promise.allSettled(this.#tasks);
-    const thread = this.#thread;
-    this.#thread = null;
     this.#opened.clear();
-    if (thread !== null) await endInOrder(thread);
+    await this.#queries.end();
   }
 
   /** Runs a thread to its end. An abort ends it at once, and so does `stop`. */
@@ -145,30 +154,7 @@ export class EmbeddedIndex implements SearchIndex {
   }
 
   #call(call: QueryCall): Promise<unknown> {
-    const thread = this.#queryThread();
-    return this.#calls.ask(thread, (id) => ({ kind: 'call', id, call }) satisfies ToThread);
-  }
-
-  #queryThread(): Worker {
-    if (this.#thread !== null) return this.#thread;
-    this.#stopping.signal.throwIfAborted();
-    const thread = this.#options.spawn({ role: 'query' });
-    this.#thread = thread;
-    thread.on('message', (message: FromThread) => {
-      if (message.kind === 'answer' || message.kind === 'refusal') this.#calls.settle(thread, message);
-      else if (message.kind === 'embed') void this.#embedFor(thread, message);
-    });
-    const died = (cause: unknown): void => {
-      if (this.#thread === thread) this.#thread = null;
-      this.#opened.clear();
-      this.#calls.rejectAll(
-        new DocshelfError('index_damaged', 'Cannot search: the search thread has ended', { cause }),
-      );
-    };
-    thread.on('error', died);
-    thread.on('exit', died);
-    thread.unref();
-    return thread;
+    return this.#queries.ask((id) => ({ kind: 'call', id, call }) satisfies ToThread);
   }
 
   async #embedFor(thread: Worker, { id, purpose, texts }: FromThread & { kind: 'embed' }): Promise<void> {
@@ -185,14 +171,7 @@ export class EmbeddedIndex implements SearchIndex {
   }
 }
 
-/** A thread with a model ends by itself, after the text that it is at, which takes some 20 ms. */
-async function endInOrder(thread: Worker): Promise<void> {
-  if (thread.threadId === -1) return;
-  const ended = once(thread, 'exit');
-  thread.ref();
-  thread.postMessage({ kind: 'stop' } satisfies ToThread);
-  await ended;
-}
+const stopping = () => new DocshelfError('stopping', 'Cannot go on: docshelf is stopping');
 
 const dirOf = (release: IndexedRelease): string => join(release.releaseDir, DERIVED);
 

@@ -1,6 +1,6 @@
 import type { PlainError } from '../domain/errors.ts';
 import type { FileEntry } from '../domain/release.ts';
-import type { CallOutcome } from '../threads/thread-calls.ts';
+import type { CallOutcome } from '../threads/call-outcome.ts';
 import type { IndexFacts, IndexOrder } from './build-index.ts';
 import type { EmbedProgress } from './ports.ts';
 import type { SearchRequest } from './request.ts';
@@ -71,8 +71,7 @@ export type ToThread =
 
 /** From a thread. */
 export type FromThread =
-  | { readonly kind: 'answer'; readonly id: number; readonly result: unknown }
-  | { readonly kind: 'refusal'; readonly id: number; readonly error: PlainError }
+  | CallOutcome
   | { readonly kind: 'progress'; readonly progress: EmbedProgress }
   /** A thread whose model is the parent's asks it to embed. */
   | {
@@ -101,8 +100,6 @@ export interface ModelFacts {
 export type ToModelThread =
   | { readonly kind: 'stop' }
   | { readonly kind: 'call'; readonly id: number; readonly call: ModelCall };
-
-export type FromModelThread = CallOutcome;
 
 /** The results as JSON: a structured clone of ten results with their 200 highlights took 0.6 ms more, on both sides together. */
 export type SearchAnswer = string;

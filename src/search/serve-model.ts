@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import { toDocshelfError } from '../domain/errors.ts';
-import type { FromModelThread, ModelCall, ModelFacts, ToModelThread } from './messages.ts';
+import { outcomeOf } from '../threads/call-outcome.ts';
+import type { ModelCall, ModelFacts, ToModelThread } from './messages.ts';
 import { EmbeddingModel } from './semantic/model.ts';
 
 /** Answers what `ModelThread` asks, one text after another, until it is told to stop. The model is loaded by the first call. */
@@ -12,13 +12,8 @@ export function serveModel(port: MessagePort, folder: string): void {
     else {
       loading ??= EmbeddingModel.load(folder);
       const { id, call } = message;
-      last = Promise.all([loading, last])
-        .then(([model]) => answer(model, call))
-        .then(
-          (result): FromModelThread => ({ kind: 'answer', id, result }),
-          (error: unknown): FromModelThread => ({ kind: 'refusal', id, error: toDocshelfError(error).toPlain() }),
-        )
-        .then((outcome) => port.postMessage(outcome));
+      const answering = Promise.all([loading, last]).then(([model]) => answer(model, call));
+      last = outcomeOf(id, answering).then((outcome) => port.postMessage(outcome));
     }
   });
 }

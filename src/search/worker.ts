@@ -1,5 +1,6 @@
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { outcomeOf } from '../threads/call-outcome.ts';
 import { buildIndex, type IndexFacts } from './build-index.ts';
 import { embedInThread } from './embed-thread.ts';
 import type {
@@ -16,7 +17,10 @@ import { ParentEmbedder } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress } from './ports.ts';
 import { QueryThread } from './query-thread.ts';
 
-/** The entry of search's threads: one builds an index, one makes vectors, one makes a bundle's search data, one answers queries, one has the model that they are read with. */
+/**
+ * The entry of search's threads: one builds an index, one makes vectors, one makes a bundle's search data, one answers queries,
+ * one has the model that they are read with.
+ */
 
 const post = (message: FromThread): void => parentPort?.postMessage(message);
 
@@ -73,10 +77,7 @@ function answerQueries(): void {
   parentPort?.on('message', (message: ToThread) => {
     if (message.kind === 'stop') void thread.end().finally(() => parentPort?.close());
     if (message.kind !== 'call') return;
-    thread.answer(message.call).then(
-      (result) => post({ kind: 'answer', id: message.id, result }),
-      (error: unknown) => post({ kind: 'refusal', id: message.id, error: toDocshelfError(error).toPlain() }),
-    );
+    void outcomeOf(message.id, thread.answer(message.call)).then(post);
   });
 }
 

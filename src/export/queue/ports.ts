@@ -1,4 +1,3 @@
-import type { PlainError } from '../../domain/errors.ts';
 import type { JobStore } from './job-store.ts';
 
 /** What goes between the thread of the job store and the adapter that asks it. Plain data, both ways. */
@@ -14,13 +13,8 @@ export type QueueMethod = Exclude<keyof JobStore, 'close'>;
 export type QueueArgs<Method extends QueueMethod> = Parameters<JobStore[Method]>;
 export type QueueResult<Method extends QueueMethod> = ReturnType<JobStore[Method]>;
 
-/** To the thread. */
+/** To the thread, which says of each call a `CallOutcome`. */
 export type ToQueueThread =
   /** End, once the calls before are answered. */
   | { readonly kind: 'stop' }
   | { readonly kind: 'call'; readonly id: number; readonly method: QueueMethod; readonly args: readonly unknown[] };
-
-/** From the thread. */
-export type FromQueueThread =
-  | { readonly kind: 'answer'; readonly id: number; readonly result: unknown }
-  | { readonly kind: 'refusal'; readonly id: number; readonly error: PlainError };

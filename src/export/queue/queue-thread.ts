@@ -1,12 +1,13 @@
 import type { MessagePort } from 'node:worker_threads';
 import { toDocshelfError } from '../../domain/errors.ts';
+import type { CallOutcome } from '../../threads/call-outcome.ts';
 import { asStoreFault, patiently } from './database.ts';
 import { type Clocks, JobStore } from './job-store.ts';
-import type { FromQueueThread, QueueOrder, ToQueueThread } from './ports.ts';
+import type { QueueOrder, ToQueueThread } from './ports.ts';
 
 /** Answers the calls of a job queue until it is told to stop. The file is opened by the first call, anew where that failed. */
 export function serveQueue(port: MessagePort, { file }: QueueOrder, clocks: Clocks): void {
-  const post = (message: FromQueueThread): void => port.postMessage(message);
+  const post = (outcome: CallOutcome): void => port.postMessage(outcome);
   let store: JobStore | null = null;
   port.on('message', (message: ToQueueThread) => {
     if (message.kind === 'stop') {
