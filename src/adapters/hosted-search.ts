@@ -1,6 +1,6 @@
 import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
-import type { Search, SearchRequest, SearchResult } from '../search/ports.ts';
+import type { Search, SearchAnswer, SearchRequest, SearchResult } from '../search/ports.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { parseHostedResults } from './hosted-results.ts';
 import type { HttpClient } from './http-client.ts';
@@ -47,11 +47,11 @@ export class HostedSearch implements Search {
   }
 
   /** @throws what the local engine throws, where it is asked; the signal's reason where that aborts. */
-  async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[]> {
+  async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
     // The hosted search knows no prefixes, and each letter typed would count against its rate limit.
     const hosted = request.prefixLast || !this.#circuit.admits() ? null : await this.#tryHosted(request, signal);
     if (hosted !== null) return withSource(hosted, 'hosted');
-    return withSource(await this.#options.local.search(request, signal), 'local');
+    return withSource((await this.#options.local.search(request, signal)).results, 'local');
   }
 
   /** Null: it failed, which was said. */
@@ -118,6 +118,6 @@ function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): str
   });
 }
 
-function withSource(results: readonly SearchResult[], source: 'local' | 'hosted'): readonly SearchResult[] {
-  return results.map((result) => ({ ...result, metadata: { ...result.metadata, source } }));
+function withSource(results: readonly SearchResult[], source: 'local' | 'hosted'): SearchAnswer {
+  return { results: results.map((result) => ({ ...result, metadata: { ...result.metadata, source } })) };
 }

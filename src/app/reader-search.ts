@@ -1,7 +1,7 @@
 import type { Config } from '../config/index.ts';
 import type { DocshelfError } from '../domain/errors.ts';
 import type { FeatureReport } from '../domain/feature.ts';
-import type { Search, SearchRequest, SearchResult } from '../search/index.ts';
+import type { Search, SearchAnswer, SearchRequest } from '../search/index.ts';
 import type { Network } from './network.ts';
 
 export interface ReaderSearchOptions {
@@ -24,7 +24,7 @@ export class ReaderSearch implements Search {
     this.#options = options;
   }
 
-  async search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[]> {
+  async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
     const { local, features } = this.#options;
     const report = features();
     const isHosted = report.features.some(({ id, enabled }) => id === 'search' && enabled);

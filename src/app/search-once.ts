@@ -31,7 +31,7 @@ export async function searchOnce(
     if (config.search.model.kind !== 'off') {
       await index.embed(release, () => undefined, AbortSignal.timeout(VECTORS_MS_MAX)).catch(() => undefined);
     }
-    return await index.search(release, request, label);
+    return (await index.search(release, request, label)).results;
   } finally {
     await index.stop();
     await network.close();

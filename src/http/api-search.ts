@@ -6,6 +6,7 @@ import { openToAllOrigins } from './api-cors.ts';
 import { type ApiEnv, refuseMethod } from './api-env.ts';
 import type { Access } from './keys.ts';
 import type { OrganizationRates } from './rate-limit-organizations.ts';
+import { searchBody } from './search-body.ts';
 import { searchRequestParser } from './search-request.ts';
 
 export interface SearchApiOptions {
@@ -49,6 +50,7 @@ function searchHandler({ search, rates }: SearchApiOptions) {
     const found = search(ownSite(c, 'search', name).domain);
     if (found === null) throw noSuchDomain('search', name);
     const request = parse(await readJson(c.req.raw, c.env));
-    return c.json(await found.search(request, c.req.raw.signal));
+    const answer = await found.search(request, c.req.raw.signal);
+    return c.body(searchBody(answer), 200, { 'Content-Type': 'application/json' });
   };
 }

@@ -4,6 +4,7 @@ import { answerFault, type FaultHooks } from './answer-fault.ts';
 import { ClientRates } from './rate-limit-clients.ts';
 import { remoteAddressBehind } from './remote-address.ts';
 import { requestIdOf } from './request-id.ts';
+import { searchBody } from './search-body.ts';
 import { parseSearchQuery } from './search-query.ts';
 import { searchRequestParser } from './search-request.ts';
 
@@ -40,8 +41,8 @@ export function siteSearch(options: SiteSearchOptions): AnswerSiteSearch {
       const peer = env?.incoming?.socket.remoteAddress ?? '';
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
       const query = parseSearchQuery(new URL(request.url).searchParams, parse);
-      const body = JSON.stringify(await search.search(query, request.signal));
-      return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(Buffer.byteLength(body)) } });
+      const body = searchBody(await search.search(query, request.signal));
+      return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(body.byteLength) } });
     } catch (cause) {
       return answerFault(cause, request, requestIdOf(env), options);
     }

@@ -5,9 +5,9 @@ import type { Worker } from 'node:worker_threads';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { CalledThread } from '../threads/called-thread.ts';
 import { endInOrder } from '../threads/end-in-order.ts';
-import type { FromThread, ModelChoice, QueryCall, SearchAnswer, SearchRole, ToThread } from './messages.ts';
+import type { FromThread, ModelChoice, QueryCall, SearchRole, ToThread } from './messages.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
-import type { SearchRequest, SearchResult } from './request.ts';
+import type { SearchAnswer, SearchRequest } from './request.ts';
 
 export interface Model {
   readonly choice: ModelChoice;
@@ -91,7 +91,7 @@ export class EmbeddedIndex implements SearchIndex {
     await this.#call({ kind: 'vectors', searchDir, modelDigest, model });
   }
 
-  async search(release: IndexedRelease, request: SearchRequest, label: string): Promise<readonly SearchResult[]> {
+  async search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer> {
     if (this.#queries.waiting >= WAITING_MAX) {
       throw new DocshelfError('queue_full', 'Cannot search now: too many searches are waiting', {
         fields: { retryAfterS: 1 },
@@ -99,8 +99,9 @@ export class EmbeddedIndex implements SearchIndex {
       });
     }
     const searchDir = dirOf(release);
-    const answer = (await this.#call({ kind: 'search', searchDir, request, label })) as SearchAnswer;
-    return JSON.parse(answer) as SearchResult[];
+    return new AnswerOfThread(
+      (await this.#call({ kind: 'search', searchDir, request, label })) as Uint8Array<ArrayBuffer>,
+    );
   }
 
   async close(release: IndexedRelease): Promise<void> {
@@ -168,6 +169,19 @@ export class EmbeddedIndex implements SearchIndex {
       const message: ToThread = { kind: 'vectors-failed', id, error: toDocshelfError(error).toPlain() };
       thread.postMessage(message);
     }
+  }
+}
+
+/** Goes to a client as it is: where this thread read it and wrote it again, one core answered 5 % fewer searches. */
+class AnswerOfThread implements SearchAnswer {
+  readonly json: Uint8Array<ArrayBuffer>;
+
+  constructor(json: Uint8Array<ArrayBuffer>) {
+    this.json = json;
+  }
+
+  get results() {
+    return JSON.parse(new TextDecoder().decode(this.json));
   }
 }
 

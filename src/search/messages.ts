@@ -100,6 +100,3 @@ export interface ModelFacts {
 export type ToModelThread =
   | { readonly kind: 'stop' }
   | { readonly kind: 'call'; readonly id: number; readonly call: ModelCall };
-
-/** The results as JSON: a structured clone of ten results with their 200 highlights took 0.6 ms more, on both sides together. */
-export type SearchAnswer = string;

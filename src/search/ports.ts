@@ -1,7 +1,7 @@
 import type { TrailingSlash } from '../domain/release.ts';
-import type { SearchRequest, SearchResult } from './request.ts';
+import type { SearchAnswer, SearchRequest } from './request.ts';
 
-export type { Search, SearchRequest, SearchResult } from './request.ts';
+export type { Search, SearchAnswer, SearchRequest, SearchResult } from './request.ts';
 
 /**
  * What turns texts into vectors: a model of ours in a folder, or an embeddings endpoint. All vectors have length 1, so
@@ -68,7 +68,7 @@ export interface SearchIndex {
    * @param label the release's version: what `filter.version` names where a page says no version of itself
    * @throws DocshelfError `index_damaged`, `queue_full`.
    */
-  search(release: IndexedRelease, request: SearchRequest, label: string): Promise<readonly SearchResult[]>;
+  search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer>;
 
   /** Closes a release. Queries under way may fail with `index_damaged`. */
   close(release: IndexedRelease): Promise<void>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { VECTOR_FILE } from './build-index.ts';
-import type { ModelChoice, QueryCall, SearchAnswer } from './messages.ts';
+import type { ModelChoice, QueryCall } from './messages.ts';
 import type { Embedder } from './ports.ts';
 import { ReleaseSearch } from './release-search.ts';
 import { type CosineScale, measureScale } from './semantic/cosine-scale.ts';
@@ -42,11 +42,14 @@ export class QueryThread {
     await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
   }
 
-  /** A release may be closed while the model reads the query. */
-  async #search({ searchDir, request, label }: QueryCall & { kind: 'search' }): Promise<SearchAnswer> {
+  /**
+   * The results as JSON: a structured clone of ten of them with their 200 highlights took 0.6 ms more, on both sides together. A
+   * release may be closed while the model reads the query.
+   */
+  async #search({ searchDir, request, label }: QueryCall & { kind: 'search' }): Promise<Uint8Array> {
     const release = this.#release(searchDir);
     try {
-      return JSON.stringify(await release.search(request, label));
+      return new TextEncoder().encode(JSON.stringify(await release.search(request, label)));
     } catch (error) {
       throw this.#open.get(searchDir) === release ? error : notOpen();
     }

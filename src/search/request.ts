@@ -40,6 +40,14 @@ export interface SearchResult {
   };
 }
 
+/** The results of a search by descending score. */
+export interface SearchAnswer {
+  /** Read when it is asked for, where there is `json`. */
+  readonly results: readonly SearchResult[];
+  /** The array of `results` in UTF-8, where the engine's thread has made it. */
+  readonly json?: Uint8Array<ArrayBuffer>;
+}
+
 /** One site's search, whatever engine is behind it. */
 export interface Search {
   /**
@@ -48,5 +56,5 @@ export interface Search {
    * @throws DocshelfError `index_building` (with `fields.retryAfterS`) before the first index exists, `search_off`,
    *   `queue_full`, `index_damaged`; the signal's reason where that aborts.
    */
-  search(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[]>;
+  search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
 }

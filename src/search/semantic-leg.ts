@@ -35,16 +35,12 @@ export class SemanticLeg {
    */
   nearest(
     vector: Float32Array,
-    given: Iterable<number>,
+    given: readonly number[],
     { allowed, limit }: { readonly allowed: Mask; readonly limit: number },
   ): Map<number, VectorHit> {
-    const found = this.#vectors.search(vector, { limit, allowed: both(allowed, this.#readable) });
-    const nearest = new Map(found.map((hit) => [hit.section, hit]));
-    const others: number[] = [];
-    for (const section of given)
-      if (!nearest.has(section) && (this.#readable === null || this.#readable[section] === 1)) others.push(section);
-    for (const [section, hit] of this.#vectors.cosines(vector, others)) nearest.set(section, hit);
-    return nearest;
+    const readable = this.#readable;
+    const also = readable === null ? given : given.filter((section) => readable[section] === 1);
+    return this.#vectors.search(vector, { limit, allowed: both(allowed, readable), also });
   }
 }
 

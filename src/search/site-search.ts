@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
-import type { Search, SearchRequest, SearchResult } from './request.ts';
+import type { Search, SearchAnswer, SearchRequest } from './request.ts';
 
 export type LegState = 'ready' | 'building' | 'off' | 'failed';
 
@@ -105,13 +105,13 @@ export class SiteSearch implements Search {
     this.#sections = 0;
   }
 
-  async search(request: SearchRequest): Promise<readonly SearchResult[]> {
+  async search(request: SearchRequest): Promise<SearchAnswer> {
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
     if (this.#keyword === 'building') await Promise.race([served.opened.catch(() => undefined), patience()]);
     try {
-      const results = await this.#options.index.search(served.release, request, served.label);
-      if (this.#served === served) return results;
+      const answer = await this.#options.index.search(served.release, request, served.label);
+      if (this.#served === served) return answer;
     } catch (error) {
       if (this.#served === served) throw this.#faultOf(toDocshelfError(error), served);
     }

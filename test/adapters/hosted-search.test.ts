@@ -48,11 +48,11 @@ async function hostedBy(
   const search = new HostedSearch({
     client,
     settings: { discoveryUrl: `${server.origin}/base/`, domain: 'acme', key: new Secret(KEY) },
-    local: { search: async () => [resultOf('/local')] },
+    local: { search: async () => ({ results: [resultOf('/local')] }) },
     onFault: (error) => faults.push(error),
     ...changes,
   });
-  const ask = async (request = requestOf()) => (await search.search(request, signal)).map(briefOf);
+  const ask = async (request = requestOf()) => (await search.search(request, signal)).results.map(briefOf);
   return { search, ask, faults, server };
 }
 

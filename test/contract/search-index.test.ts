@@ -106,7 +106,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
   }
 
   async function paths(release: IndexedRelease, request: SearchRequest): Promise<string[]> {
-    const results = await subject.index.search(release, request, LABEL);
+    const { results } = await subject.index.search(release, request, LABEL);
     return results.map(({ path }) => path.replace(/#.*$/, ''));
   }
 
@@ -121,7 +121,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     const built = await subject.index.build(release, NEVER);
     expect(built.sections).toBe(Object.keys(SITE).length);
     expect(await subject.index.open(release)).toEqual(built);
-    const [first, ...rest] = await subject.index.search(release, ask('knead dough'), LABEL);
+    const [first, ...rest] = (await subject.index.search(release, ask('knead dough'), LABEL)).results;
     expect(rest).toEqual([]);
     expect(first?.path).toMatch(/^\/bread\.html(?:#|$)/);
     expect(first?.content).toContain('Knead the dough');
@@ -154,7 +154,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
 
   test('scores descend, the page size bounds, and the threshold cuts at its score', async () => {
     const release = await opened();
-    const results = await subject.index.search(release, ask('lantern'), LABEL);
+    const { results } = await subject.index.search(release, ask('lantern'), LABEL);
     const scores = results.map(({ metadata }) => metadata.score);
     expect(scores).toEqual([...scores].sort((a, b) => b - a));
     expect(scores.every((score) => score >= 0 && score <= 1)).toBe(true);

@@ -84,9 +84,10 @@ export class IndexedBundle {
     return spent;
   }
 
-  search(query: string, language: string | null, pageSize: number): Promise<readonly SearchResult[]> {
+  async search(query: string, language: string | null, pageSize: number): Promise<readonly SearchResult[]> {
     const filter = { version: null, language, tag: null };
-    return this.#index.search(this.release, { query, pageSize, scoreThreshold: null, filter, prefixLast: false }, 'x');
+    const request = { query, pageSize, scoreThreshold: null, filter, prefixLast: false };
+    return (await this.#index.search(this.release, request, 'x')).results;
   }
 
   stop(): Promise<void> {

@@ -58,7 +58,7 @@ export function searchThatNotes(asked: SearchRequest[]): Search {
   return {
     search: async (request) => {
       asked.push(request);
-      return RESULTS.slice(0, request.pageSize);
+      return { results: RESULTS.slice(0, request.pageSize) };
     },
   };
 }

@@ -1,5 +1,5 @@
 import { DocshelfError } from '../../src/domain/errors.ts';
-import type { IndexedRelease, SearchIndex, SearchRequest, SearchResult } from '../../src/search/index.ts';
+import type { IndexedRelease, SearchAnswer, SearchIndex, SearchRequest } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 
 export const SECTIONS = 7;
@@ -49,13 +49,13 @@ export class FakeIndex implements SearchIndex {
     await end.promise;
   }
 
-  async search({ digest }: IndexedRelease, _request: SearchRequest, label: string): Promise<readonly SearchResult[]> {
+  async search({ digest }: IndexedRelease, _request: SearchRequest, label: string): Promise<SearchAnswer> {
     this.calls.push(`search ${digest}`);
     const isOpen = this.opened.has(digest);
     await this.gates.search;
     if (!isOpen || !this.sound.has(digest)) throw damaged();
     const metadata = { score: 1, title: '', headings: [], version: null, language: null, tags: [], highlights: [] };
-    return [{ content: '', path: `/${digest}/${label}`, metadata }];
+    return { results: [{ content: '', path: `/${digest}/${label}`, metadata }] };
   }
 
   async close({ digest }: IndexedRelease) {

@@ -23,7 +23,7 @@ function siteSearch(index: FakeIndex, { isSemantic = true } = {}) {
   const events: SearchEvent[] = [];
   const search = new SiteSearch({ index, isSemantic, embedAfterMs: 0, onEvent: (event) => events.push(event) });
   const kinds = () => events.map((event) => (event.kind === 'failed' ? `failed ${event.step}` : event.kind));
-  const path = async () => (await search.search(REQUEST))[0]?.path;
+  const path = async () => (await search.search(REQUEST)).results[0]?.path;
   const fault = () =>
     search.search(REQUEST).then(
       () => null,

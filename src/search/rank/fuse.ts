@@ -1,20 +1,18 @@
 import { Best } from '../keyword/best.ts';
-import type { Exact } from '../keyword/keyword-index.ts';
+import type { Exact, KeywordHit } from '../keyword/keyword-index.ts';
 import { type QueryFacts, scoreOf } from './score.ts';
 
 /** What the two legs know of the sections that either of them found. */
 export interface Legs {
-  /** The keyword leg's score of a section by the rarity of all that was looked for, 0 and up. */
-  readonly normalised: ReadonlyMap<number, number>;
+  /** What the keywords found, each section once. One that is just what was asked for (`exact`) comes first. */
+  readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact'>[];
   /**
    * The cosine (on the common scale) of the query and a section's best passage, for every section that the model may vote on,
    * whichever leg found it; null where the model has no vote at all.
    */
-  readonly cosines: ReadonlyMap<number, number> | null;
+  readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
   /** Which part of the query's words the site knows, 0 to 1. */
   readonly known: number;
-  /** Sections that are just what was asked for: their page's title is the query, or it is a name that they have. They come first. */
-  readonly exact?: ReadonlyMap<number, Exact>;
 }
 
 export interface Ranked {
@@ -40,22 +38,26 @@ const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 3, identifier: 1.5 
  * Convex, of absolute scores: neither leg is divided by its best result, so that one number is both the order and, by a
  * monotone curve, the score.
  */
-export function fuse(legs: Legs, limit: number): Ranked[] {
-  const { normalised, cosines, known, exact } = legs;
-  // A model that may judge none of the sections has no vote either.
-  const bestCosine = cosines === null || cosines.size === 0 ? null : Math.max(0, ...cosines.values());
-  const facts: QueryFacts = { known, bestCosine };
-  const sections = new Set([...normalised.keys(), ...(cosines?.keys() ?? [])]);
+export function fuse({ hits, nearest, known }: Legs, limit: number): Ranked[] {
   const best = new Best(limit);
-  for (const section of sections) {
-    const lift = exact?.get(section);
-    const relevance =
-      keywordPart(normalised.get(section) ?? 0, known) +
-      COSINE_WEIGHT * Math.min(1, Math.max(0, cosines?.get(section) ?? 0)) +
-      (lift === undefined ? 0 : EXACT_LIFT[lift]);
-    best.offer(section, relevance);
+  const found = new Set<number>();
+  for (const { section, normalised, exact } of hits) {
+    found.add(section);
+    const lift = exact === null ? 0 : EXACT_LIFT[exact];
+    best.offer(section, keywordPart(normalised, known) + cosinePart(nearest?.get(section)?.cosine ?? 0) + lift);
   }
+  // A model that may judge none of the sections has no vote either.
+  let bestCosine: number | null = null;
+  for (const [section, { cosine }] of nearest ?? []) {
+    bestCosine = Math.max(bestCosine ?? 0, cosine);
+    if (!found.has(section)) best.offer(section, cosinePart(cosine));
+  }
+  const facts: QueryFacts = { known, bestCosine };
   return best.ranked().map(({ section, score: relevance }) => ({ section, score: scoreOf(relevance, facts) }));
+}
+
+function cosinePart(cosine: number): number {
+  return COSINE_WEIGHT * Math.min(1, Math.max(0, cosine));
 }
 
 /**

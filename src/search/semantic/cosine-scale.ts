@@ -67,8 +67,8 @@ export async function measureScale(embedder: Embedder, signal?: AbortSignal): Pr
   );
 }
 
-/** A model's cosine on the common scale. Straight, so that no order changes; it may leave -1 to 1. */
-export function toCommonScale(cosine: number, { related, unrelated }: CosineScale): number {
+/** Brings a model's cosines to the common scale. Straight, so that no order changes; they may leave -1 to 1. */
+export function commonScaleOf({ related, unrelated }: CosineScale): (cosine: number) => number {
   const span = (COMMON_SCALE.related - COMMON_SCALE.unrelated) / (related - unrelated);
-  return COMMON_SCALE.unrelated + (cosine - unrelated) * span;
+  return (cosine) => COMMON_SCALE.unrelated + (cosine - unrelated) * span;
 }

@@ -1,11 +1,10 @@
-import { type CosineScale, toCommonScale } from './cosine-scale.ts';
+import { type CosineScale, commonScaleOf } from './cosine-scale.ts';
 import { inverseLengths } from './quantise.ts';
 import type { Vectors } from './vector-file.ts';
 import { VectorKernel } from './vector-kernel.ts';
 
 /** A section by its best passage. */
 export interface VectorHit {
-  readonly section: number;
   /** Which passage of the section, from 0. */
   readonly passage: number;
   /** Of the query and the passage, on the common scale (`cosine-scale.ts`). */
@@ -17,12 +16,14 @@ export interface VectorSearch {
   readonly limit: number;
   /** One byte a section, 1 where it may be found; null where all may. */
   readonly allowed: Uint8Array | null;
+  /** Sections that something else found, each once: judged as well, by all of their passages. Default none. */
+  readonly also?: readonly number[];
 }
 
 /** A release's vectors in memory: found by the distance of their sign bits, ordered by the cosine of their int8 values. */
 export class VectorIndex {
   readonly #vectors: Vectors;
-  readonly #scale: CosineScale;
+  readonly #toCommonScale: (cosine: number) => number;
   readonly #kernel: VectorKernel;
   readonly #inverse: Float32Array;
   /** First passage of each section, and the count of passages at the end. */
@@ -31,7 +32,7 @@ export class VectorIndex {
   /** @param scale of the model that made the vectors. */
   constructor(vectors: Vectors, scale: CosineScale) {
     this.#vectors = vectors;
-    this.#scale = scale;
+    this.#toCommonScale = commonScaleOf(scale);
     this.#kernel = new VectorKernel(vectors.values, vectors.dims);
     this.#inverse = inverseLengths(vectors.values, vectors.dims);
     this.#firsts = firstsOf(vectors.sections);
@@ -41,16 +42,13 @@ export class VectorIndex {
     return this.#vectors.dims;
   }
 
-  /** Sections nearest to the query, best first; of equals, the lower number. */
-  search(query: Float32Array, { limit, allowed }: VectorSearch): VectorHit[] {
-    const best = this.#bestOfSections(query, this.#nearest(query, limit, allowed));
-    return [...best.values()].sort((one, other) => other.cosine - one.cosine || one.section - other.section);
-  }
-
-  /** The cosines of sections that something else found, by section; those without a passage are left out. */
-  cosines(query: Float32Array, sections: Iterable<number>): Map<number, VectorHit> {
-    const passages: number[] = [];
-    for (const section of sections) {
+  /** The sections nearest to the query and those of `also`, by their number; one without a passage is left out. */
+  search(query: Float32Array, { limit, allowed, also = [] }: VectorSearch): Map<number, VectorHit> {
+    const passages = this.#nearest(query, limit, allowed);
+    const sections = this.#vectors.sections;
+    const found = new Set(passages.map((at) => sections[at]));
+    for (const section of also) {
+      if (found.has(section)) continue;
       const end = this.#firsts[section + 1] ?? 0;
       for (let at = this.#firsts[section] ?? 0; at < end; at += 1) passages.push(at);
     }
@@ -89,15 +87,21 @@ export class VectorIndex {
     return nearest;
   }
 
-  /** The best of these passages for each section that has one among them. */
+  /** The best of these passages for each section that has one among them: those of a section stand together. */
   #bestOfSections(query: Float32Array, passages: readonly number[]): Map<number, VectorHit> {
+    const { sections } = this.#vectors;
     const products = this.#kernel.products(query, passages);
     const best = new Map<number, VectorHit>();
-    for (const [number, at] of passages.entries()) {
-      const section = this.#vectors.sections[at] as number;
-      const cosine = toCommonScale((products[number] as number) * (this.#inverse[at] as number), this.#scale);
-      if (cosine > (best.get(section)?.cosine ?? Number.NEGATIVE_INFINITY))
-        best.set(section, { section, passage: at - (this.#firsts[section] as number), cosine });
+    for (let from = 0; from < passages.length; ) {
+      const section = sections[passages[from] as number] as number;
+      let passage = -1;
+      let cosine = Number.NEGATIVE_INFINITY;
+      for (; from < passages.length && sections[passages[from] as number] === section; from += 1) {
+        const at = passages[from] as number;
+        const own = this.#toCommonScale((products[from] as number) * (this.#inverse[at] as number));
+        if (own > cosine) [passage, cosine] = [at - (this.#firsts[section] as number), own];
+      }
+      if (passage >= 0) best.set(section, { passage, cosine });
     }
     return best;
   }

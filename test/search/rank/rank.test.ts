@@ -8,14 +8,15 @@ const legs = (
   cosines: Record<number, number> | null,
   exact: Record<number, 'title' | 'identifier'> = {},
 ) => ({
-  normalised: new Map(Object.entries(normalised).map(([section, value]) => [Number(section), value])),
-  cosines:
-    cosines === null
-      ? null
-      : new Map(Object.entries(cosines).map(([section, value]) => [Number(section), value] as const)),
+  hits: Object.entries(normalised).map(([key, value]) => {
+    const section = Number(key);
+    return { section, normalised: value, exact: exact[section] ?? null };
+  }),
+  nearest: cosines && nearestOf(Object.entries(cosines).map(([section, cosine]) => [Number(section), cosine])),
   known: 1,
-  exact: new Map(Object.entries(exact).map(([section, value]) => [Number(section), value] as const)),
 });
+const nearestOf = (cosines: Iterable<readonly [number, number]>) =>
+  new Map(Array.from(cosines, ([section, cosine]) => [section, { cosine }]));
 const order = (...given: Parameters<typeof legs>) => fuse(legs(...given), 100).map(({ section }) => section);
 
 describe('fuse()', () => {
@@ -39,10 +40,6 @@ describe('fuse()', () => {
     const exact = { 2: 'identifier', 3: 'title' } as const;
     expect(order({ 1: 80, 2: 0.1, 3: 0.1 }, { 1: 1.5, 2: 0, 3: 0 }, exact)).toEqual([3, 2, 1]);
     expect(order({ 1: 80, 2: 0.1, 3: 0.1 }, null, exact)).toEqual([3, 2, 1]);
-  });
-
-  it('leaves out a titled page that neither leg may find', () => {
-    expect(order({ 1: 1 }, null, { 2: 'title' })).toEqual([1]);
   });
 
   it('scores as by keywords alone where the model may judge no section', () => {
@@ -77,7 +74,10 @@ describe('fuse()', () => {
         fc.option(scores(number(-1.5, 1.5)), { nil: null }),
         number(0, 1),
         (normalised, cosines, known) => {
-          const ranked = fuse({ normalised, cosines, known, exact: new Map([[7, 'title']]) }, 100);
+          const hits = Array.from(normalised, ([section, value]) => {
+            return { section, normalised: value, exact: section === 7 ? ('title' as const) : null };
+          });
+          const ranked = fuse({ hits, nearest: cosines && nearestOf(cosines), known }, 100);
           expect(new Set(ranked.map((each) => each.section)).size).toBe(
             new Set([...normalised.keys(), ...(cosines?.keys() ?? [])]).size,
           );

@@ -21,6 +21,11 @@ function indexOf(vectors: readonly Float32Array[], sections = vectors.map((_, at
   });
   return new VectorIndex({ modelDigest: '', dims: DIMS, sections: Uint32Array.from(sections), values }, COMMON_SCALE);
 }
+/** By their cosines, best first; of equals, the lower number. */
+const ranked = (hits: ReturnType<VectorIndex['search']>) =>
+  Array.from(hits, ([section, hit]) => ({ section, ...hit })).sort(
+    (one, other) => other.cosine - one.cosine || one.section - other.section,
+  );
 const cosine = (one: Float32Array, other: Float32Array) =>
   one.reduce((sum, value, at) => sum + value * (other[at] as number), 0);
 
@@ -31,7 +36,7 @@ describe('search()', () => {
   it('gives what comparing with every vector gives, where it rescores all', () => {
     const exact = vectors.map((vector, section) => ({ section, cosine: cosine(query, vector) }));
     exact.sort((one, other) => other.cosine - one.cosine);
-    const hits = indexOf(vectors).search(query, { limit: 500, allowed: null });
+    const hits = ranked(indexOf(vectors).search(query, { limit: 500, allowed: null }));
     expect(hits).toHaveLength(500);
     expect(hits[0]?.section).toBe(exact[0]?.section);
     for (const [at, hit] of hits.entries()) expect(Math.abs(hit.cosine - (exact[at]?.cosine ?? 9))).toBeLessThan(0.02);
@@ -40,7 +45,8 @@ describe('search()', () => {
   it('finds a vector by itself, whatever the limit', () => {
     const index = indexOf(vectors);
     for (const section of [0, 250, 499]) {
-      const [hit, ...others] = index.search(vectors[section] as Float32Array, { limit: 1, allowed: null });
+      const found = index.search(vectors[section] as Float32Array, { limit: 1, allowed: null });
+      const [hit, ...others] = ranked(found);
       expect(hit?.section).toBe(section);
       expect(hit?.cosine).toBeGreaterThan(0.99);
       expect(others).toEqual([]);
@@ -50,7 +56,7 @@ describe('search()', () => {
   it('takes exactly as many passages as it may, also where distances are equal', () => {
     const same = Array.from({ length: 50 }, () => vectors[0] as Float32Array);
     const hits = indexOf(same).search(vectors[0] as Float32Array, { limit: 7, allowed: null });
-    expect(hits.map(({ section }) => section)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect([...hits.keys()]).toEqual([0, 1, 2, 3, 4, 5, 6]);
   });
 
   it('finds only what the filter allows, to the last one', () => {
@@ -58,22 +64,30 @@ describe('search()', () => {
       limit: 10,
       allowed: Uint8Array.from(vectors, (_, at) => Number(at >= 497)),
     });
-    expect(hits.map(({ section }) => section).sort()).toEqual([497, 498, 499]);
-    expect(indexOf(vectors).search(query, { limit: 10, allowed: new Uint8Array(500) })).toEqual([]);
+    expect([...hits.keys()].sort()).toEqual([497, 498, 499]);
+    expect(indexOf(vectors).search(query, { limit: 10, allowed: new Uint8Array(500) }).size).toBe(0);
   });
 
   it('represents a section by its best passage', () => {
     const [a, b, c] = vectors as [Float32Array, Float32Array, Float32Array];
     const index = indexOf([a, b, c], [4, 4, 7]);
     const hits = index.search(b, { limit: 3, allowed: null });
-    expect(hits.map(({ section }) => section).sort()).toEqual([4, 7]);
-    expect(hits[0]).toMatchObject({ section: 4, passage: 1 });
-    expect(index.cosines(b, [4, 5, 7, 99]).get(4)).toMatchObject({ passage: 1 });
-    expect([...index.cosines(b, [4, 5, 7, 99]).keys()]).toEqual([4, 7]);
+    expect([...hits.keys()].sort()).toEqual([4, 7]);
+    expect(hits.get(4)).toMatchObject({ passage: 1 });
+  });
+
+  it('judges sections that something else found, by all of their passages', () => {
+    const [a, b, c] = vectors as [Float32Array, Float32Array, Float32Array];
+    const index = indexOf([a, b, c], [4, 4, 7]);
+    const hits = index.search(c, { limit: 1, allowed: null, also: [4, 5, 7, 99] });
+    expect([...hits.keys()].sort()).toEqual([4, 7]);
+    expect(hits.get(4)?.cosine).toBeCloseTo(Math.max(cosine(a, c), cosine(b, c)), 1);
+    const none = new Uint8Array(8);
+    expect([...index.search(c, { limit: 1, allowed: none, also: [4] }).keys()]).toEqual([4]);
   });
 
   it('finds nothing in nothing', () => {
-    expect(indexOf([]).search(query, { limit: 5, allowed: null })).toEqual([]);
+    expect(indexOf([]).search(query, { limit: 5, allowed: null, also: [0] }).size).toBe(0);
   });
 });
 
@@ -83,7 +97,8 @@ describe('the scale of cosines', () => {
     const own = cosine(one, two);
     const values = quantise(two);
     const vectors = { modelDigest: '', dims: DIMS, sections: Uint32Array.of(0), values };
-    const [hit] = new VectorIndex(vectors, { related: 0.9, unrelated: own }).search(one, { limit: 1, allowed: null });
+    const index = new VectorIndex(vectors, { related: 0.9, unrelated: own });
+    const hit = index.search(one, { limit: 1, allowed: null }).get(0);
     expect(Math.abs((hit?.cosine ?? 9) - COMMON_SCALE.unrelated)).toBeLessThan(0.02);
   });
 });

@@ -1,0 +1,125 @@
+import { dirname } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { KeywordIndex } from '../../src/search/keyword/index.ts';
+import type { Embedder } from '../../src/search/ports.ts';
+import { ReleaseSearch } from '../../src/search/release-search.ts';
+import { writeSectionFacts } from '../../src/search/section-facts.ts';
+import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/index.ts';
+import { indexPath, writeIndex } from './keyword/index-folder.ts';
+
+const DIMS = 32;
+const REQUEST = {
+  query: 'rotate keys',
+  pageSize: 10,
+  scoreThreshold: null,
+  filter: { version: null, language: null, tag: null },
+  prefixLast: false,
+};
+const like = (sign: number) => new Float32Array(DIMS).fill(sign / Math.sqrt(DIMS));
+
+/** Section 0 has two passages, of which the second is like every query and has fewer of its words; 2 is found by meaning alone. */
+const SECTIONS = [
+  {
+    title: 'Keys',
+    text: 'Rotate keys: rotate all keys.\n\nA key is replaced.',
+    passages: [0, 29, 31, 49],
+    signs: [-1, 1],
+  },
+  { title: 'Rotate keys', headings: ['Rotate keys', 'Keys of services'], text: '', passages: [0, 0], signs: [-1] },
+  { title: 'Invoices', text: 'They come by mail.', passages: [0, 18], signs: [1] },
+];
+
+/** A release, and a model that gives its vectors when it is told to. */
+async function openRelease() {
+  const path = indexPath();
+  writeIndex(
+    path,
+    SECTIONS.map(({ passages: _, signs: __, ...section }) => section),
+  );
+  const rows = SECTIONS.map(({ passages }) => ({
+    language: 'en',
+    passages: Array.from({ length: passages.length / 2 }, (_, at) => {
+      return { start: passages[2 * at] ?? 0, end: passages[2 * at + 1] ?? 0 };
+    }),
+  }));
+  await writeSectionFacts(dirname(path), rows);
+  const release = await ReleaseSearch.open(dirname(path));
+  onTestFinished(() => release.close());
+
+  const asked: PromiseWithResolvers<Float32Array>[] = [];
+  const embedder: Embedder = {
+    digest: '',
+    dims: DIMS,
+    reads: () => true,
+    embedQuery: () => {
+      const answer = Promise.withResolvers<Float32Array>();
+      asked.push(answer);
+      return answer.promise;
+    },
+    embedPassages: async () => [],
+  };
+  const signs = SECTIONS.flatMap((section) => section.signs);
+  const values = Int8Array.from(signs.flatMap((sign) => Array.from({ length: DIMS }, () => sign * 90)));
+  const sections = Uint32Array.from(SECTIONS.flatMap((section, at) => section.signs.map(() => at)));
+  const vectors = new VectorIndex({ modelDigest: '', dims: DIMS, sections, values }, COMMON_SCALE);
+  release.useSemantic(async () => ({ embedder, vectors }));
+  return { release, asked };
+}
+
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+describe('ReleaseSearch', () => {
+  const read = vi.spyOn(KeywordIndex.prototype, 'sections');
+  beforeEach(() => void read.mockClear());
+  afterEach(() => vi.clearAllMocks());
+
+  it('shows the passage that is nearest in meaning, and of a heading without text its words', async () => {
+    const { release, asked } = await openRelease();
+    const searching = release.search(REQUEST, 'v1');
+    await turns(1);
+    asked[0]?.resolve(like(1));
+    const results = await searching;
+    const shown = Object.fromEntries(results.map(({ path, content }) => [path, content]));
+    expect(shown).toEqual({ '/p0': 'A key is replaced.', '/p1': 'Keys of services', '/p2': 'They come by mail.' });
+    const [key] = results.find(({ path }) => path === '/p0')?.metadata.highlights ?? [];
+    expect('A key is replaced.'.slice(key?.start, key?.end)).toBe('key');
+  });
+
+  it('shows the passage with the most of the query’s words where the model has no vote', async () => {
+    const { release, asked } = await openRelease();
+    const searching = release.search(REQUEST, 'v1');
+    await turns(1);
+    asked[0]?.reject(new Error('no answer'));
+    const first = (await searching).find(({ path }) => path === '/p0');
+    expect(first?.content).toBe('Rotate keys: rotate all keys.');
+    expect(first?.metadata.highlights).toHaveLength(4);
+  });
+
+  it('works ahead while the model reads the query, and answers the same whenever that ends', async () => {
+    const { release, asked } = await openRelease();
+    const answers = new Set<string>();
+    for (const spent of [0, 1, 2, 3, 20]) {
+      read.mockClear();
+      const searching = release.search(REQUEST, 'v1');
+      await turns(spent);
+      if (spent > 3) expect(read.mock.calls.flatMap(([numbers]) => numbers).sort()).toEqual([0, 1]);
+      await vi.waitFor(() => expect(asked).toHaveLength(1));
+      asked[0]?.resolve(like(1));
+      answers.add(JSON.stringify(await searching));
+      asked.length = 0;
+    }
+    expect(answers.size).toBe(1);
+  });
+
+  it('does nothing ahead while another search is under way', async () => {
+    const { release, asked } = await openRelease();
+    const both = [release.search(REQUEST, 'v1'), release.search({ ...REQUEST, query: 'invoices' }, 'v1')];
+    await turns(20);
+    expect(asked).toHaveLength(2);
+    expect(read).not.toHaveBeenCalled();
+    for (const { resolve } of asked) resolve(like(1));
+    for (const results of await Promise.all(both)) expect(results.length).toBeGreaterThan(0);
+  });
+});
