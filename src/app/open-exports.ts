@@ -7,6 +7,7 @@ import type { RunJobOptions, ExportService as Service } from '../export/index.ts
 import type { BundleStore, JobCounts } from '../export/ports.ts';
 import type { AnswerDownload } from '../http/api.ts';
 import type { Metrics } from '../http/metrics.ts';
+import { JOB_HEAP } from './job-heap.ts';
 import { logFailure, logJobEvent } from './log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
@@ -40,11 +41,6 @@ export interface ExportsParts {
 const RETENTION_EVERY_MS = 3_600_000;
 /** One thread stays for who reads, and more than four wait on the disk. */
 const PACK_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
-/**
- * Left to itself, V8 lets garbage pile up to some multiple of what is alive, the more the larger its heap may become. The bound of
- * what lives long is far off: a daemon that crawls 20,000 pages has 317 MiB in all its threads (measured).
- */
-const JOB_MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 };
 /** Beside the thread that fetches: on two cores a second one costs more to start than it saves on a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
@@ -75,7 +71,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     searchData: await openBundleSearch(config, parts.network),
     signatures: new Signatures(folder.signatures, () => current().exportApi.signingKey),
     siteOf: (job) => siteOf(current(), job),
-    spawn: () => new Worker(workerEntry('./export-thread'), { resourceLimits: JOB_MEMORY }),
+    spawn: () => new Worker(workerEntry('./export-thread'), { resourceLimits: JOB_HEAP }),
     packEntry: workerEntry('../archive/worker').href,
     packThreads: PACK_THREADS,
     pageEntry: workerEntry('../export/crawl/worker').href,

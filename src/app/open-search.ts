@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-search-maker.ts';
 import { EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
+import { JOB_HEAP } from './job-heap.ts';
 import type { Network } from './network.ts';
 import { workerEntry } from './worker-entry.ts';
 
@@ -12,12 +13,6 @@ const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', imp
 
 /** Versions that are switched through in a hurry do not load the model each. */
 const EMBED_AFTER_MS = 500;
-
-/**
- * Left to itself, V8 lets garbage pile up to some multiple of what is alive, the more the larger its heap may become. The bound
- * is far off: reading a page of 16 MiB takes 400 MB. A thread that comes to it ends, and the bundle goes without search data.
- */
-const BUNDLE_MEMORY = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 };
 
 /** The search engine over the site, or null where it is turned off. Nothing runs before the first index or query. */
 export function openSearch(config: Config, network: Network, onEvent: (event: SearchEvent) => void): SiteSearch | null {
@@ -49,7 +44,7 @@ export async function openBundleSearch(config: Config, network: Network): Promis
   if (!enabled) return null;
   const { BundleSearchMaker } = await import('../search/bundle-search-maker.ts');
   return new BundleSearchMaker({
-    spawn: (role) => new Worker(workerEntry('../search/worker'), { workerData: role, resourceLimits: BUNDLE_MEMORY }),
+    spawn: (role) => new Worker(workerEntry('../search/worker'), { workerData: role, resourceLimits: JOB_HEAP }),
     model: model.kind === 'off' ? null : modelOf(config, network, modelFolderOf(config)),
     cacheDir: join(config.storage.dir, 'vectors'),
   });

@@ -2,9 +2,8 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config/index.ts';
-import { dataPaths, ReleaseStore } from '../deploy/index.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
-import { notStored } from './stored-release.ts';
+import { storedReleaseInfo } from './stored-release.ts';
 import { table, toMiB } from './table.ts';
 
 export function bundleInspectCommand(): Command {
@@ -17,7 +16,9 @@ export function bundleInspectCommand(): Command {
     .action(async (name: string, options: CommonOptions) => {
       const { config } = await loadFor(options);
       const isFile = (await stat(name).catch(() => null))?.isFile() === true;
-      const facts = isFile ? await inspectFile(name, config) : await inspectStored(name, config);
+      const facts = isFile
+        ? await inspectFile(name, config)
+        : { version: name, ...(await storedReleaseInfo(name, config, 'inspect')) };
       if (options.json === true) printJson(facts);
       else print(table(Object.entries(facts).map(([key, value]) => [key, textOf(key, value)])));
     });
@@ -33,14 +34,6 @@ async function inspectFile(file: string, config: Config): Promise<Record<string,
   });
   const { format, archiveBytes, files, pages, totalBytes, root, launchers, caseConflicts } = listing;
   return { format, archiveBytes, files, pages, bytes: totalBytes, root, launchers, caseConflicts };
-}
-
-async function inspectStored(version: string, config: Config): Promise<Record<string, unknown>> {
-  const store = new ReleaseStore(dataPaths(config.storage.dir));
-  const pointer = await store.label(version).catch(() => null);
-  const info = pointer === null ? null : await store.info(pointer.digest);
-  if (info === null) throw notStored(version, 'inspect');
-  return { version, ...info };
 }
 
 function textOf(key: string, value: unknown): string {

@@ -1,8 +1,8 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readText, stateOf } from '../config/read-text.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { digestFile } from '../files/index.ts';
+import { digestFile, listFiles } from '../files/index.ts';
 
 /** The checksums of a transfer, as `sha256sum --check` reads them. */
 export const SUMS_FILE = 'SHA256SUMS';
@@ -28,14 +28,11 @@ export function sumsText(files: readonly TransferFile[]): string {
 
 /** Every file of a folder with its digest, in the order of their paths; the checksums and their signature left out. */
 export async function digestFolder(folder: string): Promise<TransferFile[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .filter((path) => path !== SUMS_FILE && !path.startsWith(`${SUMS_FILE}.`))
-    .sort();
   const files: TransferFile[] = [];
-  for (const path of paths) files.push(await describeFile(folder, path));
+  for (const path of await listFiles(folder)) {
+    if (path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`)) continue;
+    files.push(await describeFile(folder, path));
+  }
   return files;
 }
 

@@ -1,8 +1,8 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mapAhead } from '../archive/map-ahead.ts';
 import { errnoOf } from '../domain/errors.ts';
-import type { FileEntry, ReleaseView } from '../domain/release.ts';
-import { digestFile } from '../files/index.ts';
+import type { ReleaseView } from '../domain/release.ts';
+import { digestFile, listFiles } from '../files/index.ts';
 
 /** What the files of a release are, beside what its table says that they were when it was unpacked. Paths are inside the site. */
 export interface ReleaseVerdict {
@@ -28,23 +28,21 @@ export async function verifyRelease(
   onProgress: (doneFiles: number, totalFiles: number) => void,
   signal: AbortSignal,
 ): Promise<ReleaseVerdict> {
-  const waiting = [...files.values()].reverse();
   const changed: string[] = [];
   const missing: string[] = [];
   let done = 0;
-  const readOn = async (): Promise<void> => {
-    for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
-      const sha256 = await digestOf(join(siteDir, entry.path), signal);
-      if (sha256 === null) missing.push(entry.path);
-      else if (sha256 !== entry.sha256) changed.push(entry.path);
-      done += 1;
-      onProgress(done, files.size);
-    }
-  };
-  await Promise.all(Array.from({ length: READ_AT_ONCE }, readOn));
-  const unknown = await unknownFiles(siteDir, files);
+  const found = mapAhead(files.values(), READ_AT_ONCE, async ({ path, sha256 }) => {
+    return { path, sha256, read: await digestOf(join(siteDir, path), signal) };
+  });
+  for await (const { path, sha256, read } of found) {
+    if (read === null) missing.push(path);
+    else if (read !== sha256) changed.push(path);
+    done += 1;
+    onProgress(done, files.size);
+  }
+  const unknown = (await listFiles(siteDir)).filter((path) => !files.has(path));
   const sound = files.size - changed.length - missing.length;
-  return { sound, changed: changed.sort(), missing: missing.sort(), unknown: unknown.sort() };
+  return { sound, changed: changed.sort(), missing: missing.sort(), unknown };
 }
 
 async function digestOf(file: string, signal: AbortSignal): Promise<string | null> {
@@ -55,12 +53,4 @@ async function digestOf(file: string, signal: AbortSignal): Promise<string | nul
     if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '')) return null;
     throw error;
   }
-}
-
-async function unknownFiles(siteDir: string, files: ReadonlyMap<string, FileEntry>): Promise<string[]> {
-  const found = await readdir(siteDir, { recursive: true, withFileTypes: true });
-  return found
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(siteDir.length + 1))
-    .filter((path) => !files.has(path));
 }

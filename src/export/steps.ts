@@ -1,5 +1,5 @@
-import { mkdir, readdir } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 // By their files: what reads archives, and checks manifests of others, takes the thread longer to load than a small job.
 import { archiveOrder, packBundle } from '../archive/pack-bundle.ts';
@@ -7,6 +7,7 @@ import type { PackEntry } from '../archive/packed-entries.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { Finding } from '../domain/job.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { listFiles } from '../files/index.ts';
 import { mediaTypeOf } from '../web/index.ts';
 import { checkSite } from './check/index.ts';
 import { type CollectProgress, collectSite } from './collect.ts';
@@ -95,11 +96,9 @@ export async function describe(order: DescribeOrder): Promise<{ readonly content
   const store = new FileStore(filesDir);
   const { files } = await readSiteTable(store, tableSha256);
   const own: FileEntry[] = [];
-  for (const entry of await readdir(ownDir, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const file = join(entry.parentPath, entry.name);
-    const path = OWN_FOLDER + relative(ownDir, file).split(sep).join('/');
-    own.push({ path, ...(await store.put({ file })), type: mediaTypeOf(path) });
+  for (const name of await listFiles(ownDir)) {
+    const path = OWN_FOLDER + name;
+    own.push({ path, ...(await store.put({ file: join(ownDir, name) })), type: mediaTypeOf(path) });
   }
   const all = [...files, ...own].sort((a, b) => (a.path < b.path ? -1 : 1));
   const { domain, version } = request;

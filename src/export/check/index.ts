@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { mapAhead } from '../../archive/map-ahead.ts';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
 import {
@@ -67,7 +68,10 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   const styleSheets = files.filter(({ type }) => STYLE_SHEET.test(type));
   const total = 2 * (pageFiles.length + styleSheets.length);
   let done = 0;
-  for await (const { file, bytes } of contents(siteDir, [...pageFiles, ...styleSheets], signal)) {
+  const contents = mapAhead([...pageFiles, ...styleSheets], READ_AHEAD, async (file) => {
+    return { file, bytes: await readFile(join(siteDir, file.path)) };
+  });
+  for await (const { file, bytes } of contents) {
     const { path, type } = file;
     const charset = markedCharset(bytes) ?? charsetOfType(type) ?? 'utf-8';
     if (isPage(path)) {
@@ -77,6 +81,7 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
       pages.add(path, outline, styleReferences({ type: 'html', bytes, charset }));
     } else pages.addStyleSheet(path, styleReferences({ type: 'css', bytes, charset }));
     onProgress(++done, total);
+    signal.throwIfAborted();
   }
 
   const site = new ServedSite({ files: table, trailingSlash: votes.decide(), hosts, published: published.decide() });
@@ -89,28 +94,4 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   }
   // A style sheet that loads nothing is not followed.
   if (done < total) onProgress(total, total);
-}
-
-/** The bytes of files in their order, the next ones being read meanwhile. */
-async function* contents(
-  siteDir: string,
-  files: readonly FileEntry[],
-  signal: AbortSignal,
-): AsyncGenerator<{ readonly file: FileEntry; readonly bytes: Buffer }> {
-  const reading: Promise<{ readonly file: FileEntry; readonly bytes: Buffer }>[] = [];
-  const readNext = (file: FileEntry): void => {
-    const content = readFile(join(siteDir, file.path)).then((bytes) => ({ file, bytes }));
-    // Whoever takes it hears of a failure; until then it must not count as unhandled.
-    content.catch(() => undefined);
-    reading.push(content);
-  };
-  for (const file of files.slice(0, READ_AHEAD)) readNext(file);
-  for (let at = READ_AHEAD; ; at++) {
-    signal.throwIfAborted();
-    const content = reading.shift();
-    if (content === undefined) return;
-    yield await content;
-    const file = files[at];
-    if (file !== undefined) readNext(file);
-  }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { llmsLinks } from '../../../src/export/crawl/lists/llms-links.ts';
 import { segmentsOf } from '../../../src/export/crawl/lists/next-segments.ts';
 import { readSitemap } from '../../../src/export/crawl/lists/sitemap.ts';
-import { saysNoFollow } from '../../../src/export/crawl/pages/meta-robots.ts';
+import { saysNoFollow } from '../../../src/export/crawl/meta-robots.ts';
 import { Robots } from '../../../src/export/crawl/robots.ts';
 import { prefixOf, Scope } from '../../../src/export/crawl/scope.ts';
 import { Traps } from '../../../src/export/crawl/traps.ts';

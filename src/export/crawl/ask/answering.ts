@@ -9,7 +9,7 @@ import type { Entry } from '../entry.ts';
 import type { KeptContent } from '../kept/content-packs.ts';
 import type { CrawlJournal } from '../kept/journal.ts';
 import { isSitemapPath, SITEMAP_BYTES_MAX } from '../lists/sitemap.ts';
-import { saysNoFollow } from '../pages/meta-robots.ts';
+import { saysNoFollow } from '../meta-robots.ts';
 import type { BodyLimits, FetchedAnswer, Fetcher } from '../ports.ts';
 import { isPageType } from './answer-type.ts';
 import type { FetchedUrl } from './fetched-url.ts';
