@@ -94,8 +94,7 @@ export class ReleaseSearch {
     const ranked = fuse({ hits, nearest, known }, pageSize).filter(
       ({ score }) => scoreThreshold === null || score >= scoreThreshold,
     );
-    shown.read(ranked.map(({ section }) => section));
-    return ranked.flatMap(({ section, score }) => shown.result(section, score, nearest?.get(section)?.passage) ?? []);
+    return shown.results(ranked, (section) => nearest?.get(section)?.passage);
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import { type Highlight, highlightsOf, type IndexedSection, type KeywordIndex } from './keyword/index.ts';
+import type { Ranked } from './rank/index.ts';
 import type { SearchResult } from './request.ts';
 import type { Passage } from './section.ts';
 import type { SectionFacts } from './section-facts.ts';
@@ -17,10 +18,8 @@ export class ShownSections {
   readonly #keyword: KeywordIndex;
   readonly #facts: SectionFacts;
   readonly #matchedIn: (section: number) => string[];
-  /** Undefined: it has been looked for, and is not there. */
-  readonly #read = new Map<number, IndexedSection | undefined>();
-  /** By section and passage. */
-  readonly #marked = new Map<string, Shown>();
+  /** Null: it has been looked for, and is not there. */
+  readonly #read = new Map<number, ShownSection | null>();
 
   /** @param matchedIn the index terms that a section has of what was looked for. */
   constructor(keyword: KeywordIndex, facts: SectionFacts, matchedIn: (section: number) => string[]) {
@@ -31,61 +30,82 @@ export class ShownSections {
 
   /** In steps of some .1 ms, of which any may be the last. */
   *prepare(sections: readonly number[]): Generator<void> {
-    this.read(sections);
+    this.#readAll(sections);
     yield;
     for (const section of sections) {
-      for (const passage of this.#facts.passages(section).keys()) this.#passage(section, passage);
+      this.#read.get(section)?.markAll();
       yield;
     }
   }
 
-  /** Reads them in one go: one by one they take longer. */
-  read(sections: readonly number[]): void {
+  /**
+   * Sections as results, in their order; those that the index does not have are left out.
+   *
+   * @param passageOf the one nearest in meaning; undefined: the one with the most of the query's words.
+   */
+  results(ranked: readonly Ranked[], passageOf: (section: number) => number | undefined): SearchResult[] {
+    this.#readAll(ranked.map(({ section }) => section));
+    return ranked.flatMap(({ section, score }) => this.#read.get(section)?.result(score, passageOf(section)) ?? []);
+  }
+
+  /** In one go: one by one they take longer. */
+  #readAll(sections: readonly number[]): void {
     const unread = sections.filter((section) => !this.#read.has(section));
     if (unread.length === 0) return;
     const found = this.#keyword.sections(unread);
-    for (const section of unread) this.#read.set(section, found.get(section));
+    for (const section of unread) {
+      const read = found.get(section);
+      const shown = read && new ShownSection(read, this.#facts.passages(section), this.#matchedIn(section));
+      this.#read.set(section, shown ?? null);
+    }
+  }
+}
+
+/** A section that has been read, and what is marked in it so far. */
+class ShownSection {
+  readonly #read: IndexedSection;
+  readonly #passages: readonly Passage[];
+  readonly #matched: readonly string[];
+  /** By passage. */
+  readonly #marked: Shown[] = [];
+
+  constructor(read: IndexedSection, passages: readonly Passage[], matched: readonly string[]) {
+    this.#read = read;
+    this.#passages = passages;
+    this.#matched = matched;
   }
 
-  /**
-   * A section as a result; null where the index does not have it.
-   *
-   * @param passage the one nearest in meaning; undefined: the one with the most of the query's words.
-   */
-  result(section: number, score: number, passage: number | undefined): SearchResult | null {
-    this.read([section]);
-    const read = this.#read.get(section);
-    if (read === undefined) return null;
-    const { path, title, headings, version, language, tags } = read;
-    const { content, highlights } = this.#shown(section, read, passage);
+  markAll(): void {
+    for (const passage of this.#passages.keys()) this.#mark(passage);
+  }
+
+  result(score: number, nearest: number | undefined): SearchResult {
+    const { path, title, headings, version, language, tags } = this.#read;
+    const { content, highlights } = this.#shown(nearest);
     return { content, path, metadata: { score, title, headings, version, language, tags, highlights } };
   }
 
-  #shown(section: number, read: IndexedSection, passage: number | undefined): Shown {
-    const passages = this.#facts.passages(section);
-    if (passages.length > 1 && passages[passage ?? -1] === undefined)
-      return mostMarked(read.text, passages, this.#matchedIn(section));
-    return this.#passage(section, passage ?? 0);
+  #shown(nearest: number | undefined): Shown {
+    if (this.#passages.length > 1 && this.#passages[nearest ?? -1] === undefined)
+      return mostMarked(this.#read.text, this.#passages, this.#matched);
+    return this.#mark(nearest ?? 0);
   }
 
-  #passage(section: number, passage: number): Shown {
-    const key = `${section} ${passage}`;
-    const known = this.#marked.get(key);
+  #mark(passage: number): Shown {
+    const known = this.#marked[passage];
     if (known !== undefined) return known;
-    const content = this.#contentOf(section, passage);
-    const shown = { content, highlights: highlightsOf(content, this.#matchedIn(section)) };
-    this.#marked.set(key, shown);
+    const content = this.#contentOf(passage);
+    const shown = { content, highlights: highlightsOf(content, this.#matched) };
+    this.#marked[passage] = shown;
     return shown;
   }
 
-  #contentOf(section: number, passage: number): string {
-    const read = this.#read.get(section);
-    if (read === undefined) return '';
-    const passages = this.#facts.passages(section);
-    const { start, end } = passages[passage] ?? { start: 0, end: 0 };
-    if (passages.length > 1) return read.text.slice(start, end);
+  #contentOf(passage: number): string {
+    const { text, headings, title } = this.#read;
+    const { start, end } = this.#passages[passage] ?? { start: 0, end: 0 };
+    if (this.#passages.length > 1) return text.slice(start, end);
     // A heading with nothing under it is found by its own words, and they are what there is to show.
-    return read.text || (read.headings.at(-1) ?? read.title);
+    return text || (headings.at(-1) ?? title);
   }
 }
 
