@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { DocshelfError } from '../domain/errors.ts';
 import type { FileEntry } from '../domain/release.ts';
+import { embedFor } from './embed-for.ts';
 import type { Model } from './embedded-index.ts';
 import type { FromThread, SearchRole, ToThread } from './messages.ts';
-import type { Embedder } from './ports.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 export interface BundleSearchMakerOptions {
@@ -56,8 +56,9 @@ export class BundleSearchMaker {
     const exited = once(thread, 'exit').catch(() => undefined);
     thread.on('message', (message: FromThread) => {
       if (message.kind === 'progress') onProgress(message.progress.embedded, message.progress.passages);
-      else if (message.kind === 'embed') void answer(thread, message, model?.embedder ?? null, signal);
-      else if (message.kind === 'done') resolve();
+      else if (message.kind === 'embed') {
+        void embedFor(message, model?.embedder ?? null, signal).then((outcome) => thread.postMessage(outcome));
+      } else if (message.kind === 'done') resolve();
       else if (message.kind === 'failed') reject(DocshelfError.fromPlain(message.error));
     });
     thread.on('error', reject);
@@ -73,24 +74,5 @@ export class BundleSearchMaker {
       await thread.terminate();
       signal.throwIfAborted();
     }
-  }
-}
-
-/** Embeds for a thread whose model is an endpoint: the way to it is here. */
-async function answer(
-  thread: Worker,
-  { id, texts }: FromThread & { kind: 'embed' },
-  embedder: Embedder | null,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    if (embedder === null) throw new DocshelfError('internal', 'Cannot embed: there is no embedder');
-    thread.postMessage({
-      kind: 'vectors',
-      id,
-      vectors: await embedder.embedPassages(texts, signal),
-    } satisfies ToThread);
-  } catch (error) {
-    thread.postMessage({ kind: 'vectors-failed', id, error: toDocshelfError(error).toPlain() } satisfies ToThread);
   }
 }

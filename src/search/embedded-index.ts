@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { DocshelfError } from '../domain/errors.ts';
 import { CalledThread } from '../threads/called-thread.ts';
 import { endInOrder } from '../threads/end-in-order.ts';
+import { embedFor } from './embed-for.ts';
 import type { FromThread, ModelChoice, QueryCall, SearchRole, ToThread } from './messages.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
 import type { SearchAnswer, SearchRequest } from './request.ts';
@@ -158,17 +159,9 @@ export class EmbeddedIndex implements SearchIndex {
     return this.#queries.ask((id) => ({ kind: 'call', id, call }) satisfies ToThread);
   }
 
-  async #embedFor(thread: Worker, { id, purpose, texts }: FromThread & { kind: 'embed' }): Promise<void> {
-    try {
-      const { embedder } = await this.#options.model();
-      if (embedder === null) throw new DocshelfError('internal', 'Cannot embed: there is no embedder');
-      const vectors =
-        purpose === 'query' ? [await embedder.embedQuery(texts[0] ?? '')] : await embedder.embedPassages(texts);
-      thread.postMessage({ kind: 'vectors', id, vectors } satisfies ToThread);
-    } catch (error) {
-      const message: ToThread = { kind: 'vectors-failed', id, error: toDocshelfError(error).toPlain() };
-      thread.postMessage(message);
-    }
+  async #embedFor(thread: Worker, message: FromThread & { kind: 'embed' }): Promise<void> {
+    const model = this.#options.model().then(({ embedder }) => embedder);
+    thread.postMessage(await embedFor(message, model));
   }
 }
 

@@ -66,8 +66,8 @@ export type ToThread =
   /** End in order. A thread that is ended from outside in the middle of the model's native code takes the process with it. */
   | { readonly kind: 'stop' }
   | { readonly kind: 'call'; readonly id: number; readonly call: QueryCall }
-  | { readonly kind: 'vectors'; readonly id: number; readonly vectors: Float32Array[] }
-  | { readonly kind: 'vectors-failed'; readonly id: number; readonly error: PlainError };
+  /** Of an `embed`: its vectors. */
+  | CallOutcome;
 
 /** From a thread. */
 export type FromThread =

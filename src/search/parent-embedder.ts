@@ -1,5 +1,6 @@
-import { DocshelfError } from '../domain/errors.ts';
-import type { FromThread, ToThread } from './messages.ts';
+import type { CallOutcome } from '../threads/call-outcome.ts';
+import { OpenCalls } from '../threads/open-calls.ts';
+import type { FromThread } from './messages.ts';
 import type { Embedder } from './ports.ts';
 
 /** Embeds by asking the thread that spawned this one: the way to an embeddings endpoint is an adapter, and those live there. */
@@ -7,8 +8,7 @@ export class ParentEmbedder implements Embedder {
   readonly digest: string;
   readonly dims: number;
   readonly #post: (message: FromThread) => void;
-  readonly #waiting = new Map<number, PromiseWithResolvers<Float32Array[]>>();
-  #asked = 0;
+  readonly #calls = new OpenCalls();
 
   constructor(digest: string, dims: number, post: (message: FromThread) => void) {
     this.digest = digest;
@@ -31,18 +31,13 @@ export class ParentEmbedder implements Embedder {
   }
 
   /** Takes the parent's answer. */
-  answered(message: ToThread & { kind: 'vectors' | 'vectors-failed' }): void {
-    const waiting = this.#waiting.get(message.id);
-    this.#waiting.delete(message.id);
-    if (message.kind === 'vectors') waiting?.resolve(message.vectors);
-    else waiting?.reject(DocshelfError.fromPlain(message.error));
+  answered(outcome: CallOutcome): void {
+    this.#calls.settle(outcome);
   }
 
   #ask(purpose: 'query' | 'passages', texts: readonly string[]): Promise<Float32Array[]> {
-    const id = this.#asked++;
-    const answer = Promise.withResolvers<Float32Array[]>();
-    this.#waiting.set(id, answer);
+    const { id, answer } = this.#calls.open();
     this.#post({ kind: 'embed', id, purpose, texts });
-    return answer.promise;
+    return answer as Promise<Float32Array[]>;
   }
 }

@@ -98,7 +98,7 @@ async function modelOf(choice: ModelChoice): Promise<{ digest: string; load: () 
   if (choice.kind === 'parent') {
     const embedder = new ParentEmbedder(choice.digest, choice.dims, post);
     parentPort?.on('message', (message: ToThread) => {
-      if (message.kind === 'vectors' || message.kind === 'vectors-failed') embedder.answered(message);
+      if (message.kind === 'answer' || message.kind === 'refusal') embedder.answered(message);
     });
     return { digest: choice.digest, load: async () => embedder };
   }

@@ -1,7 +1,8 @@
 import type { Worker } from 'node:worker_threads';
-import { DocshelfError } from '../domain/errors.ts';
+import type { DocshelfError } from '../domain/errors.ts';
 import type { CallOutcome } from './call-outcome.ts';
 import { endInOrder } from './end-in-order.ts';
+import { OpenCalls } from './open-calls.ts';
 
 export interface CalledThreadOptions {
   readonly spawn: () => Worker;
@@ -21,9 +22,8 @@ export interface CalledThreadOptions {
  */
 export class CalledThread {
   readonly #options: CalledThreadOptions;
-  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #calls = new OpenCalls();
   #thread: Worker | null = null;
-  #asked = 0;
   #isOver = false;
 
   constructor(options: CalledThreadOptions) {
@@ -32,19 +32,17 @@ export class CalledThread {
 
   /** Calls that wait. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#calls.count;
   }
 
   /** @param messageOf the message that carries a call of this number; the thread answers it with a `CallOutcome` */
   async ask(messageOf: (id: number) => object): Promise<unknown> {
     if (this.#isOver) throw this.#options.over();
     const thread = this.#thread ?? this.#start();
-    const id = this.#asked++;
-    const answer = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, answer);
+    const { id, answer } = this.#calls.open();
     thread.ref();
     thread.postMessage(messageOf(id));
-    return answer.promise;
+    return answer;
   }
 
   /** Ends the thread, once what was asked before is answered. */
@@ -69,11 +67,8 @@ export class CalledThread {
   }
 
   #settle(thread: Worker, outcome: CallOutcome): void {
-    const answer = this.#waiting.get(outcome.id);
-    this.#waiting.delete(outcome.id);
-    if (this.#waiting.size === 0) thread.unref();
-    if (outcome.kind === 'answer') answer?.resolve(outcome.result);
-    else answer?.reject(DocshelfError.fromPlain(outcome.error));
+    this.#calls.settle(outcome);
+    if (this.#calls.count === 0) thread.unref();
   }
 
   /** An error comes before the exit: by then there may be another thread, whose calls are not this one's. */
@@ -81,7 +76,6 @@ export class CalledThread {
     if (this.#thread !== thread) return;
     this.#thread = null;
     this.#options.onEnd?.();
-    for (const { reject } of this.#waiting.values()) reject(this.#options.died(cause));
-    this.#waiting.clear();
+    this.#calls.failAll(this.#options.died(cause));
   }
 }

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type PlainError, toDocshelfError } from '../../domain/errors.ts';
+import { toDocshelfError } from '../../domain/errors.ts';
+import type { CallOutcome } from '../../threads/call-outcome.ts';
 import { FileStore } from '../file-store.ts';
 import type { FetchedContent } from './ask/fetched-url.ts';
 import { ContentPacks } from './kept/content-packs.ts';
@@ -12,10 +13,7 @@ import { Targets } from './pages/reference-target.ts';
 import { PageWriting } from './pages/write-page.ts';
 import { Scope } from './scope.ts';
 
-/** A thread that reads and writes pages, as the crawl tells it. */
-export type PageAnswer =
-  | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly error: PlainError };
+/** A thread that reads and writes pages, as the crawl tells it: arrays of `PageOrder` come in, and of `CallOutcome` go out. */
 
 const { filesDir, foundDir, packFolders, attempt, thread, givesPages } = workerData as PageThreadData;
 const packs = new ContentPacks(packFolders, `${attempt}-${thread}.pack`);
@@ -66,12 +64,12 @@ class PageThread {
 
 const work = new PageThread();
 
-function answerTo(order: PageOrder): PageAnswer {
+function answerTo(order: PageOrder): CallOutcome {
   const { id } = order;
   try {
-    return { id, result: work.do(order) };
+    return { kind: 'answer', id, result: work.do(order) };
   } catch (error) {
-    return { id, error: toDocshelfError(error).toPlain() };
+    return { kind: 'refusal', id, error: toDocshelfError(error).toPlain() };
   }
 }
 

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { DocshelfError } from '../../../domain/errors.ts';
+import type { CallOutcome } from '../../../threads/call-outcome.ts';
+import { OpenCalls } from '../../../threads/open-calls.ts';
 import type { ScopeSettings } from '../scope.ts';
-import type { PageAnswer } from '../worker.ts';
 import type {
   PageOrder,
   PageThreadData,
@@ -18,7 +19,7 @@ interface Thread {
   /** What it is told next. */
   orders: PageOrder[];
   transfer: ArrayBuffer[];
-  readonly waiting: Map<number, PromiseWithResolvers<unknown>>;
+  readonly calls: OpenCalls;
   /** Why it does nothing any more. */
   fault: { readonly error: unknown } | null;
 }
@@ -32,7 +33,6 @@ type Unnumbered<Order> = Order extends PageOrder ? Omit<Order, 'id'> : never;
 /** The threads that read and write pages. What is asked goes to the one that has the least to do. */
 export class PageThreads {
   readonly #threads: readonly Thread[];
-  #lastId = 0;
 
   /** @param entry URL of `worker.ts` */
   constructor(entry: string, count: number, data: Omit<PageThreadData, 'thread' | 'givesPages'>) {
@@ -78,17 +78,15 @@ export class PageThreads {
 
   #ask(thread: Thread, order: Unnumbered<PageOrder>, transfer: ArrayBuffer[] = []): Promise<unknown> {
     if (thread.fault !== null) return Promise.reject(thread.fault.error);
-    this.#lastId += 1;
-    const waiting = Promise.withResolvers<unknown>();
-    thread.waiting.set(this.#lastId, waiting);
-    thread.orders.push({ ...order, id: this.#lastId } as PageOrder);
+    const { id, answer } = thread.calls.open();
+    thread.orders.push({ ...order, id } as PageOrder);
     thread.transfer.push(...transfer);
     if (thread.orders.length === 1) setImmediate(() => tell(thread));
-    return waiting.promise;
+    return answer;
   }
 
   #idlest(): Thread {
-    return this.#threads.reduce((idlest, thread) => (thread.waiting.size < idlest.waiting.size ? thread : idlest));
+    return this.#threads.reduce((idlest, thread) => (thread.calls.count < idlest.calls.count ? thread : idlest));
   }
 }
 
@@ -104,20 +102,14 @@ function start(entry: string, data: PageThreadData): Thread {
   // Left to itself, V8 lets the young generation of a busy thread grow to four times as much, and gains nothing by it.
   const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB, maxOldGenerationSizeMb: OLD_MB };
   const worker = new Worker(new URL(entry), { workerData: data, resourceLimits });
-  const waiting: Thread['waiting'] = new Map();
-  const thread: Thread = { worker, waiting, orders: [], transfer: [], fault: null };
+  const calls = new OpenCalls();
+  const thread: Thread = { worker, calls, orders: [], transfer: [], fault: null };
   const fail = (error: unknown): void => {
     thread.fault ??= { error };
-    for (const { reject } of waiting.values()) reject(error);
-    waiting.clear();
+    calls.failAll(error);
   };
-  worker.on('message', (answers: readonly PageAnswer[]) => {
-    for (const answer of answers) {
-      const asked = waiting.get(answer.id);
-      waiting.delete(answer.id);
-      if ('error' in answer) asked?.reject(DocshelfError.fromPlain(answer.error));
-      else asked?.resolve(answer.result);
-    }
+  worker.on('message', (outcomes: readonly CallOutcome[]) => {
+    for (const outcome of outcomes) calls.settle(outcome);
   });
   worker.on('error', fail);
   worker.on('exit', (code) =>
