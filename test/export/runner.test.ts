@@ -105,9 +105,12 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await search.begun;
     const other = await bench.another();
     await other.claim(15_000);
-    bench.clocks.wait(15_000);
-    const second = await other.claim(15_000);
-    expect(second).toMatchObject({ attempt: 2, job: { jobId } });
+    // The first one's heartbeat keeps real time: where it comes between the two, it has its lease once more.
+    const claimLater = () => {
+      bench.clocks.wait(15_000);
+      return other.claim(15_000);
+    };
+    await expect.poll(claimLater, { timeout: 5_000 }).toMatchObject({ attempt: 2, job: { jobId } });
     await expect.poll(kinds, { timeout: 5_000 }).toEqual(['started', 'left']);
     expect(await bench.get('one')).toMatchObject({ status: 'running', attempt: 2 });
   });
