@@ -11,24 +11,29 @@ import { describe, expect, it } from 'vitest';
  */
 
 const ROOT = posix.join(import.meta.dirname, '..');
-const VERBS = ['deploy', 'serve', 'search', 'export'];
-const NOUNS = ['web', 'archive', 'config'];
+const VERBS = ['deploy', 'serve', 'search', 'export', 'crawl'];
+const NOUNS = ['web', 'archive', 'config', 'net'];
 /** What even a noun may stand on. */
 const GROUND = ['files', 'threads', 'domain'];
 
 /** Who may import whom. A room is a folder of src/, or one of the two files beside the rooms. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'app', 'domain'],
-  app: ['http', ...VERBS, 'adapters', ...NOUNS, ...GROUND],
+  app: ['http', ...VERBS, ...NOUNS, ...GROUND],
   cli: [...VERBS, ...NOUNS, ...GROUND],
   http: [...VERBS, ...NOUNS, ...GROUND],
-  adapters: [...VERBS, ...NOUNS, ...GROUND],
   ...Object.fromEntries(VERBS.map((verb) => [verb, [...NOUNS, ...GROUND]])),
+  // For now: a crawl is a source of an export, and writes into its store.
+  export: ['crawl', ...NOUNS, ...GROUND],
+  crawl: ['export', ...NOUNS, ...GROUND],
   ...Object.fromEntries(NOUNS.map((noun) => [noun, GROUND])),
   files: ['domain'],
   threads: ['domain'],
   domain: [],
 };
+
+/** Folders of adapters, each beside the port that it serves: only `app` names what is in them. */
+const ADAPTERS = ['deploy/sources', 'export/stores', 'search/hosted', 'crawl/browser', 'crawl/fetch'];
 
 /** The rooms that compute and do nothing else, and the packages that they may use: parsers and tables, all pure. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
@@ -126,10 +131,11 @@ function faultOf(path: string, { specifier, isType }: Import, packages: Readonly
   const target = targetOf(path, specifier);
   const targetRoom = roomOf(target);
   if (target.endsWith('/worker.ts') && !isType) return 'a worker is started by its address, never imported';
+  const adapter = ADAPTERS.find((folder) => target.startsWith(`${folder}/`));
+  if (adapter !== undefined && room !== 'app' && !path.startsWith(`${adapter}/`))
+    return 'an adapter is named by app alone';
   if (targetRoom === room) return null;
   if (!(MAY_IMPORT[room] ?? []).includes(targetRoom)) return `${room} may not import ${targetRoom}`;
-  if (room === 'adapters' && VERBS.includes(targetRoom) && !(isType && target.endsWith('/ports.ts')))
-    return 'an adapter knows a verb by the types of its ports.ts alone';
   if (targetRoom === 'config' && !isType && room !== 'app' && room !== 'cli')
     return 'the config is read once, by app: others take a slice of it, and at most its types';
   if (path.endsWith('/worker.ts') && targetRoom === 'config') return 'a worker takes plain data';
@@ -206,14 +212,14 @@ describe('the structure test', () => {
     const tree = {
       'main.ts': "import { run } from './cli/index.ts';\nimport { build } from './app.ts';\nawait run(build);\n",
       'app.ts':
-        "import { site } from './http/index.ts';\nimport { disk } from './adapters/disk.ts';\nexport const build = () => [site, disk];\n",
+        "import { site } from './http/index.ts';\nimport { disk } from './export/stores/disk.ts';\nexport const build = () => [site, disk];\n",
       'cli/index.ts': 'export const run = (build: () => unknown) => build();\n',
       'http/index.ts':
         "import { serve } from '../serve/index.ts';\nimport { Hono } from 'hono';\nexport const site = [serve, Hono];\n",
       'serve/index.ts': "import { page } from '../web/page.ts';\nexport const serve = page;\n",
-      'serve/ports.ts': 'export interface Store { read(): string }\n',
-      'adapters/disk.ts':
-        "import type { Store } from '../serve/ports.ts';\nexport const disk: Store = { read: () => '' };\n",
+      'export/ports.ts': 'export interface Store { read(): string }\n',
+      'export/stores/disk.ts':
+        "import type { Store } from '../ports.ts';\nexport const disk: Store = { read: () => '' };\n",
       'web/page.ts':
         "import { parse } from 'parse5';\n// Date.now() in a comment\nexport const page = (at: number) => [parse('let x = 1'), new Date(at), parse.fetch];\n",
     };
@@ -228,17 +234,8 @@ describe('the structure test', () => {
     ['an import in type position', { 'serve/a.ts': "type A = import('../deploy/a.ts').A;" }, /may not import deploy/],
     ['cli that imports app', { 'cli/a.ts': "import { build } from '../app.ts';" }, /cli may not import app/],
     ['a noun that imports http', { 'web/a.ts': "import '../http/index.ts';" }, /web may not import http/],
-    ['http that names an adapter', { 'http/a.ts': "import '../adapters/log.ts';" }, /http may not import adapters/],
-    [
-      'an adapter that loads a verb',
-      { 'adapters/a.ts': "import { type A } from '../deploy/ports.ts';" },
-      /ports\.ts alone/,
-    ],
-    [
-      'an adapter that knows a verb',
-      { 'adapters/a.ts': "import type { A } from '../deploy/index.ts';" },
-      /ports\.ts alone/,
-    ],
+    ['http that names an adapter', { 'http/a.ts': "import '../export/stores/disk.ts';" }, /named by app alone/],
+    ['a verb that names its adapter', { 'export/a.ts': "import './stores/disk.ts';" }, /named by app alone/],
     ['a verb that reads the config', { 'serve/a.ts': "import { load } from '../config/index.ts';" }, /slice of it/],
     ['an imported worker', { 'deploy/a.ts': "import './worker.ts';" }, /never imported/],
     ['a pure file that reads files', { 'domain/a.ts': "import 'node:fs';" }, /no such thing/],

@@ -74,11 +74,12 @@ export async function benchCrawl(): Promise<void> {
 }
 
 async function docshelf(url: string, dir: string): Promise<number> {
-  const { openFetcher } = await built<typeof import('../../src/adapters/open-fetcher.ts')>('adapters/open-fetcher.js');
+  const { openFetcher } =
+    await built<typeof import('../../src/crawl/fetch/open-fetcher.ts')>('crawl/fetch/open-fetcher.js');
   const { ARCHIVE_LIMITS } = await built<typeof import('../../src/domain/limits.ts')>('domain/limits.js');
   const { collectSite } = await built<typeof import('../../src/export/collect.ts')>('export/collect.js');
-  const { CrawlSource } = await built<typeof import('../../src/export/crawl/index.ts')>('export/crawl/index.js');
-  const { FileStore } = await built<typeof import('../../src/export/file-store.ts')>('export/file-store.js');
+  const { CrawlSource } = await built<typeof import('../../src/crawl/index.ts')>('crawl/index.js');
+  const { FileStore } = await built<typeof import('../../src/files/file-store.ts')>('export/file-store.js');
   const filesDir = join(dir, 'files');
   const recordsDir = join(dir, 'records');
   mkdirSync(recordsDir);
@@ -113,7 +114,7 @@ async function docshelf(url: string, dir: string): Promise<number> {
     workDir: join(dir, 'work'),
     journalDir: join(dir, 'journal'),
     recordsDir,
-    pageEntry: new URL('export/crawl/worker.js', BUILT).href,
+    pageEntry: new URL('crawl/worker.js', BUILT).href,
     pageThreads: Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
   const request = { domain: 'bench', version: null, paths: null };

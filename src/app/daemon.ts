@@ -1,5 +1,3 @@
-import { FileWatch } from '../adapters/file-watch.ts';
-import type { Logger } from '../adapters/log.ts';
 import { type Config, ConfigError, type LoadedConfig } from '../config/index.ts';
 import { type DeployEvent, type Deployment, Inbox } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
@@ -8,7 +6,9 @@ import type { AdminOptions } from '../http/admin.ts';
 import type { ExportJobs } from '../http/metrics.ts';
 import type { LastReload, StatusReport } from '../http/status-report.ts';
 import type { SearchStatus } from '../search/index.ts';
+import { FileWatch } from './file-watch.ts';
 import { type Listeners, openListeners } from './listeners.ts';
+import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
 import { ReaderSearch } from './reader-search.ts';

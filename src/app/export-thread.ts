@@ -5,11 +5,11 @@ import { serveSteps } from '../export/serve-steps.ts';
 if (parentPort !== null) {
   serveSteps(parentPort, {
     openFetcher: async (...settings) => {
-      const { openFetcher } = await import('../adapters/open-fetcher.ts');
+      const { openFetcher } = await import('../crawl/fetch/open-fetcher.ts');
       return openFetcher(...settings);
     },
     openRenderer: async (...settings) => {
-      const { openRenderer } = await import('../adapters/open-renderer.ts');
+      const { openRenderer } = await import('../crawl/browser/open-renderer.ts');
       return openRenderer(...settings);
     },
   });

@@ -1,8 +1,8 @@
-import { openLog } from '../adapters/log.ts';
 import type { Config, LoadedConfig } from '../config/index.ts';
 import type { DeployEvent, Deployment } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import { type Daemon, startDaemon as start } from './daemon.ts';
+import { openLog } from './log.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import type { Logger } from '../adapters/log.ts';
-import { RateLogFile } from '../adapters/rate-log-file.ts';
 import type { Config } from '../config/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { organizationsOf } from '../domain/organization.ts';
@@ -10,9 +8,11 @@ import type { Access } from '../http/keys.ts';
 import { type Listener, type ListenerOptions, openListener } from '../http/listener.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { ORGANIZATION_RATE } from '../http/rate-limit.ts';
+import { RateLogFile } from '../http/rate-log-file.ts';
 import type { ServedRequest } from '../http/served-request.ts';
 import { createSiteApp, type SiteAppOptions } from '../http/site.ts';
 import type { Search } from '../search/index.ts';
+import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
 

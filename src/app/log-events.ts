@@ -1,8 +1,8 @@
-import type { Logger } from '../adapters/log.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { JobEvent } from '../export/index.ts';
 import type { SearchEvent } from '../search/index.ts';
+import type { Logger } from './log.ts';
 
 /** One line for every change of state, at info; progress is for the terminal and not for the log. */
 export function logDeployEvent(log: Logger, event: DeployEvent): void {

@@ -1,5 +1,5 @@
-import type { HttpClient } from '../adapters/http-client.ts';
 import type { Config } from '../config/index.ts';
+import type { HttpClient } from '../net/http-client.ts';
 import { httpClientSlice } from './slices.ts';
 
 /**
@@ -20,7 +20,7 @@ export class Network {
   }
 
   client(): Promise<HttpClient> {
-    this.#client ??= import('../adapters/http-client.ts').then(
+    this.#client ??= import('../net/http-client.ts').then(
       ({ HttpClient }) => new HttpClient(httpClientSlice(this.#config)),
     );
     return this.#client;

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Logger } from '../adapters/log.ts';
 import type { Config } from '../config/index.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
 import type { BundleStore, JobCounts } from '../export/ports.ts';
 import type { AnswerDownload } from '../http/api.ts';
 import type { Metrics } from '../http/metrics.ts';
 import { JOB_HEAP } from './job-heap.ts';
+import type { Logger } from './log.ts';
 import { logFailure, logJobEvent } from './log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
@@ -54,7 +54,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { role } = config.exportApi;
   const [exporting, { SqliteJobQueue }] = await Promise.all([
     import('../export/index.ts'),
-    import('../adapters/sqlite-job-queue.ts'),
+    import('../export/queue/sqlite-job-queue.ts'),
   ]);
   const { applyRetention, ExportService, JobRunner, openExportsFolder, readPicture, repackBundle, Signatures } =
     exporting;
@@ -74,7 +74,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     spawn: () => new Worker(workerEntry('./export-thread'), { resourceLimits: JOB_HEAP }),
     packEntry: workerEntry('../archive/worker').href,
     packThreads: PACK_THREADS,
-    pageEntry: workerEntry('../export/crawl/worker').href,
+    pageEntry: workerEntry('../crawl/worker').href,
     pageThreads: PAGE_THREADS,
     crawlNetwork: () => crawlNetworkSlice(current()),
     browser: () => current().exportApi.browser,
@@ -145,13 +145,13 @@ async function openStore(
 ): Promise<{ store: BundleStore; download: AnswerDownload | null }> {
   const settings = config.exportApi.store;
   if (settings.kind === 's3') {
-    const { S3BundleStore } = await import('../adapters/s3-bundle-store.ts');
+    const { S3BundleStore } = await import('../export/stores/s3-bundle-store.ts');
     // An instance's metadata service is no place to ask behind an air gap.
     const findCredentials = config.deployment.type === 'air-gapped' ? 'environment' : 'anywhere';
     return { store: new S3BundleStore({ ...settings, findCredentials, nowMs: Date.now }), download: null };
   }
   const [{ DiskBundleStore }, { bundleDownload }] = await Promise.all([
-    import('../adapters/disk-bundle-store.ts'),
+    import('../export/stores/disk-bundle-store.ts'),
     import('../http/bundle-download.ts'),
   ]);
   const store = new DiskBundleStore({ dir, publicUrl, nowMs: Date.now });

@@ -71,7 +71,7 @@ function modelOf(config: Config, network: Network, folder: string | null): () =>
 async function connect(config: Config, network: Network): Promise<Model> {
   const { model } = config.search;
   if (model.kind !== 'endpoint') throw new Error(`no embedder for search.model ${model.kind}`);
-  const { EmbeddingEndpoint } = await import('../adapters/embedding-endpoint.ts');
+  const { EmbeddingEndpoint } = await import('../search/semantic/embedding-endpoint.ts');
   const embedder = await EmbeddingEndpoint.connect(await network.client(), model, new AbortController().signal);
   return { choice: { kind: 'parent', digest: embedder.digest, dims: embedder.dims }, embedder };
 }

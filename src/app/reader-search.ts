@@ -42,7 +42,7 @@ export class ReaderSearch implements Search {
     const { local, network, onFault } = this.#options;
     const { hosted } = config.features.search;
     if (hosted === null) return local;
-    const { HostedSearch } = await import('../adapters/hosted-search.ts');
+    const { HostedSearch } = await import('../search/hosted/hosted-search.ts');
     return new HostedSearch({
       client: await network.client(),
       settings: { discoveryUrl: hosted.discoveryUrl, key: hosted.key, domain },

@@ -49,8 +49,8 @@ export async function openShelf(config: Config, network: Network, { search, ...h
 
 async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {
   const [{ ExportLinks }, { ExportService }] = await Promise.all([
-    import('../adapters/export-links.ts'),
-    import('../adapters/export-service.ts'),
+    import('../deploy/sources/exports/export-links.ts'),
+    import('../deploy/sources/exports/export-service.ts'),
   ]);
   return new ExportLinks(new ExportService(await network.client(), renew), renew);
 }

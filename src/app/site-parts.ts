@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
-import type { Logger } from '../adapters/log.ts';
 import type { Config } from '../config/index.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import type { ReleaseView } from '../domain/release.ts';
 import { Metrics } from '../http/metrics.ts';
 import type { IndexedRelease, SiteSearch } from '../search/index.ts';
 import { SiteServer } from '../serve/index.ts';
+import type { Logger } from './log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from './log-events.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';

@@ -1,9 +1,9 @@
-import type { HttpClientSettings } from '../adapters/http-client.ts';
 import type { Config } from '../config/index.ts';
+import type { CrawlNetwork } from '../crawl/ports.ts';
 import type { DeploySettings } from '../deploy/index.ts';
 import { type FeatureReport, reportFeatures } from '../domain/feature.ts';
-import type { CrawlNetwork } from '../export/crawl/ports.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
+import type { HttpClientSettings } from '../net/http-client.ts';
 
 /** The config, cut into the slice that each room takes. */
 

@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import { type FileEntry, isPage } from '../domain/release.ts';
+import type { FileStore } from '../files/file-store.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../web/index.ts';
-import type { FileStore } from './file-store.ts';
 import { Findings, type FoundSoFar } from './findings.ts';
 import type { SiteSink, SiteSource } from './ports.ts';
 

@@ -1,5 +1,5 @@
-import type { CrawlAdapters } from './crawl/crawl-adapters.ts';
-import { FileStore } from './file-store.ts';
+import type { CrawlAdapters } from '../crawl/crawl-adapters.ts';
+import { FileStore } from '../files/file-store.ts';
 import type { CollectOrder } from './orders.ts';
 import type { SiteSource } from './ports.ts';
 
@@ -20,7 +20,7 @@ export async function openSource(order: CollectOrder, adapters: CrawlAdapters): 
       return new MarkdownSource(source.path);
     }
     case 'crawl': {
-      const { CrawlSource } = await import('./crawl/index.ts');
+      const { CrawlSource } = await import('../crawl/index.ts');
       const { hosts, filesDir, crawl } = order;
       return new CrawlSource({
         ...crawl,

@@ -1,9 +1,9 @@
+import type { CrawlNetwork } from '../crawl/ports.ts';
 import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';
 import type { FileEntry } from '../domain/release.ts';
-import type { CrawlNetwork } from './crawl/ports.ts';
 import type { FoundSoFar } from './findings.ts';
 
 /** What the steps of a job are asked for and answer. Plain data: it crosses a thread. */

@@ -1,11 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { CrawlNetwork } from '../crawl/ports.ts';
 import type { BrowserSettings } from '../domain/crawl.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';
-import type { CrawlNetwork } from './crawl/ports.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from './exports-folder.ts';
 import { Findings, type FoundSoFar, reportOf } from './findings.ts';
 import type { JobProgress } from './job-progress.ts';

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { CrawlAdapters } from '../crawl/crawl-adapters.ts';
 import { type PlainError, toDocshelfError } from '../domain/errors.ts';
-import type { CrawlAdapters } from './crawl/crawl-adapters.ts';
 import type { CheckOrder, CollectOrder, DescribeOrder, PackOrder, SweepOrder, VerifyOrder } from './orders.ts';
 import { check, collect, describe, pack, sweep, verify } from './steps.ts';
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { FileStore } from '../files/file-store.ts';
 import { flushPath } from '../files/index.ts';
 import type { SiteTable } from './collect.ts';
-import type { FileStore } from './file-store.ts';
 
 /** Writes a collected site's table into the file store: the digest is all that a job needs to go on from it. */
 export async function writeSiteTable(store: FileStore, table: SiteTable): Promise<string> {

@@ -4,16 +4,16 @@ import { Worker } from 'node:worker_threads';
 // By their files: what reads archives, and checks manifests of others, takes the thread longer to load than a small job.
 import { archiveOrder, packBundle } from '../archive/pack-bundle.ts';
 import type { PackEntry } from '../archive/packed-entries.ts';
+import type { CrawlAdapters } from '../crawl/crawl-adapters.ts';
+import { recordedContents } from '../crawl/kept/crawl-record.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { Finding } from '../domain/job.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { FileStore } from '../files/file-store.ts';
 import { listFiles } from '../files/index.ts';
 import { mediaTypeOf } from '../web/index.ts';
 import { checkSite } from './check/index.ts';
 import { type CollectProgress, collectSite } from './collect.ts';
-import type { CrawlAdapters } from './crawl/crawl-adapters.ts';
-import { recordedContents } from './crawl/kept/crawl-record.ts';
-import { FileStore } from './file-store.ts';
 import { Findings, type FoundSoFar } from './findings.ts';
 import { ManifestStore } from './manifest-store.ts';
 import { openSource } from './open-source.ts';
@@ -79,8 +79,8 @@ export async function verify(
 ): Promise<FoundSoFar> {
   const { source: settings, siteDir, files, browser, workDir, picturesDir } = order;
   const [{ CrawledLiveSite }, { verifySite }] = await Promise.all([
-    import('./crawl/live/live-site.ts'),
-    import('./verify/index.ts'),
+    import('../crawl/live/live-site.ts'),
+    import('../crawl/verify/index.ts'),
   ]);
   const findings = Findings.of(order.found);
   const renderer = await openRenderer(browser, join(workDir, 'browser'));

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { hasChromium, whyNoChromium } from '../browser/reader.ts';
-import { type OriginFile, originOf } from '../export/crawl/origin.ts';
+import { type OriginFile, originOf } from '../crawl/origin.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { crawlOf, filesOfJob, sitePaths, startCrawler, storedNames } from './crawl-service.ts';
 import { startAgain } from './export-service.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { type OriginFile, originOf } from '../export/crawl/origin.ts';
+import { type OriginFile, originOf } from '../crawl/origin.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { crawlOf, filesOfJob, sitePaths, startCrawler } from './crawl-service.ts';
 

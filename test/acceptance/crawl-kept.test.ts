@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { originOf } from '../export/crawl/origin.ts';
+import { originOf } from '../crawl/origin.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { crawlOf, filesOfJob, startCrawler } from './crawl-service.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { BUCKET, KEY, startS3Server } from '../adapters/s3-server.ts';
-import { type Origin, type OriginFile, originOf } from '../export/crawl/origin.ts';
+import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
+import { BUCKET, KEY, startS3Server } from '../export/stores/s3-server.ts';
 import { openBench, waitFor } from '../helpers/daemon.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 import { sha256Of } from './bundles.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Origin, type OriginFile, originOf } from '../export/crawl/origin.ts';
+import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { crawlOf, filesOfJob, sitePaths, startCrawler, storedNames } from './crawl-service.ts';
 import { type Exporter, organizations } from './export-service.ts';

@@ -1,4 +1,4 @@
-import { type Origin, type OriginFile, originOf } from '../export/crawl/origin.ts';
+import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
 import { markedBody, markOf, type Probe, slugOf, typeOfName } from './crawl-probe.ts';
 
 /** The live site of the probes, and the other origin that its pages load from. */

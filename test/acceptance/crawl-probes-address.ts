@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { OriginFile } from '../export/crawl/origin.ts';
+import type { OriginFile } from '../crawl/origin.ts';
 import { at, found, type Probe } from './crawl-probe.ts';
 
 const img = at('img', 'src');

@@ -1,4 +1,4 @@
-import type { OriginFile } from '../export/crawl/origin.ts';
+import type { OriginFile } from '../crawl/origin.ts';
 import type { Probe } from './crawl-probe.ts';
 
 const TEXT =

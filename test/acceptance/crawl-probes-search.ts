@@ -1,4 +1,4 @@
-import type { OriginFile } from '../export/crawl/origin.ts';
+import type { OriginFile } from '../crawl/origin.ts';
 import { known, type Probe } from './crawl-probe.ts';
 
 const js = (body: string): OriginFile => ({ type: 'text/javascript', body });

@@ -1,4 +1,4 @@
-import type { OriginFile } from '../export/crawl/origin.ts';
+import type { OriginFile } from '../crawl/origin.ts';
 import { known, markedBody, markOf, type Probe } from './crawl-probe.ts';
 
 const page = (name: string): OriginFile => ({ type: 'text/html', body: markedBody('text/html', markOf(name)) });

@@ -1,12 +1,12 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFetcher } from '../../src/adapters/open-fetcher.ts';
-import { openRenderer } from '../../src/adapters/open-renderer.ts';
+import { openRenderer } from '../../src/crawl/browser/open-renderer.ts';
+import { openFetcher } from '../../src/crawl/fetch/open-fetcher.ts';
 import { verify } from '../../src/export/steps.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
-import { type CrawledSite, CrawlHome, crawlOf } from '../export/crawl/crawled-site.ts';
-import { type Origin, type OriginFile, originOf } from '../export/crawl/origin.ts';
+import { type CrawledSite, CrawlHome, crawlOf } from '../crawl/crawled-site.ts';
+import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
 import { PIXEL } from './export-site.ts';
 import { hasChromium, whyNoChromium } from './reader.ts';
 

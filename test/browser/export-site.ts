@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ChromiumSettings } from '../../src/adapters/chromium-browser.ts';
-import { ChromiumRenderer } from '../../src/adapters/chromium-renderer.ts';
+import type { ChromiumSettings } from '../../src/crawl/browser/chromium-browser.ts';
+import { ChromiumRenderer } from '../../src/crawl/browser/chromium-renderer.ts';
+import type { FetchedAnswer } from '../../src/crawl/ports.ts';
+import type { AnswerRequest, PageRequest, RenderedPage, RenderSession } from '../../src/crawl/render/ports.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import type { FetchedAnswer } from '../../src/export/crawl/ports.ts';
-import type { AnswerRequest, PageRequest, RenderedPage, RenderSession } from '../../src/export/render/ports.ts';
 import { hasChromium } from './reader.ts';
 
 export const ORIGIN = 'https://site.test';

@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { type LivePage, livePageOf } from '../../src/crawl/render/index.ts';
+import type { AnswerRequest, PageRenderer } from '../../src/crawl/render/ports.ts';
+import { type LiveSite, verifySite } from '../../src/crawl/verify/index.ts';
 import type { Finding } from '../../src/domain/job.ts';
 import type { FileEntry } from '../../src/domain/release.ts';
-import { type LivePage, livePageOf } from '../../src/export/render/index.ts';
-import type { AnswerRequest, PageRenderer } from '../../src/export/render/ports.ts';
-import { type LiveSite, verifySite } from '../../src/export/verify/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 import { type Answers, Browsers, hasChromium, MemorySite, ORIGIN, PIXEL, renderPath } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';

@@ -3,12 +3,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { HttpBundleSource } from '../../src/adapters/http-bundle-source.ts';
 import { type DownloadOptions, downloadBundle, placeBundle } from '../../src/cli/export-download.ts';
+import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import type { BundleAnswer } from '../../src/domain/service-answer.ts';
-import { httpClientOf } from '../adapters/http-client-of.ts';
 import { bundleAnswer, httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { httpClientOf } from '../net/http-client-of.ts';
 
 const BYTES = createHash('shake256', { outputLength: 3_000_000 }).update('bundle').digest();
 const DIGEST = createHash('sha256').update(BYTES).digest('hex');

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { FileBundleSource } from '../../src/adapters/file-bundle-source.ts';
-import { HttpBundleSource } from '../../src/adapters/http-bundle-source.ts';
-import { OciBundleSource } from '../../src/adapters/oci-bundle-source.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
+import { FileBundleSource } from '../../src/deploy/sources/file-bundle-source.ts';
+import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
+import { OciBundleSource } from '../../src/deploy/sources/oci/oci-bundle-source.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { httpClientOf } from '../adapters/http-client-of.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
+import { httpClientOf } from '../net/http-client-of.ts';
 
 /** What every BundleSource keeps (src/deploy/ports.ts), whatever stands behind it. */
 interface Subject {

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { parse } from 'content-disposition';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DiskBundleStore } from '../../src/adapters/disk-bundle-store.ts';
-import { PART_BYTES } from '../../src/adapters/s3-upload.ts';
 import type { BundleStore } from '../../src/export/ports.ts';
+import { DiskBundleStore } from '../../src/export/stores/disk-bundle-store.ts';
+import { PART_BYTES } from '../../src/export/stores/s3-upload.ts';
 import { answerFault } from '../../src/http/answer-fault.ts';
 import type { ApiEnv } from '../../src/http/api-env.ts';
 import { bundleDownload } from '../../src/http/bundle-download.ts';
 import { openListener } from '../../src/http/listener.ts';
-import { packedBundle } from '../adapters/packed-bundle.ts';
-import { s3StoreAt, startS3Server } from '../adapters/s3-server.ts';
+import { packedBundle } from '../export/stores/packed-bundle.ts';
+import { s3StoreAt, startS3Server } from '../export/stores/s3-server.ts';
 
 /** What every BundleStore keeps (src/export/ports.ts), whatever stands behind it. */
 interface Subject {

@@ -4,11 +4,11 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { HttpBundleSource } from '../../src/adapters/http-bundle-source.ts';
 import { fetchBundle } from '../../src/deploy/fetch.ts';
+import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { httpClientOf } from '../adapters/http-client-of.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';
+import { httpClientOf } from '../net/http-client-of.ts';
 
 /** A disk of 1 MiB, or null where this user may not mount one. */
 function smallDisk(): string | null {

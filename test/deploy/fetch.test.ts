@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { HttpBundleSource } from '../../src/adapters/http-bundle-source.ts';
 import { type FetchRequest, type FetchSettings, fetchBundle } from '../../src/deploy/fetch.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
+import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
-import { httpClientOf } from '../adapters/http-client-of.ts';
 import { answering, bundleAnswer, httpServer, type LocalServer, tcpServer } from '../helpers/local-server.ts';
+import { httpClientOf } from '../net/http-client-of.ts';
 
 const BUNDLE = randomBytes(300_000);
 const DIGEST = createHash('sha256').update(BUNDLE).digest('hex');

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CollectProgress, collectSite } from '../../src/export/collect.ts';
-import { FileStore } from '../../src/export/file-store.ts';
 import type { SiteSink, SiteSource } from '../../src/export/ports.ts';
 import { readSiteTable, writeSiteTable } from '../../src/export/site-table.ts';
+import { FileStore } from '../../src/files/file-store.ts';
 
 const REQUEST = { domain: 'acme', version: null, paths: null };
 const HTML = Buffer.from('<!doctype html><title>Page</title>');

@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { DiskBundleStore } from '../../src/adapters/disk-bundle-store.ts';
 import type { ExportedBundle } from '../../src/domain/job.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { type ExportsFolder, openExportsFolder } from '../../src/export/exports-folder.ts';
@@ -10,12 +9,13 @@ import type { JobQueue, SearchData, StoredJob } from '../../src/export/ports.ts'
 import type { RunJobOptions } from '../../src/export/run-job.ts';
 import { type JobEvent, JobRunner, type JobRunnerSettings } from '../../src/export/runner.ts';
 import { Signatures } from '../../src/export/signatures.ts';
+import { DiskBundleStore } from '../../src/export/stores/disk-bundle-store.ts';
 import { jobIdOf, newJob, QUEUED_MAX } from '../contract/job-queue/jobs.ts';
 import { type Subject, sqliteSubject } from '../contract/job-queue/subject.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
 const JOB_THREAD = new URL('../../src/app/export-thread.ts', import.meta.url);
-const PAGE_THREAD = new URL('../../src/export/crawl/worker.ts', import.meta.url);
+const PAGE_THREAD = new URL('../../src/crawl/worker.ts', import.meta.url);
 const PACK_THREAD = new URL('../../src/archive/worker.ts', import.meta.url);
 
 export const PAGES = {

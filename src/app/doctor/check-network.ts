@@ -1,13 +1,13 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { ExchangeWatch } from '../../adapters/exchange-watch.ts';
-import { HttpClient } from '../../adapters/http-client.ts';
-import { expiryOfLink } from '../../adapters/link-expiry.ts';
 import type { Config } from '../../config/index.ts';
 import type { ReleaseStore } from '../../deploy/index.ts';
+import { expiryOfLink } from '../../deploy/sources/link-expiry.ts';
 import { type Diagnosis, faulty, skipped, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { ExchangeWatch } from '../../net/exchange-watch.ts';
+import { HttpClient } from '../../net/http-client.ts';
 import { openSources } from '../open-sources.ts';
 import { certificateState } from './certificate-state.ts';
 import { type NetworkTarget, networkTargets } from './network-targets.ts';

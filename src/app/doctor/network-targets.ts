@@ -1,6 +1,6 @@
-import type { HttpClientSettings } from '../../adapters/http-client.ts';
 import type { Config } from '../../config/index.ts';
 import type { Secret } from '../../domain/secret.ts';
+import type { HttpClientSettings } from '../../net/http-client.ts';
 import { featureReport, httpClientSlice } from '../slices.ts';
 
 /** A link that the config names and the daemon asks. */

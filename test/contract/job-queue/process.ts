@@ -7,7 +7,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { SqliteJobQueue } from '../../../src/adapters/sqlite-job-queue.ts';
+import { SqliteJobQueue } from '../../../src/export/queue/sqlite-job-queue.ts';
 import { BUNDLE, jobIdOf, newJob, reportOf } from './jobs.ts';
 
 const [file = '', role = '', letter = '', count = '0'] = process.argv.slice(2);

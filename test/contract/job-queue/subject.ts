@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { SqliteJobQueue } from '../../../src/adapters/sqlite-job-queue.ts';
 import type { JobQueue } from '../../../src/export/ports.ts';
+import { SqliteJobQueue } from '../../../src/export/queue/sqlite-job-queue.ts';
 import { SharedClocks } from './shared-clocks.ts';
 
 /** What the contract asks of a kind of queue: to open one, as several processes would, with clocks that the test turns. */

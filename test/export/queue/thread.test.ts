@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SqliteJobQueue } from '../../../src/adapters/sqlite-job-queue.ts';
+import { SqliteJobQueue } from '../../../src/export/queue/sqlite-job-queue.ts';
 import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
 import { codeOf } from '../../contract/job-queue/workbench.ts';
 
@@ -122,7 +122,7 @@ describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
   });
 
   test('that is not closed does not keep its process alive', async () => {
-    const adapter = new URL('../../../src/adapters/sqlite-job-queue.ts', import.meta.url).href;
+    const adapter = new URL('../../../src/export/queue/sqlite-job-queue.ts', import.meta.url).href;
     const program = `
       const { Worker } = await import('node:worker_threads');
       const { SqliteJobQueue } = await import(${JSON.stringify(adapter)});

@@ -242,7 +242,7 @@ describe('a source that cannot be exported', () => {
   it('loses a file while it is read: bad_source', async () => {
     await write(pages('index.html'));
     const sink = new RecordingSink();
-    const { FileStore } = await import('../../../src/export/file-store.ts');
+    const { FileStore } = await import('../../../src/files/file-store.ts');
     const store = new FileStore(join(dir, 'files'));
     sink.add = async (_path, content) => {
       await rm(site, { recursive: true });

@@ -1,0 +1,58 @@
+import { isAssetPath, mediaTypeOf as mediaTypeOfPath } from '../../web/index.ts';
+import { type FoundKind, type SourceType, sourceTypeOf } from '../../web/rewrite/index.ts';
+import { type FetchedUrl, mediaTypeOf } from './fetched-url.ts';
+
+/**
+ * What an address is asked for as: by a reference, by a page that is rendered, as a file that sites have by themselves, as one
+ * that lists addresses, or to see what is said of an address that cannot be.
+ */
+export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
+
+/** Files that a site may have or not: one that is missing is missed by nobody, and none of them is a page. */
+const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
+
+const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
+const PAGE_TYPES: ReadonlySet<string> = new Set(['text/html', 'application/xhtml+xml']);
+const TYPE_BY_KIND: Partial<Record<AskedAs, string>> = {
+  script: 'text/javascript',
+  module: 'text/javascript',
+  worker: 'text/javascript',
+  style: 'text/css',
+  manifest: 'application/manifest+json',
+};
+
+/** Whether it is asked for as a page of its own, or in a frame: not as a part of one. */
+export function namesPage(askedAs: AskedAs): boolean {
+  return askedAs === 'link' || askedAs === 'frame';
+}
+
+export function isPageType(type: string): boolean {
+  return PAGE_TYPES.has(type);
+}
+
+/** The media type of an answer: what it says, or, where that says nothing, what it was asked for as. */
+export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
+  const type = mediaTypeOf(fetched);
+  if (!GENERIC.has(type)) return type;
+  const { pathname } = new URL(fetched.url);
+  const expected = TYPE_BY_KIND[askedAs];
+  if (expected !== undefined && !pathname.endsWith('.json')) return expected;
+  if (type !== '') return type;
+  const [byName = ''] = mediaTypeOfPath(pathname).split(';');
+  if (byName !== 'application/octet-stream') return byName;
+  return namesPage(askedAs) ? 'text/html' : '';
+}
+
+/** How a file is looked through for references; null where it has none. */
+export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType | null {
+  return askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
+}
+
+/**
+ * Whether a page is the answer to something that can be none: what a server says in place of a missing script or picture.
+ * Kept, it would be a page that the site does not have.
+ */
+export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {
+  if (!isPageType(type) || namesPage(askedAs) || askedAs === 'not_found') return false;
+  return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || OWN_FILES.has(askedAs);
+}

@@ -1,0 +1,209 @@
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CrawlLimits } from '../../domain/crawl.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { FileStore } from '../../files/file-store.ts';
+import { refreshOf } from '../../web/rewrite/index.ts';
+import type { Entry } from '../entry.ts';
+import type { KeptContent } from '../kept/content-packs.ts';
+import type { CrawlJournal } from '../kept/journal.ts';
+import { isSitemapPath, SITEMAP_BYTES_MAX } from '../lists/sitemap.ts';
+import { saysNoFollow } from '../meta-robots.ts';
+import type { BodyLimits, FetchedAnswer, Fetcher } from '../ports.ts';
+import { isPageType } from './answer-type.ts';
+import type { FetchedUrl } from './fetched-url.ts';
+
+/** What became of an address. */
+export type Answer =
+  /** Its content, if it has one, is stored, or is in `bytes` and still to be. */
+  | { readonly kind: 'fetched'; readonly fetched: FetchedUrl; readonly bytes: Uint8Array | null }
+  | { readonly kind: 'failed'; readonly state: string; readonly isServerFault: boolean };
+
+export interface AnsweringOptions {
+  readonly fetcher: Fetcher;
+  readonly store: FileStore;
+  readonly kept: KeptContent;
+  readonly journal: CrawlJournal;
+  /** What the last crawl was answered. */
+  readonly record: ReadonlyMap<string, FetchedUrl>;
+  readonly limits: CrawlLimits;
+  readonly archiveLimits: ArchiveLimits;
+  /** A host is too busy: it is to be left alone for so long, and asked less from then on. */
+  readonly onBusy: (host: string, ms: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Attempts at one address, and at one whose server says that it is busy. */
+const ATTEMPTS_MAX = 3;
+const BUSY_ATTEMPTS_MAX = 5;
+const BACK_OFF_MS = 250;
+/** However long a server wants to be left alone: a job has a deadline. */
+const PAUSE_MS_MAX = 60_000;
+/** Addresses of a host that fail one after the other, after which the host is given up. */
+const HOST_FAULTS_MAX = 5;
+/** Files that are looked through are read whole; others wait on the disk from here on. */
+const MEMORY_BYTES_MAX = 1024 ** 2;
+
+/** A page that leads on later than this is there to be read. */
+const REFRESH_SECONDS_MAX = 10;
+
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Finds out what an address answers: from an earlier attempt of the job, from the last crawl where the server says that
+ * nothing has changed, or from the server, which is asked again where it may answer later.
+ */
+export class Answering {
+  readonly #options: AnsweringOptions;
+  readonly #faultsByHost = new Map<string, number>();
+  /** Answers that somebody has looked at before their turn. */
+  readonly #ahead = new Map<string, Answer>();
+
+  constructor(options: AnsweringOptions) {
+    this.#options = options;
+  }
+
+  /** An answer that the next `get` of this address gives again, without asking. @throws as `get` */
+  async look(url: string): Promise<Answer> {
+    const answer = await this.get(url);
+    this.#ahead.set(url, answer);
+    return answer;
+  }
+
+  /** @throws the signal's reason; what storing throws */
+  async get(url: string, headers: Entry['headers'] = null): Promise<Answer> {
+    const { journal, record } = this.#options;
+    const ahead = this.#ahead.get(url);
+    if (ahead !== undefined) {
+      this.#ahead.delete(url);
+      return ahead;
+    }
+    const earlier = journal.earlier.get(url);
+    if (earlier !== undefined && (await this.#isKept(earlier)))
+      return { kind: 'fetched', fetched: earlier, bytes: null };
+    const last = record.get(url);
+    return this.#ask(url, headers, last !== undefined && (await this.#isKept(last)) ? last : null);
+  }
+
+  /** Whether a host has stopped answering. */
+  isGivenUp(host: string): boolean {
+    return (this.#faultsByHost.get(host) ?? 0) >= HOST_FAULTS_MAX;
+  }
+
+  async #ask(url: string, headers: Entry['headers'], last: FetchedUrl | null): Promise<Answer> {
+    const { fetcher, signal, onBusy } = this.#options;
+    const { host } = new URL(url);
+    let state = 'its host does not answer any more';
+    let isSilent = false;
+    for (let attempt = 1; !this.isGivenUp(host); attempt += 1) {
+      let pauseMs = BACK_OFF_MS * 4 ** (attempt - 1);
+      let isBusy = false;
+      try {
+        const answer = await fetcher.fetch(
+          {
+            url,
+            headers: { ...headers, ...conditionOf(last) },
+            limitsOf: (mediaType) => this.#limitsOf(url, mediaType),
+          },
+          signal,
+        );
+        this.#faultsByHost.delete(host);
+        if (!PASSING.has(answer.status)) return await this.#take(url, answer, last);
+        await discard(answer);
+        state = `it answers ${answer.status}`;
+        isSilent = false;
+        isBusy = BUSY.has(answer.status);
+        pauseMs = retryAfterMs(answer.header('retry-after')) ?? pauseMs;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof DocshelfError)) throw error;
+        state = error.message.replace(/^Cannot fetch "[^"]*": /, '');
+        isSilent = true;
+        if (error.fields.retryable !== true) return { kind: 'failed', state, isServerFault: isFaultOfServer(error) };
+      }
+      if (attempt >= (isBusy ? BUSY_ATTEMPTS_MAX : ATTEMPTS_MAX)) break;
+      pauseMs = Math.min(pauseMs, PAUSE_MS_MAX);
+      if (isBusy) onBusy(host, pauseMs);
+      await sleep(pauseMs, undefined, { signal });
+    }
+    if (isSilent) this.#faultsByHost.set(host, (this.#faultsByHost.get(host) ?? 0) + 1);
+    return { kind: 'failed', state, isServerFault: true };
+  }
+
+  async #take(url: string, answer: FetchedAnswer, last: FetchedUrl | null): Promise<Answer> {
+    const { body } = answer;
+    const refresh = refreshTarget(answer, url);
+    // Whom a header leads on, a redirect does too.
+    const status = refresh === null ? answer.status : 302;
+    if (status === 304 && last !== null) return { kind: 'fetched', fetched: last, bytes: null };
+    const fetched: FetchedUrl = {
+      url,
+      status,
+      location: refresh ?? (REDIRECTS.has(status) ? locationOf(answer.header('location'), url) : null),
+      contentType: answer.header('content-type') ?? '',
+      etag: answer.header('etag'),
+      lastModified: answer.header('last-modified'),
+      noFollow: saysNoFollow(answer.header('x-robots-tag') ?? ''),
+      content: null,
+    };
+    // The page that a site shows for what it does not have is content too.
+    if (status !== 200 && status !== 404 && status !== 410) {
+      await discard(answer);
+      return { kind: 'fetched', fetched, bytes: null };
+    }
+    if (body instanceof Uint8Array) return { kind: 'fetched', fetched, bytes: body };
+    const content = { ...(await this.#options.store.put({ file: body.file })), packed: null };
+    await discard(answer);
+    return { kind: 'fetched', fetched: { ...fetched, content }, bytes: null };
+  }
+
+  #limitsOf(url: string, mediaType: string): BodyLimits {
+    const { limits, archiveLimits } = this.#options;
+    if (isPageType(mediaType)) return { bytesMax: limits.pageBytesMax, memoryBytesMax: limits.pageBytesMax };
+    const isSource = /javascript|css|svg|json/.test(mediaType);
+    const memoryBytesMax = isSource ? limits.pageBytesMax : MEMORY_BYTES_MAX;
+    const bytesMax = isSitemapPath(new URL(url).pathname) ? SITEMAP_BYTES_MAX : archiveLimits.fileBytesMax;
+    return { bytesMax, memoryBytesMax };
+  }
+
+  /** Whether what an answer names is still there. */
+  async #isKept({ content }: FetchedUrl): Promise<boolean> {
+    return content === null || (await this.#options.kept.has(content));
+  }
+}
+
+function conditionOf(last: FetchedUrl | null): Record<string, string> {
+  if (last?.etag != null) return { 'if-none-match': last.etag };
+  return last?.lastModified == null ? {} : { 'if-modified-since': last.lastModified };
+}
+
+function locationOf(location: string | null, url: string): string | null {
+  return location === null ? null : (URL.parse(location, url)?.href ?? null);
+}
+
+/** Where a `Refresh` header leads; null where it leads nowhere else, or late. */
+function refreshTarget(answer: FetchedAnswer, url: string): string | null {
+  const refresh = answer.status === 200 ? refreshOf(answer.header('refresh') ?? '') : null;
+  if (refresh === null || refresh.seconds > REFRESH_SECONDS_MAX) return null;
+  const target = locationOf(refresh.address, url);
+  return target?.replace(/#.*/, '') === url ? null : target;
+}
+
+function isFaultOfServer({ code }: DocshelfError): boolean {
+  return code === 'source_unreachable' || code === 'source_timeout' || code === 'source_truncated';
+}
+
+async function discard({ body }: FetchedAnswer): Promise<void> {
+  if (!(body instanceof Uint8Array)) await rm(body.file, { force: true });
+}
+
+/** Seconds or a date (RFC 9110, section 10.2.3). */
+function retryAfterMs(text: string | null): number | null {
+  if (text === null) return null;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+}

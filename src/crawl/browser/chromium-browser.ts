@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContext } from 'playwright-core';
+import type { BrowserSettings } from '../../domain/crawl.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { AnswerRequest } from '../render/ports.ts';
+import { CHROMIUM_FLAGS, UNWANTED_FLAGS } from './chromium-flags.ts';
+import { watchMemory } from './chromium-memory.ts';
+import { findChromium } from './chromium-program.ts';
+import { ChromiumRequests, type OwnersOf } from './chromium-requests.ts';
+import { ChromiumTab } from './chromium-tab.ts';
+
+export interface ChromiumSettings extends Omit<BrowserSettings, 'verify'> {
+  /** Says where the program is (`findChromium`); nothing else of it reaches the browser. */
+  readonly env: NodeJS.ProcessEnv;
+  /** An existing folder, in which it gets one of its own. */
+  readonly tempDir: string;
+}
+
+const VIEWPORT = { width: 1280, height: 1024 };
+const LAUNCH_MS_MAX = 30_000;
+
+/** One browser process with a profile of its own, cut off from the network: `answer` answers for all of it. */
+export class ChromiumBrowser {
+  readonly #browser: Browser;
+  readonly #context: BrowserContext;
+  readonly #profileDir: string;
+  readonly #pageMsMax: number;
+  readonly #tabs = new Set<ChromiumTab>();
+  readonly #closing = new AbortController();
+
+  /** @throws DocshelfError `browser_missing`, `browser_failed` */
+  static async launch(settings: ChromiumSettings, answer: AnswerRequest): Promise<ChromiumBrowser> {
+    const { env, sandbox, tempDir, pageMsMax } = settings;
+    const program = findChromium(env);
+    const profileDir = await mkdtemp(join(tempDir, 'chromium-'));
+    try {
+      const { chromium } = await import('playwright-core');
+      const context = await chromium.launchPersistentContext(profileDir, {
+        executablePath: program,
+        chromiumSandbox: sandbox === 'auto' && process.getuid?.() !== 0,
+        args: CHROMIUM_FLAGS,
+        ignoreDefaultArgs: UNWANTED_FLAGS,
+        // Nothing of this process's environment, which may hold secrets, is the browser's business. Its socket lies in the
+        // system's temporary folder: below a data folder its path is longer than the 107 bytes that sockets may have (unix(7)).
+        env: { PATH: env.PATH ?? '', HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
+        handleSIGINT: false,
+        handleSIGTERM: false,
+        handleSIGHUP: false,
+        timeout: LAUNCH_MS_MAX,
+        viewport: VIEWPORT,
+        acceptDownloads: false,
+        serviceWorkers: 'block',
+      });
+      const browser = new ChromiumBrowser(context, profileDir, pageMsMax);
+      await browser.#intercept(answer);
+      return browser;
+    } catch (error) {
+      await rm(profileDir, { recursive: true, force: true });
+      throw new DocshelfError('browser_failed', `Cannot start "${program}": it ended, or did not answer`, {
+        next: 'Start the program by hand to see what it lacks. In a container without user namespaces it needs its sandbox turned off.',
+        cause: error,
+      });
+    }
+  }
+
+  private constructor(context: BrowserContext, profileDir: string, pageMsMax: number) {
+    const browser = context.browser();
+    if (browser === null) throw new Error('a persistent context has its browser');
+    this.#browser = browser;
+    this.#context = context;
+    this.#profileDir = profileDir;
+    this.#pageMsMax = pageMsMax;
+  }
+
+  get isGone(): boolean {
+    return !this.#browser.isConnected();
+  }
+
+  async openTab(): Promise<ChromiumTab> {
+    const tab = await ChromiumTab.open(this.#context, this.#pageMsMax);
+    this.#tabs.add(tab);
+    return tab;
+  }
+
+  async closeTab(tab: ChromiumTab): Promise<void> {
+    this.#tabs.delete(tab);
+    await tab.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#context.close().catch(() => undefined);
+    await rm(this.#profileDir, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  async #intercept(answer: AnswerRequest): Promise<void> {
+    const cdp = await this.#browser.newBrowserCDPSession();
+    const endWatch = watchMemory(cdp);
+    this.#browser.on('disconnected', endWatch);
+    await new ChromiumRequests(cdp, answer, this.#ownersOf, this.#closing.signal).start();
+  }
+
+  /** What belongs to no tab, such as a shared worker, belongs to all of them. */
+  readonly #ownersOf: OwnersOf = (frameId) => {
+    const tabs = [...this.#tabs];
+    const own = tabs.find((tab) => tab.hasFrame(frameId));
+    const visits = (own === undefined ? tabs : [own]).flatMap(({ visit }) => visit ?? []);
+    return { visits, isMainFrame: own?.mainFrameId === frameId };
+  };
+}

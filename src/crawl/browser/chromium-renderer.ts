@@ -1,0 +1,120 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import type { AnswerRequest, PageRenderer, RenderedPage, RenderOptions, RenderSession } from '../render/ports.ts';
+import { ChromiumBrowser, type ChromiumSettings } from './chromium-browser.ts';
+import type { ChromiumTab } from './chromium-tab.ts';
+
+/** Starts of the browser without one page in between: it will not get any better. */
+const STARTS_IN_VAIN_MAX = 3;
+
+/** Renders pages in the system's Chromium: each session in a browser of its own. */
+export class ChromiumRenderer implements PageRenderer {
+  readonly #settings: ChromiumSettings;
+
+  constructor(settings: ChromiumSettings) {
+    this.#settings = settings;
+  }
+
+  async open(answer: AnswerRequest): Promise<RenderSession> {
+    const session = new ChromiumSession(this.#settings, answer);
+    await session.start();
+    return session;
+  }
+}
+
+class ChromiumSession implements RenderSession {
+  readonly tabs: number;
+  readonly #settings: ChromiumSettings;
+  readonly #answer: AnswerRequest;
+  readonly #idle: ChromiumTab[] = [];
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+  #browser: Promise<ChromiumBrowser> | null = null;
+  #startsInVain = 0;
+  #isClosed = false;
+
+  constructor(settings: ChromiumSettings, answer: AnswerRequest) {
+    this.tabs = settings.tabs;
+    this.#settings = settings;
+    this.#answer = answer;
+  }
+
+  async start(): Promise<void> {
+    await this.#living();
+  }
+
+  async render(url: string, options: RenderOptions): Promise<RenderedPage> {
+    if (this.#running === this.tabs) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running += 1;
+    try {
+      const first = await this.#attempt(url, options);
+      return first.state === 'crashed' ? await this.#attempt(url, options) : first;
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const browser = await this.#browser?.catch(() => null);
+    await browser?.close();
+  }
+
+  async #attempt(url: string, options: RenderOptions): Promise<RenderedPage> {
+    options.signal.throwIfAborted();
+    const browser = await this.#living();
+    const tab = await this.#takeTab(browser);
+    if (tab === null) return crashed(url);
+    try {
+      const page = await tab.render(url, options);
+      if (page.state !== 'crashed') this.#startsInVain = 0;
+      return page;
+    } finally {
+      if (tab.isSpent || browser.isGone) await browser.closeTab(tab);
+      else this.#idle.push(tab);
+    }
+  }
+
+  async #takeTab(browser: ChromiumBrowser): Promise<ChromiumTab | null> {
+    const idle = this.#idle.pop();
+    if (idle !== undefined && !idle.isSpent) return idle;
+    // The browser may end at any moment.
+    return browser.openTab().catch(() => null);
+  }
+
+  /** The browser; a new one where the last is gone. */
+  async #living(): Promise<ChromiumBrowser> {
+    const started = this.#browser;
+    const last = await started;
+    if (last !== null && !last.isGone) return last;
+    // Of all who find it gone, one starts another.
+    return this.#browser === started ? this.#restart(last) : this.#living();
+  }
+
+  #restart(last: ChromiumBrowser | null): Promise<ChromiumBrowser> {
+    if (this.#isClosed) throw new Error('the session is closed');
+    if (this.#startsInVain === STARTS_IN_VAIN_MAX) {
+      throw new DocshelfError(
+        'browser_failed',
+        `Cannot render pages: the browser ended ${STARTS_IN_VAIN_MAX} times in a row`,
+        {
+          next: 'Look whether the machine has memory and shared memory enough for a browser.',
+        },
+      );
+    }
+    this.#startsInVain += 1;
+    this.#idle.length = 0;
+    const starting = (async () => {
+      await last?.close();
+      return ChromiumBrowser.launch(this.#settings, this.#answer);
+    })();
+    this.#browser = starting;
+    return starting;
+  }
+}
+
+function crashed(url: string): RenderedPage {
+  const nothing = { dom: null, answered: [], failures: [], consoleErrors: [], screenshot: null };
+  return { url, state: 'crashed', reason: 'the browser is gone', ...nothing };
+}

@@ -1,0 +1,230 @@
+import { readFile } from 'node:fs/promises';
+import { LRUCache } from 'lru-cache';
+import type { CDPSession } from 'playwright-core';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { FetchedAnswer } from '../ports.ts';
+import type { AnswerRequest, PageRequest } from '../render/ports.ts';
+import type { Visit } from './chromium-visit.ts';
+
+/** What the browser says of a request that waits for its answer (DevTools protocol, Fetch.requestPaused). */
+interface PausedRequest {
+  readonly requestId: string;
+  readonly frameId: string;
+  readonly resourceType: string;
+  readonly request: {
+    readonly url: string;
+    readonly method: string;
+    readonly headers: Readonly<Record<string, string>>;
+  };
+}
+
+/** Whose request it is: the visits of its tab, and whether it is for the tab's own document. */
+export type OwnersOf = (frameId: string) => { readonly visits: readonly Visit[]; readonly isMainFrame: boolean };
+
+/** Requests that are answered at once; the rest waits here and not in whoever answers. */
+const AT_ONCE_MAX = 32;
+/** Bytes of answers that are kept for the pages to come: they share their styles and scripts. */
+const KEPT_BYTES_MAX = 32 * 1024 ** 2;
+/** Bytes that are handed to the browser, which takes them as one message. */
+const BODY_BYTES_MAX = 64 * 1024 ** 2;
+
+/** What the browser does with an answer depends on these. Lengths and codings are of bytes that it never sees. */
+const HEADERS = [
+  'content-type',
+  'location',
+  'refresh',
+  'link',
+  'content-disposition',
+  'content-language',
+  'content-security-policy',
+  'cross-origin-embedder-policy',
+  'cross-origin-opener-policy',
+  'cross-origin-resource-policy',
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-expose-headers',
+  'referrer-policy',
+  'permissions-policy',
+  'x-content-type-options',
+  'x-frame-options',
+  'etag',
+  'last-modified',
+  'vary',
+];
+
+/** Headers of a request that are the browser's own business, or would ask for less than the whole. */
+const NOT_SENT =
+  /^(?:user-agent|referer|origin|host|connection|range|if-.*|cache-control|pragma|upgrade-insecure-requests|sec-.*|purpose|accept-encoding)$/;
+/** Headers that say what the browser is, and not what is asked for. */
+const SAME_FOR_ALL = /^(?:accept|accept-language|cookie)$/;
+
+/** A cookie ends where a comma is followed by the name of the next: a date's comma is not. */
+const COOKIE_END = /, (?=[^\s;,=]+=)/;
+
+/** Answers all requests of a browser: every page, frame and worker of it asks here, and nowhere else. */
+export class ChromiumRequests {
+  readonly #cdp: CDPSession;
+  readonly #answer: AnswerRequest;
+  readonly #ownersOf: OwnersOf;
+  readonly #signal: AbortSignal;
+  readonly #kept = new LRUCache<string, FetchedAnswer>({
+    maxSize: KEPT_BYTES_MAX,
+    sizeCalculation: ({ body }) => 1 + (body instanceof Uint8Array ? body.length : 0),
+  });
+  readonly #underWay = new Map<string, Promise<FetchedAnswer>>();
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(cdp: CDPSession, answer: AnswerRequest, ownersOf: OwnersOf, signal: AbortSignal) {
+    this.#cdp = cdp;
+    this.#answer = answer;
+    this.#ownersOf = ownersOf;
+    this.#signal = signal;
+  }
+
+  async start(): Promise<void> {
+    this.#cdp.on('Fetch.requestPaused', (paused) => void this.#take(paused));
+    await this.#cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] });
+  }
+
+  async #take(paused: PausedRequest): Promise<void> {
+    const owners = this.#ownersOf(paused.frameId);
+    const url = withoutFragment(paused.request.url);
+    // What the browser asks every host for by itself, nobody misses.
+    const isMissed = !(paused.resourceType === 'Other' && new URL(url).pathname === '/favicon.ico');
+    const fail = (why: string): void => {
+      if (isMissed) for (const visit of visits) visit.fail(url, why);
+    };
+    const isOwnDocument = owners.isMainFrame && paused.resourceType === 'Document';
+    // Until a page's own document is asked for, it is the one before it that asks.
+    const visits = owners.visits.filter((visit) => visit.hasDocument || isOwnDocument);
+    for (const visit of visits) visit.begin();
+    try {
+      const isAdmitted = visits.every((visit) => visit.admits(isOwnDocument));
+      const refusal = visits.length === 0 ? 'nobody' : (refusalOf(paused) ?? (isAdmitted ? null : 'budget'));
+      if (refusal !== null) {
+        fail(refusal);
+        await this.#refuse(paused);
+        return;
+      }
+      const answer = await this.#find(toPageRequest(paused, url, visits[0]?.url ?? url));
+      const bytes = await bytesOf(answer);
+      for (const visit of visits) visit.answer(url, answer.status, bytes.length);
+      if (answer.status >= 400) fail(String(answer.status));
+      if (await this.#fulfill(paused, answer, bytes)) return;
+      // What is gone by now cannot be refused either; what can be was an answer that the browser does not take.
+      if (await this.#refuse(paused)) fail('answer');
+    } catch (error) {
+      const why = error instanceof DocshelfError ? error.code : 'internal';
+      if (await this.#refuse(paused)) fail(why);
+    } finally {
+      for (const visit of visits) visit.end();
+    }
+  }
+
+  /** One answer for all who ask for the same thing. */
+  #find(request: PageRequest): Promise<FetchedAnswer> {
+    const key = keyOf(request);
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) return Promise.resolve(kept);
+    const underWay = this.#underWay.get(key);
+    if (underWay !== undefined) return underWay;
+    const asking = this.#ask(request)
+      .then((answer) => {
+        if (answer.body instanceof Uint8Array) this.#kept.set(key, answer);
+        return answer;
+      })
+      .finally(() => this.#underWay.delete(key));
+    this.#underWay.set(key, asking);
+    return asking;
+  }
+
+  async #ask(request: PageRequest): Promise<FetchedAnswer> {
+    if (this.#running === AT_ONCE_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running += 1;
+    try {
+      return await this.#answer(request, this.#signal);
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+
+  /** @returns false where the browser does not take it */
+  #fulfill({ requestId, request }: PausedRequest, answer: FetchedAnswer, bytes: Uint8Array): Promise<boolean> {
+    const sent = this.#cdp.send('Fetch.fulfillRequest', {
+      requestId,
+      responseCode: answer.status,
+      responseHeaders: headersOf(answer, request.headers.Origin),
+      body: request.method === 'HEAD' ? '' : toBase64(bytes),
+    });
+    return succeeds(sent);
+  }
+
+  /** @returns false where nobody waits for it any more */
+  #refuse({ requestId }: PausedRequest): Promise<boolean> {
+    return succeeds(this.#cdp.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }));
+  }
+}
+
+/** Why a request is not sent at all, or null. A crawl reads and changes nothing; what never ends cannot be a file. */
+function refusalOf({ request: { url, method, headers } }: PausedRequest): string | null {
+  if (!/^https?:/i.test(url)) return 'scheme';
+  if (method !== 'GET' && method !== 'HEAD') return 'method';
+  return headers.Accept === 'text/event-stream' ? 'stream' : null;
+}
+
+function toPageRequest({ request, resourceType }: PausedRequest, url: string, pageUrl: string): PageRequest {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    const lowered = name.toLowerCase();
+    if (!NOT_SENT.test(lowered)) headers[lowered] = value;
+  }
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  return { url, method, headers, isNavigation: resourceType === 'Document', pageUrl };
+}
+
+function keyOf({ url, method, headers }: PageRequest): string {
+  const own = Object.entries(headers).filter(([name]) => !SAME_FOR_ALL.test(name));
+  return JSON.stringify([method, url, own]);
+}
+
+async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
+  if (body instanceof Uint8Array) return body;
+  if (body.bytes > BODY_BYTES_MAX) {
+    throw new DocshelfError('source_too_large', `Cannot show a page what has ${body.bytes} bytes: it is too much`);
+  }
+  return readFile(body.file);
+}
+
+/**
+ * @param origin of who asks across origins. Where an answer does not say who may read it, it is read: what was kept of an
+ *   earlier request may have lost that, and the written site has it from one origin.
+ */
+function headersOf(answer: FetchedAnswer, origin: string | undefined): { name: string; value: string }[] {
+  const headers = HEADERS.flatMap((name) => {
+    const value = answer.header(name);
+    return value === null ? [] : [{ name, value }];
+  });
+  if (origin !== undefined && answer.header('access-control-allow-origin') === null) {
+    headers.push({ name: 'access-control-allow-origin', value: origin });
+    headers.push({ name: 'access-control-allow-credentials', value: 'true' });
+  }
+  const cookies = answer.header('set-cookie')?.split(COOKIE_END) ?? [];
+  return [...headers, ...cookies.map((value) => ({ name: 'set-cookie', value }))];
+}
+
+const toBase64 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64');
+
+const succeeds = (sent: Promise<unknown>): Promise<boolean> =>
+  sent.then(
+    () => true,
+    () => false,
+  );
+
+function withoutFragment(url: string): string {
+  const at = url.indexOf('#');
+  return at === -1 ? url : url.slice(0, at);
+}

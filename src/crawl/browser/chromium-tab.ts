@@ -1,0 +1,297 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BrowserContext, CDPSession, Page } from 'playwright-core';
+import type { PageState, RenderedPage, RenderOptions, SettledDom } from '../render/ports.ts';
+import { scrollToEnd, snapshot, tick, untilUnchanged } from './chromium-page-scripts.ts';
+import { Visit } from './chromium-visit.ts';
+
+/** Screens that a page is scrolled down: a page that grows while it is scrolled has no end. */
+const SCREENS_MAX = 100;
+const BOUNDS = { htmlCharactersMax: 16 * 1024 ** 2, textCharactersMax: 2 * 1024 ** 2, linksMax: 20_000 };
+/** Nothing asked for and nothing changed for so long: the page has settled. */
+const QUIET_MS = 200;
+/** What a page does more often than this it has done by then, however busy the machine is. */
+const OWN_TIME_MS = 50;
+/** A page with a clock changes for ever. */
+const CHANGING_MS_MAX = 1_000;
+/** What a page may open in the way of dialogs before it is given up. */
+const DIALOGS_MAX = 20;
+/** Pages after which a tab has gathered enough of what they left in memory. */
+const PAGES_MAX = 150;
+const POLL_MS = 10;
+const LEAVING_MS_MAX = 1_000;
+/** A tab opens and closes in some 50 ms. */
+const OPEN_MS_MAX = 10_000;
+const CLOSE_MS_MAX = 3_000;
+
+/** Why a tab is of no use any more. */
+class TabEnd extends Error {
+  readonly state: 'hung' | 'crashed';
+
+  constructor(state: 'hung' | 'crashed', message: string) {
+    super(message);
+    this.state = state;
+  }
+}
+
+/** A page's end that is none of the tab's. */
+class PageEnd extends Error {
+  readonly state: 'left' | 'failed';
+
+  constructor(state: 'left' | 'failed', message: string) {
+    super(message);
+    this.state = state;
+  }
+}
+
+/** One tab, which renders one page after another. */
+export class ChromiumTab {
+  readonly #page: Page;
+  readonly #cdp: CDPSession;
+  readonly #pageMsMax: number;
+  readonly #mainFrameId: string;
+  readonly #frameIds = new Set<string>();
+  #visit: Visit | null = null;
+  /** Loaders of the documents that the tab has shown of this page; the last one is what it shows. */
+  #loaderIds: string[] = [];
+  #url = '';
+  #loadedId = '';
+  #pages = 0;
+  #end: (reason: unknown) => void = () => undefined;
+  #hasEnded = false;
+
+  static async open(context: BrowserContext, pageMsMax: number): Promise<ChromiumTab> {
+    const page = await within(OPEN_MS_MAX, context.newPage());
+    if (page === null) throw new TabEnd('crashed', 'no tab could be opened');
+    const cdp = await context.newCDPSession(page);
+    const { frameTree } = await cdp.send('Page.getFrameTree');
+    const tab = new ChromiumTab(page, cdp, frameTree.frame.id, pageMsMax);
+    await cdp.send('Page.enable');
+    await cdp.send('Page.setLifecycleEventsEnabled', { enabled: true });
+    return tab;
+  }
+
+  private constructor(page: Page, cdp: CDPSession, mainFrameId: string, pageMsMax: number) {
+    this.#page = page;
+    this.#cdp = cdp;
+    this.#mainFrameId = mainFrameId;
+    this.#pageMsMax = pageMsMax;
+    this.#watchFrames();
+    this.#watchPage();
+  }
+
+  /** The page that is being rendered; null between two of them. */
+  get visit(): Visit | null {
+    return this.#visit;
+  }
+
+  get mainFrameId(): string {
+    return this.#mainFrameId;
+  }
+
+  hasFrame(frameId: string): boolean {
+    return frameId === this.#mainFrameId || this.#frameIds.has(frameId);
+  }
+
+  /** Whether no further page is to be rendered in it. */
+  get isSpent(): boolean {
+    return this.#hasEnded || this.#pages >= PAGES_MAX;
+  }
+
+  /** Renders a page; its tab is spent where it hung or crashed. @throws the signal's reason when it is aborted */
+  async render(url: string, { signal, withScreenshot = false }: RenderOptions): Promise<RenderedPage> {
+    this.#pages += 1;
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    ended.catch(() => undefined);
+    this.#end = (reason) => {
+      this.#hasEnded = true;
+      reject(reason);
+    };
+    const visit = new Visit(url, () => this.#end(new TabEnd('hung', 'it wrote to its console without end')));
+    const onAbort = (): void => this.#end(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(() => this.#end(new TabEnd('hung', 'its scripts let nothing else run')), this.#pageMsMax);
+    this.#visit = visit;
+    const { answered, failures, consoleErrors } = visit;
+    const base = { answered, failures, consoleErrors, screenshot: null, dom: null };
+    try {
+      signal.throwIfAborted();
+      const settled = await Promise.race([this.#settle(url, visit, withScreenshot, signal), ended]);
+      if (settled.state === 'unsettled') await Promise.race([this.#silence(), ended]);
+      return { ...base, ...settled };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof TabEnd || error instanceof PageEnd) {
+        const { state, message: reason } = error;
+        return { ...base, url: state === 'left' ? this.#url : url, state, reason };
+      }
+      // The protocol fails where the tab does.
+      this.#hasEnded = true;
+      return { ...base, url, state: 'crashed', reason: 'its tab is gone' };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      this.#visit = null;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#hasEnded = true;
+    const closing = this.#page.close().catch(() => undefined);
+    const isClosed = await within(
+      CLOSE_MS_MAX,
+      closing.then(() => true),
+    );
+    // A page that goes from document to document may never hear that it is to end.
+    if (isClosed !== true) void this.#cdp.send('Page.crash').catch(() => undefined);
+  }
+
+  async #settle(url: string, visit: Visit, withScreenshot: boolean, signal: AbortSignal) {
+    const loaderId = await this.#navigate(url, visit);
+    const isLoaded = await this.#untilLoaded(loaderId);
+    const onDocument = async <Result>(act: () => Promise<Result>): Promise<Result> => {
+      // A document that is left takes whatever ran in it along.
+      const result = await act().catch(async (error: unknown) => {
+        await this.#untilLeft(loaderId);
+        throw error;
+      });
+      this.#checkStays(loaderId);
+      return result;
+    };
+    const isQuiet = await onDocument(() => this.#untilQuiet(visit, signal));
+    const { html, text, links } = await onDocument(() => this.#run(snapshot, BOUNDS));
+    if (html === null) throw new PageEnd('failed', 'its document is too large');
+    const dom: SettledDom = { html, text, links };
+    const screenshot = withScreenshot ? await this.#screenshot() : null;
+    const state: PageState = isLoaded && isQuiet ? 'settled' : 'unsettled';
+    return {
+      url: this.#url,
+      state,
+      reason: state === 'settled' ? null : 'it went on asking for more',
+      dom,
+      screenshot,
+    };
+  }
+
+  /** @returns the id of the document's loader */
+  async #navigate(url: string, visit: Visit): Promise<string> {
+    this.#loaderIds = [];
+    const { errorText, loaderId, isDownload } = await this.#cdp.send('Page.navigate', { url });
+    if (isDownload === true) throw new PageEnd('failed', 'it is a download');
+    if (errorText !== undefined || loaderId === undefined) {
+      const [failure] = visit.failures;
+      throw new PageEnd('failed', failure?.why ?? errorText ?? 'no document came');
+    }
+    return loaderId;
+  }
+
+  /** Takes away a page that would go on asking while the next one loads. */
+  async #silence(): Promise<void> {
+    this.#visit = null;
+    await this.#cdp.send('Page.navigate', { url: 'about:blank' });
+  }
+
+  /** Half of the page's time is for this. */
+  async #untilLoaded(loaderId: string): Promise<boolean> {
+    const deadline = performance.now() + this.#pageMsMax / 2;
+    while (this.#loadedId !== loaderId) {
+      if (performance.now() > deadline) return false;
+      this.#checkStays(loaderId);
+      await delay(POLL_MS);
+    }
+    return true;
+  }
+
+  /** Nothing is asked for during a while, in which the page has had time of its own. */
+  async #untilQuiet(visit: Visit, signal: AbortSignal): Promise<boolean> {
+    const msMax = this.#pageMsMax / 6;
+    await this.#run(scrollToEnd, SCREENS_MAX);
+    await this.#run(untilUnchanged, QUIET_MS, CHANGING_MS_MAX);
+    const deadline = performance.now() + 2 * msMax;
+    for (let hadTimeAt = performance.now(); performance.now() < deadline; hadTimeAt = performance.now()) {
+      if (!(await visit.quiet(QUIET_MS, msMax, signal))) return false;
+      if (hadTimeAt - visit.lastChangeAt >= OWN_TIME_MS) return true;
+      await this.#run(tick, OWN_TIME_MS);
+    }
+    return false;
+  }
+
+  /** What runs in a document fails a little before it is said that the document is left. @throws PageEnd once that is said */
+  async #untilLeft(loaderId: string): Promise<void> {
+    const deadline = performance.now() + LEAVING_MS_MAX;
+    while (performance.now() < deadline) {
+      this.#checkStays(loaderId);
+      await delay(POLL_MS);
+    }
+  }
+
+  #checkStays(loaderId: string): void {
+    const isLeft = this.#loaderIds.includes(loaderId) && this.#loaderIds.at(-1) !== loaderId;
+    if (isLeft) throw new PageEnd('left', `its scripts went to ${this.#url}`);
+  }
+
+  async #screenshot(): Promise<Uint8Array | null> {
+    const { data } = await this.#cdp.send('Page.captureScreenshot', { format: 'png' });
+    return Buffer.from(data, 'base64');
+  }
+
+  /** Runs one of the scripts for pages in a world of its own. */
+  async #run<Given extends unknown[], Result>(script: (...given: Given) => Result, ...given: Given) {
+    const { executionContextId } = await this.#cdp.send('Page.createIsolatedWorld', {
+      frameId: this.#mainFrameId,
+      worldName: 'docshelf',
+    });
+    const { result, exceptionDetails } = await this.#cdp.send('Runtime.callFunctionOn', {
+      functionDeclaration: String(script),
+      executionContextId,
+      arguments: given.map((value) => ({ value })),
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? 'a script failed');
+    return result.value as Awaited<Result>;
+  }
+
+  #watchFrames(): void {
+    this.#cdp.on('Page.frameAttached', ({ frameId }) => this.#frameIds.add(frameId));
+    this.#cdp.on('Page.frameDetached', ({ frameId }) => this.#frameIds.delete(frameId));
+    this.#cdp.on('Page.frameNavigated', ({ frame }) => {
+      if (frame.id !== this.#mainFrameId) return;
+      this.#loaderIds.push(frame.loaderId);
+      this.#url = frame.url;
+    });
+    this.#cdp.on('Page.lifecycleEvent', ({ frameId, loaderId, name }) => {
+      if (name === 'load' && frameId === this.#mainFrameId) this.#loadedId = loaderId;
+    });
+  }
+
+  #watchPage(): void {
+    let dialogs = 0;
+    const page = this.#page;
+    page.on('crash', () => this.#end(new TabEnd('crashed', 'its tab crashed')));
+    page.on('close', () => this.#end(new TabEnd('crashed', 'its tab is gone')));
+    page.on('popup', (popup) => void popup.close().catch(() => undefined));
+    page.on('dialog', (dialog) => {
+      dialogs += 1;
+      if (dialogs > DIALOGS_MAX) this.#end(new TabEnd('hung', 'it opened dialogs without end'));
+      // A page that asks whether it may be left may.
+      const answered = dialog.type() === 'beforeunload' ? dialog.accept() : dialog.dismiss();
+      answered.catch(() => undefined);
+    });
+    page.on('pageerror', (error) => this.#visit?.hear(String(error)));
+    page.on('console', (message) => {
+      // What did not load is among the failures.
+      const isError = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
+      this.#visit?.hear(isError ? message.text() : null);
+    });
+  }
+}
+
+/** Null where it does not come in time. */
+async function within<Result>(msMax: number, promise: Promise<Result>): Promise<Result | null> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([promise, delay(msMax, null, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}

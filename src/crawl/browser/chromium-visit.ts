@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AnsweredRequest, FailedRequest } from '../render/ports.ts';
+
+/** Requests of one page: a page that asks for more asks without end. */
+const REQUESTS_MAX = 3_000;
+/** Bytes that one page is given. */
+const PAGE_BYTES_MAX = 256 * 1024 ** 2;
+/** Documents that a page's own frame may go to, redirects among them: browsers give up at 20. */
+const DOCUMENTS_MAX = 20;
+/** Failures and errors that are kept. */
+const KEPT_MAX = 100;
+const ERROR_CHARACTERS_MAX = 500;
+/** A page that says more than this to its console does nothing else. */
+const MESSAGES_MAX = 5_000;
+
+const POLL_MS = 20;
+
+/** What one page asks for and says while it is rendered. */
+export class Visit {
+  readonly answered: AnsweredRequest[] = [];
+  readonly failures: FailedRequest[] = [];
+  readonly consoleErrors: string[] = [];
+  #requests = 0;
+  #bytes = 0;
+  #documents = 0;
+  #messages = 0;
+  #inFlight = 0;
+  #lastChangeAt = performance.now();
+  readonly #onFlood: () => void;
+  /** Address of the page. */
+  readonly url: string;
+
+  /** @param onFlood called where the page says so much that it is to be given up */
+  constructor(url: string, onFlood: () => void) {
+    this.url = url;
+    this.#onFlood = onFlood;
+  }
+
+  /** Whether a request more is within the page's budget. */
+  admits(isOwnDocument: boolean): boolean {
+    this.#requests += 1;
+    if (isOwnDocument) this.#documents += 1;
+    return this.#requests <= REQUESTS_MAX && this.#bytes <= PAGE_BYTES_MAX && this.#documents <= DOCUMENTS_MAX;
+  }
+
+  /** When a request began or ended the last time, as `performance.now()` has it. */
+  get lastChangeAt(): number {
+    return this.#lastChangeAt;
+  }
+
+  /** Whether the page itself was asked for. */
+  get hasDocument(): boolean {
+    return this.#documents > 0;
+  }
+
+  begin(): void {
+    this.#inFlight += 1;
+    this.#lastChangeAt = performance.now();
+  }
+
+  end(): void {
+    this.#inFlight -= 1;
+    this.#lastChangeAt = performance.now();
+  }
+
+  answer(url: string, status: number, bytes: number): void {
+    this.#bytes += bytes;
+    this.answered.push({ url, status });
+  }
+
+  fail(url: string, why: string): void {
+    if (this.failures.length < KEPT_MAX) this.failures.push({ url, why });
+  }
+
+  /** Hears one message of the page, at whatever level. */
+  hear(error: string | null): void {
+    this.#messages += 1;
+    if (this.#messages === MESSAGES_MAX) this.#onFlood();
+    if (error !== null && this.consoleErrors.length < KEPT_MAX) {
+      this.consoleErrors.push(error.slice(0, ERROR_CHARACTERS_MAX));
+    }
+  }
+
+  /** Waits until nothing was asked for during `quietMs`. False where that did not come within `msMax`. */
+  async quiet(quietMs: number, msMax: number, signal: AbortSignal): Promise<boolean> {
+    const deadline = performance.now() + msMax;
+    for (;;) {
+      const now = performance.now();
+      if (this.#inFlight === 0 && now - this.#lastChangeAt >= quietMs) return true;
+      if (now >= deadline) return false;
+      await delay(POLL_MS, undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Finding } from '../domain/job.ts';
+
+/** Findings that wait for the names of their pages; a report lists fewer. */
+const WAITING_MAX = 5_000;
+/** Addresses that are remembered so that each is told of once. */
+const TOLD_MAX = 100_000;
+
+/**
+ * What a crawl finds wrong or leaves out, each address once. Findings name pages by their files, which have no names until
+ * the crawl is over.
+ */
+export class CrawlFindings {
+  readonly #find: (finding: Finding) => void;
+  /** Their pages by address. */
+  readonly #waiting: Finding[] = [];
+  readonly #told = new Set<string>();
+
+  constructor(find: (finding: Finding) => void) {
+    this.#find = find;
+  }
+
+  /**
+   * @param url what it is about
+   * @param referrer address of the page or file that names it; empty where none does
+   */
+  add(kind: 'left_out' | 'not_fetched' | 'too_many_redirects', url: string, referrer: string, why: string): void {
+    const key = `${kind} ${url}`;
+    if (this.#told.has(key)) return;
+    if (this.#told.size < TOLD_MAX) this.#told.add(key);
+    this.tell({ kind, page: referrer, detail: `${shown(url)}: ${why}` });
+  }
+
+  /** Tells what was found on a page that is named by its address. */
+  tell(finding: Finding): void {
+    if (this.#waiting.length < WAITING_MAX) this.#waiting.push(finding);
+    else this.#find({ ...finding, page: pathOf(finding.page) });
+  }
+
+  /** Tells of what waits. @param paths file of each address */
+  flush(paths: ReadonlyMap<string, string>): void {
+    for (const finding of this.#waiting.splice(0)) {
+      this.#find({ ...finding, page: paths.get(finding.page) ?? pathOf(finding.page) });
+    }
+  }
+}
+
+function pathOf(url: string): string {
+  return URL.parse(url)?.pathname.slice(1) ?? '';
+}
+
+/** An address fit for a line of a report. */
+function shown(url: string): string {
+  return url.length > 300 ? `${url.slice(0, 297)}...` : url;
+}

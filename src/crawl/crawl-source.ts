@@ -1,0 +1,175 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
+import type { ExportRequest } from '../domain/job.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { SiteSink, SiteSource } from '../export/ports.ts';
+import type { FileStore } from '../files/file-store.ts';
+import { Answering } from './ask/answering.ts';
+import type { FetchedUrl } from './ask/fetched-url.ts';
+import { checkShare } from './check-share.ts';
+import { Crawl } from './crawl.ts';
+import type { CrawlAdapters } from './crawl-adapters.ts';
+import { CrawlFindings } from './crawl-findings.ts';
+import { type Entry, hasContent } from './entry.ts';
+import { KeptContent } from './kept/content-packs.ts';
+import { CrawlRecord } from './kept/crawl-record.ts';
+import { CrawlJournal } from './kept/journal.ts';
+import { namePaths, nameSeeds, readRobots } from './lists/seeds.ts';
+import { findScope } from './lists/start-page.ts';
+import { livePagesOf, writeLivePages } from './live/live-pages.ts';
+import { PageRendering, type PageRenderingOptions } from './live/page-rendering.ts';
+import { PageThreads } from './pages/page-threads.ts';
+import type { CrawlNetwork } from './ports.ts';
+import { Scope } from './scope.ts';
+import { writeSite } from './site/write-site.ts';
+
+export interface CrawlSourceOptions extends CrawlAdapters {
+  readonly settings: CrawlSettings;
+  /** Full host names of the site, in lower case. */
+  readonly hosts: readonly string[];
+  /** What a bundle may hold. */
+  readonly archiveLimits: ArchiveLimits;
+  readonly browser: BrowserSettings;
+  readonly network: CrawlNetwork;
+  /** The file store that the job's files go to. */
+  readonly store: FileStore;
+  /** Its folder. */
+  readonly filesDir: string;
+  /** Of this attempt: removed after it. */
+  readonly workDir: string;
+  /** Of the job: an attempt after this one goes on from it. */
+  readonly journalDir: string;
+  /** Records of crawls, by domain. */
+  readonly recordsDir: string;
+  /** URL of the entry of the threads for pages, and how many there are. */
+  readonly pageEntry: string;
+  readonly pageThreads: number;
+}
+
+/**
+ * A live site, by HTTP.
+ *
+ * 1. Look where it begins, and read its robots.txt.
+ * 2. Go from its seeds to all that they lead to: each file is fetched, stored and looked through as it comes, and each page
+ *    opened in a browser where it is to be rendered.
+ * 3. Ask for what cannot be there, for its 404 page.
+ * 4. Name the files, and write the pages so that they lead to each other.
+ */
+export class CrawlSource implements SiteSource {
+  readonly #options: CrawlSourceOptions;
+
+  constructor(options: CrawlSourceOptions) {
+    this.#options = options;
+  }
+
+  async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
+    const { settings, hosts, archiveLimits, openFetcher, network, store, workDir } = this.#options;
+    const foundDir = join(workDir, 'found');
+    await mkdir(foundDir, { recursive: true });
+    const record = new CrawlRecord(this.#options.recordsDir, request.domain);
+    const { filesDir, pageEntry, pageThreads, journalDir } = this.#options;
+    await using held = new AsyncDisposableStack();
+    const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
+    const packFolders = { jobDir: journalDir, recordDir: record.dir };
+    const { attempt } = journal;
+    // They take as long to start as it takes to learn what the first page is.
+    const threads = held.adopt(
+      new PageThreads(pageEntry, pageThreads, { filesDir, foundDir, packFolders, attempt }),
+      (started) => started.end(),
+    );
+    const { fetcher, credentials } = await openFetcher(settings, network, workDir);
+    held.defer(() => fetcher.close());
+    const kept = new KeptContent(store, packFolders);
+    const findings = new CrawlFindings((finding) => sink.find(finding));
+    let crawl: Crawl | null = null;
+    const answering = new Answering({
+      fetcher,
+      store,
+      kept,
+      journal,
+      record: await record.read(credentials),
+      limits: settings.limits,
+      archiveLimits,
+      onBusy: (host, ms) => crawl?.onBusy(host, ms),
+      signal,
+    });
+    const scope = new Scope(await findScope(settings, hosts, answering, threads));
+    await threads.useScope(scope.settings);
+    // Fetching is half of the work, writing the other.
+    const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
+    const followsLinks = request.paths === null;
+    const parts = { settings, archiveLimits, scope, answering, journal, store, threads, findings };
+    crawl = new Crawl({ ...parts, followsLinks, onProgress });
+    const rendering = await this.#openRendering({ crawl, scope, kept, findings, signal });
+    held.defer(() => rendering?.close());
+    const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
+    checkShare(crawl, settings);
+    for (const [path, url] of wanted) {
+      if (!isAnswered(url, crawl.entries))
+        sink.find({ kind: 'path_not_found', page: path, detail: 'no page of the site answers this path' });
+    }
+    const flushing = followsLinks ? record.flush(journalDir) : Promise.resolve();
+    held.defer(() => flushing);
+    const known = crawl.entries.size;
+    const written = await writeSite({
+      entries: crawl.entries,
+      withDigest: crawl.withDigest,
+      scope,
+      notFound,
+      startUrl: settings.url,
+      threads,
+      store,
+      sink,
+      onProgress: (done, total) => sink.progress(known + (known * done) / total, 2 * known),
+      signal,
+    });
+    findings.flush(written);
+    const seen = rendering?.seen ?? new Map<string, never>();
+    await writeLivePages(journalDir, scope.settings, livePagesOf(crawl.entries, written, seen));
+    if (followsLinks) await record.write(fetchedOf(crawl.entries), credentials, journalDir);
+  }
+
+  async #openRendering(parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl }) {
+    const { settings, openRenderer, browser, workDir } = this.#options;
+    if (settings.render === null) return null;
+    const renderer = await openRenderer(browser, join(workDir, 'browser'));
+    const rendering = await PageRendering.open(renderer, { ...parts, settings: settings.render });
+    parts.crawl.useRenderer(rendering.render);
+    return rendering;
+  }
+
+  async #crawl(crawl: Crawl, scope: Scope, { paths }: ExportRequest, signal: AbortSignal) {
+    const { settings, store } = this.#options;
+    const onAbort = (): void => crawl.end(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const robots = await readRobots(settings, scope, crawl, store);
+      const wanted = paths === null ? new Map<string, string>() : namePaths(paths, scope, crawl);
+      if (paths === null) nameSeeds(settings, scope, robots, crawl);
+      const notFound = await findNotFoundPage(crawl, scope);
+      await crawl.finish();
+      return { wanted, notFound };
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+}
+
+/** What the site shows for an address that it cannot have; null where it says that it has it, or shows no page. */
+async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | null> {
+  const url = `${scope.origin}${scope.prefix}docshelf-looks-for-the-404-page`;
+  const entry = await crawl.visit(url, { askedAs: 'not_found', referrer: '', depth: 0, isOptional: true });
+  crawl.entries.delete(url);
+  const { status, content } = entry.fetched ?? { status: 0, content: null };
+  return (status === 404 || status === 410) && content !== null ? entry : null;
+}
+
+function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {
+  const entry = entries.get(url);
+  return entry !== undefined && (hasContent(entry) || entry.fetched?.location != null);
+}
+
+function fetchedOf(entries: ReadonlyMap<string, Entry>): FetchedUrl[] {
+  return Array.from(entries.values(), ({ fetched }) => fetched).filter((fetched) => fetched !== null);
+}

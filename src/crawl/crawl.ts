@@ -1,0 +1,232 @@
+import type { CrawlSettings } from '../domain/crawl.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
+import type { FileStore } from '../files/file-store.ts';
+import { Admission, type Naming } from './admission.ts';
+import { isPageType, namesPage } from './ask/answer-type.ts';
+import type { Answer, Answering } from './ask/answering.ts';
+import { FetchQueue } from './ask/fetch-queue.ts';
+import type { CrawlFindings } from './crawl-findings.ts';
+import { type ContentEntry, type Entry, hasContent } from './entry.ts';
+import { Keeping } from './keeping.ts';
+import type { CrawlJournal } from './kept/journal.ts';
+import type { PageThreads } from './pages/page-threads.ts';
+import type { Robots } from './robots.ts';
+import type { Scope } from './scope.ts';
+
+export interface CrawlOptions {
+  readonly settings: CrawlSettings;
+  readonly archiveLimits: ArchiveLimits;
+  readonly scope: Scope;
+  readonly answering: Answering;
+  readonly journal: CrawlJournal;
+  readonly store: FileStore;
+  readonly threads: PageThreads;
+  readonly findings: CrawlFindings;
+  /** Whether links to pages are followed: not where the request names its pages. */
+  readonly followsLinks: boolean;
+  readonly onProgress: (done: number, known: number) => void;
+}
+
+/** Opens a page as a reader does, once it is kept. */
+export type RenderPage = (entry: ContentEntry) => Promise<void>;
+
+/** Other hosts give what pages load, and are asked as a browser does. */
+const OTHER_HOST_IN_FLIGHT = 6;
+const IN_FLIGHT_MAX = 64;
+/** Answers that are looked through: a few for each thread, and few enough to lose when the process is killed. */
+const RESTING_MAX = 16;
+/** Goes from address to address, and keeps what each of them answers. */
+export class Crawl {
+  /** By canonical address. */
+  readonly entries = new Map<string, Entry>();
+  readonly #options: CrawlOptions;
+  readonly #queue: FetchQueue<Entry>;
+  readonly #admission: Admission;
+  readonly #keeping: Keeping;
+  /** Those who wait for an address. */
+  readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
+  #render: RenderPage | null = null;
+  #done = 0;
+  #rendered = 0;
+  #toRender = 0;
+  /** Pages that were asked for, and those of them that the server failed to give. */
+  #asked = 0;
+  #faults = 0;
+
+  constructor(options: CrawlOptions) {
+    this.#options = options;
+    const { settings, scope } = options;
+    this.#admission = new Admission(options);
+    const name = (url: string, naming: Naming): void => this.name(url, naming);
+    this.#keeping = new Keeping({ ...options, admission: this.#admission, entries: this.entries, name });
+    const ownHost = new URL(scope.origin).host;
+    this.#queue = new FetchQueue<Entry>({
+      work: (entry) => this.#work(entry),
+      boundsOf: (host) => ({
+        inFlightMax: host === ownHost ? settings.concurrency : Math.min(settings.concurrency, OTHER_HOST_IN_FLIGHT),
+        rateMax: settings.rateMax,
+      }),
+      inFlightMax: Math.max(IN_FLIGHT_MAX, settings.concurrency),
+      restingMax: RESTING_MAX,
+    });
+  }
+
+  /** Addresses that some page names a digest of. */
+  get withDigest(): ReadonlySet<string> {
+    return this.#keeping.withDigest;
+  }
+
+  /** Pages that were asked for, those of them that the server failed to give, and those that there are. */
+  get counts(): { readonly asked: number; readonly faults: number; readonly pages: number } {
+    return { asked: this.#asked, faults: this.#faults, pages: this.#keeping.size.pages };
+  }
+
+  useRobots(robots: Robots): void {
+    this.#admission.useRobots(robots);
+  }
+
+  /** From now on every page is rendered. */
+  useRenderer(render: RenderPage): void {
+    this.#render = render;
+  }
+
+  onBusy(host: string, ms: number): void {
+    this.#queue.hold(host, ms);
+    this.#queue.slowDown(host);
+  }
+
+  /** Takes an address on, unless it is known, elsewhere, or to be left out. */
+  name(url: string, naming: Naming): void {
+    const known = this.entries.get(url);
+    if (known?.askedAs === 'browser' && naming.askedAs === 'link') this.#promote(known, naming);
+    if (known !== undefined) return;
+    const entry = this.#admit(url, naming);
+    if (entry !== null) this.#queue.add(new URL(url).host, entry);
+  }
+
+  /** Asks for one address at once, whatever it is. */
+  async visit(url: string, naming: Naming): Promise<Entry> {
+    const known = this.entries.get(url);
+    if (known !== undefined) return known;
+    const entry = newEntry(url, naming);
+    this.entries.set(url, entry);
+    const { rest } = await this.#work(entry);
+    await rest;
+    return entry;
+  }
+
+  /** What an address answers, asked for before all that nobody waits for; null where it is not taken on. */
+  async ask(url: string, naming: Naming): Promise<Entry | null> {
+    const entry = this.entries.get(url) ?? this.#admit(url, naming);
+    if (entry === null || entry.state === 'done') return entry;
+    if (entry.state === 'waiting') this.#queue.addUrgent(new URL(url).host, entry);
+    const waiter = this.#waiters.get(entry) ?? Promise.withResolvers<void>();
+    this.#waiters.set(entry, waiter);
+    await waiter.promise;
+    return entry;
+  }
+
+  /** Takes what its scripts have made of a page in place of what came. @param html in UTF-8 */
+  async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
+    await this.#keeping.settle(entry, html);
+  }
+
+  /** Resolves when every address that was named has been asked for. @throws what storing throws; what `end` is given */
+  async finish(): Promise<void> {
+    await this.#queue.drain();
+  }
+
+  end(reason: unknown): void {
+    this.#queue.end(reason);
+  }
+
+  /** What a page has loaded turns out to be a page of its own. */
+  #promote(entry: Entry, naming: Naming): void {
+    if (!this.#admission.admits(entry.url, naming, this.#keeping.size)) return;
+    entry.askedAs = naming.askedAs;
+    if (entry.state === 'done') this.#renderIfPage(entry);
+  }
+
+  #admit(url: string, naming: Naming): Entry | null {
+    if (!this.#admission.admits(url, naming, this.#keeping.size)) return null;
+    const entry = newEntry(url, naming);
+    this.entries.set(url, entry);
+    return entry;
+  }
+
+  /** Asks for an address; `rest` keeps what it answered. */
+  async #work(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
+    const { answering, findings } = this.#options;
+    // Somebody could not wait for its turn.
+    if (entry.state !== 'waiting') return { rest: Promise.resolve() };
+    entry.state = 'asked';
+    const isLink = entry.askedAs === 'link';
+    // What waited while the limit was reached.
+    const full = isLink ? this.#admission.reasonAgainstPage(this.#keeping.size) : null;
+    if (full !== null) {
+      this.#admission.leaveOut(entry.url, entry, full);
+      return { rest: this.#count(entry, null) };
+    }
+    if (isLink) this.#asked += 1;
+    const answer = await answering.get(entry.url, entry.headers);
+    if (answer.kind === 'fetched') return { rest: this.#count(entry, this.#take(entry, answer)) };
+    if (isLink && answer.isServerFault) this.#faults += 1;
+    if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, answer.state);
+    return { rest: this.#count(entry, null) };
+  }
+
+  async #take(entry: Entry, { fetched, bytes }: Extract<Answer, { readonly kind: 'fetched' }>): Promise<void> {
+    await this.#keeping.take(entry, fetched, bytes);
+    this.#renderIfPage(entry);
+  }
+
+  #renderIfPage(entry: Entry): void {
+    if (this.#render !== null && isRendered(entry)) this.#queue.await(this.#renderPage(this.#render, entry));
+  }
+
+  async #renderPage(render: RenderPage, entry: ContentEntry): Promise<void> {
+    this.#toRender += 1;
+    await render(entry);
+    this.#rendered += 1;
+    this.#tell();
+  }
+
+  async #count(entry: Entry, taking: Promise<void> | null): Promise<void> {
+    await taking;
+    entry.state = 'done';
+    this.#waiters.get(entry)?.resolve();
+    this.#waiters.delete(entry);
+    this.#done += 1;
+    this.#tell();
+  }
+
+  #tell(): void {
+    this.#options.onProgress(this.#done + this.#rendered, this.entries.size + this.#toRender);
+  }
+}
+
+/** A page of its own, and no part of one that a script asks for. */
+function isRendered(entry: Entry): entry is ContentEntry {
+  return hasContent(entry) && entry.place !== null && isPageType(entry.type) && namesPage(entry.askedAs);
+}
+
+function newEntry(url: string, naming: Naming): Entry {
+  const { askedAs, referrer, depth, redirects = 0, isOptional = false, headers = null } = naming;
+  return {
+    url,
+    askedAs,
+    referrer,
+    depth,
+    redirects,
+    isOptional,
+    headers,
+    state: 'waiting',
+    isFollowed: true,
+    isPageInstead: false,
+    fetched: null,
+    settled: null,
+    type: '',
+    charset: null,
+    place: null,
+  };
+}

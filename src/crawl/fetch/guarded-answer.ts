@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { DocshelfError } from '../../domain/errors.ts';
+import { bodyFault, type RequestFacts, requestFault } from '../../net/http-faults.ts';
+import type { BodyLimits, FetchedAnswer, FetchRequest } from '../ports.ts';
+
+/** Statuses whose body nobody wants. */
+const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
+
+/**
+ * Hears what undici says of one request, decodes the body and bounds it: both as it comes and as it becomes, so that a
+ * small body that grows without end is given up when it passes the limit.
+ */
+export class AnswerReader implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<FetchedAnswer>;
+  isOver = false;
+  readonly #limitsOf: FetchRequest['limitsOf'];
+  readonly #facts: RequestFacts;
+  readonly #spoolDir: string;
+  readonly #resolve: (answer: FetchedAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  #controller: Dispatcher.DispatchController | null = null;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #limits: BodyLimits = { bytesMax: 0, memoryBytesMax: 0 };
+  #decoder: Transform | null = null;
+  #chunks: Buffer[] = [];
+  #receivedBytes = 0;
+  #isPaused = false;
+  #bytes = 0;
+  #file: { readonly path: string; readonly stream: WriteStream } | null = null;
+
+  constructor(limitsOf: FetchRequest['limitsOf'], facts: RequestFacts, spoolDir: string) {
+    this.#limitsOf = limitsOf;
+    this.#facts = facts;
+    this.#spoolDir = spoolDir;
+    const { promise, resolve, reject } = Promise.withResolvers<FetchedAnswer>();
+    this.answer = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  /** Gives the request up, wherever it is. */
+  abort(reason: unknown): void {
+    this.#fail(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Given up while it waited for its connection.
+    if (this.isOver) controller.abort(new Error('given up'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    this.#limits = hasNoUse(status) ? NOTHING : this.#limitsOf(mediaTypeOf(headers));
+    if (hasNoUse(status)) return;
+    const coding = String(headers['content-encoding'] ?? '')
+      .trim()
+      .toLowerCase();
+    if (coding !== '' && coding !== 'identity') this.#decodeWith(coding);
+    else if (Number(headers['content-length'] ?? 0) > this.#limits.bytesMax) this.#fail(this.#tooLarge());
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.isOver) return;
+    this.#receivedBytes += chunk.length;
+    if (this.#limits === NOTHING) {
+      if (this.#receivedBytes <= UNUSED_BYTES_MAX) return;
+      this.#end();
+      controller.abort(new Error('unused'));
+      // A coding that gives nothing for all it takes must end as well.
+    } else if (this.#receivedBytes > this.#limits.bytesMax + UNUSED_BYTES_MAX) this.#fail(this.#tooLarge());
+    else if (this.#decoder === null) this.#take(chunk);
+    else if (!this.#decoder.write(chunk)) {
+      controller.pause();
+      this.#decoder.once('drain', () => controller.resume());
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.isOver) return;
+    if (this.#decoder === null) this.#end();
+    else this.#decoder.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    const isBody = this.#status !== 0;
+    this.#fail(isBody ? bodyFault(error, this.#facts, this.#receivedBytes) : requestFault(error, this.#facts));
+  }
+
+  #decodeWith(coding: string): void {
+    const decoder = decoderOf(coding);
+    if (decoder === null) {
+      const state = `its Content-Encoding "${coding.slice(0, 32)}" was not asked for`;
+      this.#fail(this.#error('source_encoded', state));
+      return;
+    }
+    this.#decoder = decoder;
+    decoder.on('data', (chunk: Buffer) => this.#take(chunk));
+    decoder.on('end', () => this.#end());
+    decoder.on('error', () =>
+      this.#fail(this.#error('source_encoded', 'its body is not what its Content-Encoding says')),
+    );
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.isOver) return;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#limits.bytesMax) this.#fail(this.#tooLarge());
+    else if (this.#file !== null) this.#write(chunk);
+    else {
+      this.#chunks.push(chunk);
+      if (this.#bytes > this.#limits.memoryBytesMax) this.#spool();
+    }
+  }
+
+  /** What is in memory goes to a file, and the rest after it. */
+  #spool(): void {
+    const path = join(this.#spoolDir, `body-${randomBytes(8).toString('hex')}`);
+    this.#file = { path, stream: createWriteStream(path, { flags: 'wx' }) };
+    this.#file.stream.on('error', (error) => this.#fail(error));
+    for (const chunk of this.#chunks.splice(0)) this.#write(chunk);
+  }
+
+  #write(chunk: Buffer): void {
+    // What was read already comes all the same, after the pause has begun.
+    if (this.#file?.stream.write(chunk) !== false || this.#isPaused) return;
+    const source = this.#decoder ?? this.#controller;
+    this.#isPaused = true;
+    source?.pause();
+    this.#file.stream.once('drain', () => {
+      this.#isPaused = false;
+      source?.resume();
+    });
+  }
+
+  #end(): void {
+    if (this.isOver) return;
+    const headers = this.#headers;
+    const header = (name: string): string | null => {
+      const value = headers[name];
+      return Array.isArray(value) ? value.join(', ') : (value ?? null);
+    };
+    const status = this.#status;
+    const finish = (body: FetchedAnswer['body']): void => {
+      if (this.isOver) return;
+      this.isOver = true;
+      this.#resolve({ status, header, body });
+    };
+    if (this.#file === null) {
+      finish(joined(this.#chunks, this.#bytes));
+    } else {
+      const { path, stream } = this.#file;
+      stream.end(() => finish({ file: path, bytes: this.#bytes }));
+    }
+  }
+
+  #fail(reason: unknown): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#chunks = [];
+    this.#decoder?.destroy();
+    if (this.#file !== null) {
+      const { path, stream } = this.#file;
+      // Nobody waits for the file to be gone: it lies in the folder of an attempt.
+      stream.on('close', () => void rm(path, { force: true }).catch(() => undefined));
+      stream.destroy();
+    }
+    this.#reject(reason);
+    this.#controller?.abort(new Error('given up'));
+  }
+
+  #tooLarge(): DocshelfError {
+    return this.#error('source_too_large', `it is larger than ${this.#limits.bytesMax} bytes`);
+  }
+
+  #error(code: 'source_too_large' | 'source_encoded', state: string): DocshelfError {
+    const fields = { retryable: false, receivedBytes: this.#receivedBytes };
+    return new DocshelfError(code, `Cannot fetch ${this.#facts.thing}: ${state}`, { fields });
+  }
+}
+
+const NOTHING: BodyLimits = { bytesMax: 0, memoryBytesMax: 0 };
+/** Of a body that nobody wants so much is read, to keep the connection. */
+const UNUSED_BYTES_MAX = 64 * 1024;
+
+/** In a buffer of its own, which may be handed to another thread whole. */
+function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
+  const body = new Uint8Array(bytes);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body;
+}
+
+function mediaTypeOf(headers: IncomingHttpHeaders): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+function decoderOf(coding: string): Transform | null {
+  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip();
+  if (coding === 'deflate') return createInflate();
+  return coding === 'br' ? createBrotliDecompress() : null;
+}

@@ -1,0 +1,117 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoOf } from '../../domain/errors.ts';
+import { replaceFile } from '../../files/index.ts';
+import type { FetchedUrl } from '../ask/fetched-url.ts';
+import { readLines } from './journal.ts';
+
+const FILE = 'record.jsonl';
+const PACK = /\.pack$/;
+/** A pack of which less is named is given up: what it still holds is fetched anew, and goes to a new one. */
+const LIVE_SHARE_MIN = 0.5;
+const SMALL_PACK_BYTES = 1024 ** 2;
+
+/**
+ * What the last crawl of a domain was answered, in a folder of the domain: the next one asks for what has changed since. What
+ * was looked through is in packs beside it, and the rest in the file store.
+ */
+export class CrawlRecord {
+  readonly dir: string;
+
+  constructor(recordsDir: string, domain: string) {
+    this.dir = join(recordsDir, domain);
+  }
+
+  /** Empty where there is none, or where it was made with other credentials: whoever may see more is answered otherwise. */
+  async read(credentials: string): Promise<ReadonlyMap<string, FetchedUrl>> {
+    const text = await textOf(join(this.dir, FILE));
+    const end = text.indexOf('\n');
+    const [salt = '', digest] = text.slice(0, end).split(' ');
+    if (end === -1 || digest !== digestOf(salt, credentials)) return new Map();
+    const all = readLines(text.slice(end + 1));
+    const wasted = await this.#wastedPacks(all);
+    const usable = all.filter(({ content }) => content?.packed == null || !wasted.has(content.packed.pack));
+    return new Map(usable.map((fetched) => [fetched.url, fetched]));
+  }
+
+  /** Has the disk begin with the packs of a job, which `write` takes in: there is less to wait for then. Never fails. */
+  async flush(jobDir: string): Promise<void> {
+    const names = await readdir(jobDir).catch(() => []);
+    const packs = names.filter((name) => PACK.test(name));
+    // What goes wrong here goes wrong there too, and is told there.
+    await Promise.allSettled(packs.map((name) => flushFile(join(jobDir, name))));
+  }
+
+  /**
+   * Replaces the record, whole or not at all, and takes in the packs that it names.
+   *
+   * @param jobDir holds the packs of the job
+   */
+  async write(all: readonly FetchedUrl[], credentials: string, jobDir: string): Promise<void> {
+    await mkdir(this.dir, { recursive: true });
+    const packs = new Set(all.flatMap(({ content }) => (content?.packed == null ? [] : [content.packed.pack])));
+    for (const pack of packs) await takeIn(pack, jobDir, this.dir);
+    const salt = randomBytes(16).toString('hex');
+    const lines = [`${salt} ${digestOf(salt, credentials)}`];
+    for (const fetched of all) if (fetched.content !== null) lines.push(JSON.stringify(fetched));
+    await replaceFile(join(this.dir, FILE), `${lines.join('\n')}\n`);
+    for (const name of await readdir(this.dir)) {
+      if (PACK.test(name) && !packs.has(name)) await rm(join(this.dir, name), { force: true });
+    }
+  }
+
+  async #wastedPacks(all: readonly FetchedUrl[]): Promise<ReadonlySet<string>> {
+    const liveBytes = new Map<string, number>();
+    for (const { content } of all) {
+      if (content?.packed == null) continue;
+      const { pack } = content.packed;
+      liveBytes.set(pack, (liveBytes.get(pack) ?? 0) + content.size);
+    }
+    const wasted = new Set<string>();
+    for (const [pack, bytes] of liveBytes) {
+      const info = await stat(join(this.dir, pack)).catch(() => null);
+      const isSmall = info !== null && info.size <= SMALL_PACK_BYTES;
+      if (info === null || (!isSmall && bytes < info.size * LIVE_SHARE_MIN)) wasted.add(pack);
+    }
+    return wasted;
+  }
+}
+
+/** The digests of all content in the file store that the records in a folder name. */
+export async function recordedContents(recordsDir: string): Promise<Set<string>> {
+  const digests = new Set<string>();
+  for (const domain of await readdir(recordsDir)) {
+    const text = await textOf(join(recordsDir, domain, FILE));
+    for (const { content } of readLines(text.slice(text.indexOf('\n') + 1))) {
+      if (content !== null && content.packed === null) digests.add(content.sha256);
+    }
+  }
+  return digests;
+}
+
+/** Moves a pack, flushed, unless it is there already: the record that names it must not outlive its content in a power cut. */
+async function takeIn(pack: string, jobDir: string, dir: string): Promise<void> {
+  try {
+    await flushFile(join(jobDir, pack));
+    await rename(join(jobDir, pack), join(dir, pack));
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+async function flushFile(file: string): Promise<void> {
+  await using handle = await open(file, 'r');
+  await handle.datasync();
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return '';
+    throw error;
+  });
+}
+
+function digestOf(salt: string, credentials: string): string {
+  return createHash('sha256').update(`${salt} ${credentials}`).digest('hex');
+}

@@ -1,0 +1,92 @@
+import type { RenderSettings } from '../../domain/crawl.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Naming } from '../admission.ts';
+import { storedAnswer } from '../ask/stored-answer.ts';
+import type { Crawl } from '../crawl.ts';
+import type { CrawlFindings } from '../crawl-findings.ts';
+import type { ContentEntry } from '../entry.ts';
+import type { KeptContent } from '../kept/content-packs.ts';
+import { chooseHtml, findingsOf, type LivePage, livePageOf } from '../render/index.ts';
+import type { AnswerRequest, PageRenderer, PageRequest, RenderSession } from '../render/ports.ts';
+import type { Scope } from '../scope.ts';
+
+export interface PageRenderingOptions {
+  readonly settings: RenderSettings;
+  readonly crawl: Pick<Crawl, 'ask' | 'name' | 'settle'>;
+  readonly scope: Scope;
+  readonly kept: KeptContent;
+  readonly findings: CrawlFindings;
+  readonly signal: AbortSignal;
+}
+
+/** Headers that a crawl sends itself, or not at all: what is exported is what anybody gets who comes for the first time. */
+const NOT_SENT: ReadonlySet<string> = new Set(['cookie', 'authorization']);
+
+/**
+ * Opens the pages of a crawl in a browser that asks the crawl for everything: what a page loads is kept as it came, and
+ * fetched once. Names the links that its scripts have made, and takes the settled document where the text is not in the
+ * page that came.
+ */
+export class PageRendering {
+  /** What pages were seen to be, by address. */
+  readonly seen = new Map<string, LivePage>();
+  readonly #options: PageRenderingOptions;
+  #session: RenderSession | null = null;
+
+  /** @throws DocshelfError `browser_missing`, `browser_failed` */
+  static async open(renderer: PageRenderer, options: PageRenderingOptions): Promise<PageRendering> {
+    const rendering = new PageRendering(options);
+    rendering.#session = await renderer.open(rendering.#answer);
+    return rendering;
+  }
+
+  private constructor(options: PageRenderingOptions) {
+    this.#options = options;
+  }
+
+  /** @throws DocshelfError `browser_failed`; the signal's reason */
+  readonly render = async (entry: ContentEntry): Promise<void> => {
+    const { settings, crawl, kept, findings, signal } = this.#options;
+    const { url, depth, isFollowed } = entry;
+    if (this.#session === null) throw new Error('the browser is not open');
+    const page = await this.#session.render(url, { signal });
+    this.seen.set(url, livePageOf(page));
+    for (const finding of findingsOf(url, page)) findings.tell(finding);
+    if (page.dom === null) return;
+    if (isFollowed) {
+      for (const link of page.dom.links) this.#name(link, { askedAs: 'link', referrer: url, depth: depth + 1 });
+    }
+    const bytes = await kept.read(entry.fetched.content);
+    const chosen = chooseHtml(new TextDecoder(entry.charset ?? 'utf-8').decode(bytes), page, settings.scripts);
+    // A settled document is written as HTML, which no browser reads in a file of XHTML.
+    if (chosen.kind === 'settled' && entry.type === 'text/html')
+      await crawl.settle(entry, new TextEncoder().encode(chosen.html));
+  };
+
+  async close(): Promise<void> {
+    await this.#session?.close();
+  }
+
+  #name(link: string, naming: Naming): void {
+    const { crawl, scope } = this.#options;
+    const url = URL.parse(link);
+    const canonical = url === null ? null : scope.canonical(url);
+    if (canonical !== null) crawl.name(canonical, naming);
+  }
+
+  readonly #answer: AnswerRequest = async (request) => {
+    const { crawl, scope, kept } = this.#options;
+    const url = scope.canonical(new URL(request.url));
+    const entry = url === null ? null : await crawl.ask(url, namingOf(request));
+    if (entry === null || entry.fetched === null) {
+      throw new DocshelfError('source_failed', `Cannot fetch "${request.url}": the export leaves it out`);
+    }
+    return storedAnswer(entry.fetched, (content) => kept.read(content));
+  };
+}
+
+/** A frame is a page like others; all else is what a page happens to need. */
+function namingOf({ isNavigation, pageUrl: referrer, headers }: PageRequest): Naming {
+  const said = Object.entries(headers).filter(([name]) => !NOT_SENT.has(name));
+  return { askedAs: isNavigation ? 'frame' : 'browser', referrer, depth: 0, headers: Object.fromEntries(said) };
+}

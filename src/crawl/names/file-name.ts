@@ -1,0 +1,135 @@
+import { extension } from 'mime-types';
+import { isPage, OWN_FOLDER } from '../../domain/release.ts';
+import { mediaTypeOf } from '../../web/index.ts';
+
+/** Where files of other hosts go. */
+export const EXTERNAL_FOLDER = '_external';
+
+/** The name that an address has by itself, before it is compared with others. */
+export interface NaturalName {
+  /** Folder, empty or with a slash at its end. */
+  readonly folder: string;
+  /** Of the last segment, without its extension. */
+  readonly stem: string;
+  /** With its dot, or empty. */
+  readonly extension: string;
+}
+
+/** Bytes of UTF-8 of one segment; file systems hold 255, and a suffix is put behind some. */
+const SEGMENT_BYTES_MAX = 180;
+/** Bytes of a whole path: Windows' programs stop long before PATH_MAX. */
+const PATH_BYTES_MAX = 900;
+/** An archive may have 64. */
+const DEPTH_MAX = 48;
+/** Takes in what is nested too deep or named too long. */
+const LONG_FOLDER = '_long/';
+
+/** What Windows refuses in names, slashes that were percent-encoded, and control characters. */
+const REFUSED = /[\u0000-\u001f\u007f-\u009f<>:"|?*\\/]/g;
+/** Devices of Windows, with whatever extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
+/** What an importer takes for a launcher beside the site (contract, section 3). */
+const LAUNCHER = /^start docs/i;
+const OWN = OWN_FOLDER.replace('/', '');
+
+const SCRIPT = /^(?:text|application)\/(?:x-)?(?:java|ecma)script$/;
+/** Types that a browser looks at before it uses a file: with another one the page breaks. */
+const STRICT: ReadonlySet<string> = new Set([
+  'text/html',
+  'application/xhtml+xml',
+  'text/css',
+  'text/javascript',
+  'image/svg+xml',
+  'application/wasm',
+]);
+const MEDIA = /^(?:image|audio|video)\//;
+/** Types that say nothing of a file. */
+const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
+
+/**
+ * The name of what an address answered with a type: its path decoded, `index` for a folder, an extension where the one that
+ * is there would be served as another type, and whatever a file system would refuse or docshelf would not serve written anew.
+ * The query is not in it.
+ *
+ * @param type media type without parameters, in lower case; empty where the answer had none
+ */
+export function naturalName(url: URL, type: string, ownOrigin: string): NaturalName {
+  const isOwn = url.origin === ownOrigin;
+  const segments = url.pathname.slice(1).split('/').map(decodeSegment);
+  const last = segments.pop() ?? '';
+  const folders = segments.map((segment, at) => safeSegment(segment, isOwn && at === 0));
+  if (!isOwn) folders.unshift(EXTERNAL_FOLDER, safeSegment(url.host, false));
+  const name = last === '' ? 'index' : safeSegment(last, isOwn && folders.length === 0);
+  return bounded({ folder: folders.map((folder) => `${folder}/`).join(''), ...withExtension(name, type) });
+}
+
+export function pathOf({ folder, stem, extension: dotted }: NaturalName, suffix = ''): string {
+  return `${folder}${stem}${suffix}${dotted}`;
+}
+
+function withExtension(name: string, type: string): { stem: string; extension: string } {
+  const added = missingExtension(name, type);
+  if (added !== null) return { stem: name, extension: added };
+  const dot = name.lastIndexOf('.');
+  return dot <= 0 ? { stem: name, extension: '' } : { stem: name.slice(0, dot), extension: name.slice(dot) };
+}
+
+/** The extension that a name lacks to be served as its type; null where it needs none. */
+function missingExtension(name: string, answered: string): string | null {
+  const type = SCRIPT.test(answered) ? 'text/javascript' : answered;
+  const [served = ''] = mediaTypeOf(name).split(';');
+  if (served === type) return null;
+  const isKnown = served !== 'application/octet-stream';
+  if (isKnown) {
+    const isMisread = isPage(name) && type !== '' && type !== 'application/octet-stream';
+    const isOther = MEDIA.test(type) && !MEDIA.test(served);
+    if (!STRICT.has(type) && !isMisread && !isOther) return null;
+  }
+  if (type === 'text/javascript') return '.js';
+  if (type === 'image/jpeg') return '.jpg';
+  if (GENERIC.has(type) && type !== 'text/plain') return null;
+  const found = extension(type);
+  return found === false || name.toLowerCase().endsWith(`.${found}`) ? null : `.${found}`;
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment).normalize('NFC');
+  } catch {
+    return segment;
+  }
+}
+
+/** @param isRoot whether it is the first of the site's own path */
+function safeSegment(segment: string, isRoot: boolean): string {
+  let name = segment.replace(REFUSED, '_').replace(/[. ]+$/, (end) => '_'.repeat(end.length));
+  if (name === '') name = '_';
+  if (DEVICE.test(name)) name = `_${name}`;
+  // What begins with a dot is never served, but for the one folder of RFC 8615.
+  if (name.startsWith('.') && !(isRoot && name === '.well-known')) name = `_${name}`;
+  if (isRoot && (name.toLowerCase() === OWN || LAUNCHER.test(name))) name = `_${name}`;
+  return name;
+}
+
+/** Too long a name keeps its beginning, and says so: it may be that of others, which are then told apart. */
+function bounded(name: NaturalName): NaturalName {
+  const folders = name.folder.split('/').slice(0, -1);
+  const stem = cut(name.stem, SEGMENT_BYTES_MAX);
+  // An extension that long is none.
+  const dotted = name.extension.length > 20 ? cut(name.extension, 20) : name.extension;
+  const isTooLong = folders.length >= DEPTH_MAX || Buffer.byteLength(pathOf(name)) > PATH_BYTES_MAX;
+  const folder = isTooLong ? LONG_FOLDER : folders.map((each) => `${cut(each, SEGMENT_BYTES_MAX)}/`).join('');
+  return { folder, stem, extension: dotted };
+}
+
+function cut(text: string, bytesMax: number): string {
+  if (Buffer.byteLength(text) <= bytesMax) return text;
+  let kept = '';
+  let bytes = 0;
+  for (const character of text) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > bytesMax - 1) break;
+    kept += character;
+  }
+  return `${kept}_`;
+}

@@ -1,0 +1,85 @@
+import { hash } from 'node:crypto';
+import { htmlCharset, markedCharset } from '../../web/index.ts';
+import { type FoundKind, type FoundReferences, findReferences, referencesOf } from '../../web/rewrite/index.ts';
+import { namesPage } from '../ask/answer-type.ts';
+import { saysNoFollow } from '../meta-robots.ts';
+import type { Scope } from '../scope.ts';
+import type { FoundStore } from './found-store.ts';
+import type { PageContent } from './page-content.ts';
+import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
+import { payloadsOf } from './payloads.ts';
+import { baseOf, type Target, type Targets } from './reference-target.ts';
+
+/** What a reference of these kinds leads to is no file of its own. */
+const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'integrity']);
+
+/** Reads files: packs them, finds what they refer to, keeps that, and tells of addresses that are new. */
+export class PageReading {
+  readonly #contents: PageContent;
+  readonly #found: FoundStore;
+  readonly #scope: Scope;
+  readonly #targets: Targets;
+
+  constructor(contents: PageContent, found: FoundStore, scope: Scope, targets: Targets) {
+    this.#contents = contents;
+    this.#found = found;
+    this.#scope = scope;
+    this.#targets = targets;
+  }
+
+  read({ url, type, charset, content }: ReadOrder): ReadPage {
+    const bytes = content instanceof Uint8Array ? content : this.#contents.read(content);
+    const kept =
+      content instanceof Uint8Array
+        ? { sha256: hash('sha256', bytes), size: bytes.length, packed: this.#contents.pack(bytes) }
+        : content;
+    const isMarkup = type === 'html' || type === 'xml';
+    // The header decides where both speak, and a byte order mark over both (HTML standard, "encoding sniffing").
+    const own = isMarkup ? htmlCharset(bytes) : type === 'css' ? cssCharset(bytes) : null;
+    const found = findReferences({
+      type,
+      bytes,
+      charset: markedCharset(bytes) ?? charset ?? own ?? 'utf-8',
+      path: new URL(url).pathname,
+    });
+    const { urls, withDigest } = this.#newUrls(found, url, isMarkup);
+    return {
+      content: kept,
+      place: this.#found.add(found),
+      charset: found.charset,
+      noFollow: found.robots.some(saysNoFollow),
+      urls,
+      withDigest,
+      payloads: type === 'html' ? payloadsOf(url, bytes) : [],
+    };
+  }
+
+  #newUrls(found: FoundReferences, fileUrl: string, isMarkup: boolean) {
+    const base = baseOf(found, fileUrl, this.#scope.origin + this.#scope.prefix, isMarkup);
+    const urls: FoundUrl[] = [];
+    const withDigest: string[] = [];
+    for (const reference of referencesOf(found)) {
+      const { kind } = reference;
+      if (NO_FILE.has(kind) && kind !== 'integrity') continue;
+      const target = this.#targets.of(reference, base);
+      if (target === null) continue;
+      if (kind === 'integrity') withDigest.push(target.canonical);
+      else if (isNew(target, namesPage(kind))) urls.push({ kind, url: target.canonical });
+    }
+    return { urls, withDigest };
+  }
+}
+
+/** Whether this is the first that is told of it. */
+function isNew(target: Target, isLink: boolean): boolean {
+  if (isLink ? target.isToldAsLink : target.isToldAsFile) return false;
+  if (isLink) target.isToldAsLink = true;
+  else target.isToldAsFile = true;
+  return true;
+}
+
+/** What a style sheet begins with (CSS Syntax Level 3, section 3.2). */
+function cssCharset(bytes: Uint8Array): string | null {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100)).toString('latin1');
+  return /^@charset "([\w.:-]+)";/.exec(head)?.[1]?.toLowerCase() ?? null;
+}

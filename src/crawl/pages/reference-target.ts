@@ -1,0 +1,140 @@
+import { type FoundReference, type FoundReferences, ownString, resolveSpecifier } from '../../web/rewrite/index.ts';
+import type { Scope } from '../scope.ts';
+
+/** Where a reference leads. */
+export interface Target {
+  /** Absolute, with its fragment. */
+  readonly href: string;
+  /** With its `#`, or empty. */
+  readonly hash: string;
+  readonly canonical: string;
+  readonly isOwn: boolean;
+  /** Whether it has been told of, as what a link leads to and as what a page loads. */
+  isToldAsLink: boolean;
+  isToldAsFile: boolean;
+  /** Where it leads from the folder that was written last, and the path that it has there. */
+  seenFrom: Folder | null;
+  path: string;
+  address: string;
+}
+
+/** A folder whose files are being written, as long as names stay what they are. */
+export interface Folder {
+  /** With its slash; empty for the root. */
+  readonly path: string;
+}
+
+/** Where the references of a file start from. */
+export interface ReferenceBase {
+  /** Address of the file. */
+  readonly fileUrl: string;
+  /** What its relative references are resolved against: its `<base>`, or itself. */
+  readonly baseUrl: string;
+  /** What the addresses in a script are resolved against that are seen from the page. */
+  readonly pageUrl: string;
+  readonly importMaps: readonly string[];
+}
+
+/** @param siteUrl stands for the page of a file that pages load; `isPage`: whether it is markup, and a page itself */
+export function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string, isPage: boolean): ReferenceBase {
+  const baseUrl = found.base === null ? fileUrl : (URL.parse(found.base, fileUrl)?.href ?? fileUrl);
+  return { fileUrl, baseUrl, pageUrl: isPage ? baseUrl : siteUrl, importMaps: found.importMaps };
+}
+
+/** Whether an import map leads a specifier: then the map is written anew, and the specifier stays. */
+export function isMapped({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean {
+  return kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
+}
+
+/** Addresses that are remembered, and bases of theirs: the menu of a site is on all of its pages. */
+const KNOWN_MAX = 100_000;
+const BASES_MAX = 2_000;
+const SCHEME = /^https?:/i;
+
+type KnownTargets = Map<string, Target | null>;
+
+/** As much of its base as a reference needs. */
+type Needed = 'nothing' | 'origin' | 'folder' | 'all';
+
+/** Resolves references, and remembers what they lead to. */
+export class Targets {
+  readonly #scope: Scope;
+  /** By as much of the base as a reference needs. */
+  #byBase = new Map<string, KnownTargets>();
+  #known = 0;
+  /** Of the base that was asked for last: the references of a file have the same. */
+  #lastBase = '';
+  readonly #last = new Map<Needed, KnownTargets>();
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+  }
+
+  /** Null for what leads nowhere, and for what is not http(s). */
+  of(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): Target | null {
+    const { kind, url } = reference;
+    if (kind === 'module') {
+      const resolved = resolveSpecifier(url, base.baseUrl, base.importMaps);
+      return resolved === null ? null : this.#resolve(resolved.url, base.baseUrl);
+    }
+    // A base is resolved against the address of the page itself.
+    if (kind === 'base') return this.#resolve(url, base.fileUrl);
+    return this.#resolve(url, kind === 'worker' ? base.pageUrl : base.baseUrl);
+  }
+
+  #resolve(url: string, base: string): Target | null {
+    const needed = neededOf(url);
+    if (base !== this.#lastBase) {
+      this.#lastBase = base;
+      this.#last.clear();
+    }
+    const targets = this.#last.get(needed) ?? this.#knownOf(needed, base);
+    const known = targets.get(url);
+    if (known !== undefined) return known;
+    const target = this.#targetOf(URL.parse(url, base));
+    // The reference may be a part of a longer text, which would be kept with it.
+    targets.set(ownString(url), target);
+    this.#known += 1;
+    return target;
+  }
+
+  #knownOf(needed: Needed, base: string): KnownTargets {
+    const part = partOf(base, needed);
+    let targets = this.#byBase.get(part);
+    if (targets === undefined) {
+      if (this.#known >= KNOWN_MAX || this.#byBase.size >= BASES_MAX) {
+        this.#byBase = new Map();
+        this.#last.clear();
+        this.#known = 0;
+      }
+      targets = new Map();
+      this.#byBase.set(part, targets);
+    }
+    this.#last.set(needed, targets);
+    return targets;
+  }
+
+  #targetOf(url: URL | null): Target | null {
+    const canonical = url === null ? null : this.#scope.canonical(url);
+    if (url === null || canonical === null) return null;
+    const { href, hash } = url;
+    const isOwn = this.#scope.isOwn(url);
+    const unseen = { isToldAsLink: false, isToldAsFile: false, seenFrom: null, path: '', address: '' };
+    return { href, hash, canonical, isOwn, ...unseen };
+  }
+}
+
+function neededOf(url: string): Needed {
+  const first = url[0];
+  if (first === '/' && url[1] !== '/') return 'origin';
+  if (first === '#' || first === '?' || first === undefined) return 'all';
+  return SCHEME.test(url) ? 'nothing' : 'folder';
+}
+
+function partOf(base: string, needed: Needed): string {
+  if (needed === 'all') return base;
+  if (needed === 'nothing') return '';
+  if (needed === 'origin') return base.slice(0, base.indexOf('/', 8));
+  const end = base.search(/[?#]/);
+  return base.slice(0, base.lastIndexOf('/', end === -1 ? base.length : end));
+}

@@ -1,0 +1,107 @@
+import type { BrowserSettings } from '../../domain/crawl.ts';
+import type { FetchedAnswer } from '../ports.ts';
+
+/** A request that a page causes, as whoever answers it needs it. */
+export interface PageRequest {
+  /** http or https, absolute, without fragment. */
+  readonly url: string;
+  readonly method: 'GET' | 'HEAD';
+  /** Names in lower case: what the browser accepts, the cookies that the site has set itself, what its scripts add. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether a document is asked for, of a page or of a frame. */
+  readonly isNavigation: boolean;
+  /** Address of the page that is being rendered. */
+  readonly pageUrl: string;
+}
+
+/**
+ * Answers every request of a browser, which has no other way out; what is to be kept of the answers is kept here. A redirect
+ * is an answer like any other: the browser follows it by asking again. Whoever answers bounds bytes and time, keeps to what may be
+ * reached, and adds the credentials of the origin that they are for. A body that is a file is read, and not removed.
+ *
+ * @throws DocshelfError where there is no answer: the page's request fails, and the error's code is the reason
+ */
+export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
+
+/** A request of a page that was answered, with whatever status. */
+export interface AnsweredRequest {
+  readonly url: string;
+  readonly status: number;
+}
+
+/** A request of a page that got no answer, or one with a status of 400 or more. */
+export interface FailedRequest {
+  readonly url: string;
+  /** The status, an error's code, or in one word why it was not sent (`method`, `stream`, `budget`, `scheme`) or not taken (`answer`). */
+  readonly why: string;
+}
+
+/** What of a page is there once its scripts are done. */
+export interface SettledDom {
+  /** The document, its doctype first; open shadow roots as declarative ones. */
+  readonly html: string;
+  /** What a reader sees as text, white space as the browser lays it out. */
+  readonly text: string;
+  /** Where its links lead, as absolute http(s) URLs without fragments, each once. */
+  readonly links: readonly string[];
+}
+
+/**
+ * What became of a page: `settled`; `unsettled`, where requests went on beyond the bound; `left`, where its scripts went to
+ * another document; `hung`, where its scripts let nothing else run; `crashed`, twice; `failed`, where no document came.
+ */
+export type PageState = 'settled' | 'unsettled' | 'left' | 'hung' | 'crashed' | 'failed';
+
+export interface RenderedPage {
+  /** Of the document that the browser shows in the end, without fragment. */
+  readonly url: string;
+  readonly state: PageState;
+  /** For states other than `settled`: one line that says more. */
+  readonly reason: string | null;
+  /** Null unless `settled` or `unsettled`. */
+  readonly dom: SettledDom | null;
+  /**
+   * In the order in which they were answered: documents, redirects, and what the page loads. What the browser still has in memory
+   * from an earlier page it does not ask for again.
+   */
+  readonly answered: readonly AnsweredRequest[];
+  readonly failures: readonly FailedRequest[];
+  /** What the console said at level error, and errors that nobody caught; not those about loading. Bounded. */
+  readonly consoleErrors: readonly string[];
+  /** PNG of the first screen, where it was asked for and could be taken. */
+  readonly screenshot: Uint8Array | null;
+}
+
+export interface RenderOptions {
+  readonly signal: AbortSignal;
+  readonly withScreenshot?: boolean;
+}
+
+/** A browser for one job, with cookies and storage of its own. Several pages may be rendered at once; the rest waits. */
+export interface RenderSession {
+  /** Pages that are rendered at once. */
+  readonly tabs: number;
+
+  /**
+   * Opens a page, scrolls it to its end so that lazy parts load, and waits for it to settle, all of it bounded in time.
+   * A page's fault is its `state` and no error.
+   *
+   * @throws DocshelfError `browser_failed` where the browser ends again and again; the signal's reason when it is aborted
+   */
+  render(url: string, options: RenderOptions): Promise<RenderedPage>;
+
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a renderer of the system's browser.
+ *
+ * @param tempDir a folder for what it has on the disk
+ */
+export type OpenRenderer = (settings: BrowserSettings, tempDir: string) => Promise<PageRenderer>;
+
+/** Renders pages as a reader's browser does. */
+export interface PageRenderer {
+  /** @throws DocshelfError `browser_missing`, `browser_failed` */
+  open(answer: AnswerRequest): Promise<RenderSession>;
+}

@@ -1,0 +1,214 @@
+import { Lanes } from '../../archive/lanes.ts';
+import type { SiteSink, StoredContent } from '../../export/ports.ts';
+import type { FileStore, StoredFile } from '../../files/file-store.ts';
+import { mediaTypeOf } from '../../web/index.ts';
+import { encodePath, relativeUrl } from '../../web/rewrite/index.ts';
+import { isPageType } from '../ask/answer-type.ts';
+import { type ContentEntry, contentOf, type Entry, hasContent } from '../entry.ts';
+import { assignNames } from '../names/assign-names.ts';
+import { naturalName, pathOf } from '../names/file-name.ts';
+import type { PageThreads } from '../pages/page-threads.ts';
+import type { Scope } from '../scope.ts';
+import { redirectPage } from './redirect-page.ts';
+import { findRedirects, isSlashAlone, type Redirect } from './redirects.ts';
+
+export interface WriteSiteOptions {
+  readonly entries: ReadonlyMap<string, Entry>;
+  /** Addresses that some page names a digest of. */
+  readonly withDigest: ReadonlySet<string>;
+  readonly scope: Scope;
+  /** The page that the site shows for what it does not have; null where it has none. */
+  readonly notFound: Entry | null;
+  /** Address of the start page. */
+  readonly startUrl: string;
+  readonly threads: PageThreads;
+  readonly store: FileStore;
+  readonly sink: SiteSink;
+  readonly onProgress: (done: number, total: number) => void;
+  readonly signal: AbortSignal;
+}
+
+const NOT_FOUND_PATH = '404.html';
+const REDIRECTS_PATH = '_redirects';
+/** Files at work at once: each thread reads one while it writes another. */
+const IN_FLIGHT_MAX = 16;
+
+/**
+ * Gives the crawled site to the sink:
+ *
+ * 1. Name every file, once all of them are known.
+ * 2. Write what is no page and is looked through, then the pages, which may hold digests of the former.
+ * 3. Give the rest as it came.
+ * 4. Make files of redirects.
+ *
+ * @returns the path of each address
+ */
+export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<string, string>> {
+  const { entries, scope, threads, withDigest, notFound } = options;
+  const redirects = findRedirects(entries, (url) => scope.canonical(url));
+  const contents = [...entries.values()].filter(hasContent);
+  const paths = nameContents(contents, notFound, scope);
+  const fragments = new Map<string, string>();
+  const withRedirects = new Map(paths);
+  for (const { url, target, fragment } of redirects) {
+    const path = paths.get(target);
+    if (path === undefined) continue;
+    withRedirects.set(url, path);
+    if (fragment !== '') fragments.set(url, fragment);
+  }
+  if (notFound !== null) withRedirects.set(notFound.url, NOT_FOUND_PATH);
+  const asked = contents.filter(({ askedAs }) => askedAs === 'browser').map(({ url }) => url);
+  await threads.useNames({ paths: withRedirects, fragments, asked });
+
+  const files = filesOf(contents, paths);
+  if (notFound !== null) files.push({ entry: notFound as ContentEntry, path: NOT_FOUND_PATH, isRooted: true });
+  const writing = new Writing(options, files.length);
+  const [pages, others] = [files.filter(isPageFile), files.filter((file) => !isPageFile(file))];
+  await writing.writeAll(others, withDigest);
+  await threads.useDigests(writing.digests);
+  await writing.writeAll(pages, new Set());
+
+  await writeRedirects(redirects, paths, options, writing);
+  await writeRoot(withRedirects, options);
+  return withRedirects;
+}
+
+interface SiteFile {
+  readonly entry: ContentEntry;
+  readonly path: string;
+  readonly isRooted?: boolean;
+}
+
+const isPageFile = ({ entry }: SiteFile): boolean => isPageType(entry.type);
+
+/** The page for what is missing has its one name; addresses that lead to it lead there. */
+function nameContents(contents: readonly ContentEntry[], notFound: Entry | null, scope: Scope): Map<string, string> {
+  const named = contents.map((entry) => {
+    const { url, type, askedAs } = entry;
+    // What a script asks for it finds under no other name.
+    const isAskedByScript = askedAs === 'browser' && !isPageType(type);
+    return { url, type: isAskedByScript ? '' : type, sha256: contentOf(entry).sha256 };
+  });
+  if (notFound === null) return assignNames(named, scope.origin, [REDIRECTS_PATH]);
+  const own = new Set([`${scope.origin}/404`, `${scope.origin}/404.html`]);
+  const paths = assignNames(
+    named.filter(({ url }) => !own.has(url)),
+    scope.origin,
+    [REDIRECTS_PATH, NOT_FOUND_PATH],
+  );
+  for (const url of own) paths.set(url, NOT_FOUND_PATH);
+  return paths;
+}
+
+/** Each file once, with the address that it is written for. */
+function filesOf(contents: readonly ContentEntry[], paths: ReadonlyMap<string, string>): SiteFile[] {
+  const byPath = new Map<string, SiteFile>();
+  for (const entry of contents) {
+    const path = paths.get(entry.url);
+    if (path !== undefined && path !== NOT_FOUND_PATH && !byPath.has(path)) byPath.set(path, { entry, path });
+  }
+  // Pages of one folder refer to the same files in the same words.
+  return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+class Writing {
+  /** By address: what `integrity` says of it now. */
+  readonly digests = new Map<string, string>();
+  readonly #options: WriteSiteOptions;
+  #total: number;
+  #done = 0;
+
+  constructor(options: WriteSiteOptions, total: number) {
+    this.#options = options;
+    this.#total = total;
+  }
+
+  async writeAll(files: readonly SiteFile[], withDigest: ReadonlySet<string>): Promise<void> {
+    const { signal } = this.#options;
+    const lanes = new Lanes(IN_FLIGHT_MAX);
+    try {
+      for (const file of files) {
+        await lanes.run(async () => {
+          signal.throwIfAborted();
+          await this.write(file, withDigest.has(file.entry.url));
+        });
+      }
+      await lanes.drain();
+    } finally {
+      await lanes.settle();
+    }
+  }
+
+  async write({ entry, path, isRooted = false }: SiteFile, needsDigest: boolean): Promise<void> {
+    const { threads, store, sink, onProgress } = this.#options;
+    const { url, place, charset } = entry;
+    const type = mediaTypeOf(path, charset ?? undefined);
+    const content = contentOf(entry);
+    let stored: StoredContent = { sha256: content.sha256, size: content.size, type };
+    if (place !== null || content.packed !== null) {
+      const written = await threads.write({ url, path, content, place, isRooted, needsDigest });
+      const file = written.content instanceof Uint8Array ? storeGiven(written.content, store) : written.content;
+      stored = { sha256: file.sha256, size: file.size, type };
+      if (written.integrity !== null) this.digests.set(url, written.integrity);
+    }
+    await sink.add(path, stored);
+    this.#done += 1;
+    this.#total = Math.max(this.#total, this.#done);
+    onProgress(this.#done, this.#total);
+  }
+}
+
+/** What a thread gave to be stored. Its memory is freed here: it would call the collector every other dozen of pages. */
+function storeGiven(page: Uint8Array, store: FileStore): StoredFile {
+  const file = store.putBlocking(page);
+  if (page.buffer instanceof ArrayBuffer) page.buffer.transfer(0);
+  return file;
+}
+
+/**
+ * A page of its own for each redirect that no static host makes by itself, the content under a second name where it is no
+ * page, and `_redirects` for hosts that read it.
+ */
+async function writeRedirects(
+  redirects: readonly Redirect[],
+  paths: ReadonlyMap<string, string>,
+  { scope, entries, sink }: WriteSiteOptions,
+  writing: Writing,
+): Promise<void> {
+  const used = new Set([...paths.values(), REDIRECTS_PATH]);
+  const own = redirects.filter(({ url }) => url.startsWith(`${scope.origin}/`));
+  const typeOf = ({ target }: Redirect): string => entries.get(target)?.type ?? 'text/html';
+  const answers = own.map((redirect) => ({ url: redirect.url, type: typeOf(redirect), sha256: redirect.url }));
+  const names = assignNames(answers, scope.origin, used);
+  const lines: string[] = [];
+  for (const redirect of own) {
+    const { url, target, fragment } = redirect;
+    const { pathname, search } = new URL(url);
+    const path = paths.get(target);
+    const destination = path === undefined ? scope.published(target) : `/${encodePath(path)}`;
+    if (search === '') lines.push(`${pathname} ${destination}${fragment} 301\n`);
+    const name = names.get(url);
+    // Another name than its own nobody would ask for; with a query, only what is written anew leads there.
+    const isOwnName = name === pathOf(naturalName(new URL(url), typeOf(redirect), scope.origin));
+    if (name === undefined || (search === '' && !isOwnName) || isSlashAlone(url, target)) continue;
+    const entry = entries.get(target);
+    if (entry !== undefined && hasContent(entry) && !isPageType(entry.type))
+      await writing.write({ entry, path: name }, false);
+    else {
+      const href = path === undefined ? destination : relativeUrl(name, path);
+      await sink.add(name, Buffer.from(redirectPage(href + fragment, scope.published(target) + fragment)));
+    }
+  }
+  if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
+}
+
+/** Where nothing is at the root of the site, a page leads to its start: readers begin there, and importers look for it. */
+async function writeRoot(
+  paths: ReadonlyMap<string, string>,
+  { scope, sink, startUrl }: WriteSiteOptions,
+): Promise<void> {
+  const root = `${scope.origin}/`;
+  const start = paths.get(scope.canonical(new URL(startUrl)) ?? '');
+  if (start === undefined || paths.has(root) || start === 'index.html') return;
+  await sink.add('index.html', Buffer.from(redirectPage(relativeUrl('index.html', start), scope.published(startUrl))));
+}

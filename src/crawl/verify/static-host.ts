@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { FileEntry } from '../../domain/release.ts';
+import { resolvePath } from '../../web/index.ts';
+import type { FetchedAnswer } from '../ports.ts';
+import type { AnswerRequest } from '../render/ports.ts';
+
+const HOST = 'written.localhost';
+/** Where written pages are opened. To a browser such a host is as trustworthy as one with a certificate, and no insecure one to https. */
+export const WRITTEN_ORIGIN = `http://${HOST}`;
+
+/** What a host answers a path with. */
+export type HostAnswer =
+  /** `isPlain`: any host of static files does it; else it takes docshelf, which finds `a.html` where `a` is asked for. */
+  | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
+  | { readonly kind: 'redirect'; readonly location: string }
+  | { readonly kind: 'missing' };
+
+/**
+ * What a path leads to on a host that knows nothing but files: a file, a folder's `index.html`, or the folder's slash; and
+ * where that is nothing, what docshelf would answer.
+ *
+ * @param path decoded, without a leading slash
+ */
+export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string): HostAnswer {
+  if (files.has(path)) return { kind: 'file', path, isPlain: true };
+  const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
+  if (files.has(`${folder}index.html`)) {
+    if (folder === path) return { kind: 'file', path: `${path}index.html`, isPlain: true };
+    return { kind: 'redirect', location: `/${encodeURI(folder)}` };
+  }
+  const found = resolvePath(files, path, 'always');
+  if (found.kind === 'file') return { kind: 'file', path: found.path, isPlain: false };
+  return found.kind === 'redirect' ? found : { kind: 'missing' };
+}
+
+/** The written site, as a host of static files answers for it; nothing else is reachable. */
+export class StaticHost {
+  readonly #siteDir: string;
+  readonly #files: ReadonlyMap<string, FileEntry>;
+  readonly #onCleanUrl: (path: string) => void;
+
+  /** @param onCleanUrl hears of paths that only docshelf answers */
+  constructor(siteDir: string, files: readonly FileEntry[], onCleanUrl: (path: string) => void) {
+    this.#siteDir = siteDir;
+    this.#files = new Map(files.map((file) => [file.path, file]));
+    this.#onCleanUrl = onCleanUrl;
+  }
+
+  readonly answer: AnswerRequest = async ({ url }) => {
+    const { hostname, pathname } = new URL(url);
+    if (hostname !== HOST) {
+      throw new DocshelfError('address_not_allowed', `Cannot fetch "${url}": the network is cut off`);
+    }
+    const path = decode(pathname)?.slice(1);
+    const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(this.#files, path);
+    if (found.kind === 'redirect') return answerOf(301, { location: found.location });
+    const file = found.kind === 'missing' ? undefined : this.#files.get(found.path);
+    if (found.kind === 'missing' || file === undefined) return answerOf(404, { 'content-type': 'text/plain' });
+    if (!found.isPlain) this.#onCleanUrl(pathname);
+    return answerOf(200, { 'content-type': file.type }, await readFile(join(this.#siteDir, file.path)));
+  };
+}
+
+/** The address of a page on such a host. */
+export function addressOf(path: string): string {
+  const shown = path.replace(/(^|\/)index\.html$/, '$1');
+  return `${WRITTEN_ORIGIN}/${shown.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+function answerOf(status: number, headers: Readonly<Record<string, string>>, body = new Uint8Array()): FetchedAnswer {
+  return { status, header: (name) => headers[name] ?? null, body };
+}
+
+function decode(pathname: string): string | undefined {
+  try {
+    return decodeURIComponent(pathname);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+import { DocshelfError } from '../../../domain/errors.ts';
+import type { BundleAnswer, JobAnswer } from '../../../domain/service-answer.ts';
+import type { FreshLink, LinkSource } from '../../ports.ts';
+import type { ExportService } from './export-service.ts';
+
+export interface ExportLinksSettings {
+  /** The site at the service; null where a job is named. */
+  readonly domain: string | null;
+  /** The job whose bundle is meant; null: the domain's newest. */
+  readonly jobId: string | null;
+}
+
+/** A service gives an export an hour unless it is told otherwise; others may wait before it. */
+const EXPORT_MS_MAX = 4 * 3600_000;
+
+/** Links to bundles out of a static export service, for a daemon that renews. */
+export class ExportLinks implements LinkSource {
+  readonly #service: Pick<ExportService, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
+  readonly #settings: ExportLinksSettings;
+
+  constructor(
+    service: Pick<ExportService, 'start' | 'wait' | 'bundle' | 'completedJobs'>,
+    settings: ExportLinksSettings,
+  ) {
+    this.#service = service;
+    this.#settings = settings;
+  }
+
+  async freshLink(version: string | null, signal: AbortSignal): Promise<FreshLink | null> {
+    const { jobId, domain } = this.#settings;
+    if (jobId !== null) return this.#linkOf(jobId, signal);
+    const jobs = domain === null ? null : await this.#service.completedJobs(domain, signal);
+    const job = jobs?.find((candidate) => isMeant(candidate, version));
+    return job === undefined ? null : this.#linkOf(job.jobId, signal);
+  }
+
+  async startExport(version: string | null, signal: AbortSignal): Promise<string> {
+    const { domain } = this.#settings;
+    if (domain === null) {
+      throw new DocshelfError('config_invalid', 'Cannot start an export: no domain is set for it', {
+        next: 'Set staticExport.renew.domain.',
+      });
+    }
+    return (await this.#service.start({ domain, version, paths: null }, signal)).jobId;
+  }
+
+  async linkWhenDone(jobId: string, signal: AbortSignal): Promise<FreshLink> {
+    await this.#service.wait(jobId, { timeoutMs: EXPORT_MS_MAX, signal });
+    return this.#linkOf(jobId, signal);
+  }
+
+  async #linkOf(jobId: string, signal: AbortSignal): Promise<FreshLink> {
+    const { bundleUrl, sha256, signature }: BundleAnswer = await this.#service.bundle(jobId, signal);
+    return { jobId, link: bundleUrl, sha256, signature };
+  }
+}
+
+/** A pinned version is the export of that label, and no other. */
+function isMeant(job: JobAnswer, version: string | null): boolean {
+  return version === null || job.version === version;
+}

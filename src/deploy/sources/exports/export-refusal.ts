@@ -1,0 +1,117 @@
+import { DocshelfError, type ErrorCode } from '../../../domain/errors.ts';
+import type { Secret } from '../../../domain/secret.ts';
+import { retryAfterOf } from '../../../net/retry-after.ts';
+import { membersOf } from './export-answers.ts';
+
+/** An answer of the service that is not what was asked for. */
+export interface Refused {
+  readonly status: number;
+  /** The beginning of its body. */
+  readonly body: string;
+  /** Retry-After as it was sent. */
+  readonly retryAfter: string | null;
+  /** Where a redirect leads, as it was sent. */
+  readonly location: string | null;
+}
+
+interface Kind {
+  readonly code: ErrorCode;
+  readonly next: string;
+  readonly retryable?: boolean;
+}
+
+const REASON_LENGTH_MAX = 300;
+const KEY_NEXT = 'Check the key: it must be an admin key of the organization that owns the domain.';
+const LATER_NEXT = 'Try again later, or ask who runs the service.';
+
+/**
+ * A refusal as the error that a person sees, with the service's own words for it: those of problem+json, of `{error}`, or
+ * plain text.
+ *
+ * @param act what was not done, in words that follow "Cannot": `start an export of "acme" at https://api.example.com`
+ * @param key is never repeated, even where the service does
+ * @param nowMs milliseconds since 1970
+ */
+export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs: number): DocshelfError {
+  const { status } = refused;
+  const kind = kindOf(refused);
+  const said = reasonOf(refused.body, key);
+  const state = said === null ? `it answers ${status}` : `${said} (${status})`;
+  const retryAfterMs = retryAfterOf(refused.retryAfter, nowMs);
+  return new DocshelfError(kind.code, `Cannot ${act}: ${state}`, {
+    next: kind.next,
+    fields: { status, retryable: kind.retryable ?? false, ...(retryAfterMs === null ? {} : { retryAfterMs }) },
+  });
+}
+
+function kindOf({ status, body, location }: Refused): Kind {
+  if (status >= 300 && status < 400) return { code: 'export_service_failed', next: redirectNext(location) };
+  switch (status) {
+    case 400:
+    case 413:
+    case 415:
+    case 422:
+      return { code: 'bad_request', next: 'Mend what is named.' };
+    case 401:
+      return { code: 'unauthorized', next: KEY_NEXT };
+    case 402:
+    case 403:
+      return { code: 'forbidden', next: `${KEY_NEXT} Its plan must include static export.` };
+    case 404:
+    case 410:
+      return { code: 'not_found', next: 'Check the domain or the job, the key, and the address of the service.' };
+    case 409: {
+      const noSource = codeIn(body) === 'no_source';
+      if (noSource) return { code: 'no_source', next: 'Give the domain a source at the service.' };
+      return { code: 'not_completed', next: 'Wait until the job is completed ("docshelf export wait").' };
+    }
+    case 429:
+      return {
+        code: codeIn(body) === 'queue_full' ? 'queue_full' : 'rate_limited',
+        next: LATER_NEXT,
+        retryable: true,
+      };
+  }
+  const passes = status === 408 || status === 425 || status >= 500;
+  const next = passes ? LATER_NEXT : 'Check the address of the service.';
+  return { code: 'export_service_failed', next, retryable: passes };
+}
+
+/** The key is sent to the address that somebody wrote down, and to no other. */
+function redirectNext(location: string | null): string {
+  const origin = location !== null && URL.canParse(location) ? new URL(location).origin : null;
+  return origin === null
+    ? 'Write the address that the redirect leads to.'
+    : `It redirects to ${origin}: the key is not sent there. If that is the service, write its address.`;
+}
+
+function codeIn(body: string): unknown {
+  return membersOf(parse(body)).code;
+}
+
+/** The service's own words in one line, without queries (a link may be a credential) and without the key. */
+function reasonOf(body: string, key: Secret): string | null {
+  const answer = parse(body);
+  const members = membersOf(answer);
+  const nested = membersOf(members.error);
+  const candidates = [members.error, members.detail, members.message, nested.message, members.title, answer];
+  const words = candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
+  // Plain text; markup is an error page that says nothing to a terminal.
+  const text = words ?? (answer === undefined && !/^\s*</.test(body) ? body : '');
+  const line = String(text)
+    .replaceAll(key.reveal(), '[redacted]')
+    .replace(/\?[^\s"'<>]{8,}/g, '?[redacted]')
+    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim();
+  if (line === '') return null;
+  return line.length > REASON_LENGTH_MAX ? `${line.slice(0, REASON_LENGTH_MAX)}…` : line.replace(/\.$/, '');
+}
+
+/** Undefined where the text is no JSON. */
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

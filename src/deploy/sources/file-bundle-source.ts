@@ -1,0 +1,95 @@
+import { constants, type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
+
+/** Bundles by `file:` link. Begins anew each time: there is nothing to save by resuming a copy. */
+export class FileBundleSource implements BundleSource {
+  handles(link: Secret): boolean {
+    return /^file:/i.test(link.reveal());
+  }
+
+  async open(link: Secret, { signal }: OpenRequest): Promise<OpenedBundle> {
+    signal.throwIfAborted();
+    const name = linkWithoutSecrets(link.reveal());
+    const path = pathOf(link, name);
+    const handle = await openFile(path, name);
+    let closed = false;
+    const close = (): void => {
+      if (closed) return;
+      closed = true;
+      // Read only: a failing close loses nothing.
+      handle.close().catch(() => {});
+    };
+    try {
+      const info = await handle.stat();
+      if (!info.isFile()) throw cannotRead(name, info.isDirectory() ? 'it is a folder' : 'it is not a file', undefined);
+      return {
+        stream: read(handle, name, info.size, signal, close),
+        offset: 0,
+        totalBytes: info.size,
+        endIsCertain: true,
+        etag: null,
+        fileName: basename(path),
+        close,
+      };
+    } catch (error) {
+      close();
+      throw error;
+    }
+  }
+}
+
+/** At most the bytes that the file had when it was opened; fewer where it shrinks, which its reader finds. */
+async function* read(
+  handle: FileHandle,
+  name: string,
+  sizeBytes: number,
+  signal: AbortSignal,
+  close: () => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  try {
+    for (let offset = 0; offset < sizeBytes; ) {
+      signal.throwIfAborted();
+      const buffer = Buffer.allocUnsafe(Math.min(256 * 1024, sizeBytes - offset));
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset).catch((error: unknown) => {
+        throw cannotRead(name, `reading failed after ${offset} bytes (${errnoOf(error) ?? 'unknown fault'})`, error);
+      });
+      if (bytesRead === 0) return;
+      offset += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+    signal.throwIfAborted();
+  } finally {
+    close();
+  }
+}
+
+function pathOf(link: Secret, name: string): string {
+  try {
+    return fileURLToPath(link.reveal());
+  } catch {
+    // No cause: the error may hold the link.
+    throw cannotRead(name, 'it is not the link of a local file (file:///folder/bundle.tar.gz)', undefined);
+  }
+}
+
+async function openFile(path: string, name: string): Promise<FileHandle> {
+  try {
+    // Without O_NONBLOCK a FIFO would hold the thread until somebody writes to it.
+    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    const errno = errnoOf(error) ?? 'unknown fault';
+    throw cannotRead(name, errno === 'ENOENT' ? 'no file is there (ENOENT)' : `it cannot be opened (${errno})`, error);
+  }
+}
+
+function cannotRead(name: string, state: string, cause: unknown): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot read "${name}": ${state}`, {
+    next: 'Correct the link, or make the file readable for the user that docshelf runs as.',
+    fields: { retryable: false },
+    cause,
+  });
+}

@@ -1,0 +1,103 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import type { HttpClient } from '../../net/http-client.ts';
+import type { HttpResponse } from '../../net/http-response.ts';
+import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
+import { bundleFileName } from './bundle-file-name.ts';
+import { refusalOf } from './http-refusal.ts';
+
+/**
+ * Labels that leave the archive readable. `identity` was asked for, yet stores label a `.tar.gz` with `gzip` because it
+ * is one (and S3 keeps `aws-chunked` from the upload): since nothing is decoded here, the bytes are the archive as it is
+ * stored, and gzip and zstd are told by their content. Any other coding has no archive in it that we could read.
+ */
+const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
+
+/** Bundles by http(s) link. */
+export class HttpBundleSource implements BundleSource {
+  readonly #client: HttpClient;
+  readonly #now: () => number;
+
+  /** @param now milliseconds since 1970, to tell an expired link by its own date. */
+  constructor(client: HttpClient, now: () => number = Date.now) {
+    this.#client = client;
+    this.#now = now;
+  }
+
+  handles(link: Secret): boolean {
+    return /^https?:/i.test(link.reveal());
+  }
+
+  async open(link: Secret, { resume, signal }: OpenRequest): Promise<OpenedBundle> {
+    if (resume !== null) {
+      const headers = { range: `bytes=${resume.offset}-`, 'if-range': resume.etag };
+      const response = await this.#client.get(link, { headers, signal });
+      if (response.status === 206) {
+        const range = rangeThatGoesOn(response, resume);
+        if (range !== null) return opened(response, link, resume.offset, range.totalBytes);
+      }
+      // Another range than the one asked for, or none at all (416): what is on disk is of no use, so from the start.
+      if (response.status !== 206 && response.status !== 416) return this.#openWhole(response, link, signal);
+      response.close();
+    }
+    return this.#openWhole(await this.#client.get(link, { signal }), link, signal);
+  }
+
+  async #openWhole(response: HttpResponse, link: Secret, signal: AbortSignal): Promise<OpenedBundle> {
+    if (response.status === 200) return opened(response, link, 0, contentLengthOf(response));
+    const refusal = await refusalOf(response, link, this.#now());
+    signal.throwIfAborted();
+    throw refusal;
+  }
+}
+
+function opened(response: HttpResponse, link: Secret, offset: number, totalBytes: number | null): OpenedBundle {
+  const coding = response.header('content-encoding')?.trim().toLowerCase() ?? '';
+  if (!coding.split(',').every((word) => READABLE_CODINGS.has(word.trim()))) {
+    response.close();
+    throw new DocshelfError(
+      'source_encoded',
+      `Cannot fetch "${linkWithoutSecrets(link.reveal())}": the server sends it with a Content-Encoding`,
+      {
+        next: 'Turn the compression of archives off at the server, or remove Content-Encoding from the stored object.',
+        fields: { contentEncoding: coding.slice(0, 64), retryable: false },
+      },
+    );
+  }
+  const isChunked = /\bchunked\s*$/i.test(response.header('transfer-encoding') ?? '');
+  return {
+    stream: response.stream(),
+    offset,
+    totalBytes,
+    endIsCertain: isChunked || response.header('content-length') !== null,
+    etag: strongTag(response.header('etag')),
+    fileName: bundleFileName(response.header('content-disposition'), [link.reveal(), response.link.reveal()]),
+    close: () => response.close(),
+  };
+}
+
+/** The range of a 206, where it begins at the bytes that are missing and belongs to the same content. */
+function rangeThatGoesOn(
+  response: HttpResponse,
+  resume: { readonly offset: number; readonly etag: string },
+): { readonly totalBytes: number } | null {
+  const match = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(response.header('content-range') ?? '');
+  if (match === null) return null;
+  const [start, end, totalBytes] = match.slice(1).map(Number) as [number, number, number];
+  if (start !== resume.offset || end !== totalBytes - 1 || end < start) return null;
+  const declared = contentLengthOf(response);
+  if (declared !== null && declared !== totalBytes - start) return null;
+  // RFC 9110 section 15.3.7: a 206 carries the ETag. One that names other content would join two bundles into none.
+  const etag = response.header('etag');
+  return etag === null || etag === resume.etag ? { totalBytes } : null;
+}
+
+function contentLengthOf(response: HttpResponse): number | null {
+  const text = response.header('content-length');
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
+}
+
+/** Only a strong validator may join ranges (RFC 9110 section 13.1.5). */
+function strongTag(etag: string | null): string | null {
+  return etag !== null && /^"[^"]{1,1024}"$/.test(etag) ? etag : null;
+}

@@ -1,0 +1,57 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import type { HttpResponse } from '../../net/http-response.ts';
+import { retryAfterOf } from '../../net/retry-after.ts';
+import { expiryOfLink, saysExpired } from './link-expiry.ts';
+
+/** Where stores put their error code in the answer's first bytes; a page of many megabytes is none of our business. */
+const BODY_BYTES_MAX = 4096;
+
+/** Statuses that the same request may outlive (RFC 9110 section 15, RFC 8470 for 425), besides all 5xx. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+
+const FRESH_LINK =
+  'Generate a fresh one (the bundle call of the export job) and set it as staticExport.bundleUrl; with staticExport.version set to a release on disk no link is needed.';
+const CHECK_LINK =
+  'Compare it with the link that was generated: in a shell or a YAML file it must be quoted, or "&" ends it; a presigned link works only unchanged.';
+
+/** An answer that is not the bundle, as the error that a person sees. Reads the body's beginning and ends the exchange. */
+export async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
+  const { status } = response;
+  // A body that breaks off says no less than the status does; an abort is found by the caller's signal.
+  const body = await response.text(BODY_BYTES_MAX).catch(() => '');
+  const serverCode = serverCodeOf(response, body);
+  const answer = serverCode === null ? `${status}` : `${status} ${serverCode}`;
+  const refusal = (code: DocshelfError['code'], state: string, next: string, more: object = {}): DocshelfError => {
+    return new DocshelfError(code, `Cannot fetch "${linkWithoutSecrets(link.reveal())}": ${state} (${answer})`, {
+      next,
+      fields: { status, ...(serverCode === null ? {} : { serverCode }), retryable: false, ...more },
+    });
+  };
+
+  // 400: what S3 and Google answer where the token that signed the link has expired.
+  const mayBeExpired = status === 400 || status === 401 || status === 403;
+  if (mayBeExpired && (saysExpired(body) || (status !== 400 && isPast([link, response.link], nowMs)))) {
+    return refusal('link_expired', 'the link has expired', FRESH_LINK);
+  }
+  if (status === 401 || status === 403) return refusal('link_refused', 'the server refuses the link', CHECK_LINK);
+  if (status === 404 || status === 410) {
+    return refusal('bundle_not_found', 'no bundle is there', 'Check the link, or generate a fresh one.');
+  }
+  if (PASSING.has(status) || status >= 500) {
+    const retryAfterMs = retryAfterOf(response.header('retry-after'), nowMs);
+    const more = retryAfterMs === null ? { retryable: true } : { retryable: true, retryAfterMs };
+    return refusal('source_failed', 'the server cannot answer now', 'Try again later, or look at the server.', more);
+  }
+  return refusal('source_failed', 'the server answers with something else', 'Check the link.');
+}
+
+/** The server's own word for its fault, where it is a plain word: `SignatureDoesNotMatch`. */
+function serverCodeOf(response: HttpResponse, body: string): string | null {
+  const word = response.header('x-ms-error-code') ?? /<Code>([^<]*)<\/Code>/.exec(body)?.[1] ?? '';
+  return /^[A-Za-z]{1,64}$/.test(word) ? word : null;
+}
+
+function isPast(links: readonly Secret[], nowMs: number): boolean {
+  return links.some((link) => (expiryOfLink(link.reveal()) ?? Number.POSITIVE_INFINITY) < nowMs);
+}

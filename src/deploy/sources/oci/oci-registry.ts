@@ -1,0 +1,133 @@
+import type { OciReference } from '../../../domain/oci-reference.ts';
+import type { HttpClient } from '../../../net/http-client.ts';
+import type { HttpResponse } from '../../../net/http-response.ts';
+import { type Challenge, parseChallenges } from './oci-challenge.ts';
+import { type RegistryCredentials, readCredentials } from './oci-credentials.ts';
+import { referenceText, registryRefusal, wrongContent } from './oci-faults.ts';
+
+/** A token's answer is a few kilobytes. */
+const TOKEN_BYTES_MAX = 256 * 1024;
+
+/**
+ * One repository of a registry, asked as the OCI distribution specification has it. Credentials are sent where the registry
+ * asks for them, and kept for this one bundle.
+ */
+export class RegistryClient {
+  readonly #client: HttpClient;
+  readonly #reference: OciReference;
+  readonly #authFile: string | null;
+  readonly #now: () => number;
+  #scheme: 'https' | 'http' = 'https';
+  #authorization: string | null = null;
+  #credentials: RegistryCredentials | null = null;
+
+  constructor(client: HttpClient, reference: OciReference, authFile: string | null, now: () => number = Date.now) {
+    this.#client = client;
+    this.#reference = reference;
+    this.#authFile = authFile;
+    this.#now = now;
+  }
+
+  /** What errors call it. */
+  get shown(): string {
+    return referenceText(this.#reference);
+  }
+
+  /**
+   * @param path below the repository: `manifests/v1`, `blobs/sha256:…`
+   * @throws DocshelfError `link_refused`, `bundle_not_found`, `source_failed`, `cannot_read`, and the client's
+   */
+  async get(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
+    const ask = (): Promise<HttpResponse> => this.#ask(path, headers, signal);
+    let response = await ask();
+    if (response.status === 401 && this.#authorization === null) {
+      this.#authorization = await this.#authorize(response, signal);
+      if (this.#authorization !== null) response = await ask();
+    }
+    if (response.status === 200 || response.status === 206) return response;
+    throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
+  }
+
+  /** By TLS; a registry on this machine that knows none is asked in the clear, as docker does. */
+  async #ask(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
+    const { registry, repository } = this.#reference;
+    const own = this.#authorization === null ? {} : { authorization: this.#authorization };
+    const get = (): Promise<HttpResponse> =>
+      this.#client.get(`${this.#scheme}://${registry}/v2/${repository}/${path}`, {
+        headers: { ...headers, ...own },
+        signal,
+      });
+    try {
+      return await get();
+    } catch (error) {
+      if (this.#scheme === 'http' || !isLoopback(registry) || !speaksNoTls(error)) throw error;
+      this.#scheme = 'http';
+      return get();
+    }
+  }
+
+  /** What answers the registry's challenge; null where nothing does, and then the refusal stands. */
+  async #authorize(refusal: HttpResponse, signal: AbortSignal): Promise<string | null> {
+    const challenges = parseChallenges(refusal.header('www-authenticate') ?? '');
+    this.#credentials = await readCredentials(this.#authFile, this.#reference.registry);
+    const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
+    if (bearer !== undefined) {
+      refusal.close();
+      return `Bearer ${await this.#fetchToken(bearer, signal)}`;
+    }
+    const asksBasic = challenges.some(({ scheme }) => scheme === 'basic');
+    if (!asksBasic || this.#credentials === null) return null;
+    refusal.close();
+    return basic(this.#credentials);
+  }
+
+  /** The token for this repository, from where the registry says ("Token Authentication" of the distribution project). */
+  async #fetchToken({ parameters }: Challenge, signal: AbortSignal): Promise<string> {
+    const { realm = '', service } = parameters;
+    const { repository, registry } = this.#reference;
+    if (!URL.canParse(realm) || !mayGetSecrets(new URL(realm), registry)) {
+      throw wrongContent(this.#reference, 'the registry sends its readers to a place that is not encrypted');
+    }
+    const url = new URL(realm);
+    if (service !== undefined) url.searchParams.set('service', service);
+    url.searchParams.set('scope', `repository:${repository}:pull`);
+    const headers = this.#credentials === null ? {} : { authorization: basic(this.#credentials) };
+    const response = await this.#client.get(url.href, { headers, signal });
+    if (response.status !== 200) {
+      throw registryRefusal(this.#reference, response, this.#credentials !== null, this.#now());
+    }
+    const token = tokenIn(await response.text(TOKEN_BYTES_MAX));
+    if (token === null) throw wrongContent(this.#reference, 'the registry gives no token');
+    return token;
+  }
+}
+
+/** OpenSSL's words for a server that answers a handshake with something else. */
+function speaksNoTls(error: unknown): boolean {
+  const { code } = ((error as Error).cause ?? {}) as { code?: string };
+  return code === 'EPROTO' || /^ERR_SSL_(?:WRONG_VERSION|PACKET_LENGTH)/.test(code ?? '');
+}
+
+function isLoopback(registry: string): boolean {
+  const host = new URL(`http://${registry}`).hostname.replace(/^\[|\]$/g, '');
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+function mayGetSecrets({ protocol }: URL, registry: string): boolean {
+  return protocol === 'https:' || (protocol === 'http:' && isLoopback(registry));
+}
+
+function basic({ user, password }: RegistryCredentials): string {
+  return `Basic ${Buffer.from(`${user}:${password.reveal()}`).toString('base64')}`;
+}
+
+function tokenIn(text: string): string | null {
+  try {
+    const answer = JSON.parse(text) as { token?: unknown; access_token?: unknown };
+    const token = answer.token ?? answer.access_token;
+    // What an Authorization header can carry.
+    return typeof token === 'string' && /^[\x21-\x7e]{1,65536}$/.test(token) ? token : null;
+  } catch {
+    return null;
+  }
+}

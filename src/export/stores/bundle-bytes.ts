@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { DocshelfError } from '../../domain/errors.ts';
+
+/** A packed archive that a store takes in. */
+export interface PackedBundle {
+  /** 64 lower-case hex digits. */
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly file: string;
+}
+
+/**
+ * The bytes of a packed archive in chunks of `chunkBytes`, the last one shorter. Its end is only reached where they are what
+ * the archive's name says, so that whoever makes it reachable after the end makes no other bytes reachable.
+ *
+ * @throws DocshelfError `store_failed` at the end where size or digest are others, `cannot_read`; the signal's reason
+ */
+export async function* bundleBytes(
+  bundle: PackedBundle,
+  chunkBytes: number,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer<ArrayBuffer>> {
+  const { sha256, sizeBytes, file } = bundle;
+  const handle = await open(file).catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
+  try {
+    const digest = createHash('sha256');
+    for (let at = 0; ; at += chunkBytes) {
+      signal.throwIfAborted();
+      const chunk = await readFully(handle, at, chunkBytes).catch((error: unknown) => {
+        throw unreadable(file, error);
+      });
+      if (chunk.length > 0) {
+        digest.update(chunk);
+        yield chunk;
+      }
+      if (chunk.length === chunkBytes) continue;
+      const isWhole = at + chunk.length === sizeBytes && digest.digest('hex') === sha256;
+      if (!isWhole) throw otherBytes(sha256);
+      signal.throwIfAborted();
+      return;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Fewer than `count` bytes only at the file's end. */
+async function readFully(handle: FileHandle, position: number, count: number): Promise<Buffer<ArrayBuffer>> {
+  const bytes = Buffer.allocUnsafeSlow(count);
+  let filled = 0;
+  while (filled < count) {
+    const { bytesRead } = await handle.read(bytes, filled, count - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+function unreadable(file: string, cause: unknown): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot read "${file}": ${(cause as Error).message}`, {
+    next: 'See that the volume of storage.dir is mounted and readable.',
+    cause,
+  });
+}
+
+function otherBytes(sha256: string): DocshelfError {
+  return new DocshelfError('store_failed', `Cannot store bundle "${sha256}": the packed file holds other bytes`, {
+    next: 'Start the export again; where it happens twice, check the disk of storage.dir.',
+    fields: { retryable: false },
+  });
+}

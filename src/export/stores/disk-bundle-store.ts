@@ -1,0 +1,172 @@
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { create as contentDisposition } from 'content-disposition';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { flushPath } from '../../files/index.ts';
+import type { BundleStore, FollowedLink, LinkedBundle } from '../ports.ts';
+import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
+import { LINK_MS_MAX, linkSeconds } from './link-lifetime.ts';
+import { isSignatureOf, type LinkGrant, signGrant } from './link-signing.ts';
+import { SigningKeys } from './signing-keys.ts';
+
+export interface DiskBundleStoreOptions {
+  /** `exports/` of the data folder; archives that are put lie on the same file system. */
+  readonly dir: string;
+  /** URL under which clients reach the API listener, path prefix included. */
+  readonly publicUrl: () => string;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  /** Age at which a signing key is replaced; 7 days where absent. */
+  readonly rotateKeysMs?: number;
+}
+
+const KEYS_ROTATE_MS = 7 * 24 * 3600_000;
+/** Small enough that hashing one keeps other requests waiting for less than a millisecond. */
+const READ_BYTES = 256 * 1024;
+const SHA256 = /^[0-9a-f]{64}$/;
+/** Unix time in seconds, written in one way only. */
+const EXPIRES = /^[1-9]\d{0,11}$/;
+const QUERY_NAMES = 'expires,keyId,signature';
+const AGAIN =
+  'Call the bundle endpoint again (POST /v1/static-export/jobs/{jobId}/bundle): each call gives a link that works.';
+
+/**
+ * Bundles as files, `bundles/<sha256>.tar.gz`, and links to docshelf's own API listener:
+ * `{publicUrl}/v1/bundles/{sha256}/{fileName}?expires=<Unix seconds>&keyId=<id>&signature=<HMAC-SHA-256>`.
+ *
+ * A link works for whoever holds it until it expires, also after the process has started anew. Nothing takes a single
+ * link back but removing its bundle, or the key in `link-keys/` that signed it and starting anew.
+ */
+export class DiskBundleStore implements BundleStore {
+  readonly #options: DiskBundleStoreOptions;
+  readonly #keys: SigningKeys;
+  readonly #bundlesDir: string;
+
+  constructor(options: DiskBundleStoreOptions) {
+    const { dir, nowMs, rotateKeysMs = KEYS_ROTATE_MS } = options;
+    this.#options = options;
+    this.#bundlesDir = join(dir, 'bundles');
+    this.#keys = new SigningKeys({
+      dir: join(dir, 'link-keys'),
+      rotateMs: rotateKeysMs,
+      signedMsMax: LINK_MS_MAX,
+      nowMs,
+    });
+  }
+
+  /**
+   * The file is read once, flushed, and renamed into place. One that is kept with another size has been damaged, and is
+   * replaced.
+   *
+   * @throws DocshelfError `store_failed` where its bytes are not what its name says, `cannot_read`; the signal's reason; the
+   *   system's own errors
+   */
+  async put(bundle: PackedBundle, signal: AbortSignal): Promise<void> {
+    const { sha256, sizeBytes, file } = bundle;
+    signal.throwIfAborted();
+    if ((await this.#sizeOf(sha256)) !== sizeBytes) {
+      for await (const _chunk of bundleBytes(bundle, READ_BYTES, signal));
+      await flushPath(file);
+      await mkdir(this.#bundlesDir, { recursive: true });
+      signal.throwIfAborted();
+      await rename(file, this.#pathOf(sha256));
+    }
+    // Also where it is kept: whoever renamed it may not have come this far.
+    await flushPath(this.#bundlesDir);
+  }
+
+  async has(sha256: string): Promise<boolean> {
+    return (await this.#sizeOf(sha256)) !== null;
+  }
+
+  async link(
+    { sha256, fileName }: { readonly sha256: string; readonly fileName: string },
+    ttlMs: number,
+  ): Promise<{ readonly url: string; readonly expiresAt: Date }> {
+    const nowMs = this.#options.nowMs();
+    const expiresS = Math.floor(nowMs / 1000) + linkSeconds(ttlMs, nowMs);
+    const { id, secret } = await this.#keys.current();
+    const signature = signGrant(grantOf(sha256, fileName, expiresS), secret);
+    const path = `v1/bundles/${sha256}/${encodeURIComponent(fileName)}`;
+    const query = `expires=${expiresS}&keyId=${id}&signature=${signature}`;
+    const base = this.#options.publicUrl().replace(/\/+$/, '');
+    return { url: `${base}/${path}?${query}`, expiresAt: new Date(expiresS * 1000) };
+  }
+
+  /**
+   * What a link leads to, where it was signed here and has not expired. It must be the very link: nothing may be added to
+   * its query.
+   *
+   * @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`, `cannot_read`
+   */
+  async follow({ sha256, fileName, query }: FollowedLink): Promise<LinkedBundle> {
+    const expires = query.get('expires') ?? '';
+    const isWellFormed =
+      [...query.keys()].sort().join() === QUERY_NAMES && EXPIRES.test(expires) && SHA256.test(sha256);
+    if (!isWellFormed) throw invalid(fileName);
+    const grant = grantOf(sha256, fileName, Number(expires));
+    const hasExpired = grant.expiresS * 1000 <= this.#options.nowMs();
+    const key = await this.#keys.find(query.get('keyId') ?? '');
+    // A key goes when all its links have expired: without it, the link's own word is enough to say so.
+    if (key === null && hasExpired) throw expired(fileName, grant.expiresS);
+    if (key === null || !isSignatureOf(grant, key.secret, query.get('signature') ?? '')) throw invalid(fileName);
+    if (hasExpired) throw expired(fileName, grant.expiresS);
+    const sizeBytes = await this.#sizeOf(sha256);
+    if (sizeBytes === null) throw gone(fileName);
+    const { contentType, contentDisposition } = grant;
+    return { sha256, sizeBytes, diskPath: this.#pathOf(sha256), contentType, contentDisposition };
+  }
+
+  async remove(sha256: string): Promise<void> {
+    await rm(this.#pathOf(sha256), { force: true });
+  }
+
+  async close(): Promise<void> {}
+
+  /** Null where it is not kept. */
+  async #sizeOf(sha256: string): Promise<number | null> {
+    try {
+      return (await stat(this.#pathOf(sha256))).size;
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  #pathOf(sha256: string): string {
+    return join(this.#bundlesDir, `${sha256}.tar.gz`);
+  }
+}
+
+function grantOf(sha256: string, fileName: string, expiresS: number): LinkGrant {
+  return {
+    object: `bundles/${sha256}.tar.gz`,
+    expiresS,
+    contentDisposition: contentDisposition(fileName),
+    contentType: 'application/gzip',
+  };
+}
+
+/** A file name from a link that nobody has signed may be as long as all headers may. */
+const shown = (fileName: string): string => `"${fileName.slice(0, 200)}"`;
+
+function invalid(fileName: string): DocshelfError {
+  const state = 'the link was not made here, or was changed on the way';
+  return new DocshelfError('link_invalid', `Cannot send ${shown(fileName)}: ${state}`, {
+    next: `Use the link whole, as it was given, query included. ${AGAIN}`,
+  });
+}
+
+function expired(fileName: string, expiresS: number): DocshelfError {
+  const end = new Date(expiresS * 1000).toISOString();
+  return new DocshelfError('bundle_link_expired', `Cannot send ${shown(fileName)}: the link has expired at ${end}`, {
+    next: AGAIN,
+    fields: { expiresAt: end },
+  });
+}
+
+function gone(fileName: string): DocshelfError {
+  return new DocshelfError('not_found', `Cannot send ${shown(fileName)}: its archive is no longer kept`, {
+    next: `${AGAIN} It packs the archive anew.`,
+  });
+}

@@ -1,0 +1,145 @@
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { writeOnce } from '../../files/index.ts';
+
+export interface SigningKeysOptions {
+  /** Folder of the keys; made where it is missing. */
+  readonly dir: string;
+  /** Age at which a key signs no more, milliseconds. */
+  readonly rotateMs: number;
+  /** How long what a key signed can be of use, milliseconds. */
+  readonly signedMsMax: number;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+}
+
+export interface SigningKey {
+  /** Its number: the first is 1, the highest signs. */
+  readonly id: string;
+  readonly secret: KeyObject;
+  readonly createdAtMs: number;
+}
+
+/** HMAC-SHA-256 gains nothing from a key longer than its output (RFC 2104, section 3). */
+const SECRET_BYTES = 32;
+const ID = /^[1-9]\d{0,8}$/;
+/** By how much the clocks of processes on one data folder may differ. */
+const CLOCKS_APART_MS_MAX = 3600_000;
+
+/**
+ * The secrets that links are signed with, shared by all processes of one data folder: a file for each key, `<id>.json`,
+ * readable by docshelf's user alone.
+ *
+ * A file is never changed, and is linked into place whole under a name that must be free: of processes that make the next
+ * key at the same time one succeeds, and the others take its key. So there is no lock that a killed process could leave.
+ *
+ * Keys rotate by the clock, which may jump. Back: no key is due, and none is made or removed. Forward: one key is made
+ * early, and signs until its time has come and gone; the key before the newest is kept whatever the clock says, so that
+ * what it signed works again once the clock is right.
+ */
+export class SigningKeys {
+  readonly #options: SigningKeysOptions;
+  /** The newest that this process knows of. */
+  #newest: SigningKey | null = null;
+
+  constructor(options: SigningKeysOptions) {
+    this.#options = options;
+  }
+
+  /** The key that signs. @throws DocshelfError `cannot_read`; the system's own errors */
+  async current(): Promise<SigningKey> {
+    if (this.#newest === null || this.#isDue(this.#newest)) {
+      this.#newest = await this.#onDisk();
+      if (this.#newest === null || this.#isDue(this.#newest)) {
+        this.#newest = await this.#make(Number(this.#newest?.id ?? 0) + 1);
+        await this.#removeUseless();
+      }
+    }
+    return this.#newest;
+  }
+
+  /** The key of that id; null where there is none, or none any more. @throws DocshelfError `cannot_read` */
+  async find(id: string): Promise<SigningKey | null> {
+    if (!ID.test(id)) return null;
+    return this.#newest?.id === id ? this.#newest : this.#read(id);
+  }
+
+  #isDue({ createdAtMs }: SigningKey): boolean {
+    return this.#options.nowMs() - createdAtMs >= this.#options.rotateMs;
+  }
+
+  async #onDisk(): Promise<SigningKey | null> {
+    const id = (await this.#ids()).at(-1);
+    return id === undefined ? null : this.#read(id);
+  }
+
+  /** In the order in which the keys were made. */
+  async #ids(): Promise<string[]> {
+    const names = await readdir(this.#options.dir).catch((error: unknown) => {
+      if (errnoOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    const ids = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
+    return ids.filter((id) => ID.test(id)).sort((a, b) => Number(a) - Number(b));
+  }
+
+  async #make(number: number): Promise<SigningKey> {
+    const { dir, nowMs } = this.#options;
+    const id = String(number);
+    const secret = randomBytes(SECRET_BYTES).toString('base64url');
+    const text = `${JSON.stringify({ secret, createdAt: new Date(nowMs()).toISOString() })}\n`;
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    // Where another process was first, its key is the one.
+    await writeOnce(this.#fileOf(id), text, 0o600);
+    const made = await this.#read(id);
+    if (made === null) throw damaged(this.#fileOf(id), 'it is gone as soon as it was made');
+    return made;
+  }
+
+  /** Removes keys when nothing that they signed can be of use any more: that long after the next key took over. */
+  async #removeUseless(): Promise<void> {
+    const { signedMsMax, nowMs } = this.#options;
+    const ids = await this.#ids();
+    for (const [index, id] of ids.slice(0, -2).entries()) {
+      const next = await this.#read(ids[index + 1] as string);
+      const uselessAtMs = (next?.createdAtMs ?? Number.POSITIVE_INFINITY) + signedMsMax + CLOCKS_APART_MS_MAX;
+      if (uselessAtMs < nowMs()) await rm(this.#fileOf(id), { force: true });
+    }
+  }
+
+  async #read(id: string): Promise<SigningKey | null> {
+    const file = this.#fileOf(id);
+    const text = await readFile(file, 'utf8').catch((error: unknown) => {
+      if (errnoOf(error) === 'ENOENT') return null;
+      throw damaged(file, (error as Error).message, error);
+    });
+    return text === null ? null : parseKey(id, text, file);
+  }
+
+  #fileOf(id: string): string {
+    return join(this.#options.dir, `${id}.json`);
+  }
+}
+
+function parseKey(id: string, text: string, file: string): SigningKey {
+  let stored: { secret?: unknown; createdAt?: unknown } | null;
+  try {
+    stored = JSON.parse(text);
+  } catch {
+    // No cause: its message quotes the text, which holds the secret.
+    throw damaged(file, 'it is no JSON');
+  }
+  const secret = Buffer.from(String(stored?.secret ?? ''), 'base64url');
+  const createdAtMs = Date.parse(String(stored?.createdAt));
+  if (secret.length !== SECRET_BYTES || Number.isNaN(createdAtMs)) throw damaged(file, 'it is not whole');
+  return { id, secret: createSecretKey(secret), createdAtMs };
+}
+
+function damaged(file: string, state: string, cause?: unknown): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot read signing key "${file}": ${state}`, {
+    next: 'Restore the file, or remove it: links that it has signed then work no more, and new ones do.',
+    cause,
+  });
+}

@@ -1,0 +1,123 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { CircuitBreaker } from '../../net/circuit-breaker.ts';
+import type { HttpClient } from '../../net/http-client.ts';
+import type { Search, SearchAnswer, SearchRequest, SearchResult } from '../ports.ts';
+import { parseHostedResults } from './hosted-results.ts';
+
+export interface HostedSearchSettings {
+  /** Base URL of the hosted search. */
+  readonly discoveryUrl: string;
+  /** The site's domain there. */
+  readonly domain: string;
+  readonly key: Secret;
+}
+
+export interface HostedSearchOptions {
+  /** Its limits hold: allowed hosts, proxy, certificates. */
+  readonly client: Pick<HttpClient, 'post'>;
+  readonly settings: HostedSearchSettings;
+  /** Answers where the hosted search does not. */
+  readonly local: Search;
+  /** The hosted search has failed, and the local engine answers: `hosted_search_failed`, `host_not_allowed`. */
+  readonly onFault: (error: DocshelfError) => void;
+  /** Milliseconds of a steady clock. */
+  readonly now?: () => number;
+  readonly timeoutMs?: number;
+}
+
+/** Who searches waits; beyond this the local engine's answer is worth more. */
+const TIMEOUT_MS = 2_000;
+/** At a hosted search that is down, five people wait 2 s each half minute, and all others for nothing. */
+const CIRCUIT = { failuresMax: 5, openMs: 30_000 };
+/** 50 sections of 80 KB. */
+const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
+
+/** The hosted service's search in front of the local engine. `metadata.source` says which of them answered. */
+export class HostedSearch implements Search {
+  readonly #options: HostedSearchOptions;
+  readonly #url: string;
+  readonly #circuit: CircuitBreaker;
+
+  constructor(options: HostedSearchOptions) {
+    const { settings, now = () => performance.now() } = options;
+    this.#options = options;
+    this.#url = `${settings.discoveryUrl.replace(/\/+$/, '')}/v1/search/${encodeURIComponent(settings.domain)}`;
+    this.#circuit = new CircuitBreaker(CIRCUIT, now);
+  }
+
+  /** @throws what the local engine throws, where it is asked; the signal's reason where that aborts. */
+  async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
+    // The hosted search knows no prefixes, and each letter typed would count against its rate limit.
+    const hosted = request.prefixLast || !this.#circuit.admits() ? null : await this.#tryHosted(request, signal);
+    if (hosted !== null) return withSource(hosted, 'hosted');
+    return withSource((await this.#options.local.search(request, signal)).results, 'local');
+  }
+
+  /** Null: it failed, which was said. */
+  async #tryHosted(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
+    try {
+      const results = await this.#ask(request, signal);
+      this.#circuit.succeeded();
+      return results;
+    } catch (error) {
+      if (signal.aborted) {
+        this.#circuit.givenUp();
+        throw signal.reason;
+      }
+      this.#circuit.failed();
+      this.#options.onFault(this.#faultOf(error));
+      return null;
+    }
+  }
+
+  async #ask(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[]> {
+    const { client, settings, timeoutMs = TIMEOUT_MS } = this.#options;
+    const response = await client.post(this.#url, bodyOf(request), {
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json',
+        authorization: `Bearer ${settings.key.reveal()}`,
+      },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    if (response.status !== 200) {
+      response.close();
+      throw this.#failed(`it answers ${response.status}`);
+    }
+    const text = await response.text(ANSWER_BYTES_MAX);
+    const results = parseHostedResults(text, request.pageSize);
+    if (results === null) throw this.#failed('its answer is no list of results');
+    return results;
+  }
+
+  #faultOf(error: unknown): DocshelfError {
+    if (error instanceof DocshelfError && (error.code === 'host_not_allowed' || error.code === 'hosted_search_failed'))
+      return error;
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    const isTimeout = (error as { name?: unknown } | null)?.name === 'TimeoutError';
+    return this.#failed(isTimeout ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message, error);
+  }
+
+  #failed(state: string, cause?: unknown): DocshelfError {
+    return new DocshelfError('hosted_search_failed', `Cannot search at "${linkWithoutSecrets(this.#url)}": ${state}`, {
+      next: 'Check features.search.discoveryUrl and its keyFile; the local engine answers meanwhile.',
+      cause,
+    });
+  }
+}
+
+/** The request of contract section 5, with what was asked for and nothing else. */
+function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): string {
+  const given = Object.entries(filter).filter(([, value]) => value !== null);
+  return JSON.stringify({
+    query,
+    pageSize,
+    ...(scoreThreshold === null ? {} : { scoreThreshold }),
+    ...(given.length === 0 ? {} : { filter: Object.fromEntries(given) }),
+  });
+}
+
+function withSource(results: readonly SearchResult[], source: 'local' | 'hosted'): SearchAnswer {
+  return { results: results.map((result) => ({ ...result, metadata: { ...result.metadata, source } })) };
+}

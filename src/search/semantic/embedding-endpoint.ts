@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import type { HttpClient } from '../../net/http-client.ts';
+import type { Embedder } from '../ports.ts';
+
+export interface EmbeddingEndpointSettings {
+  /** The endpoint itself, `https://host/v1/embeddings`. */
+  readonly url: string;
+  readonly model: string;
+  /** Sent as `Authorization: Bearer`; null where the endpoint asks for none. */
+  readonly key: Secret | null;
+}
+
+/** Texts of one request: the common limits of such services are 96 and up. */
+const TEXTS_A_REQUEST_MAX = 64;
+/** 64 vectors of 4,096 numbers, written out with 20 digits, are 6 MB. */
+const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
+const DIMS_MAX = 4096;
+
+/**
+ * An embeddings endpoint in the way of OpenAI's: `{model, input: [text]}` is answered by `{data: [{index, embedding}]}`.
+ * Retries are the caller's: `fields.retryable` says where they can help.
+ */
+export class EmbeddingEndpoint implements Embedder {
+  readonly digest: string;
+  readonly dims: number;
+  readonly #client: HttpClient;
+  readonly #settings: EmbeddingEndpointSettings;
+
+  private constructor(client: HttpClient, settings: EmbeddingEndpointSettings, dims: number) {
+    this.#client = client;
+    this.#settings = settings;
+    this.dims = dims;
+    // Not the key: another key reaches the same model. The weights behind a name cannot be seen from here.
+    this.digest = createHash('sha256')
+      .update(JSON.stringify([settings.url, settings.model, dims]))
+      .digest('hex');
+  }
+
+  /**
+   * Asks the endpoint once, to learn how many numbers its vectors have.
+   *
+   * @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason where that aborts.
+   */
+  static async connect(
+    client: HttpClient,
+    settings: EmbeddingEndpointSettings,
+    signal: AbortSignal,
+  ): Promise<EmbeddingEndpoint> {
+    const [vector] = await request(client, settings, ['documentation'], signal);
+    const dims = vector?.length ?? 0;
+    if (dims % 32 === 0) return new EmbeddingEndpoint(client, settings, dims);
+    throw failed(settings, `its vectors have ${dims} numbers, which is no multiple of 32`, false);
+  }
+
+  /** Which languages a hosted model knows is not to be learned from it; those on offer are multilingual. */
+  reads(): boolean {
+    return true;
+  }
+
+  async embedQuery(text: string, signal: AbortSignal = new AbortController().signal): Promise<Float32Array> {
+    const [vector] = await this.embedPassages([text], signal);
+    return vector as Float32Array;
+  }
+
+  async embedPassages(
+    texts: readonly string[],
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Float32Array[]> {
+    const vectors: Float32Array[] = [];
+    for (let from = 0; from < texts.length; from += TEXTS_A_REQUEST_MAX) {
+      const batch = texts.slice(from, from + TEXTS_A_REQUEST_MAX);
+      vectors.push(...(await request(this.#client, this.#settings, batch, signal)));
+    }
+    const other = vectors.find((vector) => vector.length !== this.dims);
+    if (other === undefined) return vectors;
+    throw failed(this.#settings, `its vectors have ${other.length} numbers now, and had ${this.dims}`, false);
+  }
+}
+
+async function request(
+  client: HttpClient,
+  settings: EmbeddingEndpointSettings,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<Float32Array[]> {
+  const { url, model, key } = settings;
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    ...(key === null ? {} : { authorization: `Bearer ${key.reveal()}` }),
+  };
+  const body = JSON.stringify({ model, input: texts, encoding_format: 'float' });
+  let status: number;
+  let text: string;
+  try {
+    const response = await client.post(url, body, { headers, signal });
+    status = response.status;
+    text = await response.text(ANSWER_BYTES_MAX);
+  } catch (error) {
+    signal.throwIfAborted();
+    const fault = toDocshelfError(error);
+    if (!fault.code.startsWith('source_')) throw fault;
+    throw failed(settings, fault.message.replace(/^[^:]*"[^"]*": /, ''), fault.fields.retryable === true, fault);
+  }
+  if (status === 401 || status === 403) throw failed(settings, `it refuses the key (${status})`, false);
+  if (status !== 200) throw failed(settings, `it answers ${status}`, status === 429 || status >= 500);
+  return vectorsOf(settings, text, texts.length);
+}
+
+/** The answer's vectors in the order of the texts, at length 1. */
+function vectorsOf(settings: EmbeddingEndpointSettings, text: string, count: number): Float32Array[] {
+  const vectors: Float32Array[] = [];
+  for (const [at, entry] of entriesOf(text).entries()) {
+    const { index = at, embedding } = entry;
+    const isVector = Array.isArray(embedding) && embedding.length > 0 && embedding.length <= DIMS_MAX;
+    if (!isVector || !Number.isInteger(index) || index < 0 || index >= count || !embedding.every(Number.isFinite)) {
+      throw failed(settings, 'what it answers are no embeddings', false);
+    }
+    const length = Math.hypot(...embedding) || 1;
+    vectors[index] = Float32Array.from(embedding, (value: number) => value / length);
+  }
+  for (let at = 0; at < count; at += 1) {
+    if (vectors[at] === undefined) throw failed(settings, `it answers without the embedding of text ${at + 1}`, false);
+  }
+  return vectors;
+}
+
+function entriesOf(text: string): { index?: number; embedding?: number[] }[] {
+  try {
+    const { data } = JSON.parse(text) as { data?: unknown };
+    return Array.isArray(data) ? data.map((entry) => entry ?? {}) : [];
+  } catch {
+    return [];
+  }
+}
+
+function failed(
+  settings: EmbeddingEndpointSettings,
+  state: string,
+  retryable: boolean,
+  cause?: unknown,
+): DocshelfError {
+  return new DocshelfError('embedder_failed', `Cannot embed by "${linkWithoutSecrets(settings.url)}": ${state}`, {
+    next: 'Check search.model (url, model, keyFile) and the endpoint; until it answers, search goes by keywords alone.',
+    fields: { retryable },
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

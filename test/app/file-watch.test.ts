@@ -1,0 +1,70 @@
+import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FileWatch } from '../../src/app/file-watch.ts';
+
+let folder: string;
+let file: string;
+let watch: FileWatch;
+let changes: ReturnType<typeof vi.fn<() => void>>;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-watch-'));
+  file = join(folder, 'config.yaml');
+  await writeFile(file, 'one');
+  changes = vi.fn<() => void>();
+  watch = new FileWatch(changes);
+});
+afterEach(async () => {
+  watch.stop();
+  await rm(folder, { recursive: true });
+});
+
+describe('FileWatch', () => {
+  it('says each change once, and nothing of an equal copy', async () => {
+    await watch.start([file]);
+    await writeFile(file, 'two');
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1));
+    await writeFile(file, 'two');
+    await sleep(200);
+    expect(changes).toHaveBeenCalledTimes(1);
+  });
+
+  it('sees a file behind a link that is swapped, as a ConfigMap is', async () => {
+    for (const [name, text] of Object.entries({ first: 'one', second: 'two' })) {
+      await writeFile(join(folder, name), text);
+      await symlink(name, join(folder, `to-${name}`));
+    }
+    await rename(join(folder, 'to-first'), file);
+    await watch.start([file]);
+    await rename(join(folder, 'to-second'), file);
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1));
+  });
+
+  it('says a change that came after the files were read and before they were watched anew', async () => {
+    await watch.start([file]);
+    await watch.remember();
+    // Here the reader reads "one".
+    await writeFile(file, 'two');
+    await watch.start([file]);
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1));
+  });
+
+  it('does not say a change that its reader has asked it to remember', async () => {
+    await watch.start([file]);
+    await writeFile(file, 'two');
+    await watch.remember();
+    await watch.start([file]);
+    await sleep(200);
+    expect(changes).not.toHaveBeenCalled();
+  });
+
+  it('sees a missing file arrive', async () => {
+    const missing = join(folder, 'link');
+    await watch.start([file, missing]);
+    await writeFile(missing, 'https://bundles.example/b.tar.gz');
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1));
+  });
+});

@@ -1,0 +1,155 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openRenderer } from '../../src/crawl/browser/open-renderer.ts';
+import { openFetcher } from '../../src/crawl/fetch/open-fetcher.ts';
+import { CrawlSource, type CrawlSourceOptions } from '../../src/crawl/index.ts';
+import type { CrawlSettings } from '../../src/domain/crawl.ts';
+import type { Finding } from '../../src/domain/job.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
+import type { SiteSink, StoredContent } from '../../src/export/ports.ts';
+import { FileStore } from '../../src/files/file-store.ts';
+
+const PAGE_ENTRY = new URL('../../src/crawl/worker.ts', import.meta.url).href;
+
+export interface CrawledSite {
+  readonly files: Map<string, Buffer>;
+  readonly types: Map<string, string>;
+  readonly findings: Finding[];
+  /** A file as text; throws where it is not there. */
+  text(path: string): string;
+  /** Details of the findings of a kind. */
+  found(kind: string): string[];
+  readonly paths: string[];
+}
+
+/** Folders that several crawls share, as several jobs do. Removed by `remove`. */
+export class CrawlHome {
+  readonly dir: string;
+  readonly store: FileStore;
+  #attempts = 0;
+
+  private constructor(dir: string) {
+    this.dir = dir;
+    this.store = new FileStore(join(dir, 'files'));
+  }
+
+  static async make(): Promise<CrawlHome> {
+    const dir = await mkdtemp(join(tmpdir(), 'docshelf-crawl-'));
+    await mkdir(join(dir, 'records'));
+    return new CrawlHome(dir);
+  }
+
+  /** One that is there already. */
+  static at(dir: string): CrawlHome {
+    return new CrawlHome(dir);
+  }
+
+  source(settings: CrawlSettings, options: Partial<CrawlSourceOptions> = {}, job = 'job'): CrawlSource {
+    this.#attempts += 1;
+    return new CrawlSource({
+      settings,
+      hosts: [],
+      archiveLimits: ARCHIVE_LIMITS,
+      openFetcher,
+      openRenderer,
+      browser: { sandbox: 'off', tabs: 2, pageMsMax: 20_000, verify: 'off' },
+      network: { connectTimeoutMs: 2_000, idleTimeoutMs: 2_000, proxy: 'off', caFile: null },
+      store: this.store,
+      filesDir: join(this.dir, 'files'),
+      workDir: join(this.dir, `work-${process.pid}-${this.#attempts}`),
+      journalDir: join(this.dir, `journal-${job}`),
+      recordsDir: join(this.dir, 'records'),
+      pageEntry: PAGE_ENTRY,
+      pageThreads: 2,
+      ...options,
+    });
+  }
+
+  async crawl(
+    settings: CrawlSettings,
+    more: { paths?: string[]; options?: Partial<CrawlSourceOptions>; job?: string; signal?: AbortSignal } = {},
+  ): Promise<CrawledSite> {
+    const sink = new CrawlSink(this.store);
+    const request = { domain: 'acme', version: null, paths: more.paths ?? null };
+    const source = this.source(settings, more.options, more.job ?? `job-${this.#attempts}`);
+    await source.collect(request, sink, more.signal ?? new AbortController().signal);
+    return sink;
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.dir, { recursive: true, force: true });
+  }
+}
+
+class CrawlSink implements SiteSink, CrawledSite {
+  readonly files = new Map<string, Buffer>();
+  readonly types = new Map<string, string>();
+  readonly findings: Finding[] = [];
+  readonly shares: number[] = [];
+  readonly #store: FileStore;
+
+  constructor(store: FileStore) {
+    this.#store = store;
+  }
+
+  async add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void> {
+    const isStored = 'sha256' in content;
+    const file = isStored ? this.#store.pathOf(content.sha256) : content instanceof Uint8Array ? null : content.file;
+    const bytes = file === null ? Buffer.from(content as Uint8Array) : await readFile(file);
+    if (this.files.has(path)) throw new Error(`"${path}" is given twice`);
+    if (isStored) {
+      if (createHash('sha256').update(bytes).digest('hex') !== content.sha256) throw new Error(`"${path}" is damaged`);
+      this.types.set(path, content.type);
+    }
+    this.files.set(path, bytes);
+  }
+
+  find(finding: Finding): void {
+    this.findings.push(finding);
+  }
+
+  progress(done: number, total: number): void {
+    this.shares.push(done / total);
+  }
+
+  text(path: string): string {
+    const bytes = this.files.get(path);
+    if (bytes === undefined) throw new Error(`"${path}" is not among ${this.paths.join(', ')}`);
+    return bytes.toString('utf8');
+  }
+
+  found(kind: string): string[] {
+    return this.findings.filter((finding) => finding.kind === kind).map(({ detail }) => detail);
+  }
+
+  get paths(): string[] {
+    return [...this.files.keys()].sort();
+  }
+}
+
+export function crawlOf(url: string, settings: Partial<CrawlSettings> = {}): CrawlSettings {
+  return {
+    kind: 'crawl',
+    url,
+    allowAddresses: ['127.0.0.0/8'],
+    robots: 'respect',
+    cookieFile: null,
+    bearerFile: null,
+    concurrency: 16,
+    rateMax: 0,
+    render: null,
+    ...settings,
+    limits: {
+      pagesMax: 10_000,
+      depthMax: 100,
+      queryVariantsMax: 100,
+      pageBytesMax: 1024 ** 2,
+      requestTimeoutMs: 5_000,
+      ...settings.limits,
+    },
+  };
+}
+
+export const TIGHT: ArchiveLimits = { ...ARCHIVE_LIMITS, fileBytesMax: 2 * 1024 ** 2 };

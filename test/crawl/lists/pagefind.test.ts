@@ -1,0 +1,56 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { pagefindFilesOfEntry, pagefindFilesOfMeta } from '../../../src/crawl/lists/pagefind.ts';
+
+const text = (value: string): number[] => [0x60 + value.length, ...Buffer.from(value)];
+const array = (...items: number[][]): number[] => [0x80 + items.length, ...items.flat()];
+const FLOAT = [0xfa, 0x3f, 0x80, 0, 0];
+const meta = (...items: number[][]): Buffer =>
+  gzipSync(Buffer.concat([Buffer.from('pagefind_dcd'), Buffer.from(array(...items))]));
+
+describe('pagefindFilesOfEntry()', () => {
+  it('names what every index has, and the index and program of each language', () => {
+    const entry = {
+      version: '1.6.0',
+      languages: { en: { hash: 'en_1a2b', wasm: 'en', page_count: 2 }, xx: { hash: 'xx_0' } },
+    };
+    expect(pagefindFilesOfEntry(JSON.stringify(entry))).toEqual(
+      expect.arrayContaining(['pagefind.js', 'pagefind.en_1a2b.pf_meta', 'wasm.en.pagefind', 'pagefind.xx_0.pf_meta']),
+    );
+  });
+
+  it.each([
+    '',
+    '[]',
+    'null',
+    '{"languages":null}',
+    '{"languages":{"en":null}}',
+    '{"languages":{"en":{"hash":"../../x"}}}',
+  ])('names no index of %s', (entry) => {
+    expect(pagefindFilesOfEntry(entry).filter((name) => name.endsWith('.pf_meta'))).toEqual([]);
+  });
+});
+
+describe('pagefindFilesOfMeta()', () => {
+  it('names the fragments of pages, the parts of the index and the filters', () => {
+    const pages = array(array(text('en_aa11'), [0x18, 200]), array(text('en_bb22'), [0x05]));
+    const chunks = array(array(text('a'), text('m'), text('en_cc33')));
+    const filters = array(array(text('tag'), text('en_dd44')));
+    expect(pagefindFilesOfMeta(meta(text('1.6.0'), pages, chunks, filters, FLOAT))).toEqual([
+      'fragment/en_aa11.pf_fragment',
+      'fragment/en_bb22.pf_fragment',
+      'index/en_cc33.pf_index',
+      'filter/en_dd44.pf_filter',
+    ]);
+  });
+
+  it.each([
+    ['no gzip', Buffer.from('pagefind_dcd')],
+    ['another mark', gzipSync('something else')],
+    ['what ends early', gzipSync(Buffer.from([...Buffer.from('pagefind_dcd'), 0x84, 0x65]))],
+    ['arrays without end', gzipSync(Buffer.concat([Buffer.from('pagefind_dcd'), Buffer.alloc(10_000, 0x81)]))],
+    ['names that lead elsewhere', meta(text('1'), array(array(text('../x'))), array(), array())],
+  ])('names nothing of %s', (_, bytes) => {
+    expect(pagefindFilesOfMeta(bytes)).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+
+/** What an address answers: a page's markup, or all of it. */
+export type OriginFile =
+  | string
+  | {
+      readonly status?: number;
+      readonly type?: string | null;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string | Uint8Array;
+    }
+  | ((request: IncomingMessage, response: ServerResponse) => void);
+
+export interface Origin extends LocalServer {
+  /** How often each address was asked for, as it was sent. */
+  asked(path: string): number;
+  askedPaths(): string[];
+}
+
+/** A live site: files by path, with their query where they have one. What is missing is answered with a 404 page. */
+export async function originOf(files: Readonly<Record<string, OriginFile>>): Promise<Origin> {
+  const server = await httpServer((request, response) => {
+    const file = files[request.url ?? ''];
+    if (typeof file === 'function') file(request, response);
+    else if (file === undefined) {
+      response
+        .writeHead(404, { 'content-type': 'text/html' })
+        .end('<!doctype html><title>Nothing here</title><a href="/">Home</a>');
+    } else {
+      const {
+        status = 200,
+        type = 'text/html',
+        headers = {},
+        body = '',
+      } = typeof file === 'string' ? { body: file } : file;
+      response.writeHead(status, { ...(type === null ? {} : { 'content-type': type }), ...headers }).end(body);
+    }
+  });
+  const askedPaths = () => server.requests.map(({ url }) => url ?? '');
+  return Object.assign(server, {
+    asked: (path: string) => askedPaths().filter((each) => each === path).length,
+    askedPaths,
+  });
+}

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import { llmsLinks } from '../../src/crawl/lists/llms-links.ts';
+import { segmentsOf } from '../../src/crawl/lists/next-segments.ts';
+import { readSitemap } from '../../src/crawl/lists/sitemap.ts';
+import { saysNoFollow } from '../../src/crawl/meta-robots.ts';
+import { Robots } from '../../src/crawl/robots.ts';
+import { prefixOf, Scope } from '../../src/crawl/scope.ts';
+import { Traps } from '../../src/crawl/traps.ts';
+
+const at = (path: string) => new URL(path, 'https://docs.test');
+
+describe('Robots', () => {
+  const rules = (...lines: string[]) => Robots.parse(['User-agent: *', ...lines].join('\n'));
+
+  it.each<[string[], string, boolean]>([
+    [['Disallow: /'], '/a', false],
+    [['Disallow:'], '/a', true],
+    [['Disallow: /a'], '/abc', false],
+    [['Disallow: /a/'], '/a', true],
+    // RFC 9309, section 2.2.2: the longest rule that fits, and of equal ones the one that allows.
+    [['Disallow: /a', 'Allow: /a/b'], '/a/b/c', true],
+    [['Allow: /a', 'Disallow: /a/b'], '/a/b/c', false],
+    [['Disallow: /a', 'Allow: /a'], '/a', true],
+    [['Disallow: /*.pdf$'], '/x/y.pdf', false],
+    [['Disallow: /*.pdf$'], '/x/y.pdf?z', true],
+    [['Disallow: /*/private/*/x'], '/a/private/b/xyz', false],
+    [['Disallow: /*/private/*/x'], '/private/b/x', true],
+    [['Disallow: /a$'], '/a', false],
+    [['Disallow: /a$'], '/ab', true],
+    [['Disallow: /aba*ba$'], '/aba', true],
+    [['Disallow: /%7Eme'], '/~me', false],
+    [['Disallow: /a%3cd'], '/a%3Cd', false],
+    [['Disallow: /?x'], '/?xy', false],
+    [['Disallow: /a # comment'], '/a', false],
+  ])('%j for %s: %s', (lines, path, isAllowed) => {
+    expect(rules(...lines).allows(at(path))).toBe(isAllowed);
+  });
+
+  it('takes the group of its own name, whole, and else that of all', () => {
+    const text =
+      'User-agent: other\nUser-agent: Docshelf\nDisallow: /a\n\nUser-agent: *\nDisallow: /\nUser-agent: docshelf\nDisallow: /b';
+    const robots = Robots.parse(text);
+    expect(['/a', '/b', '/c'].map((path) => robots.allows(at(path)))).toEqual([false, false, true]);
+    expect(Robots.parse('User-agent: other\nDisallow: /').allows(at('/a'))).toBe(true);
+  });
+
+  it('answers at once, whatever the rule', () => {
+    const robots = rules(`Disallow: /${'*a'.repeat(500)}b$`);
+    const startedMs = performance.now();
+    expect(robots.allows(at(`/${'a'.repeat(1_900)}`))).toBe(true);
+    expect(performance.now() - startedMs).toBeLessThan(500);
+  });
+
+  it('names sitemaps, wherever they stand', () => {
+    expect(Robots.parse('Sitemap: https://a/1.xml\nUser-agent: *\nsitemap:/2.xml').sitemaps).toEqual([
+      'https://a/1.xml',
+      '/2.xml',
+    ]);
+  });
+});
+
+describe('Scope', () => {
+  const scope = new Scope({ origin: 'http://127.0.0.1:3000', prefix: '/docs/', hosts: ['docs.acme.dev'] });
+
+  it.each([
+    ['http://127.0.0.1:3000/docs/a#b', 'http://127.0.0.1:3000/docs/a'],
+    ['http://user:pass@127.0.0.1:3000/docs/a?b', 'http://127.0.0.1:3000/docs/a?b'],
+    ['https://docs.acme.dev/docs/a?', 'http://127.0.0.1:3000/docs/a'],
+    ['http://docs.acme.dev/docs/a', 'http://127.0.0.1:3000/docs/a'],
+    ['https://cdn.dev/a#b', 'https://cdn.dev/a'],
+    ['mailto:a@b', null],
+    ['file:///etc/passwd', null],
+  ])('%s is known as %s', (url, canonical) => {
+    expect(scope.canonical(new URL(url))).toBe(canonical);
+  });
+
+  it('publishes under the first host', () => {
+    expect(scope.published('http://127.0.0.1:3000/docs/a')).toBe('https://docs.acme.dev/docs/a');
+    expect(scope.published('https://cdn.dev/a')).toBe('https://cdn.dev/a');
+  });
+
+  it('takes the other scheme of a host for the same site, and another port for another', () => {
+    const plain = new Scope({ origin: 'https://docs.dev', prefix: '/', hosts: [] });
+    expect(plain.canonical(new URL('http://docs.dev/a'))).toBe('https://docs.dev/a');
+    expect(plain.isOwn(new URL('https://docs.dev:8443/a'))).toBe(false);
+  });
+
+  it.each([
+    ['/', '/'],
+    ['/docs', '/docs/'],
+    ['/docs/', '/docs/'],
+    ['/docs/index.html', '/docs/'],
+    ['/v1.2/start', '/v1.2/start/'],
+  ])('of %s the folder is %s', (path, prefix) => {
+    expect(prefixOf(at(path))).toBe(prefix);
+  });
+});
+
+describe('readSitemap()', () => {
+  it('reads pages, indexes, CDATA and entities, and leaves pictures alone', () => {
+    const xml = `<?xml version="1.0"?><urlset xmlns:image="x"><url><loc> https://a/?x=1&amp;y=2 </loc><image:image><image:loc>https://a/i.png</image:loc></image:image></url><url><loc><![CDATA[https://a/b]]></loc></url></urlset>`;
+    expect(readSitemap(xml)).toMatchObject({ pages: ['https://a/?x=1&y=2', 'https://a/b'], sitemaps: [] });
+    const translated =
+      '<url><loc>https://a/</loc><xhtml:link rel="alternate" hreflang="de" href="https://a/de/"/></url>';
+    expect(readSitemap(translated).pages).toEqual(['https://a/', 'https://a/de/']);
+    expect(readSitemap('<sitemapindex><sitemap><loc>https://a/s.xml</loc></sitemap></sitemapindex>')).toMatchObject({
+      pages: [],
+      sitemaps: ['https://a/s.xml'],
+    });
+    expect(readSitemap('https://a/1\nhttps://a/2\nno address')).toMatchObject({
+      pages: ['https://a/1', 'https://a/2'],
+    });
+    expect(
+      readSitemap('<rss><channel><link>https://a/</link><item><title>x</title><link>https://a/1</link></item></rss>'),
+    ).toMatchObject({ pages: ['https://a/1'], sitemaps: [] });
+    const atom =
+      '<feed><link href="https://a/"/><entry><link rel="edit" href="https://a/e"/><link href="https://a/1"/></entry></feed>';
+    expect(readSitemap(atom)).toMatchObject({ pages: ['https://a/1'], sitemaps: [] });
+    expect(readSitemap('<html><body>no sitemap')).toMatchObject({ pages: [], sitemaps: [] });
+  });
+});
+
+describe('llmsLinks()', () => {
+  it('finds the links of Markdown', () => {
+    expect(llmsLinks('# T\n- [A](/a.md): x\n- [B](<https://b/c>) [C](/c_(d) "t")')).toEqual([
+      '/a.md',
+      'https://b/c',
+      '/c_(d)',
+    ]);
+  });
+});
+
+describe('saysNoFollow()', () => {
+  it.each<[string, boolean]>([
+    ['noindex,nofollow', true],
+    ['NONE', true],
+    ['googlebot: nofollow', true],
+    ['index, follow', false],
+    ['nofollowing', false],
+    ['', false],
+  ])('%s: %s', (directives, isNoFollow) => {
+    expect(saysNoFollow(directives)).toBe(isNoFollow);
+  });
+});
+
+describe('segmentsOf()', () => {
+  it('reads the segments of a route off its tree', () => {
+    const tree = [
+      ':HL["/x.css","style"]',
+      '3:[["children",{"s":"__PAGE__","h":160}]]',
+      '2:[["children",{"s":{"n":"slug","t":"c","k":"guides/rpc","s":["ja"]},"h":1,"c":"$Q3"}]]',
+      '1:[["children",{"s":"(en)","h":131120,"c":"$Q2"}]]',
+      '0:{"b":"build","t":{"t":{"s":"","h":131152,"c":"$Q1"}}}',
+    ].join('\n');
+    expect(segmentsOf(tree)).toEqual(['!KGVuKQ', '!KGVuKQ.$c$slug', '!KGVuKQ.$c$slug.__PAGE__']);
+  });
+
+  it.each(['', '0:{"t":{"t":{"c":"$Q0"}}}', '0:{"t":{"t":{"c":"$Q1"}}}\n1:[["children",{"s":"a","c":"$Q1"}]]', '0:['])(
+    'ends on %j',
+    (tree) => {
+      expect(segmentsOf(tree).length).toBeLessThanOrEqual(500);
+    },
+  );
+});
+
+describe('Traps', () => {
+  const traps = () => new Traps({ queryVariantsMax: 2 });
+
+  it('lets a site through as it is', () => {
+    const judge = traps();
+    for (const path of ['/a/b/c', '/docs/docs/x', '/blog/2024/01/15/post', '/v1.2/api', '/a?x=1', '/a?x=2'])
+      expect(judge.judge(at(path), true)).toBeNull();
+  });
+
+  it('counts queries of pages and of pictures apart', () => {
+    const judge = traps();
+    const results = (isPage: boolean) => [1, 2, 3].map((n) => judge.judge(at(`/a?w=${n}`), isPage) !== null);
+    expect(results(true)).toEqual([false, false, true]);
+    expect(results(false)).toEqual([false, false, false]);
+  });
+});

@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FileBundleSource } from '../../../src/deploy/sources/file-bundle-source.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+
+const REQUEST = { resume: null, signal: new AbortController().signal };
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-file-source-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const open = (path: string) => new FileBundleSource().open(new Secret(pathToFileURL(path).href), REQUEST);
+
+test('a folder, a FIFO and nothing at all are cannot_read', async () => {
+  await mkdir(join(folder, 'dir'));
+  execFileSync('mkfifo', [join(folder, 'fifo')]);
+  for (const name of ['dir', 'fifo', 'missing.zip']) {
+    await expect(open(join(folder, name))).rejects.toMatchObject({ code: 'cannot_read', fields: { retryable: false } });
+  }
+});
+
+test('a link to another machine is cannot_read', async () => {
+  const link = new Secret('file://server/share/a.zip');
+  await expect(new FileBundleSource().open(link, REQUEST)).rejects.toMatchObject({ code: 'cannot_read' });
+});
+
+test('a name with a space, a percent sign and an umlaut is found', async () => {
+  const file = join(folder, 'ä 100%.zip');
+  await writeFile(file, 'x');
+  const bundle = await open(file);
+  bundle.close();
+  expect(bundle.fileName).toBe('ä 100%.zip');
+});
+
+test('a file that shrinks while it is read gives fewer bytes than its size said', async () => {
+  const file = join(folder, 'a.zip');
+  await writeFile(file, Buffer.alloc(600 * 1024));
+  const bundle = await open(file);
+  let bytes = 0;
+  for await (const chunk of bundle.stream) {
+    bytes += chunk.length;
+    await truncate(file, bytes);
+  }
+  expect(bundle.totalBytes).toBe(600 * 1024);
+  expect(bytes).toBeLessThan(600 * 1024);
+});

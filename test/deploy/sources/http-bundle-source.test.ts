@@ -1,0 +1,206 @@
+import type { RequestListener, ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { OpenedBundle } from '../../../src/deploy/ports.ts';
+import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import type { HttpClient } from '../../../src/net/http-client.ts';
+import { answering, bundleAnswer, httpServer, type LocalServer, tcpServer } from '../../helpers/local-server.ts';
+import { httpClientOf } from '../../net/http-client-of.ts';
+
+const NOW = Date.parse('2024-06-01T12:00:00Z');
+const NEVER = new AbortController().signal;
+const BUNDLE = Buffer.from('0123456789');
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const thing of opened.splice(0).reverse()) await thing.close();
+});
+
+async function started(starting: Promise<LocalServer>): Promise<LocalServer> {
+  const server = await starting;
+  opened.push(server);
+  return server;
+}
+
+function sourceOf(): HttpBundleSource {
+  const client: HttpClient = httpClientOf();
+  opened.push(client);
+  return new HttpBundleSource(client, () => NOW);
+}
+
+async function openFrom(answer: RequestListener, resume: { offset: number; etag: string } | null = null, path = '/b') {
+  const { origin } = await started(httpServer(answer));
+  return sourceOf().open(new Secret(`${origin}${path}`), { resume, signal: NEVER });
+}
+
+async function textOf(bundle: OpenedBundle): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bundle.stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+const xml = (code: string, message: string) =>
+  `<?xml version="1.0"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
+const answerWith =
+  (status: number, body: string, headers: Record<string, string> = {}) =>
+  (_: unknown, response: ServerResponse) =>
+    void response.writeHead(status, headers).end(body);
+
+describe('a refusal', () => {
+  const PAST = 'X-Amz-Date=20240601T100000Z&X-Amz-Expires=3600';
+  const FUTURE = 'X-Amz-Date=20240601T113000Z&X-Amz-Expires=3600';
+  test.each([
+    ['S3 says expired', 403, xml('AccessDenied', 'Request has expired'), '/b', 'link_expired'],
+    ['S3’s token has expired', 400, xml('ExpiredToken', 'The provided token has expired.'), '/b', 'link_expired'],
+    ['nothing is said, but the link is over', 403, '', `/b?${PAST}`, 'link_expired'],
+    ['a wrong signature', 403, xml('SignatureDoesNotMatch', 'Check your key'), `/b?${FUTURE}`, 'link_refused'],
+    ['access denied while the link is good', 403, xml('AccessDenied', 'Access Denied'), `/b?${FUTURE}`, 'link_refused'],
+    ['no credentials', 401, '', '/b', 'link_refused'],
+    ['a bad request, the link being over', 400, xml('InvalidArgument', 'no'), `/b?${PAST}`, 'source_failed'],
+    ['not there', 404, xml('NoSuchKey', 'no'), '/b', 'bundle_not_found'],
+    ['gone', 410, '', '/b', 'bundle_not_found'],
+    ['a teapot', 418, '', '/b', 'source_failed'],
+    ['no content', 204, '', '/b', 'source_failed'],
+    ['a range that nobody asked for', 206, 'part', '/b', 'source_failed'],
+  ])('is told apart: %s', async (_, status, body, path, code) => {
+    await expect(openFrom(answerWith(status, body), null, path)).rejects.toMatchObject({
+      code,
+      fields: { status, retryable: false },
+    });
+  });
+
+  test('is expired only by what stands in the first 4 KiB', async () => {
+    const body = `${' '.repeat(5000)}Request has expired`;
+    await expect(openFrom(answerWith(403, body))).rejects.toMatchObject({ code: 'link_refused' });
+  });
+
+  test.each([408, 425, 429, 500, 502, 503, 504])('of status %i may pass', async (status) => {
+    await expect(openFrom(answerWith(status, ''))).rejects.toMatchObject({
+      code: 'source_failed',
+      fields: { status, retryable: true },
+    });
+  });
+
+  test.each([
+    ['7', 7000],
+    [new Date(NOW + 90_000).toUTCString(), 90_000],
+    [new Date(NOW - 90_000).toUTCString(), 0],
+    ['presently', undefined],
+  ])('carries Retry-After: %s', async (text, retryAfterMs) => {
+    const failing = openFrom(answerWith(503, '', { 'retry-after': text }));
+    const error = await failing.catch((reason: unknown) => reason);
+    expect((error as { fields: Record<string, unknown> }).fields.retryAfterMs).toBe(retryAfterMs);
+  });
+
+  test('tells the server’s code and never the query, even where the server echoes it', async () => {
+    const echo = xml('SignatureDoesNotMatch', 'GET /b?sig=canary');
+    const error = await openFrom(answerWith(403, echo), null, '/b?sig=canary').catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ fields: { serverCode: 'SignatureDoesNotMatch' } });
+    expect(inspect(error, { depth: null, showHidden: true })).not.toContain('canary');
+  });
+});
+
+describe('what is opened', () => {
+  test('says its length, its validator and its name', async () => {
+    const bundle = await openFrom(bundleAnswer(BUNDLE, '"v1"'), null, '/acme-export-2024-06-01.tar.gz?sig=1');
+    expect(bundle).toMatchObject({
+      offset: 0,
+      totalBytes: 10,
+      endIsCertain: true,
+      etag: '"v1"',
+      fileName: 'acme-export-2024-06-01.tar.gz',
+    });
+    expect(await textOf(bundle)).toBe('0123456789');
+  });
+
+  test('has a certain end when it is chunked, though no length', async () => {
+    const bundle = await openFrom((_, response) => {
+      response.write('01234');
+      response.end('56789');
+    });
+    expect(bundle).toMatchObject({ totalBytes: null, endIsCertain: true });
+    expect(await textOf(bundle)).toBe('0123456789');
+  });
+
+  test('has no certain end when it ends with the connection', async () => {
+    const { origin } = await started(tcpServer(answering('HTTP/1.0 200 OK\r\n\r\n01234')));
+    const bundle = await sourceOf().open(new Secret(`${origin}/b`), { resume: null, signal: NEVER });
+    expect(bundle).toMatchObject({ totalBytes: null, endIsCertain: false });
+    expect(await textOf(bundle)).toBe('01234');
+  });
+
+  test('takes no weak validator', async () => {
+    const bundle = await openFrom(bundleAnswer(BUNDLE, 'W/"v1"'));
+    bundle.close();
+    expect(bundle.etag).toBe(null);
+  });
+
+  test.each(['gzip', 'x-gzip', 'zstd', 'aws-chunked', 'identity', 'aws-chunked, gzip'])(
+    'is the stored bytes where an archive is labelled %s',
+    async (coding) => {
+      const bundle = await openFrom(answerWith(200, 'as stored', { 'content-encoding': coding }));
+      expect(await textOf(bundle)).toBe('as stored');
+    },
+  );
+
+  test.each(['br', 'deflate', 'gzip, br'])('is source_encoded where it is coded with %s', async (coding) => {
+    await expect(openFrom(answerWith(200, 'coded', { 'content-encoding': coding }))).rejects.toMatchObject({
+      code: 'source_encoded',
+      fields: { retryable: false },
+    });
+  });
+});
+
+describe('resuming', () => {
+  const RESUME = { offset: 4, etag: '"v1"' };
+  const range = (contentRange: string, body: string, headers = {}) =>
+    answerWith(206, body, {
+      'content-range': contentRange,
+      'content-length': `${body.length}`,
+      etag: '"v1"',
+      ...headers,
+    });
+  /** The first answer to a range, the whole bundle to everything else. */
+  const rangeOnly = (partial: ReturnType<typeof answerWith>): RequestListener => {
+    const whole = bundleAnswer(BUNDLE, '"v2"');
+    return (request, response) =>
+      request.headers.range === undefined ? whole(request, response) : partial(request, response);
+  };
+
+  test('goes on where the content is the same', async () => {
+    const bundle = await openFrom(bundleAnswer(BUNDLE, '"v1"'), RESUME);
+    expect(bundle).toMatchObject({ offset: 4, totalBytes: 10, endIsCertain: true, etag: '"v1"' });
+    expect(await textOf(bundle)).toBe('456789');
+  });
+
+  test('begins anew where the content has changed', async () => {
+    const bundle = await openFrom(bundleAnswer(BUNDLE, '"v2"'), RESUME);
+    expect(bundle).toMatchObject({ offset: 0, totalBytes: 10, etag: '"v2"' });
+    expect(await textOf(bundle)).toBe('0123456789');
+  });
+
+  test.each([
+    ['416', answerWith(416, '')],
+    ['another begin', range('bytes 3-9/10', '3456789')],
+    ['another end', range('bytes 4-8/10', '45678')],
+    [
+      'another end, chunked',
+      answerWith(206, '45678', { 'content-range': 'bytes 4-8/10', 'transfer-encoding': 'chunked' }),
+    ],
+    ['an unknown total', range('bytes 4-9/*', '456789')],
+    ['a length that contradicts the range', range('bytes 4-9/10', '45')],
+    ['no Content-Range', answerWith(206, '456789', { etag: '"v1"' })],
+    ['another ETag', range('bytes 4-9/10', '456789', { etag: '"v3"' })],
+  ])('asks for the whole after %s', async (_, partial) => {
+    const bundle = await openFrom(rangeOnly(partial), RESUME);
+    expect(bundle).toMatchObject({ offset: 0, totalBytes: 10, etag: '"v2"' });
+    expect(await textOf(bundle)).toBe('0123456789');
+  });
+
+  test('reports a refusal as such', async () => {
+    await expect(openFrom(answerWith(403, 'Request has expired'), RESUME)).rejects.toMatchObject({
+      code: 'link_expired',
+    });
+  });
+});

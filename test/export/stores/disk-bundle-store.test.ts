@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/link-expiry.ts';
+import type { FollowedLink } from '../../../src/export/ports.ts';
+import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts';
+import { packedBundle } from './packed-bundle.ts';
+
+const NEVER = new AbortController().signal;
+const DAY_MS = 24 * 3600_000;
+const START_MS = Date.parse('2024-06-01T12:00:00.400Z');
+const NAME = 'acme-export-2024-06-01.tar.gz';
+
+let dir: string;
+let nowMs = START_MS;
+let store: DiskBundleStore;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-disk-store-'));
+  nowMs = START_MS;
+  store = new DiskBundleStore({ dir, publicUrl: () => 'https://docs.example/api/', nowMs: () => nowMs });
+});
+afterEach(() => rm(dir, { recursive: true }));
+
+/** What the route of the API listener makes of a link. */
+function followed(link: string): FollowedLink {
+  const url = new URL(link);
+  const [fileName = '', sha256 = ''] = url.pathname.split('/').reverse();
+  return { sha256, fileName: decodeURIComponent(fileName), query: url.searchParams };
+}
+
+async function storedBundle(): Promise<string> {
+  const bundle = await packedBundle(dir, randomBytes(100));
+  await store.put(bundle, NEVER);
+  return bundle.sha256;
+}
+
+describe('DiskBundleStore.put()', () => {
+  it('moves the file into the folder of bundles', async () => {
+    const bytes = randomBytes(1000);
+    const bundle = await packedBundle(dir, bytes);
+    await store.put(bundle, NEVER);
+    expect(await readdir(dir)).toEqual(['bundles']);
+    expect(await readFile(join(dir, 'bundles', `${bundle.sha256}.tar.gz`))).toEqual(bytes);
+  });
+
+  it('replaces a bundle that something has cut off', async () => {
+    const bytes = randomBytes(1000);
+    const bundle = await packedBundle(dir, bytes);
+    await store.put(bundle, NEVER);
+    const kept = join(dir, 'bundles', `${bundle.sha256}.tar.gz`);
+    await truncate(kept, 999);
+    await store.put(await packedBundle(dir, bytes), NEVER);
+    expect(await readFile(kept)).toEqual(bytes);
+  });
+
+  it('moves nothing where it cannot', async () => {
+    const bundle = await packedBundle(dir, randomBytes(10));
+    await mkdir(join(dir, 'bundles', `${bundle.sha256}.tar.gz`), { recursive: true });
+    await expect(store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'EISDIR' });
+    expect((await readFile(bundle.file)).length).toBe(10);
+  });
+});
+
+describe('DiskBundleStore.link()', () => {
+  it('leads to the public URL, its path included', async () => {
+    const sha256 = await storedBundle();
+    const { url, expiresAt } = await store.link({ sha256, fileName: NAME }, 3600_000);
+    expect(url).toMatch(
+      new RegExp(
+        `^https://docs\\.example/api/v1/bundles/${sha256}/${NAME}\\?expires=\\d+&keyId=1&signature=[A-Za-z0-9_-]{43}$`,
+      ),
+    );
+    expect(expiresAt.toISOString()).toBe('2024-06-01T13:00:01.000Z');
+    expect(expiryOfLink(url)).toBe(expiresAt.getTime());
+  });
+
+  it('works for as long as was asked for, at the least', async () => {
+    const sha256 = await storedBundle();
+    const { url, expiresAt } = await store.link({ sha256, fileName: NAME }, 1000);
+    nowMs += 1000;
+    await expect(store.follow(followed(url))).resolves.toMatchObject({ sha256, sizeBytes: 100 });
+    nowMs = expiresAt.getTime() - 1;
+    await expect(store.follow(followed(url))).resolves.toMatchObject({ sha256 });
+    nowMs += 1;
+    await expect(store.follow(followed(url))).rejects.toMatchObject({ code: 'bundle_link_expired' });
+  });
+
+  it('works on after a restart and after its key has rotated', async () => {
+    const sha256 = await storedBundle();
+    nowMs += 7 * DAY_MS - 1000;
+    const { url } = await store.link({ sha256, fileName: NAME }, 7 * DAY_MS);
+    const later = new DiskBundleStore({ dir, publicUrl: () => 'https://docs.example', nowMs: () => nowMs });
+    for (let day = 0; day < 7; day += 1, nowMs += DAY_MS) {
+      await later.link({ sha256, fileName: NAME }, 1000);
+      await expect(later.follow(followed(url))).resolves.toMatchObject({ sha256 });
+    }
+    await expect(later.follow(followed(url))).rejects.toMatchObject({ code: 'bundle_link_expired' });
+  });
+});
+
+describe('DiskBundleStore.follow()', () => {
+  it('gives the file with the headers that the link fixes', async () => {
+    const sha256 = await storedBundle();
+    const { url } = await store.link({ sha256, fileName: 'größe.tar.gz' }, 1000);
+    expect(await store.follow(followed(url))).toEqual({
+      sha256,
+      sizeBytes: 100,
+      diskPath: join(dir, 'bundles', `${sha256}.tar.gz`),
+      contentType: 'application/gzip',
+      contentDisposition: `attachment; filename="gr??e.tar.gz"; filename*=UTF-8''gr%C3%B6%C3%9Fe.tar.gz`,
+    });
+  });
+
+  it.each<[string, (link: FollowedLink, other: string) => Partial<FollowedLink> | undefined]>([
+    ['another bundle', (_, other) => ({ sha256: other })],
+    ['another name', () => ({ fileName: 'evil.tar.gz' })],
+    ['a name in another case', () => ({ fileName: NAME.toUpperCase() })],
+    ['a digest in another case', ({ sha256 }) => ({ sha256: sha256.toUpperCase() })],
+    ['a path for a digest', ({ sha256 }) => ({ sha256: `../bundles/${sha256}` })],
+    ['a later end', ({ query }) => void query.set('expires', String(Number(query.get('expires')) + 1))],
+    ['an earlier end', ({ query }) => void query.set('expires', String(Number(query.get('expires')) - 1))],
+    ['an end in another form', ({ query }) => void query.set('expires', `0${query.get('expires')}`)],
+    ['no end', ({ query }) => void query.delete('expires')],
+    ['two ends', ({ query }) => void query.append('expires', '9999999999')],
+    ['another key', ({ query }) => void query.set('keyId', '2')],
+    ['a path for a key', ({ query }) => void query.set('keyId', '../link-keys/1')],
+    ['no key', ({ query }) => void query.delete('keyId')],
+    ['no signature', ({ query }) => void query.delete('signature')],
+    ['an empty signature', ({ query }) => void query.set('signature', '')],
+    ['a longer signature', ({ query }) => void query.set('signature', `${query.get('signature')}A`)],
+    ['a parameter more', ({ query }) => void query.set('response-content-type', 'text/html')],
+  ])('refuses a link with %s', async (_, change) => {
+    const [sha256, other] = [await storedBundle(), await storedBundle()];
+    // The other key is one that there is.
+    const { url: old } = await store.link({ sha256, fileName: NAME }, 30 * 60_000);
+    await expect(store.follow(followed(old))).resolves.toMatchObject({ sha256 });
+    const link = followed(old);
+    nowMs += 60_000;
+    await new DiskBundleStore({ dir, publicUrl: () => '', nowMs: () => nowMs, rotateKeysMs: 1 }).link(
+      { sha256, fileName: NAME },
+      1000,
+    );
+    const changed = { ...link, ...change(link, other) };
+    await expect(store.follow(changed)).rejects.toMatchObject({ code: 'link_invalid', next: expect.any(String) });
+  });
+
+  it('refuses a signature with any character changed', async () => {
+    const sha256 = await storedBundle();
+    const link = followed((await store.link({ sha256, fileName: NAME }, 60_000)).url);
+    const signature = link.query.get('signature') ?? '';
+    for (const [at, character] of [...signature].entries()) {
+      // The next letter: of the last one only the upper bits count, and it must be refused all the same.
+      const next = character === 'z' ? 'y' : String.fromCharCode(character.charCodeAt(0) + 1);
+      link.query.set('signature', `${signature.slice(0, at)}${next}${signature.slice(at + 1)}`);
+      await expect(store.follow(link)).rejects.toMatchObject({ code: 'link_invalid' });
+    }
+  });
+
+  it('names the end of a link that has expired, in words that a client of ours knows', async () => {
+    const sha256 = await storedBundle();
+    const { url, expiresAt } = await store.link({ sha256, fileName: NAME }, 60_000);
+    nowMs += 61_000;
+    const error = await store.follow(followed(url)).catch((reason) => reason);
+    expect(error).toMatchObject({ code: 'bundle_link_expired', fields: { expiresAt: expiresAt.toISOString() } });
+    expect(error.message).toContain(expiresAt.toISOString());
+    expect(error.next).toContain('POST');
+    expect(saysExpired(error.message)).toBe(true);
+  });
+
+  it('says of a forged link that it is invalid, before anything of its age', async () => {
+    const sha256 = await storedBundle();
+    const link = followed((await store.link({ sha256, fileName: NAME }, 60_000)).url);
+    nowMs += 61_000;
+    link.query.set('expires', String(Number(link.query.get('expires')) - 1));
+    await expect(store.follow(link)).rejects.toMatchObject({ code: 'link_invalid' });
+  });
+
+  it('says of a link whose key is long gone that it has expired', async () => {
+    const sha256 = await storedBundle();
+    const { url } = await store.link({ sha256, fileName: NAME }, 60_000);
+    for (let week = 0; week < 3; week += 1) {
+      nowMs += 8 * DAY_MS;
+      await store.link({ sha256, fileName: NAME }, 60_000);
+    }
+    expect(await readdir(join(dir, 'link-keys'))).not.toContain('1.json');
+    await expect(store.follow(followed(url))).rejects.toMatchObject({ code: 'bundle_link_expired' });
+  });
+
+  it('says of a bundle that is gone that it is not found', async () => {
+    const sha256 = await storedBundle();
+    const { url } = await store.link({ sha256, fileName: NAME }, 60_000);
+    await store.remove(sha256);
+    await expect(store.follow(followed(url))).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

@@ -1,0 +1,372 @@
+import { hash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import type { S3BundleStore, S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
+import { PART_BYTES } from '../../../src/export/stores/s3-upload.ts';
+import { httpServer, type LocalServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';
+import { packedBundle } from './packed-bundle.ts';
+import { BUCKET, s3StoreAt } from './s3-server.ts';
+import { checkPresigned } from './sigv4.ts';
+
+const NEVER = new AbortController().signal;
+const HOUR_MS = 3600_000;
+const SHA256 = 'ab'.repeat(32);
+const NAME = 'acme-export-2024-06-01.tar.gz';
+const CREDENTIALS = { accessKeyId: new Secret('AKIDCANARY'), secretAccessKey: new Secret('secret/canary+x') };
+
+const opened: { close(): Promise<void> }[] = [];
+let dir: string;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-s3-store-'));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const each of opened.splice(0).reverse()) await each.close();
+  await rm(dir, { recursive: true });
+});
+
+function opening<T extends { close(): Promise<void> }>(each: T): T {
+  opened.push(each);
+  return each;
+}
+
+const storeAt = (endpoint: string, options: Partial<S3BundleStoreOptions> = {}): S3BundleStore =>
+  opening(s3StoreAt(endpoint, { credentials: CREDENTIALS, ...options }));
+
+interface Call {
+  /** `PUT /bundles/x.tar.gz?partNumber=1` without the upload's id. */
+  readonly name: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** A service whose answers the test makes; every call is written down when it has come whole. */
+async function service(
+  answer: (call: Call, response: ServerResponse) => void,
+): Promise<{ origin: string; calls: Call[] }> {
+  const calls: Call[] = [];
+  const server: LocalServer = await httpServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    try {
+      for await (const chunk of request) chunks.push(chunk);
+    } catch {
+      // The client left: there is nobody to answer.
+      return;
+    }
+    const url = new URL(request.url ?? '/', 'http://x');
+    for (const name of ['uploadId', 'x-id']) url.searchParams.delete(name);
+    const name = `${request.method} ${url.pathname}${url.search}`;
+    const call = { name, headers: request.headers, body: Buffer.concat(chunks) };
+    calls.push(call);
+    answer(call, response);
+  });
+  opening(server);
+  return { origin: server.origin, calls };
+}
+
+const refuse = (response: ServerResponse, status: number, code: string): void => {
+  const body = `<?xml version="1.0"?><Error><Code>${code}</Code><Message>of AKIDCANARY</Message><AWSAccessKeyId>AKIDCANARY</AWSAccessKeyId><StringToSign>secret/canary+x</StringToSign></Error>`;
+  response.writeHead(status, { 'content-type': 'application/xml' }).end(body);
+};
+
+/** Answers an upload in parts as S3 does, and HEAD with 404. */
+function takeIn({ name, headers }: Call, response: ServerResponse): void {
+  const [method = '', path = ''] = name.split(' ');
+  if (method === 'HEAD') response.writeHead(404).end();
+  else if (path.endsWith('?uploads=')) response.end('<R><UploadId>u1</UploadId></R>');
+  else if (method === 'POST') response.end('<R><ETag>"whole"</ETag></R>');
+  else if (method === 'DELETE') response.writeHead(204).end();
+  else {
+    const checksum = headers['x-amz-checksum-sha256'];
+    response.writeHead(200, { etag: '"e"', ...(checksum ? { 'x-amz-checksum-sha256': checksum } : {}) }).end();
+  }
+}
+
+describe('S3BundleStore.link()', () => {
+  const NOW_MS = Date.parse('2024-06-01T12:00:00.250Z');
+  const secret = CREDENTIALS.secretAccessKey.reveal();
+  const nowMs = () => NOW_MS;
+
+  it.each([
+    ['path-style', { endpoint: 'https://s3.example:9000', pathStyle: true }, 'https://s3.example:9000/bundles/'],
+    ['virtual-host', { endpoint: 'https://s3.example', pathStyle: false }, 'https://bundles.s3.example/'],
+    ['Amazon', { endpoint: null, pathStyle: false }, 'https://bundles.s3.eu-central-1.amazonaws.com/'],
+  ])('signs a link of %s as SigV4 has it', async (_, { endpoint, pathStyle }, base) => {
+    const store = storeAt('', { endpoint, pathStyle, nowMs });
+    const { url, expiresAt } = await store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
+    expect(url.split('?')[0]).toBe(`${base}${SHA256}.tar.gz`);
+    expect(checkPresigned('GET', url, secret, NOW_MS)).toBe('valid');
+    expect(checkPresigned('GET', url, secret, expiresAt.getTime() - 1)).toBe('valid');
+    expect(checkPresigned('GET', url, secret, expiresAt.getTime())).toBe('expired');
+    expect(expiresAt.getTime()).toBeGreaterThanOrEqual(NOW_MS + HOUR_MS);
+    const { searchParams } = new URL(url);
+    expect(searchParams.get('response-content-type')).toBe('application/gzip');
+    expect(searchParams.get('response-content-disposition')).toBe(`attachment; filename=${NAME}`);
+  });
+
+  it.each([
+    ['a b/c+d', `größe "€" 'x' (1)*!.tar.gz`],
+    ['/äß/~_-./', 'a%2Fb&c=d;e?f#g.tar.gz'],
+    ['50%/=&', 'plain.tar.gz'],
+  ])('signs the special characters of prefix %s and name %s', async (prefix, fileName) => {
+    const store = storeAt('http://127.0.0.1:9000', { prefix, nowMs });
+    const { url } = await store.link({ sha256: SHA256, fileName }, HOUR_MS);
+    expect(checkPresigned('GET', url, secret, NOW_MS)).toBe('valid');
+    const key = `${prefix.replace(/^\/|\/$/g, '')}/${SHA256}.tar.gz`;
+    expect(decodeURIComponent(new URL(url).pathname)).toBe(`/${BUCKET}/${key}`);
+  });
+
+  it('signs for one secret, one object and GET alone', async () => {
+    const { url } = await storeAt('http://127.0.0.1:9000', { nowMs }).link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
+    expect(checkPresigned('HEAD', url, secret, NOW_MS)).toBe('wrong signature');
+    expect(checkPresigned('GET', url, `${secret}x`, NOW_MS)).toBe('wrong signature');
+    expect(checkPresigned('GET', url.replace('abab', 'abac'), secret, NOW_MS)).toBe('wrong signature');
+    expect(url).not.toContain('canary');
+  });
+
+  it('ends with the credentials that sign it', async () => {
+    const end = new Date(Math.floor(Date.now() / 1000) * 1000 + HOUR_MS / 2);
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDROLE');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'of-the-role');
+    vi.stubEnv('AWS_SESSION_TOKEN', 'token/of+the=role');
+    vi.stubEnv('AWS_CREDENTIAL_EXPIRATION', end.toISOString());
+    const store = storeAt('http://127.0.0.1:9000', { credentials: null, findCredentials: 'anywhere' });
+    const { url, expiresAt } = await store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
+    expect(expiresAt).toEqual(end);
+    expect(checkPresigned('GET', url, 'of-the-role', Date.now())).toBe('valid');
+    expect(new URL(url).searchParams.get('X-Amz-Security-Token')).toBe('token/of+the=role');
+  });
+
+  it('finds credentials in the environment, and asks nobody else where it may not', async () => {
+    const store = storeAt('http://127.0.0.1:9000', { credentials: null });
+    vi.stubEnv('AWS_ACCESS_KEY_ID', '');
+    vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', 'http://127.0.0.1:9/');
+    const link = () => store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
+    await expect(link()).rejects.toMatchObject({ code: 'store_failed', fields: { storeCode: 'NoCredentials' } });
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'of-the-environment');
+    expect(checkPresigned('GET', (await link()).url, 'of-the-environment', Date.now())).toBe('valid');
+  });
+});
+
+describe('S3BundleStore.put()', () => {
+  it('sends a small bundle in one request, with its checksum and digest', async () => {
+    const { origin, calls } = await service(takeIn);
+    const bytes = randomBytes(1000);
+    const bundle = await packedBundle(dir, bytes);
+    await storeAt(origin).put(bundle, NEVER);
+    const path = `/${BUCKET}/${bundle.sha256}.tar.gz`;
+    expect(calls.map(({ name }) => name)).toEqual([`HEAD ${path}`, `PUT ${path}`]);
+    expect(calls[1]?.body.equals(bytes)).toBe(true);
+    expect(calls[1]?.headers).toMatchObject({
+      'content-type': 'application/gzip',
+      'x-amz-checksum-sha256': hash('sha256', bytes, 'base64'),
+      'x-amz-meta-sha256': bundle.sha256,
+    });
+  });
+
+  it('sends a large bundle in parts, each with its checksum', async () => {
+    const { origin, calls } = await service(takeIn);
+    const bytes = randomBytes(5 * PART_BYTES + 1);
+    const bundle = await packedBundle(dir, bytes);
+    await storeAt(origin).put(bundle, NEVER);
+    const path = `/${BUCKET}/${bundle.sha256}.tar.gz`;
+    expect(calls[1]?.name).toBe(`POST ${path}?uploads=`);
+    expect(calls[1]?.headers).toMatchObject({
+      'x-amz-meta-sha256': bundle.sha256,
+      'x-amz-checksum-algorithm': 'SHA256',
+    });
+    const parts = calls.slice(2, -1).sort((a, b) => (a.name < b.name ? -1 : 1));
+    expect(parts.map(({ name }) => name)).toEqual([1, 2, 3, 4, 5, 6].map((part) => `PUT ${path}?partNumber=${part}`));
+    expect(Buffer.concat(parts.map(({ body }) => body)).equals(bytes)).toBe(true);
+    for (const { headers, body } of parts) {
+      expect(headers['x-amz-checksum-sha256']).toBe(hash('sha256', body, 'base64'));
+    }
+    const completion = calls.at(-1)?.body.toString() ?? '';
+    expect([...completion.matchAll(/<PartNumber>(\d)</g)].map(([, part]) => part).join('')).toBe('123456');
+    expect(completion.match(/<ChecksumSHA256>/g)).toHaveLength(6);
+  });
+
+  it('sends a bundle that is there already once more only where it is another', async () => {
+    const bundle = await packedBundle(dir, randomBytes(1000));
+    let kept: Record<string, string | number> = { 'content-length': 1000, 'x-amz-meta-sha256': bundle.sha256 };
+    const { origin, calls } = await service((call, response) => {
+      if (call.name.startsWith('HEAD')) response.writeHead(200, kept).end();
+      else takeIn(call, response);
+    });
+    const store = storeAt(origin);
+    await store.put(bundle, NEVER);
+    expect(calls).toHaveLength(1);
+    for (const other of [{ 'content-length': 999 }, { 'x-amz-meta-sha256': SHA256 }]) {
+      kept = { 'content-length': 1000, 'x-amz-meta-sha256': bundle.sha256, ...other };
+      calls.length = 0;
+      await store.put(bundle, NEVER);
+      expect(calls.map(({ name }) => name.split(' ')[0])).toEqual(['HEAD', 'PUT']);
+    }
+  });
+
+  it.each<[string, (call: Call) => boolean]>([
+    ['a part', ({ name }) => name.endsWith('partNumber=2')],
+    ['the completion', ({ name }) => name.startsWith('POST') && !name.endsWith('uploads=')],
+  ])('gives the upload up where the store refuses %s', async (_, isRefused) => {
+    const { origin, calls } = await service((call, response) => {
+      if (isRefused(call)) refuse(response, 400, 'BadDigest');
+      else takeIn(call, response);
+    });
+    const bundle = await packedBundle(dir, randomBytes(3 * PART_BYTES));
+    await expect(storeAt(origin).put(bundle, NEVER)).rejects.toMatchObject({
+      code: 'store_failed',
+      fields: { storeCode: 'BadDigest', retryable: true },
+    });
+    expect(calls.filter(({ name }) => name.startsWith('DELETE'))).toHaveLength(1);
+  });
+
+  it('gives the upload up, and completes nothing, where the file turns out to hold other bytes', async () => {
+    const { origin, calls } = await service(takeIn);
+    const bundle = await packedBundle(dir, randomBytes(2 * PART_BYTES));
+    await writeFile(bundle.file, randomBytes(2 * PART_BYTES));
+    await expect(storeAt(origin).put(bundle, NEVER)).rejects.toMatchObject({ code: 'store_failed' });
+    const methods = calls.map(({ name }) => name.split(' ')[0]);
+    expect(methods.filter((method) => method === 'POST')).toHaveLength(1);
+    expect(methods.at(-1)).toBe('DELETE');
+  });
+
+  it('stops in the middle of an upload that is aborted, and gives it up', async () => {
+    const abort = new AbortController();
+    const reason = new Error('enough');
+    const { origin, calls } = await service((call, response) => {
+      // Parts are never answered.
+      if (call.name.includes('partNumber')) abort.abort(reason);
+      else takeIn(call, response);
+    });
+    const bundle = await packedBundle(dir, randomBytes(10 * PART_BYTES));
+    await expect(storeAt(origin).put(bundle, abort.signal)).rejects.toBe(reason);
+    expect(calls.filter(({ name }) => name.includes('partNumber')).length).toBeLessThanOrEqual(4);
+    expect(calls.filter(({ name }) => name.startsWith('POST'))).toHaveLength(1);
+    expect(calls.filter(({ name }) => name.startsWith('DELETE'))).toHaveLength(1);
+  });
+
+  it('takes an upload for done whose completion was done and not answered', async () => {
+    const bundle = await packedBundle(dir, randomBytes(PART_BYTES + 1));
+    let isComplete = false;
+    const { origin } = await service((call, response) => {
+      if (call.name.startsWith('POST') && !call.name.endsWith('uploads=')) {
+        if (isComplete) refuse(response, 404, 'NoSuchUpload');
+        else response.destroy();
+        isComplete = true;
+      } else if (call.name.startsWith('HEAD') && isComplete) {
+        response.writeHead(200, { 'content-length': bundle.sizeBytes, 'x-amz-meta-sha256': bundle.sha256 }).end();
+      } else takeIn(call, response);
+    });
+    await expect(storeAt(origin).put(bundle, NEVER)).resolves.toBeUndefined();
+  });
+
+  it('speaks no more of checksums to a store that does not', async () => {
+    const { origin, calls } = await service((call, response) => takeIn({ ...call, headers: {} }, response));
+    await storeAt(origin).put(await packedBundle(dir, randomBytes(PART_BYTES + 1)), NEVER);
+    expect(calls.at(-1)?.body.toString()).toContain('<PartNumber>2<');
+    expect(calls.at(-1)?.body.toString()).not.toContain('Checksum');
+  });
+});
+
+describe('S3BundleStore, where the store fails,', () => {
+  it.each<[number, string, boolean, RegExp]>([
+    [403, 'AccessDenied', false, /denies access/],
+    [403, 'InvalidAccessKeyId', false, /credentials/],
+    [403, 'SignatureDoesNotMatch', false, /credentials/],
+    [403, 'RequestTimeTooSkewed', false, /clock/],
+    [404, 'NoSuchBucket', false, /no such bucket/],
+    [400, 'AuthorizationHeaderMalformed', false, /region/],
+    [400, 'XAmzContentSHA256Mismatch', true, /other bytes/],
+    [400, 'EntityTooLarge', false, /400/],
+    [507, 'XMinioStorageFull', true, /507/],
+  ])('says what %i %s means, without credentials', async (status, code, retryable, sentence) => {
+    const { origin } = await service((call, response) => {
+      if (call.name.startsWith('HEAD')) response.writeHead(404).end();
+      else refuse(response, status, code);
+    });
+    const bundle = await packedBundle(dir, randomBytes(10));
+    const error = await storeAt(origin)
+      .put(bundle, NEVER)
+      .catch((reason) => reason);
+    expect(error).toMatchObject({
+      code: 'store_failed',
+      message: expect.stringMatching(sentence),
+      next: expect.any(String),
+      fields: { storeCode: code, storeStatus: status, retryable },
+    });
+    expect(inspect(error, { depth: 20, showHidden: true })).not.toMatch(/canary/i);
+  });
+
+  it.each([
+    [403, false],
+    [301, false],
+    [400, false],
+    [503, true],
+  ])('says of a bare %i to a look-up what it can', async (status, retryable) => {
+    const { origin } = await service((_, response) => response.writeHead(status).end());
+    await expect(storeAt(origin).has(SHA256)).rejects.toMatchObject({
+      code: 'store_failed',
+      fields: { storeStatus: status, retryable },
+    });
+  });
+
+  it('says that nothing listens there', async () => {
+    const server = await tcpServer(() => {});
+    await server.close();
+    const error = await storeAt(server.origin)
+      .has(SHA256)
+      .catch((reason) => reason);
+    expect(error).toMatchObject({ code: 'store_failed', message: expect.stringContaining('ECONNREFUSED') });
+  });
+
+  it('says that what answers is no S3', async () => {
+    const { origin } = await service((_, response) => response.writeHead(403).end('<html>no</html>'));
+    const bundle = await packedBundle(dir, randomBytes(10));
+    await expect(storeAt(origin).put(bundle, NEVER)).rejects.toMatchObject({ code: 'store_failed' });
+    await expect(storeAt(origin).remove(SHA256)).rejects.toMatchObject({ code: 'store_failed' });
+  });
+
+  it('says that the region is not known', async () => {
+    for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION']) vi.stubEnv(name, undefined);
+    vi.stubEnv('AWS_CONFIG_FILE', join(dir, 'none'));
+    const store = storeAt('', { endpoint: null, region: null });
+    await expect(store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS)).rejects.toMatchObject({
+      code: 'store_failed',
+      next: expect.stringContaining('exportApi.store.region'),
+    });
+  });
+});
+
+describe('S3BundleStore, by TLS,', () => {
+  const TLS = new URL('../../fixtures/tls/', import.meta.url);
+  const caFile = fileURLToPath(new URL('certificate.pem', TLS));
+  const tls = { cert: readFileSync(caFile, 'utf8'), key: readFileSync(new URL('key.pem', TLS), 'utf8') };
+
+  it('trusts the certificates of caFile, and no stranger', async () => {
+    const { origin } = opening(await tlsServer(tls, (_, response) => response.writeHead(404).end()));
+    expect(await storeAt(origin, { caFile }).has(SHA256)).toBe(false);
+    await expect(storeAt(origin).has(SHA256)).rejects.toMatchObject({
+      code: 'store_failed',
+      next: expect.stringContaining('exportApi.store.caFile'),
+    });
+  });
+
+  it('says of a caFile that is none what is wrong with it', async () => {
+    const none = join(dir, 'none.pem');
+    expect(() => storeAt('https://127.0.0.1', { caFile: none })).toThrow(
+      expect.objectContaining({ code: 'cannot_read' }),
+    );
+    await writeFile(none, 'no certificate');
+    expect(() => storeAt('https://127.0.0.1', { caFile: none })).toThrow(
+      expect.objectContaining({ code: 'config_invalid' }),
+    );
+  });
+});

@@ -1,0 +1,151 @@
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type SigningKey, SigningKeys } from '../../../src/export/stores/signing-keys.ts';
+
+const DAY_MS = 24 * 3600_000;
+const WEEK_MS = 7 * DAY_MS;
+const START_MS = Date.parse('2024-06-01T12:00:00Z');
+
+let home: string;
+let dir: string;
+let nowMs = START_MS;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'docshelf-keys-'));
+  dir = join(home, 'link-keys');
+  nowMs = START_MS;
+});
+afterEach(() => rm(home, { recursive: true }));
+
+const keysHere = (): SigningKeys =>
+  new SigningKeys({ dir, rotateMs: WEEK_MS, signedMsMax: WEEK_MS, nowMs: () => nowMs });
+const proofOf = ({ secret }: SigningKey): string => createHmac('sha256', secret).update('').digest('hex');
+const filesHere = async (): Promise<string[]> => (await readdir(dir)).sort();
+
+describe('SigningKeys', () => {
+  it('makes a key with the first use, readable by its user alone', async () => {
+    const key = await keysHere().current();
+    expect(key.id).toBe('1');
+    expect(await filesHere()).toEqual(['1.json']);
+    expect((await stat(join(dir, '1.json'))).mode & 0o777).toBe(0o600);
+    expect((await stat(dir)).mode & 0o777).toBe(0o700);
+  });
+
+  it('keeps its key over a restart', async () => {
+    const before = await keysHere().current();
+    expect(proofOf(await keysHere().current())).toBe(proofOf(before));
+  });
+
+  it('ends with one key where several processes start at once', async () => {
+    const module = join(import.meta.dirname, '../../../src/export/stores/signing-keys.ts');
+    const program = `
+      import { createHmac } from 'node:crypto';
+      import { SigningKeys } from ${JSON.stringify(module)};
+      const keys = new SigningKeys({ dir: ${JSON.stringify(dir)}, rotateMs: 1e9, signedMsMax: 1e9, nowMs: Date.now });
+      const { id, secret } = await keys.current();
+      console.log(id, createHmac('sha256', secret).update('').digest('hex'));`;
+    const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+    const answers = await Promise.all([run(), run(), run(), run()]);
+    const [first] = answers;
+    expect(first?.stdout).toMatch(/^1 [0-9a-f]{64}\n$/);
+    expect(new Set(answers.map(({ stdout }) => stdout)).size).toBe(1);
+    expect(await filesHere()).toEqual(['1.json']);
+  });
+
+  it('signs with a new key after the time of rotation, and still finds the old one', async () => {
+    const keys = keysHere();
+    const first = await keys.current();
+    nowMs += WEEK_MS - 1;
+    expect((await keys.current()).id).toBe('1');
+    nowMs += 1;
+    const second = await keys.current();
+    expect(second.id).toBe('2');
+    expect(proofOf(second)).not.toBe(proofOf(first));
+    expect(proofOf((await keys.find('1')) as SigningKey)).toBe(proofOf(first));
+  });
+
+  it('rotates once, whoever else does so at the same time', async () => {
+    const all = Array.from({ length: 8 }, keysHere);
+    await Promise.all(all.map((keys) => keys.current()));
+    nowMs += WEEK_MS;
+    const made = await Promise.all(all.map((keys) => keys.current()));
+    expect(new Set(made.map(proofOf)).size).toBe(1);
+    expect(await filesHere()).toEqual(['1.json', '2.json']);
+  });
+
+  it('finds a key that another process has made since', async () => {
+    const [one, other] = [keysHere(), keysHere()];
+    await one.current();
+    nowMs += WEEK_MS;
+    const made = await other.current();
+    expect(proofOf((await one.find(made.id)) as SigningKey)).toBe(proofOf(made));
+  });
+
+  it('removes a key when nothing that it signed can be of use', async () => {
+    const keys = keysHere();
+    const alive: string[][] = [];
+    for (let week = 0; week < 6; week += 1, nowMs += WEEK_MS + DAY_MS) {
+      await keys.current();
+      alive.push(await filesHere());
+    }
+    expect(alive.slice(0, 3)).toEqual([['1.json'], ['1.json', '2.json'], ['2.json', '3.json']]);
+    expect(alive.at(-1)).toEqual(['5.json', '6.json']);
+    expect(await keys.find('1')).toBe(null);
+  });
+
+  it('keeps a key whose links may be alive, however often others were made since', async () => {
+    const keys = new SigningKeys({ dir, rotateMs: DAY_MS, signedMsMax: WEEK_MS, nowMs: () => nowMs });
+    for (let day = 0; day < 20; day += 1, nowMs += DAY_MS) {
+      const { id } = await keys.current();
+      // What the key of a week ago signed on its last day has just come to its end.
+      if (day >= 7) expect(await keys.find(String(Number(id) - 7))).not.toBe(null);
+    }
+    expect((await filesHere()).length).toBeLessThanOrEqual(10);
+  });
+
+  it('neither makes nor removes a key where the clock jumps back', async () => {
+    const keys = keysHere();
+    await keys.current();
+    nowMs += WEEK_MS;
+    const before = await keys.current();
+    for (const jump of [DAY_MS, 400 * DAY_MS]) {
+      nowMs -= jump;
+      expect(proofOf(await keys.current())).toBe(proofOf(before));
+      expect(proofOf(await keysHere().current())).toBe(proofOf(before));
+    }
+    expect(await filesHere()).toEqual(['1.json', '2.json']);
+  });
+
+  it('keeps the last key where the clock was ahead for a while', async () => {
+    const first = await keysHere().current();
+    nowMs += 4000 * DAY_MS;
+    await keysHere().current();
+    nowMs = START_MS;
+    expect(proofOf((await keysHere().find('1')) as SigningKey)).toBe(proofOf(first));
+    await keysHere().current();
+    expect(await filesHere()).toEqual(['1.json', '2.json']);
+  });
+
+  it.each(['', '0', '01', '-1', '1.json', '../link-keys/1', '1e3', '9999999999'])('knows no key "%s"', async (id) => {
+    const keys = keysHere();
+    await keys.current();
+    expect(await keys.find(id)).toBe(null);
+  });
+
+  it.each(['', '{}', '{"secret":"AAAA","createdAt":"2024-06-01T12:00:00Z"}', 'null', '{"secret":"canary'])(
+    'says that a key file with %j is damaged, and not what is in it',
+    async (text) => {
+      await keysHere().current();
+      await writeFile(join(dir, '1.json'), text);
+      const error = await keysHere()
+        .current()
+        .catch((reason) => reason);
+      expect(error).toMatchObject({ code: 'cannot_read', next: expect.any(String) });
+      expect(`${error.message} ${error.cause?.message}`).not.toContain('canary');
+    },
+  );
+});

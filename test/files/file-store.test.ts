@@ -1,0 +1,233 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FileStore } from '../../src/files/file-store.ts';
+
+const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const HOUR_MS = 3_600_000;
+const KEEP_NONE: ReadonlySet<string> = new Set();
+
+let dir: string;
+let store: FileStore;
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-files-'));
+  store = new FileStore(join(dir, 'files'));
+});
+afterEach(() => rm(dir, { recursive: true, force: true }));
+
+async function storedNames(): Promise<string[]> {
+  const entries = await readdir(join(dir, 'files'), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+async function age(path: string, ms: number): Promise<void> {
+  const then = new Date(Date.now() - ms);
+  await utimes(path, then, then);
+}
+
+describe('put()', () => {
+  it('stores bytes under their digest, read-only', async () => {
+    const stored = await store.put(Buffer.from('hello'));
+    expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
+    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
+    expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
+    expect(store.pathOf(stored.sha256)).toBe(join(dir, 'files', stored.sha256.slice(0, 2), stored.sha256));
+  });
+
+  it.each([
+    ['an empty file', 0],
+    ['a small file', 1000],
+    ['a large file', 3 * 1024 ** 2 + 17],
+  ])('stores %s from disk, equal to its bytes', async (_case, size) => {
+    const bytes = randomBytes(size);
+    await writeFile(join(dir, 'a.bin'), bytes);
+    const stored = await store.put({ file: join(dir, 'a.bin') });
+    expect(stored).toEqual({ sha256: sha256(bytes), size });
+    expect((await readFile(store.pathOf(stored.sha256))).equals(bytes)).toBe(true);
+  });
+
+  it.each([
+    ['small', 10],
+    ['large', 2 * 1024 ** 2],
+  ])('writes nothing where a %s file is stored already', async (_case, size) => {
+    const file = join(dir, 'a.bin');
+    await writeFile(file, randomBytes(size));
+    const { sha256: digest } = await store.put({ file });
+    const { ino } = await stat(store.pathOf(digest));
+    await store.put({ file });
+    expect((await stat(store.pathOf(digest))).ino).toBe(ino);
+    expect(await storedNames()).toEqual([digest]);
+  });
+
+  it('writes a file anew that a power cut left with another size', async () => {
+    const { sha256: digest } = await store.put(Buffer.from('whole'));
+    await truncate(store.pathOf(digest), 0);
+    await store.put(Buffer.from('whole'));
+    expect(await readFile(store.pathOf(digest), 'utf8')).toBe('whole');
+  });
+
+  it('keeps digest and bytes together while the file is being written to', async () => {
+    const file = join(dir, 'busy.bin');
+    await writeFile(file, randomBytes(4 * 1024 ** 2));
+    let isBusy = true;
+    const writing = (async () => {
+      for (let round = 0; isBusy; round++) await writeFile(file, randomBytes(1024 ** 2 + round), { flag: 'r+' });
+    })();
+    for (let round = 0; round < 5; round++) {
+      const { sha256: digest, size } = await store.put({ file });
+      const bytes = await readFile(store.pathOf(digest));
+      expect([sha256(bytes), bytes.length]).toEqual([digest, size]);
+    }
+    isBusy = false;
+    await writing;
+  });
+
+  it('says cannot_read of a file that is not there, and leaves nothing', async () => {
+    await expect(store.put({ file: join(dir, 'none') })).rejects.toMatchObject({ code: 'cannot_read' });
+    await expect(store.put({ file: dir })).rejects.toMatchObject({ code: 'cannot_read' });
+    await expect(access(join(dir, 'files'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('stores the same content once when many put it at the same time', async () => {
+    const stores = Array.from({ length: 4 }, () => new FileStore(join(dir, 'files')));
+    const puts = stores.flatMap((each) => Array.from({ length: 8 }, (_, at) => each.put(Buffer.from(`file ${at}`))));
+    await Promise.all(puts);
+    expect((await storedNames()).length).toBe(8);
+  });
+});
+
+describe('putBlocking()', () => {
+  it('stores bytes under their digest, read-only', async () => {
+    const stored = store.putBlocking(Buffer.from('hello'));
+    expect(stored).toEqual({ sha256: sha256('hello'), size: 5 });
+    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
+    expect((await stat(store.pathOf(stored.sha256))).mode & 0o222).toBe(0);
+    expect(await storedNames()).toEqual([stored.sha256]);
+  });
+
+  it('writes nothing but the time of use where the bytes are stored already', async () => {
+    const { sha256: digest } = store.putBlocking(Buffer.from('hello'));
+    await age(store.pathOf(digest), HOUR_MS);
+    const { ino } = await stat(store.pathOf(digest));
+    store.putBlocking(Buffer.from('hello'));
+    const info = await stat(store.pathOf(digest));
+    expect(info.ino).toBe(ino);
+    expect(info.mtimeMs).toBeGreaterThan(Date.now() - HOUR_MS / 2);
+  });
+
+  it('makes folders anew that were there before', async () => {
+    store.putBlocking(Buffer.from('hello'));
+    await rm(join(dir, 'files'), { recursive: true });
+    const stored = store.putBlocking(Buffer.from('hello'));
+    expect(await readFile(store.pathOf(stored.sha256), 'utf8')).toBe('hello');
+  });
+});
+
+describe('link()', () => {
+  it('gives the stored file another name, folders made', async () => {
+    const { sha256: digest } = await store.put(Buffer.from('x'));
+    const to = join(dir, 'work/site/a/b.html');
+    await store.link(digest, to);
+    expect((await stat(to)).ino).toBe((await stat(store.pathOf(digest))).ino);
+  });
+
+  it('refuses a path that is taken and a digest that is not stored', async () => {
+    const { sha256: digest } = await store.put(Buffer.from('x'));
+    await store.link(digest, join(dir, 'a'));
+    await expect(store.link(digest, join(dir, 'a'))).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(store.link(sha256('none'), join(dir, 'b'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('copies onto another file system', async ({ skip }) => {
+    const other = await mkdtemp('/dev/shm/docshelf-files-').catch(() => null);
+    if (other === null || (await stat(other)).dev === (await stat(dir)).dev) return skip();
+    try {
+      const { sha256: digest } = await store.put(Buffer.from('far'));
+      await store.link(digest, join(other, 'a/b'));
+      expect(await readFile(join(other, 'a/b'), 'utf8')).toBe('far');
+    } finally {
+      await rm(other, { recursive: true });
+    }
+  });
+});
+
+describe('sweep()', () => {
+  it('removes what is old and not kept, and says how much', async () => {
+    const [kept, gone, fresh] = await Promise.all(
+      ['kept', 'gone!', 'fresh'].map((text) => store.put(Buffer.from(text))),
+    );
+    for (const { sha256: digest } of [kept, gone] as { sha256: string }[]) await age(store.pathOf(digest), 2 * HOUR_MS);
+    expect(await store.sweep(new Set([kept?.sha256 ?? '']), HOUR_MS)).toEqual({ files: 1, bytes: 5 });
+    expect((await storedNames()).sort()).toEqual([kept?.sha256, fresh?.sha256].sort());
+    expect(gone?.size).toBe(5);
+  });
+
+  it('spares an old file that has been put again, and one that is linked', async () => {
+    for (const text of ['again', 'linked'])
+      await age(store.pathOf((await store.put(Buffer.from(text))).sha256), 2 * HOUR_MS);
+    await store.put(Buffer.from('again'));
+    await store.link(sha256('linked'), join(dir, 'linked'));
+    expect(await store.sweep(KEEP_NONE, HOUR_MS)).toEqual({ files: 0, bytes: 0 });
+    expect((await storedNames()).length).toBe(2);
+  });
+
+  it('does not mind that there is nothing yet', async () => {
+    expect(await store.sweep(KEEP_NONE, 0)).toEqual({ files: 0, bytes: 0 });
+  });
+
+  it('never takes away a file whose put has resolved', async () => {
+    // Every put finds an old file, and a sweep is on its way to it.
+    const path = store.pathOf(sha256('wanted'));
+    for (let round = 0; round < 60; round++) {
+      await store.put(Buffer.from('wanted'));
+      await age(path, 2 * HOUR_MS);
+      const sweeping = store.sweep(KEEP_NONE, HOUR_MS);
+      if (round % 3 > 0) await sleep(0);
+      await store.put(Buffer.from('wanted'));
+      await sweeping;
+      expect(await readFile(path, 'utf8'), `round ${round}`).toBe('wanted');
+    }
+  });
+});
+
+describe('a process that is killed', { timeout: 60_000 }, () => {
+  const SCRIPT = `
+    import { FileStore } from ${JSON.stringify(new URL('../../src/files/file-store.ts', import.meta.url).href)};
+    const store = new FileStore(process.argv[2]);
+    for (let at = 0; ; at++) {
+      await Promise.all(Array.from({ length: 4 }, (_, lane) => store.put(Buffer.alloc(200_000 + lane, 'x' + at))));
+      process.send(at);
+    }`;
+
+  it('leaves no half file reachable, and what it left is swept by age', async () => {
+    await mkdir(dirname(join(dir, 'run.ts')), { recursive: true });
+    await writeFile(join(dir, 'run.mjs'), SCRIPT);
+    for (let round = 0; round < 4; round++) {
+      const child: ChildProcess = fork(join(dir, 'run.mjs'), [join(dir, 'files')]);
+      await once(child, 'message');
+      await sleep(round * 7);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    const names = await readdir(join(dir, 'files'));
+    let whole = 0;
+    for (const shard of names.filter((name) => name !== 'incoming')) {
+      for (const name of await readdir(join(dir, 'files', shard))) {
+        expect(sha256(await readFile(join(dir, 'files', shard, name)))).toBe(name);
+        whole += 1;
+      }
+    }
+    expect(whole).toBeGreaterThan(0);
+    await writeFile(join(dir, 'files/incoming/half'), 'half');
+    await store.sweep(KEEP_NONE, HOUR_MS);
+    expect(await readdir(join(dir, 'files/incoming'))).toContain('half');
+    await store.sweep(KEEP_NONE, -1000);
+    expect(await storedNames()).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+import dns from 'node:dns';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { AddressGuard } from '../../src/net/guarded-address.ts';
+import { guardedLookup } from '../../src/net/guarded-connect.ts';
+import type { HttpClient, HttpClientSettings } from '../../src/net/http-client.ts';
+import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { httpClientOf } from './http-client-of.ts';
+
+const NEVER = new AbortController().signal;
+const opened: { close(): Promise<void> }[] = [];
+
+async function server(): Promise<LocalServer> {
+  const started = await httpServer((request, response) => {
+    const to = /^\/to\?(.*)/.exec(request.url ?? '')?.[1];
+    if (to === undefined) response.end('secret');
+    else response.writeHead(302, { location: decodeURIComponent(to) }).end();
+  });
+  opened.push(started);
+  return started;
+}
+
+function client(settings: Partial<HttpClientSettings>): HttpClient {
+  const made = httpClientOf(settings);
+  opened.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+  for (const thing of opened.splice(0).reverse()) await thing.close();
+});
+
+describe('a client that may not ask private addresses', () => {
+  it.each([
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '0x7f.1',
+    '2130706433',
+    '0177.0.0.1',
+    '127.1',
+    '0.0.0.0',
+    '[64:ff9b::7f00:1]',
+  ])('asks nothing of %s', async (host) => {
+    const { host: own, requests, openSockets } = await server();
+    const asking = client({ allowPrivate: false }).get(`http://${host}:${own.split(':')[1]}/`, { signal: NEVER });
+    await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed', fields: { retryable: false } });
+    expect(requests).toHaveLength(0);
+    expect(openSockets()).toBe(0);
+  });
+
+  it('is not led there by a proxy either', async () => {
+    const { origin, requests } = await server();
+    const asking = client({ allowPrivate: false, proxy: origin }).get('http://localhost:1/', { signal: NEVER });
+    await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('a client that may ask private addresses', () => {
+  it('never asks a metadata service: not by address, not by name, not by a redirect, not through a proxy', async () => {
+    const { origin } = await server();
+    const to = (url: string) => `${origin}/to?${encodeURIComponent(url)}`;
+    for (const url of [
+      'http://169.254.169.254/latest/meta-data/',
+      'http://0xa9fea9fe/',
+      'http://[::ffff:169.254.169.254]/',
+      'http://[fd00:ec2::254]/',
+      'http://100.100.100.200/',
+      'http://metadata.google.internal/',
+      to('http://169.254.169.254/'),
+      to('http://2852039166/'),
+    ]) {
+      const asking = client({}).get(url, { signal: NEVER });
+      await expect(asking, url).rejects.toMatchObject({ code: 'address_not_allowed' });
+    }
+    const asking = client({ proxy: origin }).get('http://169.254.169.254/', { signal: NEVER });
+    await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
+  });
+
+  it('asks the proxy that the environment names for all others', async () => {
+    const { origin, requests } = await server();
+    vi.stubEnv('http_proxy', origin);
+    const response = await client({ proxy: 'env' }).get('http://nowhere.test/x', { signal: NEVER });
+    expect(await response.text(10)).toBe('secret');
+    expect(requests[0]?.url).toBe('http://nowhere.test/x');
+  });
+});
+
+describe('guardedLookup()', () => {
+  const guard = new AddressGuard({ allowPrivate: false, allowAddresses: [] });
+  const found = (...addresses: string[]) =>
+    vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, _options: unknown, callback: unknown) => {
+      const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+      (callback as (error: null, all: unknown) => void)(null, all);
+    }) as never);
+  const lookUp = (all: boolean) =>
+    new Promise((resolve, reject) => {
+      guardedLookup(guard)('x.test', { all }, (error, address, family) =>
+        error === null ? resolve(all ? address : [address, family]) : reject(error),
+      );
+    });
+
+  it('gives the public ones of several addresses', async () => {
+    found('10.0.0.1', '8.8.8.8', '::1', '2606:4700::1111');
+    expect(await lookUp(true)).toEqual([
+      { address: '8.8.8.8', family: 4 },
+      { address: '2606:4700::1111', family: 6 },
+    ]);
+    expect(await lookUp(false)).toEqual(['8.8.8.8', 4]);
+  });
+
+  it('refuses a name that has none', async () => {
+    found('10.0.0.1', '169.254.169.254');
+    await expect(lookUp(true)).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
+  });
+});

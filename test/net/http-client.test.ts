@@ -1,0 +1,405 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { HttpClient, HttpClientSettings } from '../../src/net/http-client.ts';
+import type { HttpResponse } from '../../src/net/http-response.ts';
+import { answering, httpServer, type LocalServer, tcpServer, tlsServer } from '../helpers/local-server.ts';
+import { httpClientOf } from './http-client-of.ts';
+
+const TLS = new URL('../fixtures/tls/', import.meta.url);
+const CERTIFICATE_FILE = new URL('certificate.pem', TLS).pathname;
+const CERTIFICATE = {
+  key: readFileSync(new URL('key.pem', TLS), 'utf8'),
+  cert: readFileSync(CERTIFICATE_FILE, 'utf8'),
+};
+const NEVER = new AbortController().signal;
+
+const opened: { close(): Promise<void> }[] = [];
+
+async function server(starting: Promise<LocalServer>): Promise<LocalServer> {
+  const started = await starting;
+  opened.push(started);
+  return started;
+}
+
+function client(settings: Partial<HttpClientSettings> = {}): HttpClient {
+  const made = httpClientOf(settings);
+  opened.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const thing of opened.splice(0).reverse()) await thing.close();
+});
+
+async function bodyOf(response: HttpResponse): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.stream()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('get()', () => {
+  test('gives the bytes as they are sent, and asks for no coding', async () => {
+    const { origin, requests } = await server(
+      httpServer((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('not gzip at all')),
+    );
+    const response = await client().get(`${origin}/a?b=c`, { headers: { 'accept-encoding': 'br' }, signal: NEVER });
+    expect(await bodyOf(response)).toBe('not gzip at all');
+    expect(requests[0]?.headers['accept-encoding']).toBe('identity');
+    expect(requests[0]?.url).toBe('/a?b=c');
+  });
+
+  test('sends a user part as Basic credentials, and no credential after a redirect', async () => {
+    const { host, requests } = await server(
+      httpServer((request, response) => {
+        if (request.url === '/a') response.writeHead(302, { location: '/b' }).end();
+        else response.end();
+      }),
+    );
+    const response = await client().get(`http://us%65r:p%40ss@${host}/a`, { signal: NEVER });
+    await bodyOf(response);
+    const sent = requests.map((request) => request.headers.authorization);
+    expect(sent).toEqual([`Basic ${Buffer.from('user:p@ss').toString('base64')}`, undefined]);
+  });
+
+  test.each([301, 302, 303, 307, 308])('follows a %i and keeps Range', async (status) => {
+    const { origin, requests } = await server(
+      httpServer((request, response) => {
+        if (request.url === '/a') response.writeHead(status, { location: 'b?signed' }).end('moved');
+        else response.end('there');
+      }),
+    );
+    const response = await client().get(`${origin}/a`, { headers: { range: 'bytes=1-' }, signal: NEVER });
+    expect(await bodyOf(response)).toBe('there');
+    expect(response.link.reveal()).toBe(`${origin}/b?signed`);
+    expect(requests[1]?.headers.range).toBe('bytes=1-');
+  });
+
+  test('refuses a loop of redirects, after as many as are allowed', async () => {
+    const { origin, requests } = await server(
+      httpServer((_, response) => response.writeHead(302, { location: '/again' }).end()),
+    );
+    await expect(client({ redirectsMax: 2 }).get(origin, { signal: NEVER })).rejects.toMatchObject({
+      code: 'too_many_redirects',
+      fields: { retryable: false },
+    });
+    expect(requests.length).toBe(3);
+  });
+
+  test.each(['file:///etc/passwd', 'data:text/html,x', 'ftp://127.0.0.1/'])(
+    'refuses a redirect to %s',
+    async (location) => {
+      const { origin } = await server(httpServer((_, response) => response.writeHead(302, { location }).end()));
+      await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({ code: 'source_failed' });
+    },
+  );
+
+  test('refuses a redirect without a target', async () => {
+    const { origin } = await server(httpServer((_, response) => response.writeHead(302).end()));
+    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({ code: 'source_failed' });
+  });
+
+  test('refuses a redirect from https to http, without asking', async () => {
+    const plain = await server(httpServer((_, response) => response.end()));
+    const { origin } = await server(
+      tlsServer(CERTIFICATE, (_, response) => response.writeHead(302, { location: plain.origin }).end()),
+    );
+    const get = client({ caFile: CERTIFICATE_FILE }).get(origin, { signal: NEVER });
+    await expect(get).rejects.toMatchObject({ code: 'source_failed', fields: { retryable: false } });
+    expect(plain.requests.length).toBe(0);
+  });
+
+  test('asks allowed hosts only, at each hop', async () => {
+    const other = await server(httpServer((_, response) => response.end()));
+    const { host, origin } = await server(
+      httpServer((_, response) => response.writeHead(302, { location: other.origin }).end()),
+    );
+    const limited = client({ allowedHosts: ['example.org', host] });
+    await expect(limited.get(origin, { signal: NEVER })).rejects.toMatchObject({ code: 'host_not_allowed' });
+    expect(other.requests.length).toBe(0);
+    await expect(limited.get(other.origin, { signal: NEVER })).rejects.toMatchObject({ code: 'host_not_allowed' });
+  });
+
+  test('allows names below a wildcard, and not the name itself', async () => {
+    const limited = client({ allowedHosts: ['*.Invalid'] });
+    await expect(limited.get('http://a.invalid/', { signal: NEVER })).rejects.toMatchObject({
+      code: 'source_unreachable',
+    });
+    await expect(limited.get('http://invalid/', { signal: NEVER })).rejects.toMatchObject({ code: 'host_not_allowed' });
+    await expect(limited.get('http://notinvalid/', { signal: NEVER })).rejects.toMatchObject({
+      code: 'host_not_allowed',
+    });
+  });
+
+  test('asks no host at all where none is allowed', async () => {
+    const { origin, requests } = await server(httpServer((_, response) => response.end()));
+    await expect(client({ allowNone: true }).get(origin, { signal: NEVER })).rejects.toMatchObject({
+      code: 'host_not_allowed',
+    });
+    expect(requests.length).toBe(0);
+  });
+});
+
+describe('get() names what failed', () => {
+  test('nothing listens', async () => {
+    const { origin, close } = await httpServer(() => {});
+    await close();
+    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({
+      code: 'source_unreachable',
+      fields: { retryable: true },
+    });
+  });
+
+  test('the connection is reset before an answer', async () => {
+    const { origin } = await server(tcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
+    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({
+      code: 'source_unreachable',
+      fields: { retryable: true },
+    });
+  });
+
+  test('the answer is not HTTP', async () => {
+    const { origin } = await server(tcpServer(answering('SSH-2.0-OpenSSH_9.2\r\n')));
+    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({
+      code: 'source_failed',
+      fields: { retryable: false },
+    });
+  });
+
+  test('the certificate is not trusted, and is with caFile', async () => {
+    const { origin } = await server(tlsServer(CERTIFICATE, (_, response) => response.end('whole')));
+    await expect(client().get(origin, { signal: NEVER })).rejects.toMatchObject({
+      code: 'source_unreachable',
+      next: expect.stringContaining('caFile'),
+      fields: { retryable: false },
+    });
+    const trusting = client({ caFile: CERTIFICATE_FILE });
+    expect(await bodyOf(await trusting.get(origin, { signal: NEVER }))).toBe('whole');
+  });
+
+  test('the port does not speak TLS', async () => {
+    const { host } = await server(httpServer((_, response) => response.end()));
+    await expect(client().get(`https://${host}/`, { signal: NEVER })).rejects.toMatchObject({
+      code: 'source_unreachable',
+      fields: { retryable: false },
+    });
+  });
+});
+
+describe('get() is bounded in time', () => {
+  const closesSockets = (local: LocalServer) => vi.waitFor(() => expect(local.openSockets()).toBe(0), 2000);
+
+  test('no connection: a TLS handshake that never ends', async () => {
+    // Reads, or it would not see that the other side is gone.
+    const local = await server(tcpServer((socket) => void socket.resume()));
+    const get = client({ connectTimeoutMs: 150 }).get(`https://${local.host}/`, { signal: NEVER });
+    await expect(get).rejects.toMatchObject({ code: 'source_timeout', fields: { retryable: true } });
+    await closesSockets(local);
+  });
+
+  test('no answer', async () => {
+    const local = await server(httpServer(() => {}));
+    const get = client({ idleTimeoutMs: 150 }).get(local.origin, { signal: NEVER });
+    await expect(get).rejects.toMatchObject({ code: 'source_timeout', fields: { retryable: true } });
+    await closesSockets(local);
+  });
+
+  test('no byte for too long in the body', async () => {
+    const local = await server(httpServer((_, response) => void response.writeHead(200).write('begin')));
+    const response = await client({ idleTimeoutMs: 150 }).get(local.origin, { signal: NEVER });
+    await expect(bodyOf(response)).rejects.toMatchObject({ code: 'source_timeout' });
+    await closesSockets(local);
+  });
+
+  test('a body that drips for ever', async () => {
+    const local = await server(
+      httpServer((_, response) => {
+        const timer = setInterval(() => response.write('.'), 20);
+        response.on('close', () => clearInterval(timer));
+      }),
+    );
+    const response = await client({ totalTimeoutMs: 200 }).get(local.origin, { signal: NEVER });
+    await expect(bodyOf(response)).rejects.toMatchObject({ code: 'source_timeout', fields: { retryable: true } });
+    await closesSockets(local);
+  });
+
+  test('redirects count into the whole', async () => {
+    const local = await server(
+      httpServer((_, response) => void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 80)),
+    );
+    const get = client({ totalTimeoutMs: 200, redirectsMax: 100 }).get(local.origin, { signal: NEVER });
+    await expect(get).rejects.toMatchObject({ code: 'source_timeout' });
+  });
+});
+
+describe('the signal', () => {
+  const REASON = new Error('the caller has had enough');
+
+  test('ends a request that waits for its connection', async () => {
+    const { host } = await server(tcpServer(() => {}));
+    const abort = new AbortController();
+    // Longer than the test may take: the abort must not wait for it.
+    const get = client({ connectTimeoutMs: 60_000 }).get(`https://${host}/`, { signal: abort.signal });
+    setTimeout(() => abort.abort(REASON), 30);
+    await expect(get).rejects.toBe(REASON);
+  });
+
+  test('ends a body and its socket', async () => {
+    const local = await server(httpServer((_, response) => void response.writeHead(200).write('begin')));
+    const abort = new AbortController();
+    const response = await client().get(local.origin, { signal: abort.signal });
+    setTimeout(() => abort.abort(REASON), 30);
+    await expect(bodyOf(response)).rejects.toBe(REASON);
+    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 2000);
+  });
+
+  test('that is aborted already sends nothing', async () => {
+    const { origin, requests } = await server(httpServer((_, response) => response.end()));
+    await expect(client().get(origin, { signal: AbortSignal.abort(REASON) })).rejects.toBe(REASON);
+    expect(requests.length).toBe(0);
+  });
+});
+
+describe('the body', () => {
+  test.each([
+    ['fewer bytes than declared', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort'],
+    ['fewer bytes than declared, closing', 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 100\r\n\r\nshort'],
+    ['no last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n'],
+    [
+      'no last chunk, closing',
+      'HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n',
+    ],
+  ])('is source_truncated with %s', async (_, text) => {
+    const { origin } = await server(tcpServer(answering(text)));
+    const response = await client().get(origin, { signal: NEVER });
+    await expect(bodyOf(response)).rejects.toMatchObject({
+      code: 'source_truncated',
+      fields: { receivedBytes: 5, retryable: true },
+    });
+  });
+
+  test('is source_truncated where the connection is reset', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort';
+    const { origin } = await server(
+      tcpServer(answering(head, (socket) => void setTimeout(() => socket.resetAndDestroy(), 50))),
+    );
+    const response = await client().get(origin, { signal: NEVER });
+    await expect(bodyOf(response)).rejects.toMatchObject({ code: 'source_truncated' });
+  });
+
+  test('that is closed unread frees its socket', async () => {
+    const local = await server(httpServer((_, response) => void response.writeHead(200).write('begin')));
+    const response = await client().get(local.origin, { signal: NEVER });
+    response.close();
+    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 2000);
+  });
+
+  test('is read as text up to a bound', async () => {
+    const local = await server(httpServer((_, response) => void response.writeHead(200).write('x'.repeat(100_000))));
+    const response = await client().get(local.origin, { signal: NEVER });
+    expect(await response.text(4096)).toBe('x'.repeat(4096));
+    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 2000);
+  });
+});
+
+describe('the proxy', () => {
+  test('is the one of the settings', async () => {
+    const proxy = await server(httpServer((_, response) => response.end('by proxy')));
+    const response = await client({ proxy: proxy.origin }).get('http://docs.invalid/a?b', { signal: NEVER });
+    expect(await bodyOf(response)).toBe('by proxy');
+    expect(proxy.requests[0]?.url).toBe('http://docs.invalid/a?b');
+  });
+
+  test('is the environment’s, except for NO_PROXY', async () => {
+    const proxy = await server(httpServer((_, response) => response.end('by proxy')));
+    const direct = await server(httpServer((_, response) => response.end('direct')));
+    vi.stubEnv('http_proxy', proxy.origin);
+    vi.stubEnv('no_proxy', '127.0.0.1');
+    const proxied = client({ proxy: 'env' });
+    expect(await bodyOf(await proxied.get('http://docs.invalid/', { signal: NEVER }))).toBe('by proxy');
+    expect(await bodyOf(await proxied.get(direct.origin, { signal: NEVER }))).toBe('direct');
+  });
+
+  test('tunnels https, and is timed when it never answers', async () => {
+    const proxy = await server(tcpServer(() => {}));
+    const get = client({ proxy: proxy.origin, idleTimeoutMs: 150 }).get('https://docs.invalid/', { signal: NEVER });
+    await expect(get).rejects.toMatchObject({ code: 'source_timeout' });
+  });
+
+  test('that is no URL is a fault of the config, and its password is not told', () => {
+    try {
+      client({ proxy: 'user:canary-password@proxy:nonsense' });
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'config_invalid' });
+      expect(inspect(error, { depth: null, showHidden: true })).not.toContain('canary');
+    }
+  });
+});
+
+describe('caFile', () => {
+  test('is cannot_read where it is missing, config_invalid where it holds no certificate', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-ca-'));
+    try {
+      const file = join(folder, 'ca.pem');
+      expect(() => client({ caFile: file })).toThrow(expect.objectContaining({ code: 'cannot_read' }));
+      await writeFile(file, 'no certificate');
+      expect(() => client({ caFile: file })).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe('the query of the link', () => {
+  const CANARY = 'X-Amz-Signature=canary0123456789';
+  const faults: Record<string, (canary: string) => Promise<[string, Partial<HttpClientSettings>]>> = {
+    'nothing listens': async () => {
+      const { origin, close } = await httpServer(() => {});
+      await close();
+      return [origin, {}];
+    },
+    'unknown host': async () => ['http://docs.invalid', {}],
+    'not HTTP, and echoes the query': async (canary) => [
+      (await server(tcpServer(answering(`garbage /?${canary}\r\n\r\n`)))).origin,
+      {},
+    ],
+    'a broken chunk that echoes the query': async (canary) => [
+      (await server(tcpServer(answering(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n?${canary}\r\n`))))
+        .origin,
+      {},
+    ],
+    'a loop that carries it along': async (canary) => [
+      (await server(httpServer((_, response) => response.writeHead(302, { location: `/?${canary}` }).end()))).origin,
+      {},
+    ],
+    'a redirect to an unknown host': async (canary) => {
+      const location = `http://docs.invalid/?${canary}`;
+      return [(await server(httpServer((_, response) => response.writeHead(302, { location }).end()))).origin, {}];
+    },
+    'no answer': async () => [(await server(httpServer(() => {}))).origin, { idleTimeoutMs: 100 }],
+    'not done in time': async () => [(await server(httpServer(() => {}))).origin, { totalTimeoutMs: 100 }],
+    'a proxy that is not there': async () => {
+      const { origin, close } = await httpServer(() => {});
+      await close();
+      return ['http://docs.invalid', { proxy: origin }];
+    },
+    'host not allowed': async () => ['http://docs.invalid', { allowNone: true }],
+    'no URL': async () => ['http://', {}],
+  };
+
+  test.each(Object.keys(faults))('is in no part of the error: %s', async (name) => {
+    const [origin, settings] = (await faults[name]?.(CANARY)) ?? ['', {}];
+    const failing = client(settings).get(`${origin}/bundle.tar.gz?${CANARY}#canary`, { signal: NEVER }).then(bodyOf);
+    const error = await failing.then(
+      () => expect.unreachable('it must fail'),
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({ name: 'DocshelfError' });
+    expect(inspect(error, { depth: null, showHidden: true })).not.toContain('canary');
+  });
+});

@@ -1,0 +1,204 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { parseHostedResults } from '../../../src/search/hosted/hosted-results.ts';
+import { HostedSearch, type HostedSearchOptions } from '../../../src/search/hosted/hosted-search.ts';
+import type { SearchRequest, SearchResult } from '../../../src/search/ports.ts';
+import { httpServer, type LocalServer } from '../../helpers/local-server.ts';
+import { httpClientOf } from '../../net/http-client-of.ts';
+
+const KEY = 'svc_dsc_canary';
+const signal = new AbortController().signal;
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+const resultOf = (path: string, score = 0.5): SearchResult => ({
+  content: 'Rotate keys',
+  path,
+  metadata: { score, title: 'Keys', headings: [], version: null, language: null, tags: [], highlights: [] },
+});
+
+const requestOf = (changes: Partial<SearchRequest> = {}): SearchRequest => ({
+  query: 'keys',
+  pageSize: 3,
+  scoreThreshold: null,
+  filter: { version: null, language: null, tag: null },
+  prefixLast: false,
+  ...changes,
+});
+
+/** A hosted search that answers like that, in front of a local one that always finds `/local`. */
+async function hostedBy(
+  answer: RequestListener,
+  changes: Partial<HostedSearchOptions> = {},
+  allowedHosts: string[] = [],
+) {
+  const server = await httpServer(answer);
+  const client = httpClientOf({ allowedHosts });
+  closing.push(
+    () => client.close(),
+    () => server.close(),
+  );
+  const faults: DocshelfError[] = [];
+  const search = new HostedSearch({
+    client,
+    settings: { discoveryUrl: `${server.origin}/base/`, domain: 'acme', key: new Secret(KEY) },
+    local: { search: async () => ({ results: [resultOf('/local')] }) },
+    onFault: (error) => faults.push(error),
+    ...changes,
+  });
+  const ask = async (request = requestOf()) => (await search.search(request, signal)).results.map(briefOf);
+  return { search, ask, faults, server };
+}
+
+const briefOf = ({ path, metadata }: SearchResult) => `${metadata.source} ${path}`;
+
+const answering =
+  (body: unknown, status = 200): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+
+describe('HostedSearch', () => {
+  it('asks by the contract, with its key, and says who answered', async () => {
+    const { promise, resolve } = Promise.withResolvers<{ request: IncomingMessage; body: unknown }>();
+    const { ask, faults } = await hostedBy(async (request, response: ServerResponse) => {
+      resolve({ request, body: JSON.parse(await text(request)) });
+      response.end(JSON.stringify([resultOf('/hosted')]));
+    });
+    const filter = { version: 'v2', language: null, tag: null };
+    expect(await ask(requestOf({ scoreThreshold: 0.1, filter }))).toEqual(['hosted /hosted']);
+    const { request, body } = await promise;
+    expect([request.method, request.url]).toEqual(['POST', '/base/v1/search/acme']);
+    expect(request.headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'content-type': 'application/json' });
+    expect(body).toEqual({ query: 'keys', pageSize: 3, scoreThreshold: 0.1, filter: { version: 'v2' } });
+    expect(faults).toEqual([]);
+  });
+
+  it.each<[string, RequestListener]>([
+    ['refuses the key', answering({ error: 'no' }, 401)],
+    ['is over its limit', answering({ error: 'slow down' }, 429)],
+    ['is broken', answering({}, 500)],
+    ['redirects', (_, response) => void response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end()],
+    ['answers no JSON', (_, response) => void response.end('<html>')],
+    ['answers no list', answering({ results: [] })],
+    ['answers something else in the list', answering([{ text: 'a' }])],
+    [
+      'breaks off',
+      (_, response) => void response.writeHead(200, { 'content-length': 99 }).write('[', () => response.destroy()),
+    ],
+    ['refuses the connection', (request) => void request.socket.destroy()],
+  ])('falls back to the local engine where the hosted one %s, and says so without the key', async (_, answer) => {
+    const { ask, faults } = await hostedBy(answer);
+    expect(await ask()).toEqual(['local /local']);
+    expect(faults.map(({ code }) => code)).toEqual(['hosted_search_failed']);
+    expect(JSON.stringify(faults.map((fault) => [fault.message, fault.toPlain()]))).not.toContain('canary');
+  });
+
+  it('falls back when the time limit is over', async () => {
+    const { ask, faults, server } = await hostedBy(() => undefined, { timeoutMs: 100 });
+    expect(await ask()).toEqual(['local /local']);
+    expect(faults).toMatchObject([{ code: 'hosted_search_failed', message: expect.stringContaining('within 0.1 s') }]);
+    await expect.poll(() => server.openSockets()).toBe(0);
+  });
+
+  it('never contacts a host that is not allowed', async () => {
+    const { ask, faults, server } = await hostedBy(answering([]), {}, ['docs.example.com']);
+    expect(await ask()).toEqual(['local /local']);
+    expect(faults.map(({ code }) => code)).toEqual(['host_not_allowed']);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('stops asking after five failures, tries one half a minute later, and comes back', async () => {
+    const clock = { nowMs: 0 };
+    let isUp = false;
+    const { ask, server } = await hostedBy(
+      (...exchange) => (isUp ? answering([resultOf('/hosted')]) : answering({}, 503))(...exchange),
+      { now: () => clock.nowMs },
+    );
+    for (let index = 0; index < 8; index++) expect(await ask()).toEqual(['local /local']);
+    expect(server.requests).toHaveLength(5);
+    clock.nowMs = 30_000;
+    await ask();
+    await ask();
+    expect(server.requests).toHaveLength(6);
+    isUp = true;
+    clock.nowMs = 60_000;
+    expect([await ask(), await ask()]).toEqual([['hosted /hosted'], ['hosted /hosted']]);
+  });
+
+  it('answers search as you type from the local engine', async () => {
+    const { ask, server }: { ask: (request?: SearchRequest) => Promise<string[]>; server: LocalServer } =
+      await hostedBy(answering([resultOf('/hosted')]));
+    expect(await ask(requestOf({ prefixLast: true }))).toEqual(['local /local']);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('rejects as the local engine does where neither can answer', async () => {
+    const building = new DocshelfError('index_building', 'Cannot search now');
+    const { ask } = await hostedBy(answering({}, 500), { local: { search: () => Promise.reject(building) } });
+    await expect(ask()).rejects.toBe(building);
+  });
+
+  it('takes no client that leaves for a failure', async () => {
+    const { search, faults } = await hostedBy(() => undefined);
+    for (let index = 0; index < 6; index++) {
+      const leaving = new AbortController();
+      const searching = search.search(requestOf(), leaving.signal);
+      leaving.abort(new Error('left'));
+      await expect(searching).rejects.toThrow('left');
+    }
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('parseHostedResults()', () => {
+  const parse = (answer: unknown, resultsMax = 10) => parseHostedResults(JSON.stringify(answer), resultsMax);
+
+  it('keeps what is ours, and leaves empty what is missing or of another form', () => {
+    const metadata = {
+      score: 0.4,
+      title: 5,
+      headings: ['a', 1],
+      tags: 'x',
+      highlights: [{ start: 0, end: 2 }, { start: 9, end: 99 }, 7],
+    };
+    expect(parse([{ content: 'Keys', path: '/a', metadata: { ...metadata, more: true } }])).toEqual([
+      {
+        content: 'Keys',
+        path: '/a',
+        metadata: {
+          score: 0.4,
+          title: '',
+          headings: ['a'],
+          version: null,
+          language: null,
+          tags: [],
+          highlights: [{ start: 0, end: 2 }],
+        },
+      },
+    ]);
+  });
+
+  it('orders by score and keeps as many as were asked for', () => {
+    const results = parse([resultOf('/b', 0.2), resultOf('/a', 0.9), resultOf('/c', 0.1)], 2);
+    expect(results?.map(({ path }) => path)).toEqual(['/a', '/b']);
+  });
+
+  it.each([
+    [null],
+    [{}],
+    [[null]],
+    [[{ content: 'a', path: '/a' }]],
+    [[{ content: 'a', path: '/a', metadata: { score: 1.2 } }]],
+    [[{ content: 'a', path: '/a', metadata: { score: '1' } }]],
+    [[{ content: 1, path: '/a', metadata: { score: 1 } }]],
+  ])('takes %j for no results', (answer) => {
+    expect(parse(answer)).toBeNull();
+  });
+});

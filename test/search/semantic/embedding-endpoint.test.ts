@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import type { HttpClient } from '../../../src/net/http-client.ts';
+import { EmbeddingEndpoint } from '../../../src/search/semantic/embedding-endpoint.ts';
+import { httpServer, type LocalServer } from '../../helpers/local-server.ts';
+import { httpClientOf } from '../../net/http-client-of.ts';
+
+const KEY = 'sk-canary-key';
+const DIMS = 32;
+/** A vector that says which text it is of, in the direction of one of its numbers, at length 2. */
+const embeddingOf = (text: string) => Array.from({ length: DIMS }, (_, at) => (at === text.length % DIMS ? 2 : 0));
+
+interface Asked {
+  readonly model: string;
+  readonly input: readonly string[];
+}
+type Answer = (asked: Asked, response: ServerResponse) => void;
+
+const answerAll: Answer = ({ input }, response) => {
+  const data = input.map((text, index) => ({ index, embedding: embeddingOf(text) }));
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ data: data.reverse() }));
+};
+
+let server: LocalServer;
+let client: HttpClient;
+let asked: Asked[];
+let answer: Answer;
+afterEach(async () => {
+  await client.close();
+  await server.close();
+});
+
+async function connect(signal = new AbortController().signal): Promise<EmbeddingEndpoint> {
+  return EmbeddingEndpoint.connect(client, settings(), signal);
+}
+const settings = () => ({ url: `${server.origin}/v1/embeddings?tenant=canary`, model: 'm', key: new Secret(KEY) });
+
+async function start(first: Answer = answerAll, clientSettings = {}): Promise<void> {
+  asked = [];
+  answer = first;
+  server = await httpServer(async (request: IncomingMessage, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    asked.push(JSON.parse(body));
+    answer(JSON.parse(body), response);
+  });
+  client = httpClientOf(clientSettings);
+}
+
+describe('the embedding endpoint', () => {
+  it('learns the length of vectors, and gives them at length 1 in the order of the texts', async () => {
+    await start();
+    const endpoint = await connect();
+    expect(endpoint.dims).toBe(DIMS);
+    const vectors = await endpoint.embedPassages(['a', 'bb', 'ccc']);
+    expect(vectors.map((vector) => vector.indexOf(1))).toEqual([1, 2, 3]);
+    expect((await endpoint.embedQuery('dddd')).indexOf(1)).toBe(4);
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+    expect(server.requests[0]?.method).toBe('POST');
+    expect(asked[0]?.model).toBe('m');
+  });
+
+  it('asks for many texts in requests of 64', async () => {
+    await start();
+    const endpoint = await connect();
+    const texts = Array.from({ length: 130 }, (_, at) => 'x'.repeat(at + 1));
+    const vectors = await endpoint.embedPassages(texts);
+    expect(asked.slice(1).map(({ input }) => input.length)).toEqual([64, 64, 2]);
+    expect(vectors.map((vector) => vector.indexOf(1))).toEqual(texts.map((text) => text.length % DIMS));
+  });
+
+  it('is the same model with another key, and another one under another name', async () => {
+    await start();
+    const digests = await Promise.all(
+      [settings(), { ...settings(), key: null }, { ...settings(), model: 'n' }].map(async (each) => {
+        return (await EmbeddingEndpoint.connect(client, each, new AbortController().signal)).digest;
+      }),
+    );
+    expect(digests[1]).toBe(digests[0]);
+    expect(digests[2]).not.toBe(digests[0]);
+  });
+
+  it.each<[string, Answer, boolean]>([
+    ['refuses the key', (_, response) => response.writeHead(401).end(), false],
+    ['has too much to do', (_, response) => response.writeHead(429).end(), true],
+    ['fails', (_, response) => response.writeHead(503).end('x'.repeat(100_000)), true],
+    ['knows no such path', (_, response) => response.writeHead(404).end(), false],
+    ['redirects', (_, response) => response.writeHead(307, { location: '/elsewhere' }).end(), false],
+    ['answers no JSON', (_, response) => response.end('<html>'), false],
+    ['answers another JSON', (_, response) => response.end('{"data": [null, 3]}'), false],
+    ['answers too few', (_, response) => response.end('{"data": []}'), false],
+    ['answers what is no number', (_, response) => response.end('{"data": [{"embedding": ["1"]}]}'), false],
+    ['answers an odd length', (_, response) => response.end('{"data": [{"embedding": [1, 2, 3]}]}'), false],
+    ['ends the connection', (_, response) => response.destroy(), true],
+  ])('says so when it %s', async (_, failing, retryable) => {
+    await start(failing);
+    const error = await connect().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'embedder_failed', fields: { retryable } });
+    expect(JSON.stringify(error) + String(error)).not.toContain('canary');
+    expect(asked).toHaveLength(1);
+  });
+
+  it('gives up on an endpoint that never answers', async () => {
+    await start(() => {}, { idleTimeoutMs: 200 });
+    await expect(connect()).rejects.toMatchObject({ code: 'embedder_failed', fields: { retryable: true } });
+  });
+
+  it('says so when the vectors have another length than before', async () => {
+    await start();
+    const endpoint = await connect();
+    answer = (_, response) => response.end(JSON.stringify({ data: [{ embedding: new Array(64).fill(0.1) }] }));
+    await expect(endpoint.embedQuery('text')).rejects.toMatchObject({ code: 'embedder_failed' });
+  });
+
+  it('asks no host that is not allowed', async () => {
+    await start(answerAll, { allowNone: true });
+    await expect(connect()).rejects.toMatchObject({ code: 'host_not_allowed' });
+    expect(asked).toEqual([]);
+  });
+
+  it('ends with the reason of the signal', async () => {
+    const stop = new AbortController();
+    await start(() => stop.abort(new Error('stopped')));
+    await expect(connect(stop.signal)).rejects.toThrow('stopped');
+  });
+});
