@@ -5,7 +5,7 @@ import { copyFileSync, cpSync, mkdirSync } from 'node:fs';
 
 // The viewer that /docs of the API listener shows its description with.
 const viewer = 'node_modules/swagger-ui-dist';
-const httpAssets = 'dist/http/assets';
+const httpAssets = 'dist/http/api/assets';
 mkdirSync(httpAssets, { recursive: true });
 for (const name of [
   'swagger-ui-bundle.js',

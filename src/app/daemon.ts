@@ -3,7 +3,7 @@ import { type DeployEvent, type Deployment, Inbox } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { FeatureReport } from '../domain/feature.ts';
 import type { AdminOptions } from '../http/admin.ts';
-import type { ExportJobs } from '../http/metrics.ts';
+import type { ExportJobs } from '../http/metrics/metrics.ts';
 import type { LastReload, StatusReport } from '../http/status-report.ts';
 import type { SearchStatus } from '../search/index.ts';
 import { FileWatch } from './file-watch.ts';

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { organizationsOf } from '../domain/organization.ts';
-import { accessLog } from '../http/access-log.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin.ts';
-import type { Access } from '../http/keys.ts';
-import { type Listener, type ListenerOptions, openListener } from '../http/listener.ts';
-import type { Metrics } from '../http/metrics.ts';
-import { ORGANIZATION_RATE } from '../http/rate-limit.ts';
-import { RateLogFile } from '../http/rate-log-file.ts';
-import type { ServedRequest } from '../http/served-request.ts';
-import { createSiteApp, type SiteAppOptions } from '../http/site.ts';
+import type { Access } from '../http/api/keys.ts';
+import { RateLogFile } from '../http/limits/rate-log-file.ts';
+import { ORGANIZATION_RATE } from '../http/limits/sliding-log.ts';
+import { accessLog } from '../http/listener/access-log.ts';
+import { type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
+import type { ServedRequest } from '../http/listener/served-request.ts';
+import type { Metrics } from '../http/metrics/metrics.ts';
+import { createSiteApp, type SiteAppOptions } from '../http/site/site.ts';
 import type { Search } from '../search/index.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
@@ -88,7 +88,7 @@ function siteAnswer(parts: ListenerParts): Answer {
   const { search, metrics, config } = parts;
   // Loaded with the first search: request schemas and their validator are of no use to a start.
   const searchApp = once(async () => {
-    const { siteSearch } = await import('../http/search-site.ts');
+    const { siteSearch } = await import('../http/site/site-search.ts');
     if (search === null) throw new Error('there is no search');
     const { trustedProxies } = config.server;
     return siteSearch({ search, trustedProxies, metrics, onError: onError(parts, 'search') });
@@ -111,10 +111,10 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): Answer {
   const access = accessReader(parts);
   const app = once(async () => {
     const [{ createApiApp }, { OrganizationRates }] = await Promise.all([
-      import('../http/api.ts'),
-      import('../http/rate-limit-organizations.ts'),
+      import('../http/api/api.ts'),
+      import('../http/limits/organization-rates.ts'),
     ]);
-    const { accessOf } = await import('../http/keys.ts');
+    const { accessOf } = await import('../http/api/keys.ts');
     const exports = await parts.exports;
     return createApiApp({
       access: () => access(accessOf),

@@ -4,8 +4,8 @@ import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/index.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
 import type { BundleStore, JobCounts } from '../export/ports.ts';
-import type { AnswerDownload } from '../http/api.ts';
-import type { Metrics } from '../http/metrics.ts';
+import type { AnswerDownload } from '../http/api/api.ts';
+import type { Metrics } from '../http/metrics/metrics.ts';
 import { JOB_HEAP } from './job-heap.ts';
 import type { Logger } from './log.ts';
 import { logFailure, logJobEvent } from './log-events.ts';
@@ -152,7 +152,7 @@ async function openStore(
   }
   const [{ DiskBundleStore }, { bundleDownload }] = await Promise.all([
     import('../export/stores/disk-bundle-store.ts'),
-    import('../http/bundle-download.ts'),
+    import('../http/api/bundle-download.ts'),
   ]);
   const store = new DiskBundleStore({ dir, publicUrl, nowMs: Date.now });
   const onFault = (error: unknown, requestId: string | null): void => logFailure(log, 'download', error, requestId);

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Config } from '../config/index.ts';
 import type { DeployEvent } from '../deploy/index.ts';
 import type { ReleaseView } from '../domain/release.ts';
-import { Metrics } from '../http/metrics.ts';
+import { Metrics } from '../http/metrics/metrics.ts';
 import type { IndexedRelease, SiteSearch } from '../search/index.ts';
 import { SiteServer } from '../serve/index.ts';
 import type { Logger } from './log.ts';

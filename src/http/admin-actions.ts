@@ -3,7 +3,7 @@ import type { Hono, MiddlewareHandler } from 'hono';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 import { requireToken } from './bearer.ts';
-import { isBundleFault, type Metrics } from './metrics.ts';
+import { isBundleFault, type Metrics } from './metrics/metrics.ts';
 import type { LastReload } from './status-report.ts';
 import { parseUpload, versionField } from './upload-request.ts';
 

@@ -7,9 +7,9 @@ import type { Secret } from '../domain/secret.ts';
 import { type AdminActions, type AdminEnv, addActions } from './admin-actions.ts';
 import { adminPage } from './admin-page.ts';
 import { PAGE_STYLE } from './admin-page-style.ts';
-import type { ExportJobs, Metrics } from './metrics.ts';
+import { requestIdOf } from './listener/request-id.ts';
+import type { ExportJobs, Metrics } from './metrics/metrics.ts';
 import { problemResponse, statusOf } from './problem.ts';
-import { requestIdOf } from './request-id.ts';
 import type { StatusReport } from './status-report.ts';
 
 export interface Readiness {

@@ -1,5 +1,5 @@
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { problemResponse, statusOf } from './problem.ts';
 
 export interface FaultHooks {

@@ -1,5 +1,5 @@
+import { ORGANIZATION_RATE } from './limits/sliding-log.ts';
 import { bodyFaults, faultAnswer, jsonContent, keyFaults, requestIdHeader } from './openapi-problem.ts';
-import { ORGANIZATION_RATE } from './rate-limit.ts';
 import {
   searchRequestExample,
   searchRequestSchema,

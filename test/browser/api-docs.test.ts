@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openListener } from '../../src/http/listener.ts';
-import { apiWith } from '../http/api-example.ts';
+import { openListener } from '../../src/http/listener/listener.ts';
+import { apiWith } from '../http/api/api-example.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 
 describe.skipIf(!hasChromium)(`the description of the API in a browser${whyNoChromium}`, () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ExportReport } from '../../src/domain/job.ts';
 import type { OwnedSite } from '../../src/domain/organization.ts';
-import { BUNDLE, exportsInMemory } from '../http/exports-in-memory.ts';
+import { BUNDLE, exportsInMemory } from '../http/api/exports-in-memory.ts';
 
 const ACME = { id: 'acme-inc', plan: 'enterprise', sites: [], keys: [] };
 const SITE: OwnedSite = {

@@ -4,9 +4,9 @@ import { reportFeatures } from '../../src/domain/feature.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { type AdminOptions, createAdminApp } from '../../src/http/admin.ts';
 import type { UploadOptions } from '../../src/http/admin-actions.ts';
-import { type Listener, openListener } from '../../src/http/listener.ts';
-import { Metrics } from '../../src/http/metrics.ts';
-import { RawConnection } from './raw-connection.ts';
+import { type Listener, openListener } from '../../src/http/listener/listener.ts';
+import { Metrics } from '../../src/http/metrics/metrics.ts';
+import { RawConnection } from './listener/raw-connection.ts';
 import { STATUS } from './status-example.ts';
 
 const TOKEN = 'correct-horse';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { Metrics } from '../../src/http/metrics.ts';
+import { Metrics } from '../../src/http/metrics/metrics.ts';
 
 const READINGS = { state: 'ready', isReady: true, jobs: null } as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };

@@ -1,0 +1,93 @@
+import { type Context, Hono } from 'hono';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { ExportService } from '../../export/index.ts';
+import { answerFault, type FaultHooks } from '../answer-fault.ts';
+import { requestIdOf } from '../listener/request-id.ts';
+import { openApiDocument } from '../openapi.ts';
+import { openToAllOrigins } from './cors.ts';
+import { addDocs } from './docs.ts';
+import { type ApiEnv, refuseMethod, shown } from './env.ts';
+import { addExports } from './exports.ts';
+import type { Access } from './keys.ts';
+import { addSearch, type SearchApiOptions } from './search.ts';
+
+export interface ApiOptions extends FaultHooks {
+  /** As the config is now: one object until that changes. */
+  readonly access: () => Access;
+  /** Absent: search is turned off. */
+  readonly search?: SearchApiOptions['search'];
+  /** Of searches. */
+  readonly rates: SearchApiOptions['rates'];
+  /** Absent: static exports are turned off. */
+  readonly exports?: ExportService;
+  /** Answers GET and HEAD of a presigned link to a bundle; absent where links lead elsewhere. */
+  readonly download?: AnswerDownload;
+  readonly programVersion: string;
+  /** URL under which clients reach this listener; null: the one that they asked. */
+  readonly publicUrl: () => string | null;
+}
+
+/** Params `sha256` and `fileName`; the signature is in the query. Faults are thrown. */
+export type AnswerDownload = (c: Context<ApiEnv, typeof DOWNLOAD_PATH>) => Response | Promise<Response>;
+
+const DOWNLOAD_PATH = '/v1/bundles/:sha256/:fileName';
+const READ_METHODS = 'GET, HEAD';
+
+/**
+ * The API listener: search and static exports, each where it is turned on, and what describes them. Faults are problem
+ * documents (contract section 8), on every path.
+ */
+export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
+  const { access, search, rates, exports, download, programVersion, publicUrl } = options;
+  const app = new Hono<ApiEnv>();
+
+  app.use(async (c, next) => {
+    await next();
+    // Set on the answer itself: `c.header` would make another one of it, which the adapter then sends as a stream.
+    const { headers } = c.res;
+    headers.set('X-Content-Type-Options', 'nosniff');
+    if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
+  });
+
+  if (search !== undefined) {
+    addSearch(app, { access, search, rates });
+  } else {
+    app.use('/v1/search/*', openToAllOrigins('POST, OPTIONS'));
+    app.all('/v1/search/*', () => {
+      throw turnedOff('search_off', 'Cannot search: search is turned off here', 'search.enabled');
+    });
+  }
+
+  if (exports !== undefined) {
+    addExports(app, { access, exports, publicUrl });
+  } else {
+    app.all('/v1/static-export/*', () => {
+      throw turnedOff('export_off', 'Cannot export: static exports are turned off here', 'exportApi.enabled');
+    });
+  }
+
+  if (download !== undefined) {
+    app.get(DOWNLOAD_PATH, (c) => download(c));
+    app.all(DOWNLOAD_PATH, refuseMethod(READ_METHODS));
+  }
+
+  app.get('/openapi.json', (c) => {
+    c.header('Cache-Control', 'no-cache');
+    const offered = { search: search !== undefined, exports: exports !== undefined };
+    return c.json(openApiDocument({ programVersion, publicUrl: publicUrl(), offered }));
+  });
+  app.all('/openapi.json', refuseMethod(READ_METHODS));
+  addDocs(app);
+
+  app.notFound((c) => {
+    throw new DocshelfError('not_found', `Cannot answer "${shown(c.req.path)}": the API has no such path`, {
+      next: 'What there is is described at /openapi.json, and for people at /docs.',
+    });
+  });
+  app.onError((cause, c) => answerFault(cause, c.req.raw, requestIdOf(c.env), options));
+  return app;
+}
+
+function turnedOff(code: 'search_off' | 'export_off', message: string, key: string): DocshelfError {
+  return new DocshelfError(code, message, { next: `Whoever runs this service can turn it on by ${key}.` });
+}

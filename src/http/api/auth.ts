@@ -1,0 +1,49 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { KeyType, OwnedSite } from '../../domain/organization.ts';
+import { type ApiEnv, shown } from './env.ts';
+import type { Access } from './keys.ts';
+
+/** The one plan that exports (contract, section 6). */
+const EXPORTING_PLAN = 'enterprise';
+
+/**
+ * Lets a request through that carries a key of the wanted type, whose organization is the caller from then on. It comes
+ * first, so that a stranger learns nothing of domains and jobs, and neither does a key of the wrong type.
+ */
+export function requireKey(access: () => Access, wanted: KeyType): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const { keys, sites } = access();
+    c.set('caller', { organization: keys.holder(c.req.header('authorization'), wanted), sites });
+    await next();
+  };
+}
+
+/** Lets a caller through whose plan has static exports. */
+export const requireExportPlan: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  const { id, plan } = c.var.caller.organization;
+  if (plan !== EXPORTING_PLAN) {
+    throw new DocshelfError('forbidden', `Cannot export for "${id}": its plan has no static exports`, {
+      next: `Static exports are part of the plan ${EXPORTING_PLAN}.`,
+    });
+  }
+  await next();
+};
+
+/**
+ * The caller's own site of that name. Another's and one that nobody has look alike.
+ *
+ * @throws DocshelfError `not_found`
+ */
+export function ownSite(c: Context<ApiEnv>, act: string, name: string): OwnedSite {
+  const { organization, sites } = c.var.caller;
+  const site = sites.find(name);
+  if (site === null || site.organization.id !== organization.id) throw noSuchDomain(act, name);
+  return site;
+}
+
+export function noSuchDomain(act: string, name: string): DocshelfError {
+  return new DocshelfError('not_found', `Cannot ${act} "${shown(name)}": there is no such domain`, {
+    next: 'Name a domain of the organization that the key belongs to, by its label or by one of its hosts.',
+  });
+}

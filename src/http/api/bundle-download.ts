@@ -1,0 +1,120 @@
+import type { Context } from 'hono';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { FollowedLink, LinkedBundle } from '../../export/ports.ts';
+import { evaluatePreconditions, rangeHolds, type Validators } from '../../serve/preconditions.ts';
+import { type ByteRange, parseRange } from '../../serve/range.ts';
+import type { SiteRequest } from '../../serve/request.ts';
+import { streamSiteFile } from '../../serve/site-bytes.ts';
+import { requestIdOf } from '../listener/request-id.ts';
+import type { AnswerDownload } from './api.ts';
+import type { ApiEnv } from './env.ts';
+
+export interface BundleDownloadOptions {
+  /**
+   * Looks at a link: its signature, its end, its archive.
+   *
+   * @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`
+   */
+  readonly follow: (link: FollowedLink) => Promise<LinkedBundle>;
+  /** The archive could not be read to its end, when the answer had begun. */
+  readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
+}
+
+/**
+ * Answers GET and HEAD of a presigned link, `/v1/bundles/:sha256/:fileName`, from the disk, as fast as the client takes it;
+ * one that leaves ends the reading. There is no key: whoever has the link may download until it expires. A download that
+ * has begun by then goes on; going on with it later takes a fresh link, and the same entity tag.
+ */
+export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
+  return async (c) => {
+    const { sha256, fileName } = c.req.param();
+    const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
+    const request = requestOf(c);
+    const validators = validatorsOf(bundle);
+    const headers = headersOf(bundle, validators);
+
+    const verdict = evaluatePreconditions(request, validators);
+    if (verdict === 'not-modified') return new Response(null, { status: 304, headers: headers.always });
+    if (verdict === 'failed') throw changed(fileName);
+
+    const range = rangeOf(request, bundle, validators);
+    if (range === 'unsatisfiable') throw pastTheEnd(fileName, bundle.sizeBytes);
+    const { start, length } = range ?? { start: 0, length: bundle.sizeBytes };
+    const onBroken = (cause: DocshelfError): void => onFault?.(brokenOff(fileName, cause), request.id());
+    const body = request.method === 'HEAD' ? null : await streamSiteFile(bodyOf(bundle), start, length, onBroken);
+    const own = { ...headers.always, ...headers.whole, 'Content-Length': String(length) };
+    if (range === null) return new Response(body, { headers: own });
+    const contentRange = `bytes ${start}-${start + length - 1}/${bundle.sizeBytes}`;
+    return new Response(body, { status: 206, headers: { ...own, 'Content-Range': contentRange } });
+  };
+}
+
+function requestOf(c: Context<ApiEnv>): SiteRequest {
+  return {
+    method: c.req.method,
+    target: c.req.path,
+    header: (name) => c.req.header(name),
+    id: () => requestIdOf(c.env),
+  };
+}
+
+const bodyOf = ({ diskPath, sizeBytes }: LinkedBundle) => ({ diskPath, size: sizeBytes });
+
+function validatorsOf({ sha256 }: LinkedBundle): Validators {
+  // Its content is all that it is known by: the time of the file is that of packing, and equals no date that is sent.
+  return { etag: `"${sha256}"`, lastModifiedMs: Number.NaN };
+}
+
+/** The range to answer with, null for the whole; only GET has ranges (RFC 9110, section 14.2). */
+function rangeOf(
+  request: SiteRequest,
+  bundle: LinkedBundle,
+  validators: Validators,
+): ByteRange | 'unsatisfiable' | null {
+  const header = request.method === 'GET' ? request.header('range') : undefined;
+  if (header === undefined || !rangeHolds(request.header('if-range'), validators)) return null;
+  const range = parseRange(header, bundle.sizeBytes);
+  return range === 'whole' ? null : range;
+}
+
+/**
+ * `no-store`: what a cache kept under the link would be given out after its end, and the bytes are meant for a file. It
+ * stands for private caches too (RFC 9111, section 5.2.2.5), and ranges with the entity tag work without any.
+ */
+function headersOf({ contentType, contentDisposition }: LinkedBundle, { etag }: Validators) {
+  return {
+    always: { ETag: etag, 'Cache-Control': 'no-store' },
+    whole: {
+      'Content-Type': contentType,
+      'Content-Disposition': contentDisposition,
+      'Accept-Ranges': 'bytes',
+      'X-Content-Type-Options': 'nosniff',
+    },
+  };
+}
+
+function changed(fileName: string): DocshelfError {
+  const state = 'its content is none of those that the request takes';
+  return new DocshelfError('precondition_failed', `Cannot send "${fileName}": ${state}`, {
+    next: 'Begin the download anew, without If-Match.',
+  });
+}
+
+function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
+  return new DocshelfError(
+    'range_not_satisfiable',
+    `Cannot send that part of "${fileName}": it has ${sizeBytes} bytes`,
+    {
+      next: 'Ask for a range within it, or for the whole.',
+      fields: { contentRange: `bytes */${sizeBytes}` },
+    },
+  );
+}
+
+/** For the log alone: the client sees a connection that breaks off. */
+function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
+  return new DocshelfError('cannot_read', `Cannot send "${fileName}" to its end: its archive cannot be read`, {
+    next: 'Look at the volume of storage.dir. A client that repeats the request with a range goes on where it was.',
+    cause,
+  });
+}

@@ -1,0 +1,68 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import { ORGANIZATION_RATE, type RatePolicy, type RateVerdict, SlidingLog } from './sliding-log.ts';
+
+/** Where the times of requests outlive the process. */
+export interface RateStore {
+  /**
+   * Times of an organization's requests, milliseconds since 1970, in any order. Never rejects: what cannot be read is
+   * left out, and said elsewhere.
+   */
+  load(organization: string): Promise<readonly number[]>;
+  /** Keeps one more. Returns at once; written within a second. */
+  append(organization: string, timeMs: number): void;
+}
+
+/**
+ * The wall clock as it stood when the process began, and the steady clock from there: a correction of the time of day
+ * neither stretches nor shrinks an hour, and after a restart the times of the former process still compare.
+ */
+const steadyNowMs = (): number => performance.timeOrigin + performance.now();
+
+/** The limit of contract section 5: for each organization, over all its keys and domains, in this process. */
+export class OrganizationRates {
+  readonly #store: RateStore;
+  readonly #policy: RatePolicy;
+  readonly #now: () => number;
+  readonly #logs = new Map<string, Promise<SlidingLog>>();
+
+  constructor(store: RateStore, { policy = ORGANIZATION_RATE, now = steadyNowMs } = {}) {
+    this.#store = store;
+    this.#policy = policy;
+    this.#now = now;
+  }
+
+  /** Lets a request through, or does not. */
+  async take(organization: string): Promise<RateVerdict> {
+    let loading = this.#logs.get(organization);
+    if (loading === undefined) {
+      loading = this.#store.load(organization).then((times) => new SlidingLog(this.#policy, times));
+      this.#logs.set(organization, loading);
+    }
+    const log = await loading;
+    const nowMs = this.#now();
+    const verdict = log.take(nowMs);
+    if (verdict.isAllowed) this.#store.append(organization, nowMs);
+    return verdict;
+  }
+
+  /**
+   * The fields of draft-ietf-httpapi-ratelimit-headers-10: the policy `q` requests a window of `w` seconds, and what is left
+   * of it, `r`, until `t` seconds from now, when it grows again.
+   */
+  headers({ remaining, resetS }: RateVerdict): Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>> {
+    const { requestsMax, windowMs } = this.#policy;
+    return {
+      'RateLimit-Policy': `"hour";q=${requestsMax};w=${windowMs / 1000}`,
+      RateLimit: `"hour";r=${remaining};t=${resetS}`,
+    };
+  }
+
+  fault({ resetS }: RateVerdict): DocshelfError {
+    const { requestsMax } = this.#policy;
+    return new DocshelfError(
+      'rate_limited',
+      `Cannot answer now: the organization has made ${requestsMax} requests within the last hour`,
+      { next: `Ask again in ${resetS} s.`, fields: { retryAfterS: resetS } },
+    );
+  }
+}

@@ -1,0 +1,168 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { problemResponse } from '../problem.ts';
+import { Connections } from './connections.ts';
+import { answerMalformed } from './malformed-request.ts';
+import { REQUEST_ID_HEADER, requestIdFrom, requestIdOf } from './request-id.ts';
+import { type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
+
+export interface ListenerOptions {
+  readonly name: ListenerName;
+  /** A Hono app's `fetch`. */
+  readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
+  readonly host: string;
+  /** 0: a free one. */
+  readonly port: number;
+  /** A request is over. */
+  readonly onRequest?: (served: ServedRequest) => void;
+  /** A connection could not be accepted; the listener goes on. */
+  readonly onFault?: (error: DocshelfError) => void;
+}
+
+export interface Listener {
+  /** An address that this machine can ask: a wildcard host is shown as the loopback address. */
+  readonly url: string;
+  readonly port: number;
+  readonly address: string;
+  /**
+   * Takes no more connections, closes the idle ones, lets requests in flight finish with `Connection: close`, and cuts what
+   * is left after the deadline. Resolves when no connection is left.
+   */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Longer than the 60 s for which load balancers keep idle connections: else they send a request into one that we close. */
+const KEEP_ALIVE_MS = 75_000;
+/** From the first byte of a request to the end of its headers. */
+const HEADERS_MS_MAX = 30_000;
+/** From the first byte of a request to the end of its body. 6 h is the largest bundle, 8 GiB, at 3 Mbit/s. */
+const RECEIVE_MS_MAX: Readonly<Record<ListenerName, number>> = { site: 60_000, api: 60_000, admin: 6 * 3600_000 };
+/** An open connection takes about 20 KiB of memory: this bounds them at 200 MiB. */
+const CONNECTIONS_MAX = 10_000;
+
+/** The listener's section in the config: what a person changes to make it listen elsewhere. */
+const SECTION: Readonly<Record<ListenerName, string>> = { site: 'server', admin: 'admin', api: 'api' };
+
+/**
+ * Opens a listener for an app. Every answer carries `X-Request-Id`.
+ *
+ * @throws DocshelfError `port_taken`, `cannot_listen`.
+ */
+export async function openListener(options: ListenerOptions): Promise<Listener> {
+  const { name, host, port, onRequest, onFault } = options;
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEADERS_MS_MAX,
+    requestTimeout: RECEIVE_MS_MAX[name],
+    // Node would answer without an id: `hasNoHost` refuses it below.
+    requireHostHeader: false,
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  const connections = new Connections(server);
+  const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
+  // HTTP/1.0 asks without a Host, as some load balancers' probes do.
+  // The server above speaks HTTP/1 alone, whatever the adapter's types allow.
+  const respond = (request: Request, env: HttpBindings): Response | Promise<Response> =>
+    hasNoHost(env.incoming) ? problemResponse(NO_HOST, requestIdOf(env)) : options.fetch(request, env);
+  const answer = getRequestListener((request, env) => respond(request, env as HttpBindings), {
+    hostname: 'localhost',
+    errorHandler: answerUnreadable,
+  });
+
+  const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const requestId = requestIdFrom(incoming.headers['x-request-id']);
+    outgoing.setHeader(REQUEST_ID_HEADER, requestId);
+    connections.began(outgoing);
+    meter?.began(incoming, outgoing, requestId);
+    void answer(incoming, outgoing);
+  };
+  server.on('request', handle);
+  // The handler decides whether it wants the body that the client holds back: `writeContinue` asks for it.
+  server.on('checkContinue', handle);
+  // What else a client expects may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
+  server.on('checkExpectation', handle);
+  server.on('clientError', answerMalformed(connections, meter));
+
+  const bound = await listen(server, name, host, port);
+  server.on('error', (error) => onFault?.(toDocshelfError(error)));
+  let stopped: Promise<void> | null = null;
+  return {
+    url: `http://${urlHost(bound.address)}:${bound.port}`,
+    port: bound.port,
+    address: bound.address,
+    stop: (deadlineMs) => {
+      stopped ??= close(server, connections, deadlineMs);
+      return stopped;
+    },
+  };
+}
+
+async function listen(server: Server, name: ListenerName, host: string, port: number): Promise<AddressInfo> {
+  server.listen({ host, port });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw listenFault(error, name, host, port);
+  }
+  // A server on a host and a port has an address of this form; strings are for pipes.
+  return server.address() as AddressInfo;
+}
+
+function listenFault(error: unknown, name: ListenerName, host: string, port: number): DocshelfError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const section = SECTION[name];
+  const act = `Cannot listen on "${urlHost(host)}:${port}" for the ${name}`;
+  const detail = { fields: { listener: name, host, port }, cause: error };
+  if (code === 'EADDRINUSE') {
+    return new DocshelfError('port_taken', `${act}: port ${port} is taken`, {
+      ...detail,
+      next: `Stop what listens there, or set ${section}.port to a free port.`,
+    });
+  }
+  if (code === 'EACCES') {
+    return new DocshelfError('cannot_listen', `${act}: the user that docshelf runs as may not use port ${port}`, {
+      ...detail,
+      next: `Set ${section}.port to one above 1023.`,
+    });
+  }
+  const state = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' ? 'this machine has no such address' : message;
+  return new DocshelfError('cannot_listen', `${act}: ${state}`, {
+    ...detail,
+    next: `Set ${section}.host to an address of this machine: 127.0.0.1 for it alone, 0.0.0.0 for every network.`,
+  });
+}
+
+async function close(server: Server, connections: Connections, deadlineMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  connections.drain();
+  const cut = setTimeout(() => connections.cut(), deadlineMs);
+  await closed;
+  clearTimeout(cut);
+}
+
+const NO_HOST = new DocshelfError('bad_request', 'Cannot read the request: it has no Host header');
+
+/** A request of HTTP/1.1 has one (RFC 9112, section 3.2). */
+function hasNoHost({ httpVersion, headers }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion !== '1.0';
+}
+
+/** The framework's adapter could not make a URL of the request's target and Host. */
+function answerUnreadable(error: unknown): Response {
+  const fault =
+    error instanceof RequestError
+      ? new DocshelfError('bad_request', 'Cannot read the request: its address or its Host header is malformed')
+      : toDocshelfError(error);
+  return problemResponse(fault, null);
+}
+
+/** The wildcard addresses are no address that can be asked. */
+function urlHost(address: string): string {
+  if (address === '0.0.0.0') return '127.0.0.1';
+  if (address === '::') return '[::1]';
+  return address.includes(':') ? `[${address}]` : address;
+}

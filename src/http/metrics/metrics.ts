@@ -1,0 +1,119 @@
+import type { DeployEvent, DeployState } from '../../deploy/index.ts';
+import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
+import type { BundleSourceKind } from '../../domain/release.ts';
+import type { ServedRequest } from '../listener/served-request.ts';
+import type { StatusReport } from '../status-report.ts';
+import { defineMetrics } from './metric-set.ts';
+import { addProcessMetrics } from './process-metrics.ts';
+import { Registry } from './prometheus.ts';
+
+/** What is asked for when the metrics are read, so that it is never older than the answer. */
+export interface Readings {
+  readonly state: DeployState;
+  readonly isReady: boolean;
+  /** Null: there are no exports here, or they cannot be counted now. */
+  readonly jobs: ExportJobs | null;
+}
+
+/** Export jobs that wait or run. */
+export type ExportJobs = StatusReport['jobs'];
+
+const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
+/** How an export job ended. */
+export type JobResult = (typeof JOB_RESULTS)[number];
+
+const STATES: readonly DeployState[] = ['ready', 'stale', 'waiting', 'off'];
+const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
+/** The codes of a download that failed. */
+const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
+
+/** The metrics of one process, on a registry of their own. */
+export class Metrics {
+  readonly #registry: Registry = new Registry();
+  readonly #metrics = defineMetrics(this.#registry);
+
+  constructor() {
+    addProcessMetrics(this.#registry);
+    // A series that begins with its first event has no rate for it: what can happen stands at 0 before it does.
+    for (const result of ['ok', 'failed']) {
+      this.#metrics.fetches.inc({ result }, 0);
+      this.#metrics.reloads.inc({ result }, 0);
+    }
+    for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ result }, 0);
+  }
+
+  readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+  /** All metrics in Prometheus' text format. */
+  async expose({ state, isReady, jobs }: Readings): Promise<string> {
+    for (const each of STATES) this.#metrics.state.set({ state: each }, each === state ? 1 : 0);
+    this.#metrics.ready.set(isReady ? 1 : 0);
+    this.#metrics.jobs.reset();
+    for (const [status, count] of Object.entries(jobs ?? {})) this.#metrics.jobs.set({ status }, count);
+    return this.#registry.metrics();
+  }
+
+  onRequest({ listener, status, bytes, durationMs }: ServedRequest): void {
+    this.#metrics.requests.inc({ listener, class: `${Math.floor(status / 100)}xx` });
+    this.#metrics.responseBytes.inc({ listener }, bytes);
+    this.#metrics.requestSeconds.observe({ listener }, durationMs / 1000);
+  }
+
+  onCache(isHit: boolean): void {
+    (isHit ? this.#metrics.cacheHits : this.#metrics.cacheMisses).inc();
+  }
+
+  onReload(ok: boolean): void {
+    this.#metrics.reloads.inc({ result: ok ? 'ok' : 'failed' });
+    if (ok) this.#metrics.lastReloadSuccess.setToCurrentTime();
+  }
+
+  /** An export job is over, by this process. */
+  onJobEnded(result: JobResult): void {
+    this.#metrics.jobsEnded.inc({ result });
+  }
+
+  /** A fault that was told to somebody: in an answer, in the status, in the log. */
+  onError(code: ErrorCode): void {
+    this.#metrics.errors.inc({ code });
+  }
+
+  /** A bundle whose own fault kept it off the shelf. */
+  onBundleRefused(source: BundleSourceKind): void {
+    this.#metrics.bundles.inc({ source, result: 'refused' });
+  }
+
+  onDeployEvent(event: DeployEvent): void {
+    switch (event.kind) {
+      case 'fetched':
+        this.#metrics.fetches.inc({ result: 'ok' });
+        this.#metrics.fetchedBytes.inc(event.bytes);
+        return;
+      case 'taken-in':
+        this.#metrics.bundles.inc({ source: event.source, result: 'ok' });
+        return;
+      case 'activated':
+        this.#metrics.activations.inc();
+        this.#metrics.lastActivation.setToCurrentTime();
+        this.#metrics.activeVersion.reset();
+        this.#metrics.activeVersion.set({ version: event.version, digest: event.digest }, 1);
+        return;
+      case 'turned-off':
+        this.#metrics.activeVersion.reset();
+        return;
+      case 'failed':
+        this.#onFailure(event.step, toDocshelfError(event.error).code);
+    }
+  }
+
+  #onFailure(step: string, code: ErrorCode): void {
+    this.onError(code);
+    if (FAILED_FETCH.has(code)) this.#metrics.fetches.inc({ result: 'failed' });
+    else if (REFUSED_BUNDLE.has(code)) this.onBundleRefused(step === 'preload' || step === 'inbox' ? step : 'url');
+  }
+}
+
+/** Whether a fault is the bundle's own. */
+export function isBundleFault(code: ErrorCode): boolean {
+  return REFUSED_BUNDLE.has(code);
+}

@@ -1,0 +1,50 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Search } from '../../search/index.ts';
+import { answerFault, type FaultHooks } from '../answer-fault.ts';
+import { ClientRates } from '../limits/client-rates.ts';
+import { remoteAddressBehind } from '../listener/remote-address.ts';
+import { requestIdOf } from '../listener/request-id.ts';
+import { searchBody } from '../search-body.ts';
+import { searchRequestParser } from '../search-request.ts';
+import { parseSearchQuery } from './search-query.ts';
+
+export interface SiteSearchOptions extends FaultHooks {
+  readonly search: Search;
+  /** Addresses and networks of the proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly clients?: ClientRates;
+}
+
+/** Answers `GET /_docshelf/search` on the site listener. The bindings are absent where there is no socket. */
+export type AnswerSiteSearch = (request: Request, env: Partial<HttpBindings> | undefined) => Promise<Response>;
+
+const HEADERS = {
+  'Content-Type': 'application/json; charset=utf-8',
+  // Not even for a minute: after a swap an old answer would lead to pages that are gone.
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  // Without CORS no other origin reads it; with this none loads it either.
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+/**
+ * Search for the readers of the site: same origin, no key, the last word may be the beginning of one. Every client has a
+ * bounded share. What answers is the array of the API.
+ */
+export function siteSearch(options: SiteSearchOptions): AnswerSiteSearch {
+  const { search, trustedProxies, clients = new ClientRates() } = options;
+  const remoteAddress = remoteAddressBehind(trustedProxies);
+  const parse = searchRequestParser();
+
+  return async (request, env) => {
+    try {
+      const peer = env?.incoming?.socket.remoteAddress ?? '';
+      clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
+      const query = parseSearchQuery(new URL(request.url).searchParams, parse);
+      const body = searchBody(await search.search(query, request.signal));
+      return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(body.byteLength) } });
+    } catch (cause) {
+      return answerFault(cause, request, requestIdOf(env), options);
+    }
+  };
+}

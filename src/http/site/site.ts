@@ -1,0 +1,106 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { FeatureReport } from '../../domain/feature.ts';
+import { noticePage, noticeText, type SiteRequest, type SiteServer } from '../../serve/index.ts';
+import { requestIdOf } from '../listener/request-id.ts';
+import type { AnswerSiteSearch } from './site-search.ts';
+
+/** What is served, in the word of the status, and why nothing is. */
+export interface SiteStatus {
+  readonly state: 'ready' | 'stale' | 'waiting' | 'off';
+  /** A sentence for people, free of secrets; null where there is nothing to explain. */
+  readonly reason: string | null;
+}
+
+export interface SiteAppOptions {
+  readonly server: SiteServer;
+  status(): SiteStatus;
+  features(): FeatureReport;
+  /** Absent: the site has no search of docshelf's. */
+  readonly search?: AnswerSiteSearch;
+  /** A fault that nobody foresaw, which was answered with 500. */
+  onError?(error: unknown, requestId: string | null): void;
+}
+
+/** The bindings are absent where the app is called without a socket (`app.request`). */
+type SiteEnv = { Bindings: Partial<HttpBindings> };
+
+/** A waiting daemon looks again by itself; its readers may do so every few seconds. */
+const RETRY_AFTER_S = 5;
+
+/** Why no site is answered: 404 where serving is turned off, 503 until a version is active. */
+function nothingServed(method: string, { state, reason }: SiteStatus): Response {
+  if (state === 'off') {
+    return noticePage(method, {
+      status: 404,
+      title: 'This documentation is turned off',
+      text: reason ?? 'Serving of the documentation bundle is turned off in the configuration of this deployment.',
+    });
+  }
+  return noticePage(method, {
+    status: 503,
+    title: 'The documentation is not ready yet',
+    text: reason ?? 'No version of the documentation is active yet.',
+    headers: { 'Retry-After': String(RETRY_AFTER_S) },
+  });
+}
+
+function featureAnswer(method: string, report: FeatureReport): Response {
+  const body = JSON.stringify(report);
+  return new Response(method === 'HEAD' ? null : body, {
+    headers: {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Cache-Control': 'no-cache',
+      'X-Content-Type-Options': 'nosniff',
+    },
+  });
+}
+
+function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined): SiteRequest {
+  const { incoming } = env ?? {};
+  const id = (): string | null => requestIdOf(env);
+  if (incoming === undefined) {
+    const { pathname, search } = new URL(raw.url);
+    return {
+      method: raw.method,
+      target: `${pathname}${search}`,
+      header: (name) => raw.headers.get(name) ?? undefined,
+      id,
+    };
+  }
+  return {
+    method: raw.method,
+    target: incoming.url ?? '/',
+    header: (name) => {
+      const value = incoming.headers[name];
+      return Array.isArray(value) ? value.join(', ') : value;
+    },
+    id,
+  };
+}
+
+/**
+ * The site listener. Two routes are docshelf's own; all others are the site's, whose address is read from the raw request:
+ * the URL of the framework's request has lost what an address said before it was normalised.
+ */
+export function createSiteApp({ server, status, features, search, onError }: SiteAppOptions): Hono<SiteEnv> {
+  const app = new Hono<SiteEnv>();
+
+  app.get('/_docshelf/features.json', (c) => featureAnswer(c.req.method, features()));
+
+  if (search !== undefined) app.get('/_docshelf/search', (c) => search(c.req.raw, c.env));
+
+  app.all('*', (c) => {
+    const request = siteRequest(c.req.raw, c.env);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && server.current === null) return nothingServed(request.method, status());
+    return server.respond(request);
+  });
+
+  app.onError((error, c) => {
+    onError?.(error, requestIdOf(c.env));
+    return noticeText(c.req.method, { status: 500, title: 'Internal error' });
+  });
+  return app;
+}

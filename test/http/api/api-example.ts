@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { DocshelfError } from '../../../src/domain/errors.ts';
+import type { KeyType, Organization, OrganizationSite } from '../../../src/domain/organization.ts';
+import { type ApiOptions, createApiApp } from '../../../src/http/api/api.ts';
+import { accessOf } from '../../../src/http/api/keys.ts';
+import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
+import { searchResultsExample } from '../../../src/http/search-schema.ts';
+import type { Search, SearchRequest } from '../../../src/search/index.ts';
+import { exportsInMemory } from './exports-in-memory.ts';
+
+export const KEY = 'svc_dsc_acme';
+export const ADMIN_KEY = 'svc_dsc_looks_like_an_assistant_key';
+export const OTHER_KEY = 'svc_other';
+/** Of an organization whose plan has no static exports. */
+export const TEAM_ADMIN_KEY = 'svc_team';
+/** Of another organization on the plan that has them. */
+export const GLOBEX_ADMIN_KEY = 'svc_globex';
+export const RESULTS = searchResultsExample;
+
+const keyOf = (key: string, type: KeyType) => ({
+  id: type,
+  type,
+  sha256: createHash('sha256').update(key).digest('hex'),
+});
+
+const site = (domain: string, hosts: readonly string[] = [], isExported = false): OrganizationSite => ({
+  domain,
+  hosts,
+  source: isExported ? { kind: 'folder', path: `/srv/${domain}` } : null,
+});
+
+const ORGANIZATIONS: readonly Organization[] = [
+  {
+    id: 'acme-inc',
+    plan: 'enterprise',
+    sites: [site('acme', ['docs.acme.dev'], true), site('elsewhere')],
+    keys: [keyOf(KEY, 'assistant'), keyOf(ADMIN_KEY, 'admin')],
+  },
+  {
+    id: 'other',
+    plan: 'team',
+    sites: [site('beta', [], true)],
+    keys: [keyOf(OTHER_KEY, 'assistant'), keyOf(TEAM_ADMIN_KEY, 'admin')],
+  },
+  {
+    id: 'globex',
+    plan: 'enterprise',
+    sites: [site('globex', ['docs.globex.dev'], true)],
+    keys: [keyOf(GLOBEX_ADMIN_KEY, 'admin')],
+  },
+];
+
+/** A store that forgets. */
+export const noStore = { load: async () => [], append: () => undefined };
+
+/** A search that notes what it was asked. */
+export function searchThatNotes(asked: SearchRequest[]): Search {
+  return {
+    search: async (request) => {
+      asked.push(request);
+      return { results: RESULTS.slice(0, request.pageSize) };
+    },
+  };
+}
+
+/**
+ * The API in front of exports in memory and of a search that notes what it was asked; this daemon has the sites `acme` and
+ * `beta`.
+ *
+ * @param without options that are absent
+ */
+export function apiWith(changes: Partial<ApiOptions> = {}, without: readonly (keyof ApiOptions)[] = []) {
+  const asked: SearchRequest[] = [];
+  const faults: DocshelfError[] = [];
+  const told: string[] = [];
+  const access = accessOf(ORGANIZATIONS);
+  const { exports, queue, store } = exportsInMemory();
+  const options: ApiOptions = {
+    access: () => access,
+    search: (domain) => (domain === 'elsewhere' ? null : searchThatNotes(asked)),
+    rates: new OrganizationRates(noStore),
+    metrics: { onError: (code) => told.push(code) },
+    programVersion: '1.2.3',
+    publicUrl: () => null,
+    onError: (error) => faults.push(error),
+    exports,
+    ...changes,
+  };
+  const left = Object.entries(options).filter(([name]) => !without.includes(name as keyof ApiOptions));
+  const app = createApiApp(Object.fromEntries(left) as unknown as ApiOptions);
+  return { app, asked, faults, told, queue, store };
+}
+
+/** A search by POST; `body` goes out as it is where it is text, else as JSON. */
+export function post(body: unknown, headers: Record<string, string> = {}): RequestInit {
+  return {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  };
+}

@@ -1,0 +1,97 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import type { Search } from '../../../src/search/index.ts';
+import { RawConnection } from '../listener/raw-connection.ts';
+import { apiWith, KEY, post, RESULTS } from './api-example.ts';
+
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+async function open(search?: Search) {
+  const api = apiWith(search === undefined ? {} : { search: () => search });
+  const fetch = (...[request, env]: Parameters<typeof api.app.fetch>) => api.app.fetch(request, env);
+  const listener: Listener = await openListener({ name: 'api', fetch, host: '127.0.0.1', port: 0 });
+  opened.push(() => listener.stop(0));
+  return { ...api, url: `${listener.url}/v1/search/acme`, port: listener.port };
+}
+
+async function connect(port: number): Promise<RawConnection> {
+  const connection = await RawConnection.open(port);
+  opened.push(async () => connection.socket.destroy());
+  return connection;
+}
+
+const head = (more: string) =>
+  `POST /v1/search/acme HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n${more}\r\n`;
+const CHUNK = `4000\r\n${' '.repeat(0x4000)}\r\n`;
+
+describe('the API on a real socket', () => {
+  it('answers, with the id of the request also in its faults', async () => {
+    const { url } = await open();
+    const found = await fetch(url, post({ query: 'a' }, { 'X-Request-Id': 'trace-1' }));
+    expect([await found.json(), found.headers.get('x-request-id')]).toEqual([RESULTS, 'trace-1']);
+    const fault = await fetch(url, post({}, { 'X-Request-Id': 'trace-2' }));
+    expect(await fault.json()).toMatchObject({ code: 'bad_request', requestId: 'trace-2' });
+  });
+
+  it('answers HEAD of its description without a body', async () => {
+    const { url } = await open();
+    const response = await fetch(new URL('/openapi.json', url), { method: 'HEAD' });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+
+  it('refuses a body that says it is too large before it comes', async () => {
+    const { port } = await open();
+    const connection = await connect(port);
+    connection.write(head('Content-Length: 100000\r\n'));
+    expect(await connection.until(/payload_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  it('refuses a body without a length as soon as it is too large', async () => {
+    const { port } = await open();
+    const connection = await connect(port);
+    connection.write(head('Transfer-Encoding: chunked\r\n'));
+    // Never ended.
+    connection.write(CHUNK.repeat(5));
+    expect(await connection.until(/payload_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
+  });
+
+  it('asks for a body that is held back, once the request may send it', async () => {
+    const { port } = await open();
+    const body = JSON.stringify({ query: 'a' });
+    const connection = await connect(port);
+    connection.write(head(`Expect: 100-continue\r\nContent-Length: ${body.length}\r\n`));
+    await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+    connection.write(body);
+    expect(await connection.until(/rotate-keys/)).toMatch(/HTTP\/1\.1 200 /);
+    const stranger = await connect(port);
+    stranger.write(head('Expect: 100-continue\r\nContent-Length: 9\r\n').replace(KEY, 'x'));
+    expect(await stranger.until(/unauthorized/)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  it('keeps the connection for the next request', async () => {
+    const { port } = await open();
+    const body = JSON.stringify({ query: 'a' });
+    const connection = await connect(port);
+    for (let index = 0; index < 2; index++) connection.write(`${head(`Content-Length: ${body.length}\r\n`)}${body}`);
+    expect(await connection.until(/200 OK.*200 OK.*rotate-keys/s)).not.toMatch(/Connection: close/i);
+  });
+
+  it('gives a search up whose client has left', async () => {
+    const { promise: began, resolve: begin } = Promise.withResolvers<AbortSignal>();
+    const { port } = await open({
+      search: (_, signal) => {
+        begin(signal);
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    });
+    const body = JSON.stringify({ query: 'a' });
+    const connection = await connect(port);
+    connection.write(`${head(`Content-Length: ${body.length}\r\n`)}${body}`);
+    const signal = await began;
+    connection.socket.destroy();
+    await expect.poll(() => signal.aborted).toBe(true);
+  });
+});

@@ -1,0 +1,322 @@
+import { describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
+import { codeOf } from '../problem-code.ts';
+import { ADMIN_KEY, apiWith, KEY, noStore, OTHER_KEY, post, RESULTS } from './api-example.ts';
+
+const PATH = '/v1/search/acme';
+const QUERY = { query: 'rotate keys' };
+const NO_FILTER = { version: null, language: null, tag: null };
+
+describe('POST /v1/search/{domain}', () => {
+  it('answers an array of results', async () => {
+    const { app, asked } = apiWith();
+    const response = await app.request(PATH, post(QUERY));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toEqual(RESULTS);
+    expect(asked).toEqual([
+      { query: 'rotate keys', pageSize: 10, scoreThreshold: null, filter: NO_FILTER, prefixLast: false },
+    ]);
+  });
+
+  it('passes every field on', async () => {
+    const { app, asked } = apiWith();
+    const filter = { version: 'v2', language: 'pt', tag: 'auth' };
+    await app.request(PATH, post({ query: ' a ', pageSize: 50, scoreThreshold: 0.25, filter }));
+    expect(asked).toEqual([{ query: 'a', pageSize: 50, scoreThreshold: 0.25, filter, prefixLast: false }]);
+  });
+
+  it.each(['/v1/search/ACME', '/v1/search/docs.acme.dev', '/v1/search/Docs.Acme.Dev'])('answers %s', async (path) => {
+    expect((await apiWith().app.request(path, post(QUERY))).status).toBe(200);
+  });
+
+  it.each([
+    ['what nobody has', '/v1/search/nobody'],
+    ["another organization's", '/v1/search/beta'],
+    ['what this daemon has no site of', '/v1/search/elsewhere'],
+  ])('answers 404 for %s, in the same words', async (_, path) => {
+    const { app, asked } = apiWith();
+    const response = await app.request(path, post(QUERY));
+    const { error, ...problem } = (await response.clone().json()) as { error: string };
+    expect([response.status, await codeOf(response), asked]).toEqual([404, 'not_found', []]);
+    expect(error).toBe(`Cannot search "${path.slice(11)}": there is no such domain`);
+    expect(JSON.stringify(problem)).not.toContain('organization "');
+  });
+});
+
+describe('keys', () => {
+  it.each([
+    ['no header', undefined],
+    ['another scheme', `Basic ${KEY}`],
+    ['no key', 'Bearer '],
+    ['two words', `Bearer ${KEY} x`],
+    ['an unknown key', 'Bearer svc_dsc_unknown'],
+    ["a key's own digest", 'Bearer 6d0d5876e3f7e2a1'],
+  ])('are asked for: %s is 401, for a domain that is there and for one that is not', async (_, authorization) => {
+    const { app, asked } = apiWith();
+    for (const path of [PATH, '/v1/search/nobody']) {
+      const headers = { 'Content-Type': 'application/json', ...(authorization && { Authorization: authorization }) };
+      const response = await app.request(path, { method: 'POST', headers, body: JSON.stringify(QUERY) });
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      expect(await codeOf(response)).toBe('unauthorized');
+      expect(response.headers.has('ratelimit')).toBe(false);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it('go by their stored type: an admin key is 403 whatever it begins with', async () => {
+    for (const path of [PATH, '/v1/search/nobody']) {
+      const response = await apiWith().app.request(path, post(QUERY, { Authorization: `Bearer ${ADMIN_KEY}` }));
+      expect([response.status, await codeOf(response)]).toEqual([403, 'forbidden']);
+    }
+  });
+
+  it('reach the domains of their own organization', async () => {
+    const authorization = { Authorization: `bearer ${OTHER_KEY}` };
+    expect((await apiWith().app.request('/v1/search/beta', post(QUERY, authorization))).status).toBe(200);
+    expect((await apiWith().app.request(PATH, post(QUERY, authorization))).status).toBe(404);
+  });
+});
+
+describe('the fields of a request', () => {
+  it.each<[name: string, body: unknown, field: string | null]>([
+    ['no query', {}, 'query'],
+    ['a query of white space', { query: ' \u3000\n' }, 'query'],
+    ['a query that is no text', { query: 5 }, 'query'],
+    ['a query that is too long', { query: 'a'.repeat(1001) }, 'query'],
+    ['a page of 0', { ...QUERY, pageSize: 0 }, 'pageSize'],
+    ['a page of 51', { ...QUERY, pageSize: 51 }, 'pageSize'],
+    ['a page of one and a half', { ...QUERY, pageSize: 1.5 }, 'pageSize'],
+    ['a page in words', { ...QUERY, pageSize: '10' }, 'pageSize'],
+    ['a page that is null', { ...QUERY, pageSize: null }, 'pageSize'],
+    ['a threshold below 0', { ...QUERY, scoreThreshold: -0.01 }, 'scoreThreshold'],
+    ['a threshold above 1', { ...QUERY, scoreThreshold: 1.01 }, 'scoreThreshold'],
+    ['a filter that is none', { ...QUERY, filter: [] }, 'filter'],
+    ['an unknown filter', { ...QUERY, filter: { colour: 'red' } }, 'filter.colour'],
+    ['an empty filter value', { ...QUERY, filter: { tag: '' } }, 'filter.tag'],
+    ['a filter value that is no text', { ...QUERY, filter: { version: 2 } }, 'filter.version'],
+    ['an unknown field', { ...QUERY, page: 2 }, 'page'],
+    ['a field of the prototype', '{"query":"a","__proto__":{}}', '__proto__'],
+    ['another field of the prototype', { ...QUERY, constructor: 1 }, 'constructor'],
+    ['a list', [QUERY], null],
+    ['null', 'null', null],
+    ['text', '"a"', null],
+  ])('%s is 400 and named', async (_, body, field) => {
+    const { app, asked } = apiWith();
+    const response = await app.request(PATH, post(body));
+    const { error } = (await response.clone().json()) as { error: string };
+    expect([response.status, await codeOf(response), asked]).toEqual([400, 'bad_request', []]);
+    if (field !== null) expect(error).toContain(`"${field}"`);
+  });
+
+  it('are counted in code points, after trimming', async () => {
+    const { app, asked } = apiWith();
+    for (const query of ['a'.repeat(1000), ` ${'😀'.repeat(1000)}\n`, 'a\u0000"b', '\ud800']) {
+      expect((await app.request(PATH, post({ query }))).status).toBe(200);
+    }
+    expect(asked.map(({ query }) => [...query].length)).toEqual([1000, 1000, 4, 1]);
+    expect(asked.at(-1)?.query).toBe('\ufffd');
+    expect((await app.request(PATH, post({ query: '😀'.repeat(1001) }))).status).toBe(400);
+  });
+
+  it('takes the bounds themselves', async () => {
+    const { app } = apiWith();
+    for (const body of [
+      { pageSize: 1 },
+      { pageSize: 50 },
+      { scoreThreshold: 0 },
+      { scoreThreshold: 1 },
+      { filter: {} },
+    ]) {
+      expect((await app.request(PATH, post({ ...QUERY, ...body }))).status).toBe(200);
+    }
+  });
+});
+
+describe('the body of a request', () => {
+  it.each(['application/json', 'Application/JSON; charset=utf-8', 'application/vnd.acme+json'])(
+    'may be %s',
+    async (type) => {
+      expect((await apiWith().app.request(PATH, post(QUERY, { 'Content-Type': type }))).status).toBe(200);
+    },
+  );
+
+  it.each<[string, Record<string, string>]>([
+    ['text', { 'Content-Type': 'text/plain' }],
+    ['a form', { 'Content-Type': 'application/x-www-form-urlencoded' }],
+    ['nothing that is named', { 'Content-Type': '' }],
+    ['almost JSON', { 'Content-Type': 'application/jsonp' }],
+    ['compressed', { 'Content-Encoding': 'gzip' }],
+  ])('may not be %s: 415', async (_, headers) => {
+    const response = await apiWith().app.request(PATH, post(QUERY, headers));
+    expect([response.status, await codeOf(response)]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  it.each(['', '{', '{"query":"a"} x', "{query:'a'}", '[1,]', '['.repeat(60_000)])(
+    'is malformed where it is no JSON: 400 (%#)',
+    async (body) => {
+      const response = await apiWith().app.request(PATH, post(body));
+      expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request']);
+    },
+  );
+
+  it('is malformed where it is not UTF-8', async () => {
+    const init = { ...post(''), body: Buffer.from('{"query":"caf\xe9"}', 'latin1') };
+    expect((await apiWith().app.request(PATH, init)).status).toBe(400);
+  });
+
+  it('may have 64 KiB, and not one byte more', async () => {
+    const { app } = apiWith();
+    const text = JSON.stringify(QUERY);
+    expect((await app.request(PATH, post(text.padEnd(65_536)))).status).toBe(200);
+    const response = await app.request(PATH, post(text.padEnd(65_537)));
+    expect([response.status, await codeOf(response)]).toEqual([413, 'payload_too_large']);
+  });
+
+  it('is not read for nobody: the key is looked at first, then the domain', async () => {
+    const { app } = apiWith();
+    const tooLarge = ' '.repeat(70_000);
+    expect((await app.request(PATH, post(tooLarge, { Authorization: '' }))).status).toBe(401);
+    expect((await app.request('/v1/search/beta', post(tooLarge))).status).toBe(404);
+  });
+});
+
+describe('the rate limit', () => {
+  const limited = (requestsMax: number, clock = { nowMs: 0 }) => {
+    const policy = { requestsMax, windowMs: 3600_000 };
+    return apiWith({ rates: new OrganizationRates(noStore, { policy, now: () => clock.nowMs }) });
+  };
+
+  it('is told with every answer that counts, faults too', async () => {
+    const { app } = limited(10);
+    const statuses = [];
+    for (const [path, body] of [
+      [PATH, QUERY],
+      [PATH, {}],
+      ['/v1/search/beta', QUERY],
+    ] as const) {
+      const { status, headers } = await app.request(path, post(body));
+      statuses.push([status, headers.get('ratelimit'), headers.get('ratelimit-policy')]);
+    }
+    expect(statuses).toEqual([
+      [200, '"hour";r=9;t=3600', '"hour";q=10;w=3600'],
+      [400, '"hour";r=8;t=3600', '"hour";q=10;w=3600'],
+      [404, '"hour";r=7;t=3600', '"hour";q=10;w=3600'],
+    ]);
+  });
+
+  it('answers 429 with Retry-After, and lets in again when the time has come', async () => {
+    const clock = { nowMs: 0 };
+    const { app, asked } = limited(2, clock);
+    for (let index = 0; index < 2; index++) expect((await app.request(PATH, post(QUERY))).status).toBe(200);
+    clock.nowMs = 600_000;
+    const response = await app.request(PATH, post(QUERY));
+    expect([response.status, response.headers.get('retry-after'), response.headers.get('ratelimit')]).toEqual([
+      429,
+      '3000',
+      '"hour";r=0;t=3000',
+    ]);
+    expect([await codeOf(response), asked.length]).toEqual(['rate_limited', 2]);
+    clock.nowMs = 3600_000;
+    expect((await app.request(PATH, post(QUERY))).status).toBe(200);
+  });
+
+  it('is of one organization: over its keys, and not over those of another', async () => {
+    const { app } = limited(1);
+    expect((await app.request(PATH, post(QUERY))).status).toBe(200);
+    expect((await app.request('/v1/search/docs.acme.dev', post(QUERY))).status).toBe(429);
+    const other = post(QUERY, { Authorization: `Bearer ${OTHER_KEY}` });
+    expect((await app.request('/v1/search/beta', other)).status).toBe(200);
+  });
+
+  it('counts nobody without a key', async () => {
+    const { app } = limited(1);
+    expect((await app.request(PATH, post(QUERY, { Authorization: 'Bearer x' }))).status).toBe(401);
+    expect((await app.request(PATH, post(QUERY, { Authorization: `Bearer ${ADMIN_KEY}` }))).status).toBe(403);
+    expect((await app.request(PATH, post(QUERY))).status).toBe(200);
+  });
+});
+
+describe('CORS', () => {
+  it('answers the preflight of any origin, without a key, to be kept for a day', async () => {
+    const { status, headers } = await apiWith().app.request(PATH, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: 'https://docs.example.com',
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'authorization,content-type',
+      },
+    });
+    expect(status).toBe(204);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'Authorization, Content-Type',
+      'access-control-max-age': '86400',
+    });
+    expect(headers.has('access-control-allow-credentials')).toBe(false);
+  });
+
+  it('lets every origin read the answer, faults too, and the headers of the limit', async () => {
+    const { app } = apiWith();
+    for (const init of [post(QUERY), post({}), post(QUERY, { Authorization: '' }), { method: 'GET' }]) {
+      const { headers } = await app.request(PATH, init);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.get('access-control-expose-headers')).toBe(
+        'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id',
+      );
+    }
+  });
+});
+
+describe('other requests to the API', () => {
+  it.each([
+    ['GET', PATH, 'POST, OPTIONS'],
+    ['PUT', PATH, 'POST, OPTIONS'],
+    ['POST', '/openapi.json', 'GET, HEAD'],
+  ])('%s %s is 405 with Allow', async (method, path, allow) => {
+    const response = await apiWith().app.request(path, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
+    expect(await codeOf(response)).toBe('method_not_allowed');
+  });
+
+  it.each(['/', '/v1/search', '/v1/search/', '/v1/search/acme/x'])('%s is 404', async (path) => {
+    const response = await apiWith().app.request(path, post(QUERY));
+    expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
+  });
+});
+
+describe('search that is turned off', () => {
+  it('is 404 with a code of its own, which a script of any origin may read', async () => {
+    const response = await apiWith({}, ['search']).app.request(PATH, post(QUERY));
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([404, '*']);
+    expect(await codeOf(response)).toBe('search_off');
+  });
+});
+
+describe('a search that fails', () => {
+  const failing = (error: unknown) => apiWith({ search: () => ({ search: () => Promise.reject(error) }) });
+
+  it('is 503 with Retry-After while the first index is being built', async () => {
+    const { app } = failing(new DocshelfError('index_building', 'Cannot search now', { fields: { retryAfterS: 7 } }));
+    const response = await app.request(PATH, post(QUERY));
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '7']);
+    expect(await codeOf(response)).toBe('index_building');
+  });
+
+  it('is told to the owner where it is our fault, and keeps its words to itself', async () => {
+    const { app, faults, told } = failing(new Error('the password is canary'));
+    const response = await app.request(PATH, post(QUERY));
+    expect(await response.clone().text()).not.toContain('canary');
+    expect([response.status, await codeOf(response)]).toEqual([500, 'internal']);
+    expect([faults.length, told]).toEqual([1, ['internal']]);
+  });
+
+  it('is no fault of ours where the client has left', async () => {
+    const { app, faults, told } = failing(new DOMException('left', 'AbortError'));
+    await app.request(PATH, { ...post(QUERY), signal: AbortSignal.abort() });
+    expect([faults, told]).toEqual([[], ['bad_request']]);
+  });
+});

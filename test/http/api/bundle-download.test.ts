@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readlink, rm, truncate, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import type { LinkedBundle } from '../../../src/export/ports.ts';
+import { answerFault } from '../../../src/http/answer-fault.ts';
+import { type BundleDownloadOptions, bundleDownload } from '../../../src/http/api/bundle-download.ts';
+import type { ApiEnv } from '../../../src/http/api/env.ts';
+import { accessLog } from '../../../src/http/listener/access-log.ts';
+import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
+
+const SHA256 = 'ab'.repeat(32);
+const ETAG = `"${SHA256}"`;
+const NAME = 'acme-export-2024-06-01.tar.gz';
+const PATH = `/v1/bundles/${SHA256}/${NAME}?expires=1717243200&keyId=1&signature=canary`;
+const BYTES = randomBytes(200_000);
+
+let dir: string;
+let listener: Listener;
+let bundle: LinkedBundle;
+let follow: BundleDownloadOptions['follow'];
+const served: ServedRequest[] = [];
+const faults: string[] = [];
+const logged: string[] = [];
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-download-'));
+  bundle = {
+    sha256: SHA256,
+    sizeBytes: BYTES.length,
+    diskPath: join(dir, 'bundle'),
+    contentType: 'application/gzip',
+    contentDisposition: `attachment; filename=${NAME}`,
+  };
+  await writeFile(bundle.diskPath, BYTES);
+  follow = async () => bundle;
+  for (const list of [served, faults, logged]) list.length = 0;
+  const app = new Hono<ApiEnv>();
+  const download = bundleDownload({ follow: (link) => follow(link), onFault: ({ code }) => faults.push(code) });
+  app.get('/v1/bundles/:sha256/:fileName', (c) => download(c));
+  app.onError((error, c) => answerFault(error, c.req.raw, null, { metrics: { onError: () => {} } }));
+  const log = accessLog({ write: (...line) => logged.push(JSON.stringify(line)), trustedProxies: [] });
+  listener = await openListener({
+    name: 'api',
+    host: '127.0.0.1',
+    port: 0,
+    fetch: (request, env) => app.fetch(request, env),
+    onRequest: (each) => {
+      served.push(each);
+      log(each);
+    },
+  });
+});
+afterEach(async () => {
+  await listener.stop(0);
+  await rm(dir, { recursive: true });
+});
+
+const ask = (headers: Record<string, string> = {}, method = 'GET'): Promise<Response> =>
+  fetch(`${listener.url}${PATH}`, { method, headers });
+const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
+
+describe('bundleDownload()', () => {
+  const WHOLE = {
+    'content-type': 'application/gzip',
+    'content-disposition': `attachment; filename=${NAME}`,
+    'content-length': String(BYTES.length),
+    'accept-ranges': 'bytes',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    etag: ETAG,
+  };
+
+  it('sends the archive, with the headers that the link fixes', async () => {
+    const answer = await ask();
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);
+    expect((await bytesOf(answer)).equals(BYTES)).toBe(true);
+  });
+
+  it('answers HEAD with the same headers and no byte, whatever range is asked for', async () => {
+    const answer = await ask({ Range: 'bytes=0-1' }, 'HEAD');
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject(WHOLE);
+    expect((await bytesOf(answer)).length).toBe(0);
+  });
+
+  it('hands on the link as it is meant, decoded', async () => {
+    const asked: unknown[] = [];
+    follow = async ({ sha256, fileName, query }) => {
+      asked.push(sha256, fileName, Object.fromEntries(query));
+      return bundle;
+    };
+    const path = `/v1/bundles/${SHA256}/${encodeURIComponent('a%2Fb ü+&?.gz')}?expires=1&signature=a-_b`;
+    expect((await fetch(`${listener.url}${path}`)).status).toBe(200);
+    expect(asked).toEqual([SHA256, 'a%2Fb ü+&?.gz', { expires: '1', signature: 'a-_b' }]);
+  });
+
+  it.each([
+    ['bytes=0-0', 0, 1],
+    ['bytes=100-199', 100, 200],
+    ['bytes=199999-', 199_999, 200_000],
+    ['bytes=-70000', 130_000, 200_000],
+    ['bytes=100000-999999999', 100_000, 200_000],
+  ])('answers %s', async (range, from, to) => {
+    const answer = await ask({ Range: range });
+    expect(answer.status).toBe(206);
+    expect(answer.headers.get('content-range')).toBe(`bytes ${from}-${to - 1}/200000`);
+    expect(answer.headers.get('content-length')).toBe(String(to - from));
+    expect(answer.headers.get('etag')).toBe(ETAG);
+    expect((await bytesOf(answer)).equals(BYTES.subarray(from, to))).toBe(true);
+  });
+
+  it.each(['bytes=0-1,5-6', 'lines=1-2', 'bytes=9-1'])('sends the whole where it does not take %s', async (range) => {
+    const answer = await ask({ Range: range });
+    expect(answer.status).toBe(200);
+    expect((await bytesOf(answer)).length).toBe(BYTES.length);
+  });
+
+  it.each(['bytes=200000-', 'bytes=-0'])('answers 416 to %s, with the length', async (range) => {
+    const answer = await ask({ Range: range });
+    expect(answer.status).toBe(416);
+    expect(answer.headers.get('content-range')).toBe('bytes */200000');
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(await answer.json()).toMatchObject({ code: 'range_not_satisfiable', error: expect.any(String) });
+  });
+
+  it.each([
+    [ETAG, 206],
+    [`W/${ETAG}`, 200],
+    [`"${'cd'.repeat(32)}"`, 200],
+    [new Date().toUTCString(), 200],
+  ])('goes on with a download If-Range %s: %i', async (ifRange, status) => {
+    const answer = await ask({ Range: 'bytes=1-', 'If-Range': ifRange });
+    expect(answer.status).toBe(status);
+    expect((await bytesOf(answer)).length).toBe(status === 206 ? BYTES.length - 1 : BYTES.length);
+  });
+
+  it.each<[Record<string, string>, number]>([
+    [{ 'If-None-Match': ETAG }, 304],
+    [{ 'If-None-Match': '*', Range: 'bytes=0-1' }, 304],
+    [{ 'If-None-Match': '"other"' }, 200],
+    [{ 'If-Match': ETAG }, 200],
+    [{ 'If-Match': '"other"' }, 412],
+    [{ 'If-Modified-Since': new Date().toUTCString() }, 200],
+    [{ 'If-Unmodified-Since': new Date(0).toUTCString() }, 200],
+  ])('answers a request with %j by %i', async (headers, status) => {
+    const answer = await ask(headers);
+    await bytesOf(answer);
+    expect(answer.status).toBe(status);
+    if (status === 304) expect(answer.headers.get('etag')).toBe(ETAG);
+  });
+
+  it.each([
+    ['link_invalid', 403],
+    ['bundle_link_expired', 403],
+    ['not_found', 404],
+  ] as const)('answers %s with a problem document and %i', async (code, status) => {
+    follow = async () => {
+      throw new DocshelfError(code, 'Cannot send it', { next: 'Ask again.' });
+    };
+    const answer = await ask();
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await answer.json()).toMatchObject({ code, status, error: 'Cannot send it', next: 'Ask again.' });
+    expect((await ask({}, 'HEAD')).status).toBe(status);
+  });
+
+  it('answers 503 where the archive is gone in this very moment', async () => {
+    await rm(bundle.diskPath);
+    expect((await ask()).status).toBe(503);
+  });
+
+  it('breaks the connection off where the archive turns out shorter', async () => {
+    // The framework's adapter prints what breaks a stream.
+    const printed = vi.spyOn(console, 'error').mockReturnValue();
+    await truncate(bundle.diskPath, 50_000_000);
+    bundle = { ...bundle, sizeBytes: 50_000_000 };
+    const answer = await ask();
+    const reading = answer.body?.getReader();
+    await reading?.read();
+    await truncate(bundle.diskPath, 1000);
+    const rest = (async () => {
+      while (!(await reading?.read())?.done);
+    })();
+    await expect(rest).rejects.toThrow();
+    expect(faults).toEqual(['cannot_read']);
+    expect(JSON.stringify(printed.mock.calls)).not.toContain('canary');
+    printed.mockRestore();
+  });
+
+  it('reads no faster than the client takes, and ends with it', async () => {
+    const sizeBytes = 256 * 1024 ** 2;
+    await truncate(bundle.diskPath, sizeBytes);
+    bundle = { ...bundle, sizeBytes };
+    const client = connect(listener.port, '127.0.0.1');
+    client.write(`GET ${PATH} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await new Promise((resolve) => client.once('data', resolve));
+    client.pause();
+    await expect.poll(() => openFiles(bundle.diskPath)).toBe(1);
+    client.destroy();
+    await expect.poll(() => openFiles(bundle.diskPath)).toBe(0);
+    await expect.poll(() => served.length).toBe(1);
+    expect(served[0]?.bytes).toBeLessThan(64 * 1024 ** 2);
+    expect(faults).toEqual([]);
+  });
+
+  it('leaves neither signature nor query in the log', async () => {
+    await bytesOf(await ask());
+    follow = async () => {
+      throw new DocshelfError('link_invalid', 'Cannot send it');
+    };
+    expect(await (await ask()).text()).not.toContain('canary');
+    await expect.poll(() => logged.length).toBe(2);
+    expect(logged.join()).toContain(NAME);
+    expect(logged.join()).not.toMatch(/canary|signature|expires|keyId/);
+  });
+});
+
+/** How often this process has a file open. */
+async function openFiles(path: string): Promise<number> {
+  const names = await readdir('/proc/self/fd');
+  const links = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+  return links.filter((link) => link === path).length;
+}

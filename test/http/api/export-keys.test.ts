@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { codeOf } from '../problem-code.ts';
+import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, KEY, post, TEAM_ADMIN_KEY } from './api-example.ts';
+import { PICTURE } from './exports-in-memory.ts';
+
+/** Every call of the API with every kind of key (contract, sections 6 to 8). */
+
+const JOBS = '/v1/static-export/jobs';
+const SEARCH = 'POST /v1/search';
+
+/** Every call, on the domain and on the job of one organization. */
+const CALLS: Readonly<
+  Record<string, (jobId: string, domain: string) => [path: string, method: string, body?: object]>
+> = {
+  'POST /jobs': (_, domain) => [JOBS, 'POST', { domain }],
+  'GET /jobs?domain': (_, domain) => [`${JOBS}?domain=${domain}`, 'GET'],
+  'GET /jobs/{jobId}': (jobId) => [`${JOBS}/${jobId}`, 'GET'],
+  'GET /jobs/{jobId}/report': (jobId) => [`${JOBS}/${jobId}/report`, 'GET'],
+  'GET /jobs/{jobId}/report/pictures/{name}': (jobId) => [`${JOBS}/${jobId}/report/pictures/${PICTURE}`, 'GET'],
+  'POST /jobs/{jobId}/bundle': (jobId) => [`${JOBS}/${jobId}/bundle`, 'POST'],
+  'DELETE /jobs/{jobId}': (jobId) => [`${JOBS}/${jobId}`, 'DELETE'],
+  [SEARCH]: (_, domain) => [`/v1/search/${domain}`, 'POST', { query: 'a' }],
+};
+const SUCCESS: Readonly<Record<string, number>> = { 'POST /jobs': 202, 'DELETE /jobs/{jobId}': 202 };
+
+type Outcome = readonly [status: number, code: string | null];
+const UNAUTHORIZED: Outcome = [401, 'unauthorized'];
+const FORBIDDEN: Outcome = [403, 'forbidden'];
+const NOT_FOUND: Outcome = [404, 'not_found'];
+
+/** What an export call and a search answer; null: that they do what they are for. */
+const KEYS: readonly [
+  kind: string,
+  authorization: string | null,
+  exported: Outcome | null,
+  searched: Outcome | null,
+][] = [
+  ['no key', null, UNAUTHORIZED, UNAUTHORIZED],
+  ['an empty header', '', UNAUTHORIZED, UNAUTHORIZED],
+  ['another scheme', `Basic ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
+  ['the key alone', ADMIN_KEY, UNAUTHORIZED, UNAUTHORIZED],
+  ['two words', `Bearer ${ADMIN_KEY} ${ADMIN_KEY}`, UNAUTHORIZED, UNAUTHORIZED],
+  ['an unknown key', 'Bearer svc_unknown', UNAUTHORIZED, UNAUTHORIZED],
+  ['an assistant key', `Bearer ${KEY}`, FORBIDDEN, null],
+  ['an admin key without the plan', `Bearer ${TEAM_ADMIN_KEY}`, FORBIDDEN, FORBIDDEN],
+  ["another organization's admin key", `Bearer ${GLOBEX_ADMIN_KEY}`, NOT_FOUND, FORBIDDEN],
+  ['an admin key', `Bearer ${ADMIN_KEY}`, null, FORBIDDEN],
+  ['an admin key, the scheme in another case', `bEARER  ${ADMIN_KEY}`, null, FORBIDDEN],
+];
+
+/** The API with a completed job of the first organization. */
+async function withCompletedJob() {
+  const api = apiWith();
+  const started = await api.app.request(JOBS, post({ domain: 'acme' }, { Authorization: `Bearer ${ADMIN_KEY}` }));
+  const { jobId } = (await started.json()) as { jobId: string };
+  api.queue.complete(jobId);
+  return { ...api, jobId };
+}
+
+function requestOf(method: string, authorization: string | null, body?: object): RequestInit {
+  return {
+    method,
+    headers: {
+      ...(authorization === null ? {} : { Authorization: authorization }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+}
+
+describe.each(KEYS)('%s', (_, authorization, exported, searched) => {
+  it.each(Object.keys(CALLS))('with %s', async (call) => {
+    const { app, jobId, queue } = await withCompletedJob();
+    const [path, method, body] = CALLS[call]?.(jobId, 'acme') ?? ['', ''];
+    const before = await queue.get(jobId);
+    const response = await app.request(path, requestOf(method, authorization, body));
+    const refused = call === SEARCH ? searched : exported;
+    const code = refused === null ? null : await codeOf(response);
+    expect([response.status, code]).toEqual(refused ?? [SUCCESS[call] ?? 200, null]);
+    expect(response.headers.get('www-authenticate')).toBe(response.status === 401 ? 'Bearer' : null);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    if (refused === null) return;
+    expect([queue.size, await queue.get(jobId)]).toEqual([1, before]);
+  });
+});
+
+describe('a second organization', () => {
+  const globex = `Bearer ${GLOBEX_ADMIN_KEY}`;
+
+  it("gets the same answer for another's domain and job as for none", async () => {
+    const { app, jobId } = await withCompletedJob();
+    for (const [call, requestFor] of Object.entries(CALLS)) {
+      if (call === SEARCH) continue;
+      const answers = [];
+      for (const [id, domain] of [
+        [jobId, 'docs.acme.dev'],
+        ['se_0000000000000000', 'docs.nobody.dev'],
+      ] as const) {
+        const [path, method, body] = requestFor(id, domain);
+        const text = await (await app.request(path, requestOf(method, globex, body))).text();
+        answers.push(text.replaceAll(id, 'ID').replaceAll(domain, 'DOMAIN'));
+      }
+      expect(answers[0], call).toBe(answers[1]);
+    }
+  });
+
+  it('lists no job but its own', async () => {
+    const { app, jobId } = await withCompletedJob();
+    const list = async (authorization: string) =>
+      (await (await app.request(JOBS, requestOf('GET', authorization))).json()) as { jobs: { jobId: string }[] };
+    expect(await list(globex)).toEqual({ jobs: [], nextCursor: null });
+    await app.request(JOBS, requestOf('POST', globex, { domain: 'globex' }));
+    expect((await list(globex)).jobs.map((job) => job.jobId)).not.toContain(jobId);
+    expect((await list(`Bearer ${ADMIN_KEY}`)).jobs.map((job) => job.jobId)).toEqual([jobId]);
+  });
+});

@@ -1,0 +1,404 @@
+import { describe, expect, it } from 'vitest';
+import type { ExportReport, Job } from '../../../src/domain/job.ts';
+import type { BundleLink } from '../../../src/export/service.ts';
+import { codeOf } from '../problem-code.ts';
+import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, post } from './api-example.ts';
+import { exportsInMemory, PICTURE } from './exports-in-memory.ts';
+
+const JOBS = '/v1/static-export/jobs';
+const AUTHORIZATION = { Authorization: `Bearer ${ADMIN_KEY}` };
+const UNKNOWN = 'se_0000000000000000';
+
+const start = (body: unknown, headers: Record<string, string> = {}) => post(body, { ...AUTHORIZATION, ...headers });
+const ask = (method = 'GET'): RequestInit => ({ method, headers: AUTHORIZATION });
+
+async function withJob(body: object = { domain: 'acme' }) {
+  const api = apiWith();
+  const job = (await (await api.app.request(JOBS, start(body))).json()) as Job;
+  return { ...api, job, path: `${JOBS}/${job.jobId}` };
+}
+
+describe('POST /jobs', () => {
+  it('answers 202 with the job, where it is, and when to look', async () => {
+    const response = await apiWith().app.request(JOBS, start({ domain: 'acme', version: '2024-06-01' }));
+    expect([response.status, response.headers.get('content-type')]).toEqual([202, 'application/json']);
+    const job = (await response.json()) as Job;
+    expect(job).toEqual({
+      jobId: expect.stringMatching(/^se_[0-9a-f]{16}$/),
+      ...{ domain: 'acme', version: '2024-06-01', status: 'queued', progress: 0, pageCount: 0, error: null },
+      ...{ createdAt: expect.stringMatching(/^\d{4}-.*Z$/), updatedAt: expect.stringMatching(/^\d{4}-.*Z$/) },
+    });
+    expect(response.headers.get('location')).toBe(`${JOBS}/${job.jobId}`);
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  it('says where the job is behind the path of a proxy, and never by the Host of the request', async () => {
+    const { app } = apiWith({ publicUrl: () => 'https://acme.dev/api/' });
+    const response = await app.request(JOBS, start({ domain: 'acme' }, { Host: 'evil.example' }));
+    expect(response.headers.get('location')).toMatch(/^\/api\/v1\/static-export\/jobs\/se_/);
+  });
+
+  it.each(['ACME', 'docs.acme.dev', 'Docs.Acme.Dev'])('takes %s, and the job says the label', async (domain) => {
+    expect((await withJob({ domain })).job.domain).toBe('acme');
+  });
+
+  it('passes version and paths on, and null where they are left out', async () => {
+    const paths = ['/guides/start', 'guides/keys.html', '/caf%C3%A9', '/über', '/a..b/...', '/', '/a:b', '/100%'];
+    const { queue, job } = await withJob({ domain: 'acme', version: 'v1', paths });
+    expect(await queue.get(job.jobId)).toMatchObject({ version: 'v1', paths });
+    const whole = await withJob();
+    expect(await whole.queue.get(whole.job.jobId)).toMatchObject({ version: null, paths: null });
+    expect(whole.job.version).toBe(null);
+  });
+
+  it('takes the bounds themselves', async () => {
+    const version = 'v'.padEnd(128, '.');
+    for (const paths of [['/'.padEnd(4096, 'a')], Array(10_000).fill('/')]) {
+      expect((await apiWith().app.request(JOBS, start({ domain: 'acme', version, paths }))).status).toBe(202);
+    }
+  });
+
+  it.each<[name: string, body: unknown, field: string | null]>([
+    ['no domain', {}, 'domain'],
+    ['a domain that is no text', { domain: 5 }, 'domain'],
+    ['an empty domain', { domain: '' }, 'domain'],
+    ['a domain that is too long', { domain: 'a'.repeat(254) }, 'domain'],
+    ['a version that is none', { version: 'a b' }, 'version'],
+    ['an empty version', { version: '' }, 'version'],
+    ['a version that is too long', { version: 'v'.repeat(129) }, 'version'],
+    ['a version that begins with a dot', { version: '.1' }, 'version'],
+    ['a version that is no text', { version: 2 }, 'version'],
+    ['a version that ends its line', { version: 'v1\n' }, 'version'],
+    ['paths that are no list', { paths: '/a' }, 'paths'],
+    ['no paths at all', { paths: [] }, 'paths'],
+    ['too many paths', { paths: Array(10_001).fill('/') }, 'paths'],
+    ['a path that is no text', { paths: ['/a', 1] }, 'paths[1]'],
+    ['an empty path', { paths: ['/a', '/b', '/c', ''] }, 'paths[3]'],
+    ['a path that is too long', { paths: ['/'.padEnd(4097, 'a')] }, 'paths[0]'],
+    ['a URL', { paths: ['https://docs.acme.dev/a'] }, 'paths[0]'],
+    ['a scheme', { paths: ['javascript:alert(1)'] }, 'paths[0]'],
+    ['a host', { paths: ['//evil.example/a'] }, 'paths[0]'],
+    ['a step up', { paths: ['/a/../b'] }, 'paths[0]'],
+    ['a step up at the start', { paths: ['../b'] }, 'paths[0]'],
+    ['a step up at the end', { paths: ['/a/..'] }, 'paths[0]'],
+    ['a step up before a query', { paths: ['/a/..?b'] }, 'paths[0]'],
+    ['an escaped step up', { paths: ['/a/%2e%2E/b'] }, 'paths[0]'],
+    ['a step up between escaped slashes', { paths: ['/a%2F..%2fb'] }, 'paths[0]'],
+    ['a backslash', { paths: ['/a\\..\\b'] }, 'paths[0]'],
+    ['an escaped backslash', { paths: ['/a%5Cb'] }, 'paths[0]'],
+    ['NUL', { paths: ['/a\u0000'] }, 'paths[0]'],
+    ['an escaped NUL', { paths: ['/a%00'] }, 'paths[0]'],
+    ['a line end', { paths: ['/a\n/../b'] }, 'paths[0]'],
+    ['a control character of the second set', { paths: ['/a\u0085'] }, 'paths[0]'],
+    ['a step up behind a line separator', { paths: ['/a\u2028/../b'] }, 'paths[0]'],
+    ['half a character', { paths: ['/\ud800'] }, 'paths[0]'],
+    ['an unknown field', { pathes: ['/a'] }, 'pathes'],
+    ['an unknown field with a line end in its name', { 'a\nb': 1 }, 'a?b'],
+    ['a field of the prototype', '{"domain":"acme","__proto__":{}}', '__proto__'],
+    ['a list', [{ domain: 'acme' }], null],
+    ['null', 'null', null],
+    ['malformed JSON', '{"domain":', null],
+    ['nothing', '', null],
+  ])('refuses %s with 400, and names it', async (name, body, field) => {
+    const { app, queue } = apiWith();
+    const isPartial = typeof body === 'object' && !Array.isArray(body) && !/domain/.test(name);
+    const response = await app.request(JOBS, start(isPartial ? { domain: 'acme', ...body } : body));
+    const { error } = (await response.clone().json()) as { error: string };
+    expect([response.status, await codeOf(response), queue.size]).toEqual([400, 'bad_request', 0]);
+    if (field !== null) expect(error).toContain(`"${field}"`);
+  });
+
+  it('answers 409 for a domain that is only searched', async () => {
+    const response = await apiWith().app.request(JOBS, start({ domain: 'elsewhere' }));
+    expect([response.status, await codeOf(response)]).toEqual([409, 'no_source']);
+  });
+
+  it('answers 429 with Retry-After when as many jobs wait as may, and not for the jobs of others', async () => {
+    const { app } = apiWith(exportsInMemory({ settings: () => ({ linkTtlMs: 1000, queuedMax: 1 }) }));
+    expect((await app.request(JOBS, start({ domain: 'acme' }))).status).toBe(202);
+    const response = await app.request(JOBS, start({ domain: 'acme' }));
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5']);
+    expect(await codeOf(response)).toBe('queue_full');
+    const other = post({ domain: 'globex' }, { Authorization: `Bearer ${GLOBEX_ADMIN_KEY}` });
+    expect((await app.request(JOBS, other)).status).toBe(202);
+  });
+
+  it('answers 413 over 64 KiB, and 415 for what is not JSON', async () => {
+    const { app, queue } = apiWith();
+    const tooLarge = await app.request(JOBS, start(' '.repeat(65_537)));
+    expect([tooLarge.status, await codeOf(tooLarge)]).toEqual([413, 'payload_too_large']);
+    const form = await app.request(JOBS, start('domain=acme', { 'Content-Type': 'application/x-www-form-urlencoded' }));
+    expect([form.status, await codeOf(form), queue.size]).toEqual([415, 'unsupported_media_type', 0]);
+  });
+
+  it('reads no body of a stranger', async () => {
+    const response = await apiWith().app.request(JOBS, post(' '.repeat(70_000), { Authorization: '' }));
+    expect(response.status).toBe(401);
+  });
+});
+
+describe('GET /jobs', () => {
+  /** Three jobs, the newest first. */
+  async function withJobs() {
+    const { app, queue } = apiWith();
+    const ids: string[] = [];
+    for (const version of ['v1', 'v2', 'v3']) {
+      ids.unshift(((await (await app.request(JOBS, start({ domain: 'acme', version }))).json()) as Job).jobId);
+    }
+    queue.complete(ids[1] ?? '');
+    const list = async (query: string) => {
+      const response = await app.request(`${JOBS}${query}`, ask());
+      expect(response.status).toBe(200);
+      const { jobs, nextCursor } = (await response.json()) as { jobs: Job[]; nextCursor: string | null };
+      return { found: jobs.map(({ jobId }) => ids.indexOf(jobId)), nextCursor };
+    };
+    return { app, list };
+  }
+
+  it('lists all, newest first, and an empty parameter says nothing', async () => {
+    const { list } = await withJobs();
+    expect(await list('')).toEqual({ found: [0, 1, 2], nextCursor: null });
+    expect(await list('?domain=&status=&limit=&cursor=')).toEqual({ found: [0, 1, 2], nextCursor: null });
+  });
+
+  it('lists those of a domain, by label or host, and of a status', async () => {
+    const { list } = await withJobs();
+    expect((await list('?domain=Docs.Acme.dev')).found).toEqual([0, 1, 2]);
+    expect((await list('?domain=elsewhere')).found).toEqual([]);
+    expect((await list('?status=completed')).found).toEqual([1]);
+    expect((await list('?domain=acme&status=queued')).found).toEqual([0, 2]);
+  });
+
+  it('goes on where the page before ended', async () => {
+    const { list } = await withJobs();
+    const first = await list('?limit=2');
+    expect(first.found).toEqual([0, 1]);
+    expect(await list(`?limit=2&cursor=${first.nextCursor}`)).toEqual({ found: [2], nextCursor: null });
+  });
+
+  it.each([
+    ['limit', '?limit=0'],
+    ['limit', '?limit=101'],
+    ['limit', '?limit=ten'],
+    ['limit', '?limit=1.5'],
+    ['status', '?status=done'],
+    ['status', '?status=queued&status=running'],
+    ['page', '?page=2'],
+    ['__proto__', '?__proto__=x'],
+    ['cursor', `?cursor=${'x'.repeat(513)}`],
+    ['domain', `?domain=${'x'.repeat(254)}`],
+  ])('answers 400 and names %s: %s', async (field, query) => {
+    const { app } = await withJobs();
+    const response = await app.request(`${JOBS}${query}`, ask());
+    const { error } = (await response.clone().json()) as { error: string };
+    expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request']);
+    expect(error).toContain(`"${field}"`);
+  });
+
+  it('answers 400 for a cursor that was never given', async () => {
+    const response = await (await withJobs()).app.request(`${JOBS}?cursor=forged`, ask());
+    expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request']);
+  });
+});
+
+describe('GET /jobs/{jobId}', () => {
+  it('answers the job as it is now, and nothing of what the service knows besides', async () => {
+    const { app, queue, job, path } = await withJob();
+    queue.move(job.jobId, { status: 'running', progress: 42.5, pageCount: 7, attempt: 2, checkpoint: 'secret' });
+    const response = await app.request(path, ask());
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ ...job, status: 'running', progress: 42.5, pageCount: 7 });
+  });
+
+  it.each([UNKNOWN, 'se_1', 'SE_0000000000000000', '%2e%2e', 'x'.repeat(5000)])('answers 404 for %s', async (jobId) => {
+    const response = await apiWith().app.request(`${JOBS}/${jobId}`, ask());
+    expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
+  });
+
+  it('answers HEAD without a body', async () => {
+    const { app, path } = await withJob();
+    const response = await app.request(path, ask('HEAD'));
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+});
+
+describe('GET /jobs/{jobId}/report', () => {
+  it('answers the report of a job that is over, and 409 before', async () => {
+    const { app, queue, job, path } = await withJob();
+    const early = await app.request(`${path}/report`, ask());
+    expect([early.status, await codeOf(early)]).toEqual([409, 'not_completed']);
+    const finding = { kind: 'broken_reference', page: 'index.html', detail: 'gone.html leads nowhere' };
+    const written: ExportReport = {
+      ...{ jobId: job.jobId, pages: 2, files: 3, bytes: 9 },
+      ...{ counts: { broken_reference: 1 }, findings: [finding] },
+    };
+    queue.complete(job.jobId, written);
+    const response = await app.request(`${path}/report`, ask());
+    expect([response.status, await response.json()]).toEqual([200, written]);
+  });
+});
+
+describe('GET /jobs/{jobId}/report/pictures/{name}', () => {
+  it('answers a PNG, and 404 for what the job has not', async () => {
+    const { app, path } = await withJob();
+    const response = await app.request(`${path}/report/pictures/${PICTURE}`, ask());
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png']);
+    expect((await response.arrayBuffer()).byteLength).toBe(8);
+    const missing = await app.request(`${path}/report/pictures/2-live.png`, ask());
+    expect([missing.status, await codeOf(missing)]).toEqual([404, 'not_found']);
+  });
+});
+
+describe('DELETE /jobs/{jobId}', () => {
+  it('answers 202 with the job: a queued one has failed as canceled', async () => {
+    const { app, job, path } = await withJob();
+    const response = await app.request(path, ask('DELETE'));
+    expect([response.status, await response.json()]).toEqual([202, { ...job, status: 'failed', error: 'canceled' }]);
+  });
+
+  it('leaves a running job to stop by itself, and a completed one as it is', async () => {
+    const { app, queue, job, path } = await withJob();
+    queue.move(job.jobId, { status: 'running' });
+    expect(await (await app.request(path, ask('DELETE'))).json()).toMatchObject({ status: 'running' });
+    expect((await queue.get(job.jobId))?.isCanceled).toBe(true);
+    queue.complete(job.jobId);
+    const response = await app.request(path, ask('DELETE'));
+    expect([response.status, ((await response.json()) as Job).status]).toEqual([202, 'completed']);
+  });
+});
+
+describe('POST /jobs/{jobId}/bundle', () => {
+  it.each<[string, RequestInit]>([
+    ['no body', { headers: AUTHORIZATION }],
+    ['an empty body', { headers: AUTHORIZATION, body: '' }],
+    [
+      'an empty body that is called JSON',
+      { headers: { ...AUTHORIZATION, 'Content-Type': 'application/json' }, body: '' },
+    ],
+    ['an empty object', { headers: { ...AUTHORIZATION, 'Content-Type': 'application/json' }, body: '{}' }],
+  ])('links to the bundle: %s', async (_, init) => {
+    const { app, queue, job, path } = await withJob();
+    queue.complete(job.jobId);
+    const response = await app.request(`${path}/bundle`, { method: 'POST', ...init });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({
+      jobId: job.jobId,
+      bundleUrl: expect.stringContaining('/acme-export-2024-06-01.tar.gz?'),
+      sizeBytes: 4096,
+      expiresAt: '2024-06-01T11:00:00.000Z',
+      sha256: 'ab'.repeat(32),
+    });
+  });
+
+  it('may be repeated, and gives another link each time', async () => {
+    const { app, queue, job, path } = await withJob();
+    queue.complete(job.jobId);
+    const links = [];
+    for (let index = 0; index < 2; index++) {
+      links.push(((await (await app.request(`${path}/bundle`, ask('POST'))).json()) as BundleLink).bundleUrl);
+    }
+    expect(new Set(links).size).toBe(2);
+  });
+
+  it.each(['queued', 'running', 'failed'] as const)('is 409 for a job that is %s', async (status) => {
+    const { app, queue, job, path } = await withJob();
+    queue.move(job.jobId, { status });
+    const response = await app.request(`${path}/bundle`, ask('POST'));
+    expect([response.status, await codeOf(response)]).toEqual([409, 'not_completed']);
+  });
+
+  it.each<[number, string, unknown, string]>([
+    [400, 'bad_request', { ttl: 5 }, 'application/json'],
+    [400, 'bad_request', [], 'application/json'],
+    [400, 'bad_request', 'null', 'application/json'],
+    [400, 'bad_request', '{', 'application/json'],
+    [413, 'payload_too_large', ' '.repeat(65_537), 'application/json'],
+    [415, 'unsupported_media_type', 'ttl=5', 'application/x-www-form-urlencoded'],
+  ])('answers %i %s for a body that says something (%#)', async (status, code, body, type) => {
+    const { app, queue, job, path } = await withJob();
+    queue.complete(job.jobId);
+    const response = await app.request(`${path}/bundle`, start(body, { 'Content-Type': type }));
+    expect([response.status, await codeOf(response)]).toEqual([status, code]);
+  });
+
+  it('looks at the job before the body', async () => {
+    const response = await apiWith().app.request(`${JOBS}/${UNKNOWN}/bundle`, start(' '.repeat(70_000)));
+    expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
+  });
+});
+
+describe('other requests for exports', () => {
+  it.each([
+    ['PUT', JOBS, 'GET, HEAD, POST'],
+    ['OPTIONS', JOBS, 'GET, HEAD, POST'],
+    ['DELETE', JOBS, 'GET, HEAD, POST'],
+    ['POST', `${JOBS}/${UNKNOWN}`, 'GET, HEAD, DELETE'],
+    ['PATCH', `${JOBS}/${UNKNOWN}`, 'GET, HEAD, DELETE'],
+    ['POST', `${JOBS}/${UNKNOWN}/report`, 'GET, HEAD'],
+    ['POST', `${JOBS}/${UNKNOWN}/report/pictures/${PICTURE}`, 'GET, HEAD'],
+    ['GET', `${JOBS}/${UNKNOWN}/bundle`, 'POST'],
+  ])('%s %s is 405 with Allow', async (method, path, allow) => {
+    const response = await apiWith().app.request(path, ask(method));
+    expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
+    expect(await codeOf(response)).toBe('method_not_allowed');
+  });
+
+  it.each(['/v1/static-export', `${JOBS}/`, `${JOBS}/${UNKNOWN}/x`, '/v1/bundles/a/b'])('%s is 404', async (path) => {
+    const response = await apiWith().app.request(path, ask());
+    expect([response.status, await codeOf(response)]).toEqual([404, 'not_found']);
+  });
+
+  it('are open to no other origin', async () => {
+    const { app, path } = await withJob();
+    for (const init of [ask(), ask('OPTIONS'), { headers: { Origin: 'https://evil.example' } }]) {
+      const { headers } = await app.request(path, init);
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+  });
+
+  it('are 404 with a code of their own where exports are turned off, while search goes on', async () => {
+    const { app } = apiWith({}, ['exports']);
+    for (const [path, init] of [
+      [JOBS, start({ domain: 'acme' })],
+      [`${JOBS}/${UNKNOWN}`, ask()],
+      [`${JOBS}/${UNKNOWN}/bundle`, ask('POST')],
+    ] as const) {
+      const response = await app.request(path, init);
+      expect([response.status, await codeOf(response)]).toEqual([404, 'export_off']);
+    }
+    expect((await app.request('/v1/search/acme', post({ query: 'a' }))).status).toBe(200);
+  });
+});
+
+describe('a presigned link', () => {
+  const download = apiWith({
+    download: (c) =>
+      c.body(`${c.req.method} ${c.req.param('sha256')} ${c.req.param('fileName')}`, 200, {
+        'Cache-Control': 'private, max-age=60',
+      }),
+  }).app;
+
+  it('is answered by what it is mounted with, which says how long it may be kept', async () => {
+    const response = await download.request('/v1/bundles/abc/acme-export-2024-06-01.tar.gz?signature=x');
+    expect(await response.text()).toBe('GET abc acme-export-2024-06-01.tar.gz');
+    expect(response.headers.get('cache-control')).toBe('private, max-age=60');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('is for GET and HEAD alone', async () => {
+    const response = await download.request('/v1/bundles/abc/a.tar.gz', { method: 'POST' });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('an export call that fails', () => {
+  it('is told to the owner where it is our fault, and keeps its words to itself', async () => {
+    const { exports, queue } = exportsInMemory();
+    queue.list = () => Promise.reject(new Error('the password is canary'));
+    const { app, faults, told } = apiWith({ exports });
+    const response = await app.request(JOBS, ask());
+    expect(await response.clone().text()).not.toContain('canary');
+    expect([response.status, await codeOf(response)]).toEqual([500, 'internal']);
+    expect([faults.length, told]).toEqual([1, ['internal']]);
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { ClientRates } from '../../../src/http/limits/client-rates.ts';
+
+const policy = { burst: 3, perSecond: 2 };
+
+function ratesAt(clock: { nowMs: number }, clientsMax = 10) {
+  const rates = new ClientRates({ policy, now: () => clock.nowMs, clientsMax });
+  return (address: string, times: number): number => {
+    let allowed = 0;
+    for (let index = 0; index < times; index++) {
+      try {
+        rates.take(address);
+        allowed++;
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'rate_limited', fields: { retryAfterS: 1 } });
+      }
+    }
+    return allowed;
+  };
+}
+
+describe('ClientRates', () => {
+  it('lets a burst through, then as many as the policy says', () => {
+    const clock = { nowMs: 0 };
+    const take = ratesAt(clock);
+    expect(take('192.0.2.1', 5)).toBe(3);
+    clock.nowMs = 499;
+    expect(take('192.0.2.1', 5)).toBe(0);
+    clock.nowMs = 500;
+    expect(take('192.0.2.1', 5)).toBe(1);
+    clock.nowMs = 60_000;
+    expect(take('192.0.2.1', 9)).toBe(3);
+  });
+
+  it('counts each client on its own', () => {
+    const take = ratesAt({ nowMs: 0 });
+    expect(take('192.0.2.1', 3)).toBe(3);
+    expect(take('192.0.2.2', 4)).toBe(3);
+  });
+
+  it('takes a network of IPv6 as one client, however it is written', () => {
+    const take = ratesAt({ nowMs: 0 });
+    expect(take('2001:db8::1', 3)).toBe(3);
+    expect(take('2001:db8:0:0:ffff::9', 1)).toBe(0);
+    expect(take('2001:0db8:0000:0000:1:2:3:4', 1)).toBe(0);
+    expect(take('2001:db8:0:1::1', 1)).toBe(1);
+    expect(take('::1', 1)).toBe(1);
+  });
+
+  it('forgets the client that was seen longest ago, and remembers no more than its bound', () => {
+    const take = ratesAt({ nowMs: 0 }, 2);
+    expect(take('192.0.2.1', 3)).toBe(3);
+    expect(take('192.0.2.2', 3)).toBe(3);
+    expect(take('192.0.2.1', 1)).toBe(0);
+    take('192.0.2.3', 1);
+    expect(take('192.0.2.1', 1)).toBe(0);
+    expect(take('192.0.2.2', 1)).toBe(1);
+  });
+});

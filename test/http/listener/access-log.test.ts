@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { type AccessFacts, accessLog } from '../../../src/http/listener/access-log.ts';
+import { remoteAddressBehind } from '../../../src/http/listener/remote-address.ts';
+import { requestIdFrom } from '../../../src/http/listener/request-id.ts';
+import { pathOf, type ServedRequest } from '../../../src/http/listener/served-request.ts';
+
+describe('remoteAddressBehind()', () => {
+  const remoteAddress = remoteAddressBehind(['10.0.0.0/8', '192.0.2.7', 'fd00::/8']);
+
+  it.each<[string, string, string | undefined, string]>([
+    ['no proxy', '198.51.100.1', undefined, '198.51.100.1'],
+    ['a peer that is not trusted', '198.51.100.1', '203.0.113.9', '198.51.100.1'],
+    ['a trusted peer', '10.1.2.3', '203.0.113.9', '203.0.113.9'],
+    ['a chain of trusted proxies', '10.1.2.3', '203.0.113.9, 192.0.2.7', '203.0.113.9'],
+    ['what the client made up before the last proxy', '10.1.2.3', '1.1.1.1, 203.0.113.9', '203.0.113.9'],
+    ['nothing but trusted addresses', '10.1.2.3', '10.9.9.9', '10.9.9.9'],
+    ['an entry that is no address', '10.1.2.3', '203.0.113.9, unknown', '10.1.2.3'],
+    ['an IPv4 peer of a dual socket', '::ffff:10.1.2.3', '203.0.113.9', '203.0.113.9'],
+    ['ports and brackets', 'fd00::1', '[2001:db8::5]:443', '2001:db8::5'],
+    ['an IPv4 address with a port', '10.1.2.3', '203.0.113.9:5123', '203.0.113.9'],
+    ['an empty header', '10.1.2.3', '', '10.1.2.3'],
+  ])('sees through %s', (_, peer, forwardedFor, expected) => {
+    expect(remoteAddress(peer, forwardedFor)).toBe(expected);
+  });
+
+  it('believes nobody where no proxy is trusted', () => {
+    expect(remoteAddressBehind([])('127.0.0.1', '203.0.113.9')).toBe('127.0.0.1');
+  });
+});
+
+describe('accessLog()', () => {
+  const SERVED: ServedRequest = {
+    listener: 'site',
+    method: 'GET',
+    path: '/guides/start',
+    status: 200,
+    bytes: 1234,
+    durationMs: 1.23456,
+    requestId: 'r-1',
+    peer: '127.0.0.1',
+    forwardedFor: '203.0.113.9',
+  };
+  const lineOf = (served: ServedRequest): [AccessFacts, string] => {
+    const lines: [AccessFacts, string][] = [];
+    const log = accessLog({ write: (...line) => lines.push(line), trustedProxies: ['127.0.0.0/8'] });
+    log(served);
+    expect(lines).toHaveLength(1);
+    return lines[0] as [AccessFacts, string];
+  };
+
+  it('writes one line with the facts of a request', () => {
+    expect(lineOf(SERVED)).toEqual([
+      {
+        event: 'request',
+        listener: 'site',
+        method: 'GET',
+        path: '/guides/start',
+        status: 200,
+        bytes: 1234,
+        durationMs: 1.235,
+        requestId: 'r-1',
+        remoteAddress: '203.0.113.9',
+      },
+      'GET /guides/start 200',
+    ]);
+  });
+
+  it('bounds the path', () => {
+    const [facts] = lineOf({ ...SERVED, path: `/${'a'.repeat(10_000)}` });
+    expect(facts.path.length).toBeLessThan(1_100);
+  });
+});
+
+describe('pathOf()', () => {
+  it.each([
+    ['/a?token=x', '/a'],
+    ['/a#b?c', '/a'],
+    ['http://user:pw@host/a?token=x', '/a'],
+    ['//host/a?x', '//host/a'],
+    ['*', '*'],
+  ])('cuts %s to %s', (target, path) => {
+    expect(pathOf(target)).toBe(path);
+  });
+});
+
+describe('requestIdFrom()', () => {
+  it.each(['4bf92f3577b34da6a3ce929d0e0e4736', 'a/b+c=', 'x'.repeat(128)])('keeps %s', (id) => {
+    expect(requestIdFrom(id)).toBe(id);
+  });
+
+  it.each([undefined, '', 'two words', 'x"y', 'x'.repeat(129), 'ünï'])('replaces %s', (id) => {
+    expect(requestIdFrom(id)).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});

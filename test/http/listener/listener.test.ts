@@ -1,0 +1,225 @@
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
+import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
+import { RawConnection } from './raw-connection.ts';
+
+const opened: { close(): Promise<unknown> | undefined }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+async function open(options: Partial<ListenerOptions> = {}): Promise<Listener> {
+  const fetch = () => new Response('hello');
+  const listener = await openListener({ name: 'site', fetch, host: '127.0.0.1', port: 0, ...options });
+  opened.push({ close: () => listener.stop(0) });
+  return listener;
+}
+
+async function connectTo({ port }: Listener): Promise<RawConnection> {
+  const connection = await RawConnection.open(port);
+  opened.push({ close: async () => connection.socket.destroy() });
+  return connection;
+}
+
+/** A promise and what fulfils it. */
+const gate = () => Promise.withResolvers<void>();
+const GET = 'GET /a?token=canary HTTP/1.1\r\nHost: x\r\n\r\n';
+
+describe('openListener()', () => {
+  it('answers, with an id on every answer', async () => {
+    const { url } = await open();
+    const kept = await fetch(url, { headers: { 'X-Request-Id': 'trace-1' } });
+    expect(await kept.text()).toBe('hello');
+    expect(kept.headers.get('x-request-id')).toBe('trace-1');
+    const replaced = await fetch(url, { headers: { 'X-Request-Id': 'not one token' } });
+    expect(replaced.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('says that the port is taken, and which', async () => {
+    const { port } = await open();
+    await expect(open({ port, name: 'admin' })).rejects.toMatchObject({
+      code: 'port_taken',
+      fields: { port },
+      next: expect.stringContaining('admin.port'),
+    });
+  });
+
+  it.each(['192.0.2.1', 'no-such-host.invalid'])('says that it cannot listen on %s', async (host) => {
+    await expect(open({ host })).rejects.toMatchObject({ code: 'cannot_listen' });
+  });
+
+  it('names an address that can be asked where it listens on all', async () => {
+    const { url, port } = await open({ host: '0.0.0.0' });
+    expect(url).toBe(`http://127.0.0.1:${port}`);
+    expect((await fetch(url)).status).toBe(200);
+  });
+
+  it('keeps a connection for the next request', async () => {
+    const connection = await connectTo(await open());
+    connection.write(GET);
+    await connection.until(/hello$/);
+    connection.write(GET);
+    expect(await connection.until(/hello.*hello$/s)).toMatch(/Keep-Alive: timeout=75/);
+  });
+
+  it('answers HTTP/1.0 without a Host', async () => {
+    const connection = await connectTo(await open());
+    connection.write('GET / HTTP/1.0\r\n\r\n');
+    expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*hello$/s);
+  });
+
+  it.each([
+    ['garbage', 'nonsense\r\n\r\n', 400],
+    ['headers over the limit', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a Host that is none', 'GET / HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+  ])('answers %s by a problem document, with an id', async (_, bytes, status) => {
+    const served: ServedRequest[] = [];
+    const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
+    connection.write(bytes);
+    const answer = await connection.until(/\r\n\r\n.*\n/s);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    const id = /x-request-id: ([0-9a-f-]{36})/i.exec(answer)?.[1];
+    expect(id).toBeDefined();
+    expect(answer).toMatch(/content-type: application\/problem\+json/i);
+    const problem = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
+    expect(problem).toMatchObject({ status, code: 'bad_request', error: expect.any(String) });
+    await expect.poll(() => served.map((each) => each.status)).toEqual([status]);
+  });
+
+  it('answers whatever else a client expects, with an id', async () => {
+    const connection = await connectTo(await open());
+    connection.write('GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\nConnection: close\r\n\r\n');
+    expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*x-request-id: .*hello/is);
+  });
+
+  it('tells of each request, without its query', async () => {
+    const served: ServedRequest[] = [];
+    const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
+    connection.write(GET.replace('Host: x', 'Host: x\r\nX-Request-Id: r-1\r\nX-Forwarded-For: 203.0.113.9'));
+    const first = (await connection.until(/hello$/)).length;
+    connection.write('HEAD /b HTTP/1.1\r\nHost: x\r\n\r\n');
+    await expect.poll(() => served.length).toBe(2);
+    expect(served[0]).toMatchObject({
+      listener: 'site',
+      method: 'GET',
+      path: '/a',
+      status: 200,
+      bytes: first,
+      requestId: 'r-1',
+      peer: '127.0.0.1',
+      forwardedFor: '203.0.113.9',
+    });
+    expect(served[1]).toMatchObject({ method: 'HEAD', path: '/b', bytes: connection.received.length - first });
+    expect(JSON.stringify(served)).not.toContain('canary');
+  });
+
+  it('tells of a client that left before its answer', async () => {
+    const served: ServedRequest[] = [];
+    const asked = gate();
+    const listener = await open({
+      onRequest: (each) => served.push(each),
+      fetch: (request) => {
+        asked.resolve();
+        return new Promise((_, reject) => request.signal.addEventListener('abort', () => reject(new Error('gone'))));
+      },
+    });
+    const connection = await connectTo(listener);
+    connection.write(GET);
+    await asked.promise;
+    connection.socket.destroy();
+    await expect.poll(() => served.map((each) => each.status)).toEqual([499]);
+  });
+
+  it('tells once of a client that left in the middle of a body that was not wanted', async () => {
+    const served: ServedRequest[] = [];
+    const listener = await open({ onRequest: (each) => served.push(each) });
+    const connection = await connectTo(listener);
+    connection.write('PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nsome');
+    await connection.until(/hello$/);
+    connection.socket.end();
+    await connection.untilClosed();
+    await listener.stop(1_000);
+    expect(served.map((each) => each.status)).toEqual([200]);
+  });
+
+  it('leaves a held-back body to the app', async () => {
+    const listener = await open({ fetch: () => new Response('no', { status: 401 }) });
+    const connection = await connectTo(listener);
+    connection.write('PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n');
+    expect(await connection.until(/no$/)).toMatch(/^HTTP\/1\.1 401 /);
+  });
+});
+
+describe('stop()', () => {
+  it('closes idle connections, asked on before or never', async () => {
+    const listener = await open();
+    const [used, fresh] = [await connectTo(listener), await connectTo(listener)];
+    used.write(GET);
+    await used.until(/hello$/);
+    await listener.stop(60_000);
+    await used.untilClosed();
+    expect(await fresh.untilClosed()).toBe('');
+  });
+
+  it('lets a request in flight finish, says that the connection closes, and takes no other', async () => {
+    const [asked, answer] = [gate(), gate()];
+    const listener = await open({
+      fetch: async () => {
+        asked.resolve();
+        await answer.promise;
+        return new Response('late');
+      },
+    });
+    const connection = await connectTo(listener);
+    connection.write(GET);
+    await asked.promise;
+    const stopped = listener.stop(60_000);
+    await expect(RawConnection.open(listener.port)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    answer.resolve();
+    expect(await connection.untilClosed()).toMatch(/Connection: close.*late$/is);
+    await stopped;
+  });
+
+  it('lets an answer finish that has begun, then closes its connection', async () => {
+    let finish: () => void = () => undefined;
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(Buffer.from('begun '));
+        finish = () => {
+          controller.enqueue(Buffer.from('done'));
+          controller.close();
+        };
+      },
+    });
+    const listener = await open({ fetch: () => new Response(body) });
+    const connection = await connectTo(listener);
+    connection.write(GET);
+    await connection.until(/begun/);
+    const stopped = listener.stop(60_000);
+    finish();
+    expect(await connection.untilClosed()).toMatch(/begun.*done/s);
+    await stopped;
+  });
+
+  it('cuts what is left after the deadline', async () => {
+    const listener = await open({ fetch: () => new Promise(() => undefined) });
+    const connection = await connectTo(listener);
+    connection.write(GET);
+    await sleep(50);
+    await listener.stop(100);
+    expect(await connection.untilClosed()).toBe('');
+  });
+
+  it('may be asked for twice', async () => {
+    const listener = await open();
+    await Promise.all([listener.stop(1_000), listener.stop(1_000)]);
+    // Its port is free again.
+    const server = createServer().listen(listener.port, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    server.close();
+  });
+});

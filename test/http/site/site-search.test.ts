@@ -1,0 +1,120 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { reportFeatures } from '../../../src/domain/feature.ts';
+import { ClientRates } from '../../../src/http/limits/client-rates.ts';
+import { openListener } from '../../../src/http/listener/listener.ts';
+import { createSiteApp } from '../../../src/http/site/site.ts';
+import { type SiteSearchOptions, siteSearch } from '../../../src/http/site/site-search.ts';
+import type { SearchRequest } from '../../../src/search/index.ts';
+import { SiteServer } from '../../../src/serve/index.ts';
+import { RESULTS, searchThatNotes } from '../api/api-example.ts';
+
+const opened: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+function siteWith(changes: Partial<SiteSearchOptions> = {}) {
+  const asked: SearchRequest[] = [];
+  const search = siteSearch({
+    search: searchThatNotes(asked),
+    trustedProxies: [],
+    metrics: { onError: () => undefined },
+    ...changes,
+  });
+  const wishes = { search: null, assistant: null, analytics: null, apiPlayground: null };
+  const features = reportFeatures('client-hosted', 'acme', { ...wishes, staticExport: true, localSearch: true });
+  const app = createSiteApp({
+    server: new SiteServer({ cacheBytes: 0 }),
+    status: () => ({ state: 'waiting', reason: null }),
+    features: () => features,
+    search,
+  });
+  return { app, asked };
+}
+
+describe('GET /_docshelf/search', () => {
+  it('answers the array of the API, without a key, the last word as a beginning', async () => {
+    const { app, asked } = siteWith();
+    const response = await app.request('/_docshelf/search?q=+rotate+ke&limit=5&language=pt');
+    expect([response.status, await response.json()]).toEqual([200, RESULTS]);
+    expect(asked).toEqual([
+      {
+        query: 'rotate ke',
+        pageSize: 5,
+        scoreThreshold: null,
+        filter: { version: null, language: 'pt', tag: null },
+        prefixLast: true,
+      },
+    ]);
+  });
+
+  it('is kept by nobody and read by no other origin', async () => {
+    const { headers } = await siteWith().app.request('/_docshelf/search?q=a', { headers: { Origin: 'https://x.dev' } });
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('access-control-allow-origin')).toBeNull();
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  });
+
+  it('has its defaults, and takes an empty language for none', async () => {
+    const { app, asked } = siteWith();
+    expect((await app.request('/_docshelf/search?q=a&language=')).status).toBe(200);
+    expect(asked).toMatchObject([{ pageSize: 10, filter: { language: null } }]);
+  });
+
+  it.each([
+    ['', '"q"'],
+    ['?q=', '"q"'],
+    ['?q=%20', '"q"'],
+    [`?q=${'a'.repeat(1001)}`, '"q"'],
+    ['?q=a&q=b', '"q"'],
+    ['?q=a&limit=0', '"limit"'],
+    ['?q=a&limit=51', '"limit"'],
+    ['?q=a&limit=1.5', '"limit"'],
+    ['?q=a&limit=1e1', '"limit"'],
+    [`?q=a&language=${'x'.repeat(300)}`, '"language"'],
+    ['?q=a&pagesize=5', 'limit'],
+  ])('refuses %s and names what is wrong', async (query, named) => {
+    const { app, asked } = siteWith();
+    const response = await app.request(`/_docshelf/search${query}`);
+    expect([response.status, asked]).toEqual([400, []]);
+    const problem = (await response.json()) as { code: string; error: string };
+    expect(problem.code).toBe('bad_request');
+    expect(problem.error).toContain(named);
+  });
+
+  it('answers HEAD without a body, and no other method', async () => {
+    const { app } = siteWith();
+    const head = await app.request('/_docshelf/search?q=a', { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect((await app.request('/_docshelf/search?q=a', { method: 'POST' })).status).toBe(405);
+  });
+
+  it('answers a fault of the search as a problem', async () => {
+    const building = new DocshelfError('index_building', 'Cannot search now', { fields: { retryAfterS: 3 } });
+    const { app } = siteWith({ search: { search: () => Promise.reject(building) } });
+    const response = await app.request('/_docshelf/search?q=a');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '3']);
+    expect(await response.json()).toMatchObject({ code: 'index_building' });
+  });
+
+  it('is bounded for each client, who is told apart behind trusted proxies alone', async () => {
+    const ask = async (trustedProxies: readonly string[]) => {
+      const clients = new ClientRates({ policy: { burst: 1, perSecond: 0.001 }, now: () => 0 });
+      const { app } = siteWith({ clients, trustedProxies });
+      const fetch = (...[request, env]: Parameters<typeof app.fetch>) => app.fetch(request, env);
+      const listener = await openListener({ name: 'site', fetch, host: '127.0.0.1', port: 0 });
+      opened.push(() => listener.stop(0));
+      const statuses = [];
+      for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) {
+        const headers = { 'X-Forwarded-For': address };
+        const response = await globalThis.fetch(`${listener.url}/_docshelf/search?q=a`, { headers });
+        statuses.push(response.status);
+        if (response.status === 429) expect(response.headers.get('retry-after')).toBe('1000');
+      }
+      return statuses;
+    };
+    expect(await ask(['127.0.0.1'])).toEqual([200, 200, 429]);
+    expect(await ask([])).toEqual([200, 429, 429]);
+  });
+});

@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { rmSync, truncateSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { getRequestListener } from '@hono/node-server';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { reportFeatures } from '../../../src/domain/feature.ts';
+import type { ReleaseView } from '../../../src/domain/release.ts';
+import { createSiteApp, type SiteStatus } from '../../../src/http/site/site.ts';
+import { buildSnapshot, SiteServer } from '../../../src/serve/index.ts';
+import { TestReleases } from '../../serve/helpers.ts';
+
+const releases = new TestReleases();
+const listeners: Server[] = [];
+afterEach(() => {
+  for (const listener of listeners.splice(0)) {
+    listener.close();
+    listener.closeAllConnections();
+  }
+  releases.remove();
+  vi.restoreAllMocks();
+});
+
+const FEATURES = reportFeatures('client-hosted', 'acme', {
+  search: null,
+  assistant: null,
+  analytics: null,
+  apiPlayground: null,
+  staticExport: true,
+  localSearch: true,
+});
+
+function siteApp(release: ReleaseView | null, status: SiteStatus = { state: 'ready', reason: null }) {
+  const server = new SiteServer({ cacheBytes: 512 * 1024 });
+  server.swap(release === null ? null : buildSnapshot(release, [], { trailingSlash: 'auto' }));
+  return createSiteApp({ server, status: () => status, features: () => FEATURES });
+}
+
+/** The site on a real socket, and its port. */
+async function listen(...args: Parameters<typeof siteApp>): Promise<number> {
+  const listener = createServer(getRequestListener(siteApp(...args).fetch));
+  listeners.push(listener);
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  return (listener.address() as AddressInfo).port;
+}
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** One request whose path goes out exactly as it is written. */
+async function ask(port: number, path: string, headers = {}, method = 'GET'): Promise<Answer> {
+  const outgoing = request({ host: '127.0.0.1', port, path, headers, method, agent: false });
+  outgoing.end();
+  const [incoming] = await once(outgoing, 'response');
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  return { status: incoming.statusCode, headers: incoming.headers, body: Buffer.concat(chunks).toString() };
+}
+
+const PAGE = '<p>hello</p>'.repeat(200);
+
+describe('the site listener on a real socket', () => {
+  it('answers GET and HEAD alike, with a length and not in chunks', async () => {
+    const port = await listen(releases.make({ 'a.html': PAGE }));
+    for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
+      const get = await ask(port, '/a', headers);
+      const head = await ask(port, '/a', headers, 'HEAD');
+      expect(get.status).toBe(200);
+      expect(get.headers['transfer-encoding']).toBeUndefined();
+      expect({ ...head.headers, date: '' }).toEqual({ ...get.headers, date: '' });
+      expect(head.body).toBe('');
+    }
+  });
+
+  it('answers 304 without a body', async () => {
+    const port = await listen(releases.make({ 'a.html': PAGE }));
+    const { headers } = await ask(port, '/a');
+    const answer = await ask(port, '/a', { 'if-none-match': headers.etag });
+    expect([answer.status, answer.headers.etag, answer.body]).toEqual([304, headers.etag, '']);
+  });
+
+  it('reads the raw target: nothing is normalised before it is looked at', async () => {
+    const port = await listen(releases.make({ 'index.html': PAGE, 'a/b.html': PAGE }));
+    for (const path of ['/a/../index.html', '/a/%2e%2e/index.html', '//index.html', '/a%2fb', '/./index.html']) {
+      expect((await ask(port, path)).status, path).toBe(404);
+    }
+    expect((await ask(port, `http://127.0.0.1:${port}/a/b?x`)).status).toBe(200);
+    expect((await ask(port, '/%zz')).status).toBe(400);
+  });
+
+  it('finds names that are not ASCII', async () => {
+    const port = await listen(releases.make({ 'caf\u00e9.html': PAGE }));
+    expect((await ask(port, '/caf%C3%A9')).status).toBe(200);
+    expect((await ask(port, '/cafe%CC%81')).status).toBe(200);
+  });
+
+  it('streams what is larger than its memory allows, whole and in ranges', async () => {
+    const text = 'streamed '.repeat(40_000);
+    const port = await listen(releases.make({ 'big.txt': text }));
+    const whole = await ask(port, '/big.txt');
+    expect([whole.body === text, whole.headers['content-length']]).toEqual([true, String(text.length)]);
+    const part = await ask(port, '/big.txt', { range: 'bytes=100000-299999' });
+    expect([part.status, part.body === text.slice(100_000, 300_000)]).toEqual([206, true]);
+  });
+
+  it('breaks the connection of a stream whose file ends early, instead of looking whole', async () => {
+    // The HTTP adapter prints the error of every stream that breaks.
+    vi.spyOn(console, 'error').mockImplementation(() => {});
+    const release = releases.make({ 'big.txt': 'x'.repeat(20_000_000) });
+    const port = await listen(release);
+    const outgoing = request({ host: '127.0.0.1', port, path: '/big.txt', agent: false });
+    outgoing.end();
+    const [incoming] = await once(outgoing, 'response');
+    truncateSync(join(release.siteDir, 'big.txt'), 1000);
+    const read = async () => {
+      for await (const _ of incoming);
+    };
+    await expect(read()).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  it('refuses other methods with Allow, and keeps the connection usable', async () => {
+    const port = await listen(releases.make({ 'a.html': PAGE }));
+    const answer = await ask(port, '/a', {}, 'POST');
+    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('answers 503 where the files are gone', async () => {
+    const release = releases.make({ 'a.html': PAGE });
+    const port = await listen(release);
+    rmSync(release.siteDir, { recursive: true });
+    expect((await ask(port, '/a')).status).toBe(503);
+  });
+});
+
+describe('the site without a version', () => {
+  it('answers 503 with the reason and Retry-After while waiting', async () => {
+    const app = siteApp(null, { state: 'waiting', reason: 'The version "v9" & <others> are not there.' });
+    const response = await app.request('/any/page.js');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(await response.text()).toContain('The version &quot;v9&quot; &amp; &lt;others&gt; are not there.');
+  });
+
+  it('answers 404 and says so when serving is off', async () => {
+    const response = await siteApp(null, { state: 'off', reason: null }).request('/');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([404, null]);
+    expect(await response.text()).toContain('turned off');
+  });
+
+  it('still refuses other methods', async () => {
+    expect((await siteApp(null).request('/', { method: 'POST' })).status).toBe(405);
+  });
+});
+
+describe('/_docshelf/ on the site', () => {
+  it.each([
+    ['with a version', true],
+    ['without one', false],
+  ])('answers the feature report %s', async (_name, isActive) => {
+    const app = siteApp(isActive ? releases.make({ 'index.html': PAGE }) : null);
+    const response = await app.request('/_docshelf/features.json');
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache']);
+    expect(await response.json()).toEqual(FEATURES);
+    const head = await app.request('/_docshelf/features.json', { method: 'HEAD' });
+    expect([head.headers.get('content-length'), await head.text()]).toEqual([
+      response.headers.get('content-length'),
+      '',
+    ]);
+  });
+
+  it('answers nothing else, even where the release has it', async () => {
+    const app = siteApp(releases.make({ 'index.html': PAGE, '_docshelf/manifest.json': '{}' }));
+    for (const path of ['/_docshelf/manifest.json', '/_docshelf/', '/_docshelf']) {
+      expect((await app.request(path)).status, path).toBe(404);
+    }
+    expect((await app.request('/_docshelf/features.json', { method: 'POST' })).status).toBe(405);
+  });
+});
+
+describe('a fault that nobody foresaw', () => {
+  it('is told to the owner and answered with 500', async () => {
+    const faults: unknown[] = [];
+    const app = createSiteApp({
+      server: new SiteServer({ cacheBytes: 0 }),
+      status: () => {
+        throw new Error('a bug');
+      },
+      features: () => FEATURES,
+      onError: (error) => faults.push(error),
+    });
+    const response = await app.request('/');
+    expect([response.status, faults.length]).toEqual([500, 1]);
+    expect(await response.text()).not.toContain('a bug');
+  });
+});
