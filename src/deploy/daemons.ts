@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere, replaceFile } from '../files/index.ts';
-import type { DataPaths } from './data-folder.ts';
 import { isAlive, type Owner, parseOwner, thisProcess } from './owner.ts';
+import type { DataPaths } from './releases/data-folder.ts';
 
 /** What a running daemon says of itself in the data folder, for the command line and for daemons that share the folder. */
 export interface DaemonMark {

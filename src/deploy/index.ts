@@ -6,17 +6,15 @@
  */
 export type { PrepareSwap } from './activation.ts';
 export { type DaemonMark, runningDaemons } from './daemons.ts';
-export { type DataPaths, dataPaths, openDataFolder } from './data-folder.ts';
 export { type Delivered, type Delivery, Deployment, type DeploymentOptions } from './deployment.ts';
-export { expectedDomain } from './domain-of-folder.ts';
-export { fetchBundle } from './fetch.ts';
-export { Inbox } from './inbox.ts';
+export { fetchBundle } from './fetch/fetch.ts';
 export type { ReleaseRef } from './plan.ts';
-export { ReleaseStore } from './release-store.ts';
+export { type DataPaths, dataPaths, openDataFolder } from './releases/data-folder.ts';
+export { expectedDomain } from './releases/domain-of-folder.ts';
+export { ReleaseStore } from './releases/release-store.ts';
+export { type ReleaseVerdict, verifyRelease } from './releases/verify-release.ts';
 export { type DaemonRequest, draftRequest } from './requests.ts';
 export type { DeploySettings, RenewSettings } from './settings.ts';
-export { checkSignature, SIGNATURE_EXTENSION, type Signer } from './signature.ts';
-export { spoolStream } from './spool-stream.ts';
 export {
   type DeployEvent,
   type DeployState,
@@ -25,6 +23,8 @@ export {
   type StoredVersion,
   storedVersions,
 } from './status.ts';
-export type { BeforeSeal } from './take-in.ts';
+export { Inbox } from './take-in/inbox.ts';
+export { checkSignature, SIGNATURE_EXTENSION, type Signer } from './take-in/signature.ts';
+export { spoolStream } from './take-in/spool-stream.ts';
+export type { BeforeSeal } from './take-in/take-in.ts';
 export type { SpawnUnpacker } from './unpack-in-worker.ts';
-export { type ReleaseVerdict, verifyRelease } from './verify-release.ts';

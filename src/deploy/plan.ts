@@ -1,4 +1,4 @@
-import type { ActivePointer } from './release-store.ts';
+import type { ActivePointer } from './releases/release-store.ts';
 
 /** What the `staticExport` settings ask for. */
 export interface Wish {

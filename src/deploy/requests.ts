@@ -5,9 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, type PlainError, toDocshelfError } from '../domain/errors.ts';
 import { readIfThere, replaceFile } from '../files/index.ts';
 import { runningDaemons } from './daemons.ts';
-import type { DataPaths } from './data-folder.ts';
 import type { Deployment } from './deployment.ts';
 import { isAlive, parseOwner, thisProcess } from './owner.ts';
+import type { DataPaths } from './releases/data-folder.ts';
 
 /**
  * Requests through the inbox: how the command line hands something to a running daemon where no admin token is set. Who may

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { Wish } from './plan.ts';
-import type { SignatureSettings } from './signature.ts';
+import type { SignatureSettings } from './take-in/signature.ts';
 
 /** How old a partial download may be to be resumed, in milliseconds (design: "at most 24 h"). */
 export const PART_AGE_MS_MAX = 24 * 3600_000;

@@ -1,14 +1,14 @@
 import { DocshelfError } from '../domain/errors.ts';
 import type { Activation } from './activation.ts';
-import type { Intake } from './intake.ts';
+import type { Renewal } from './fetch/renew.ts';
 import type { Journal } from './journal.ts';
 import { plan, type ReleaseRef, type Shelf, type Step } from './plan.ts';
-import { takeInPreload } from './preload.ts';
-import type { ReleaseStore } from './release-store.ts';
-import type { Renewal } from './renew.ts';
+import type { ReleaseStore } from './releases/release-store.ts';
+import { versionNotFound } from './releases/version-not-found.ts';
 import { type DeploySettings, fetchKeyOf, wishOf } from './settings.ts';
-import type { TakenIn } from './take-in.ts';
-import { versionNotFound } from './version-not-found.ts';
+import type { Intake } from './take-in/intake.ts';
+import { takeInPreload } from './take-in/preload.ts';
+import type { TakenIn } from './take-in/take-in.ts';
 
 /** An unpinned start looks at its link and its preload folder first; readers wait no longer than this for the last active version. */
 const FALLBACK_AFTER_MS = 3_000;

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../domain/errors.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
-import type { ReleaseStore } from './release-store.ts';
+import type { ReleaseStore } from './releases/release-store.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
 
 /** What the deployment says of itself: the deploy part of `GET /v1/status`, contract section 2. */

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { DocshelfError } from '../domain/errors.ts';
-import type { UnpackOrder, UnpackProgress, UnpackSummary } from './unpack.ts';
+import type { UnpackOrder, UnpackProgress, UnpackSummary } from './take-in/unpack.ts';
 import type { UnpackMessage } from './worker.ts';
 
 /** Starts the unpacking worker's thread with its order; given by the composition root. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type PlainError, toDocshelfError } from '../domain/errors.ts';
-import { type UnpackOrder, type UnpackPhase, type UnpackSummary, unpack } from './unpack.ts';
+import { type UnpackOrder, type UnpackPhase, type UnpackSummary, unpack } from './take-in/unpack.ts';
 
 /** The unpacking worker: one thread an archive, so that parsing and hashing never stand in the way of serving. */
 export type UnpackMessage =

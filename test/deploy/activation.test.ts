@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { runningDaemons } from '../../src/deploy/index.ts';
-import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
 import {
   codeOf,
   copyOf,

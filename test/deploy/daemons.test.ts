@@ -14,7 +14,7 @@ describe('runningDaemons()', () => {
     const { paths } = await newStore();
     const other = await runAside(`
       const { DaemonRegistration } = await deploy('daemons.ts');
-      const { dataPaths } = await deploy('data-folder.ts');
+      const { dataPaths } = await deploy('releases/data-folder.ts');
       const registration = new DaemonRegistration(dataPaths(${JSON.stringify(paths.dir)}));
       await registration.announce('http://127.0.0.1:9090');
       await registration.serves(['abc']);

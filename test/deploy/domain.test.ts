@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { settleFolderDomain } from '../../src/deploy/domain-of-folder.ts';
+import { settleFolderDomain } from '../../src/deploy/releases/domain-of-folder.ts';
 import {
   type Bundle,
   codeOf,

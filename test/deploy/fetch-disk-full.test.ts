@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { fetchBundle } from '../../src/deploy/fetch.ts';
+import { fetchBundle } from '../../src/deploy/fetch/fetch.ts';
 import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';

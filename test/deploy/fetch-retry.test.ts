@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RETRY_TOOLS, retry } from '../../src/deploy/retry.ts';
+import { RETRY_TOOLS, retry } from '../../src/deploy/fetch/retry.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 
 const NEVER = new AbortController().signal;

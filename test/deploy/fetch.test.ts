@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type FetchRequest, type FetchSettings, fetchBundle } from '../../src/deploy/fetch.ts';
+import { type FetchRequest, type FetchSettings, fetchBundle } from '../../src/deploy/fetch/fetch.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';

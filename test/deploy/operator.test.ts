@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
 import {
   codeOf,
   copyOf,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { plan, type Shelf, type Step, type Wish } from '../../src/deploy/plan.ts';
-import type { ActivePointer } from '../../src/deploy/release-store.ts';
+import type { ActivePointer } from '../../src/deploy/releases/release-store.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
 const NOW = 'the settings as they are';

@@ -1,8 +1,8 @@
 import { copyFile, mkdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { takeInPreload } from '../../src/deploy/preload.ts';
-import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
+import { takeInPreload } from '../../src/deploy/take-in/preload.ts';
 import {
   type Bundle,
   copyOf,

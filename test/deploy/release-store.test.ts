@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
-import type { ActivePointer } from '../../src/deploy/release-store.ts';
+import type { ActivePointer } from '../../src/deploy/releases/release-store.ts';
 import { codeOf, copyOf, newFolder, newStore, type Seed, seedShelf } from './workbench.ts';
 
 let seed: Seed;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { RenewLoop } from '../../src/deploy/renew-loop.ts';
+import { RenewLoop } from '../../src/deploy/fetch/renew-loop.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FreshLink, LinkSource } from '../../src/deploy/ports.ts';
-import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
 import type { RenewSettings } from '../../src/deploy/settings.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';

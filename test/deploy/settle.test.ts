@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ReleaseStore } from '../../src/deploy/release-store.ts';
+import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
 import { versionFromDigest } from '../../src/domain/version.ts';
 import {
   type Bundle,

@@ -3,9 +3,9 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { foldsCase } from '../../src/deploy/data-folder.ts';
 import { isAlive, thisProcess } from '../../src/deploy/owner.ts';
-import { createStaging, removeStaging, sweepStaging } from '../../src/deploy/staging.ts';
+import { foldsCase } from '../../src/deploy/releases/data-folder.ts';
+import { createStaging, removeStaging, sweepStaging } from '../../src/deploy/take-in/staging.ts';
 import { runAside } from './processes.ts';
 import { newStore } from './workbench.ts';
 
@@ -16,8 +16,8 @@ describe('sweepStaging()', () => {
     const { paths } = await newStore();
     const mine = await createStaging(paths);
     const other = await runAside(`
-      const { createStaging } = await deploy('staging.ts');
-      const { dataPaths } = await deploy('data-folder.ts');
+      const { createStaging } = await deploy('take-in/staging.ts');
+      const { dataPaths } = await deploy('releases/data-folder.ts');
       say(await createStaging(dataPaths(${JSON.stringify(paths.dir)})));`);
     await sweepStaging(paths, Date.now());
     expect((await readdir(paths.staging)).sort()).toEqual([basename(mine), basename(other.line)].sort());

@@ -4,7 +4,7 @@ import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
-import { takeIn } from '../../src/deploy/take-in.ts';
+import { takeIn } from '../../src/deploy/take-in/take-in.ts';
 import { spawnUnpacker, unpackHere } from './unpackers.ts';
 import {
   type Bundle,

@@ -1,7 +1,7 @@
 /** The two ways that the tests unpack: with the real worker, and without its thread. */
 import { EventEmitter } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { unpack } from '../../src/deploy/unpack.ts';
+import { unpack } from '../../src/deploy/take-in/unpack.ts';
 import type { SpawnUnpacker } from '../../src/deploy/unpack-in-worker.ts';
 import type { UnpackMessage } from '../../src/deploy/worker.ts';
 import { toDocshelfError } from '../../src/domain/errors.ts';

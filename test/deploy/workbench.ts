@@ -7,7 +7,7 @@ import { packTarGz } from '../../src/archive/index.ts';
 import { Deployment, type DeploymentOptions } from '../../src/deploy/deployment.ts';
 import { type DeployEvent, type DeploySettings, openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
-import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/take-in.ts';
+import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/take-in/take-in.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import type { ReleaseView } from '../../src/domain/release.ts';

@@ -1,6 +1,6 @@
-import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
-import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
-import type { BundleSource, OpenedBundle } from './ports.ts';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import type { BundleSource, OpenedBundle } from '../ports.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from './retry.ts';
 import { Part } from './spool.ts';
 

@@ -1,19 +1,19 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoOf } from '../domain/errors.ts';
-import type { ArchiveLimits } from '../domain/limits.ts';
-import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
-import { dateOfVersion, parseVersion, versionFromDigest, versionFromFileName } from '../domain/version.ts';
-import { digestFile } from '../files/index.ts';
-import { foldsCase } from './data-folder.ts';
-import { expectedDomain, settleFolderDomain } from './domain-of-folder.ts';
-import { RELEASE_FORMAT_VERSION, type ReleaseStore } from './release-store.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';
+import { dateOfVersion, parseVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
+import { digestFile } from '../../files/index.ts';
+import { foldsCase } from '../releases/data-folder.ts';
+import { expectedDomain, settleFolderDomain } from '../releases/domain-of-folder.ts';
+import { RELEASE_FORMAT_VERSION, type ReleaseStore } from '../releases/release-store.ts';
+import { type SpawnUnpacker, unpackInWorker } from '../unpack-in-worker.ts';
 import { seal } from './seal.ts';
 import type { SignedArchive } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { stampOf } from './stamp.ts';
 import type { UnpackProgress } from './unpack.ts';
-import { type SpawnUnpacker, unpackInWorker } from './unpack-in-worker.ts';
 
 /** An archive to take in, and what is known of it besides its bytes. */
 export interface TakeInRequest {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 
 /** What retrying takes from the world, so that a test needs no waiting. */
 export interface RetryTools {

@@ -8,10 +8,10 @@ import {
   type ErrorCode,
   errnoOf,
   toDocshelfError,
-} from '../domain/errors.ts';
-import type { DataPaths } from './data-folder.ts';
-import type { Deployment } from './deployment.ts';
-import { answerRequests } from './requests.ts';
+} from '../../domain/errors.ts';
+import type { Deployment } from '../deployment.ts';
+import type { DataPaths } from '../releases/data-folder.ts';
+import { answerRequests } from '../requests.ts';
 import { isArchiveName, SIGNATURE_EXTENSION } from './signature.ts';
 import { stampOf } from './stamp.ts';
 

@@ -1,9 +1,9 @@
 import { constants, open } from 'node:fs/promises';
-import { DocshelfError, errnoOf } from '../domain/errors.ts';
-import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
-import { sourceFor } from './fetch.ts';
-import type { BundleSource } from './ports.ts';
-import { RETRY_TOOLS, retry } from './retry.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { sourceFor } from '../fetch/fetch.ts';
+import { RETRY_TOOLS, retry } from '../fetch/retry.ts';
+import type { BundleSource } from '../ports.ts';
 
 /** What the config says of signatures. */
 export interface SignatureSettings {
@@ -66,7 +66,7 @@ export async function checkSignature(
     return null;
   }
   // Loaded where it is needed: most daemons verify nothing, and a start is to be quick.
-  const { verifyFile } = await import('../archive/minisign.ts');
+  const { verifyFile } = await import('../../archive/minisign.ts');
   return verifyFile(file, text, settings.publicKeys, { name, signal });
 }
 

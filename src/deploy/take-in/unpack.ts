@@ -8,11 +8,11 @@ import {
   extractArchive,
   inspectArchive,
   parseManifest,
-} from '../archive/index.ts';
-import { DocshelfError } from '../domain/errors.ts';
-import type { ArchiveLimits } from '../domain/limits.ts';
-import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
-import { CHARSET_HEAD_BYTES, mediaTypeOfFile, namesItsCharset, TrailingSlashVotes } from '../web/index.ts';
+} from '../../archive/index.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
+import { CHARSET_HEAD_BYTES, mediaTypeOfFile, namesItsCharset, TrailingSlashVotes } from '../../web/index.ts';
 
 /** What the unpacking worker is told. Plain data: it crosses a thread. */
 export interface UnpackOrder {

@@ -1,9 +1,9 @@
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoOf } from '../domain/errors.ts';
-import type { FileEntry, ReleaseInfo, ReleaseView } from '../domain/release.ts';
-import { isVersion } from '../domain/version.ts';
-import { flushPath, readIfThere, replaceFile } from '../files/index.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import type { FileEntry, ReleaseInfo, ReleaseView } from '../../domain/release.ts';
+import { isVersion } from '../../domain/version.ts';
+import { flushPath, readIfThere, replaceFile } from '../../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
 
 /** The format of `release.json` and `files.json`. An older program refuses a newer one and says so. */

@@ -1,6 +1,6 @@
-import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../domain/deployment.ts';
-import { DocshelfError } from '../domain/errors.ts';
-import { readIfThere, replaceFile } from '../files/index.ts';
+import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { readIfThere, replaceFile } from '../../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
 
 /** The domain that a data folder belongs to, and who said so. Kept in the folder, because a folder belongs to one domain. */

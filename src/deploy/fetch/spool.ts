@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 
 /**
  * The spool folder: bundles on their way in.

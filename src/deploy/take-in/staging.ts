@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere } from '../files/index.ts';
-import type { DataPaths } from './data-folder.ts';
-import { isAlive, parseOwner, thisProcess } from './owner.ts';
+import { readIfThere } from '../../files/index.ts';
+import { isAlive, parseOwner, thisProcess } from '../owner.ts';
+import type { DataPaths } from '../releases/data-folder.ts';
 
 const OWNER_FILE = 'owner.json';
 

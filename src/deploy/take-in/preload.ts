@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoOf, toDocshelfError } from '../domain/errors.ts';
-import { readIfThere, replaceFile } from '../files/index.ts';
-import type { ReleaseStore } from './release-store.ts';
+import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
+import { readIfThere, replaceFile } from '../../files/index.ts';
+import type { ReleaseStore } from '../releases/release-store.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './stamp.ts';
 import { digestOf, readable, type TakenIn } from './take-in.ts';

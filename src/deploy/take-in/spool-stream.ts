@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 
 /**
  * Writes a stream of bytes (an upload, standard input) to a file, bounded.

@@ -1,6 +1,6 @@
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { storedVersions } from '../status.ts';
 import type { ReleaseStore } from './release-store.ts';
-import { storedVersions } from './status.ts';
 
 /** The fault of a version that is not stored, naming those that are. */
 export async function versionNotFound(

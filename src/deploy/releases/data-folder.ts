@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoOf, toDocshelfError } from '../domain/errors.ts';
+import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 
 /** Where everything stands in the data folder; the picture is in the README's design section. */
 export interface DataPaths {

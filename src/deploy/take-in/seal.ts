@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReleaseInfo } from '../domain/release.ts';
-import { flushPath, flushTree } from '../files/index.ts';
-import { COMPLETE_FILE } from './release-store.ts';
+import type { ReleaseInfo } from '../../domain/release.ts';
+import { flushPath, flushTree } from '../../files/index.ts';
+import { COMPLETE_FILE } from '../releases/release-store.ts';
 
 /**
  * Makes an unpacked folder a release: its record, everything flushed, and only then the marker. Whatever moment the power

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import { linkWithoutSecrets, type Secret } from '../domain/secret.ts';
-import { fetchBundle } from './fetch.ts';
-import type { Journal } from './journal.ts';
-import type { BundleSource } from './ports.ts';
-import type { ReleaseStore } from './release-store.ts';
-import { type DeploySettings, PART_AGE_MS_MAX } from './settings.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { fetchBundle } from '../fetch/fetch.ts';
+import type { Journal } from '../journal.ts';
+import type { BundleSource } from '../ports.ts';
+import type { ReleaseStore } from '../releases/release-store.ts';
+import { type DeploySettings, PART_AGE_MS_MAX } from '../settings.ts';
+import { turns } from '../turns.ts';
+import type { SpawnUnpacker } from '../unpack-in-worker.ts';
 import { checkSignature, type SignedArchive } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { type BeforeSeal, type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
-import { turns } from './turns.ts';
-import type { SpawnUnpacker } from './unpack-in-worker.ts';
 
 /** What is to be fetched. */
 export interface FetchOrder {

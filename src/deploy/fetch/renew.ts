@@ -1,11 +1,11 @@
-import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
-import type { Secret } from '../domain/secret.ts';
-import type { Intake } from './intake.ts';
-import type { Journal } from './journal.ts';
-import type { FreshLink, LinkSource } from './ports.ts';
-import type { ReleaseStore } from './release-store.ts';
-import { type DeploySettings, linkDigestOf, type RenewSettings, serviceOf } from './settings.ts';
-import { readable, type TakenIn } from './take-in.ts';
+import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { Journal } from '../journal.ts';
+import type { FreshLink, LinkSource } from '../ports.ts';
+import type { ReleaseStore } from '../releases/release-store.ts';
+import { type DeploySettings, linkDigestOf, type RenewSettings, serviceOf } from '../settings.ts';
+import type { Intake } from '../take-in/intake.ts';
+import { readable, type TakenIn } from '../take-in/take-in.ts';
 
 /** Opens the service that gives fresh links. */
 export type OpenLinks = (renew: RenewSettings) => Promise<LinkSource>;
