@@ -20,12 +20,9 @@ const GROUND = ['files', 'threads', 'domain'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['cli', 'app', 'domain'],
   app: ['http', ...VERBS, ...NOUNS, ...GROUND],
-  cli: [...VERBS, ...NOUNS, ...GROUND],
-  http: [...VERBS, ...NOUNS, ...GROUND],
+  cli: [...VERBS, ...NOUNS, ...GROUND].filter((room) => room !== 'crawl'),
+  http: [...VERBS, ...NOUNS, ...GROUND].filter((room) => room !== 'crawl'),
   ...Object.fromEntries(VERBS.map((verb) => [verb, [...NOUNS, ...GROUND]])),
-  // For now: a crawl is a source of an export, and writes into its store.
-  export: ['crawl', ...NOUNS, ...GROUND],
-  crawl: ['export', ...NOUNS, ...GROUND],
   ...Object.fromEntries(NOUNS.map((noun) => [noun, GROUND])),
   files: ['domain'],
   threads: ['domain'],
@@ -33,7 +30,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders of adapters, each beside the port that it serves: only `app` names what is in them. */
-const ADAPTERS = ['deploy/sources', 'export/stores', 'search/hosted', 'crawl/browser', 'crawl/fetch'];
+const ADAPTERS = ['deploy/sources', 'export/stores', 'search/hosted'];
+
+/** The thread of a job, which joins export and crawl: it alone knows the crawl, and that by its door. */
+const JOB_THREAD = 'app/export-thread.ts';
+const CRAWL_DOOR = 'crawl/index.ts';
 
 /** The rooms that compute and do nothing else, and the packages that they may use: parsers and tables, all pure. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
@@ -134,7 +135,10 @@ function faultOf(path: string, { specifier, isType }: Import, packages: Readonly
   const adapter = ADAPTERS.find((folder) => target.startsWith(`${folder}/`));
   if (adapter !== undefined && room !== 'app' && !path.startsWith(`${adapter}/`))
     return 'an adapter is named by app alone';
+  if (target === JOB_THREAD) return 'the thread of a job is started by its address, never imported';
   if (targetRoom === room) return null;
+  if (targetRoom === 'crawl' && (path !== JOB_THREAD || target !== CRAWL_DOOR))
+    return 'the crawl is entered by its door, from the thread of a job';
   if (!(MAY_IMPORT[room] ?? []).includes(targetRoom)) return `${room} may not import ${targetRoom}`;
   if (targetRoom === 'config' && !isType && room !== 'app' && room !== 'cli')
     return 'the config is read once, by app: others take a slice of it, and at most its types';
@@ -163,15 +167,18 @@ function cycleOf(edges: ReadonlyMap<string, readonly string[]>): string[] | null
   return null;
 }
 
+type ReadTree = ReadonlyMap<string, ReturnType<typeof read>>;
+
+const readAll = (tree: Tree): ReadTree => new Map(Object.entries(tree).map(([path, text]) => [path, read(path, text)]));
+
 /** Every breach of the design in a tree, one sentence each. */
-function breaches(tree: Tree, packages: ReadonlySet<string>): string[] {
+function breaches(tree: Tree, packages: ReadonlySet<string>, files: ReadTree = readAll(tree)): string[] {
   const found: string[] = [];
   const edges = new Map<string, string[]>();
-  for (const [path, text] of Object.entries(tree)) {
-    const { imports, impure, state, broken } = read(path, text);
+  for (const [path, { imports, impure, state, broken }] of files) {
     if (broken) found.push(`${path} does not parse`);
     if (!(roomOf(path) in MAY_IMPORT)) found.push(`${path} is in no room of the design`);
-    const lines = text.split('\n').length - 1;
+    const lines = (tree[path] ?? '').split('\n').length - 1;
     if (lines > LINES_MAX) found.push(`${path} has ${lines} lines, over ${LINES_MAX}`);
     for (const name of state) found.push(`${path} keeps state in its module: ${name}`);
     if (roomOf(path) in PURE) for (const name of impure) found.push(`${path} is pure and names ${name}`);
@@ -188,6 +195,21 @@ function breaches(tree: Tree, packages: ReadonlySet<string>): string[] {
   return cycle === null ? found : [...found, `import cycle: ${cycle.join(' -> ')}`];
 }
 
+function importsOf(path: string, files: ReadTree): readonly Import[] {
+  return files.get(path)?.imports.filter(({ isType }) => !isType) ?? [];
+}
+
+/** Files that may be loaded once these are, whatever is loaded on demand included. */
+function loadedFrom(entries: readonly string[], files: ReadTree): ReadonlySet<string> {
+  const loaded = new Set(entries);
+  for (const path of loaded) {
+    for (const { specifier } of importsOf(path, files)) {
+      if (isRelative(specifier)) loaded.add(targetOf(path, specifier));
+    }
+  }
+  return loaded;
+}
+
 const dependencies = new Set<string>(
   Object.keys(JSON.parse(readFileSync(posix.join(ROOT, 'package.json'), 'utf8')).dependencies),
 );
@@ -196,13 +218,25 @@ describe('the structure of src/', () => {
   const paths = globSync('**/*.ts', { cwd: posix.join(ROOT, 'src') });
   const tree = Object.fromEntries(paths.map((path) => [path, readFileSync(posix.join(ROOT, 'src', path), 'utf8')]));
 
+  const files = readAll(tree);
+
   it('is read at all', () => {
     expect(paths).toContain('domain/errors.ts');
   });
 
-  // A second on an idle machine, and more than five where both cores are busy.
+  it('has a deployment side that never loads the crawl, nor what it is made of', () => {
+    const workers = paths.filter((path) => path.endsWith('/worker.ts') && roomOf(path) !== 'crawl');
+    const loaded = loadedFrom(['main.ts', ...workers], files);
+    expect(loaded).toContain('app/daemon.ts');
+    expect(loaded).toContain('app/open-exports.ts');
+    expect([...loaded].filter((path) => roomOf(path) === 'crawl' || path === JOB_THREAD)).toEqual([]);
+    const packages = [...loaded].flatMap((path) => importsOf(path, files).map(({ specifier }) => packageOf(specifier)));
+    expect(packages).not.toContain('playwright-core');
+    expect(loadedFrom([JOB_THREAD], files)).toContain(CRAWL_DOOR);
+  });
+
   it('keeps to the design', { timeout: 60_000 }, () => {
-    expect(breaches(tree, dependencies)).toEqual([]);
+    expect(breaches(tree, dependencies, files)).toEqual([]);
   });
 });
 
@@ -237,6 +271,10 @@ describe('the structure test', () => {
     ['a noun that imports http', { 'web/a.ts': "import '../http/index.ts';" }, /web may not import http/],
     ['http that names an adapter', { 'http/a.ts': "import '../export/stores/disk.ts';" }, /named by app alone/],
     ['a verb that names its adapter', { 'export/a.ts': "import './stores/disk.ts';" }, /named by app alone/],
+    ['http that knows the crawl', { 'http/a.ts': "import '../crawl/index.ts';" }, /from the thread of a job/],
+    ['a way around the door of the crawl', { 'app/export-thread.ts': "import '../crawl/scope.ts';" }, /by its door/],
+    ['an export that knows the crawl', { 'export/a.ts': "import type { A } from '../crawl/index.ts';" }, /by its door/],
+    ['an imported thread of a job', { 'app/a.ts': "import './export-thread.ts';" }, /never imported/],
     ['a verb that reads the config', { 'serve/a.ts': "import { load } from '../config/index.ts';" }, /slice of it/],
     ['an imported worker', { 'deploy/a.ts': "import './worker.ts';" }, /never imported/],
     ['a pure file that reads files', { 'domain/a.ts': "import 'node:fs';" }, /no such thing/],

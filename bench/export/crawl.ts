@@ -74,17 +74,15 @@ export async function benchCrawl(): Promise<void> {
 }
 
 async function docshelf(url: string, dir: string): Promise<number> {
-  const { openFetcher } =
-    await built<typeof import('../../src/crawl/fetch/open-fetcher.ts')>('crawl/fetch/open-fetcher.js');
   const { ARCHIVE_LIMITS } = await built<typeof import('../../src/domain/limits.ts')>('domain/limits.js');
   const { collectSite } = await built<typeof import('../../src/export/collect.ts')>('export/collect.js');
-  const { CrawlSource } = await built<typeof import('../../src/crawl/index.ts')>('crawl/index.js');
-  const { FileStore } = await built<typeof import('../../src/files/file-store.ts')>('export/file-store.js');
+  const crawler = await built<typeof import('../../src/crawl/index.ts')>('crawl/index.js');
+  const { FileStore } = await built<typeof import('../../src/files/file-store.ts')>('files/file-store.js');
   const filesDir = join(dir, 'files');
   const recordsDir = join(dir, 'records');
   mkdirSync(recordsDir);
   const store = new FileStore(filesDir);
-  const source = new CrawlSource({
+  const source = await crawler.source({
     settings: {
       kind: 'crawl',
       url,
@@ -104,12 +102,9 @@ async function docshelf(url: string, dir: string): Promise<number> {
       },
     },
     hosts: [],
-    archiveLimits: ARCHIVE_LIMITS,
-    openFetcher,
-    openRenderer: () => Promise.reject(new Error('nothing is rendered')),
+    limits: ARCHIVE_LIMITS,
     browser: { sandbox: 'auto', tabs: 4, pageMsMax: 30_000, verify: 'off' },
     network: { connectTimeoutMs: 10_000, idleTimeoutMs: 30_000, proxy: 'off', caFile: null },
-    store,
     filesDir,
     workDir: join(dir, 'work'),
     journalDir: join(dir, 'journal'),

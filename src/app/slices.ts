@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts';
-import type { CrawlNetwork } from '../crawl/ports.ts';
 import type { DeploySettings } from '../deploy/index.ts';
+import type { CrawlNetwork } from '../domain/crawl.ts';
 import { type FeatureReport, reportFeatures } from '../domain/feature.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
 import type { HttpClientSettings } from '../net/http-client.ts';

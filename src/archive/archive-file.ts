@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../domain/errors.ts';
-import { showName } from './refuse.ts';
+import { showName } from '../domain/show-name.ts';
 
 /** Bytes of one read. */
 const READ_BYTES = 256 * 1024;

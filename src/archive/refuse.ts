@@ -1,8 +1,6 @@
 import { DocshelfError } from '../domain/errors.ts';
+import { showName } from '../domain/show-name.ts';
 import { ARCHIVE_RULES, type ArchiveCode } from './rules.ts';
-
-/** Characters of an entry's name that a message shows; the rest is cut. */
-const SHOWN_NAME_CHARS_MAX = 160;
 
 export interface Refusal {
   /** The entry's name, as far as it is known; it may hold anything. */
@@ -30,15 +28,4 @@ export function refusalsOf(archiveName: string): Refuse {
       cause: refusal.cause,
     });
   };
-}
-
-/**
- * A name from outside, fit for a line of a log or a terminal: control and format characters (line breaks, escape
- * sequences, changes of writing direction), quotes and backslashes are escaped, and its length is bounded.
- */
-export function showName(name: string): string {
-  const cut = name.length > SHOWN_NAME_CHARS_MAX ? `${name.slice(0, SHOWN_NAME_CHARS_MAX)}…` : name;
-  return cut.replace(/[\p{C}\p{Zl}\p{Zp}"\\]/gu, (char) =>
-    char === '"' || char === '\\' ? `\\${char}` : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
-  );
 }

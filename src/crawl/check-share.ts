@@ -1,5 +1,5 @@
 import type { CrawlSettings } from '../domain/crawl.ts';
-import { badSource } from '../export/sources/bad-source.ts';
+import { badSource } from '../domain/site-source.ts';
 import type { Crawl } from './crawl.ts';
 
 /** More than one page in ten that the server fails to give, and at least so many: the export would have holes. */

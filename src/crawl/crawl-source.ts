@@ -1,17 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
+import type { BrowserSettings, CrawlNetwork, CrawlSettings } from '../domain/crawl.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
-import type { SiteSink, SiteSource } from '../export/ports.ts';
-import type { FileStore } from '../files/file-store.ts';
+import type { SiteSink, SiteSource } from '../domain/site-source.ts';
+import { FileStore } from '../files/file-store.ts';
 import { Answering } from './ask/answering.ts';
 import type { FetchedUrl } from './ask/fetched-url.ts';
 import { checkShare } from './check-share.ts';
 import { Crawl } from './crawl.ts';
-import type { CrawlAdapters } from './crawl-adapters.ts';
 import { CrawlFindings } from './crawl-findings.ts';
 import { type Entry, hasContent } from './entry.ts';
+import { openFetcher } from './fetch/open-fetcher.ts';
 import { KeptContent } from './kept/content-packs.ts';
 import { CrawlRecord } from './kept/crawl-record.ts';
 import { CrawlJournal } from './kept/journal.ts';
@@ -20,21 +20,18 @@ import { findScope } from './lists/start-page.ts';
 import { livePagesOf, writeLivePages } from './live/live-pages.ts';
 import { PageRendering, type PageRenderingOptions } from './live/page-rendering.ts';
 import { PageThreads } from './pages/page-threads.ts';
-import type { CrawlNetwork } from './ports.ts';
 import { Scope } from './scope.ts';
 import { writeSite } from './site/write-site.ts';
 
-export interface CrawlSourceOptions extends CrawlAdapters {
+export interface CrawlSourceOptions {
   readonly settings: CrawlSettings;
   /** Full host names of the site, in lower case. */
   readonly hosts: readonly string[];
   /** What a bundle may hold. */
-  readonly archiveLimits: ArchiveLimits;
+  readonly limits: ArchiveLimits;
   readonly browser: BrowserSettings;
   readonly network: CrawlNetwork;
-  /** The file store that the job's files go to. */
-  readonly store: FileStore;
-  /** Its folder. */
+  /** Folder of the file store that the job's files go to. */
   readonly filesDir: string;
   /** Of this attempt: removed after it. */
   readonly workDir: string;
@@ -58,13 +55,16 @@ export interface CrawlSourceOptions extends CrawlAdapters {
  */
 export class CrawlSource implements SiteSource {
   readonly #options: CrawlSourceOptions;
+  readonly #store: FileStore;
 
   constructor(options: CrawlSourceOptions) {
     this.#options = options;
+    this.#store = new FileStore(options.filesDir);
   }
 
   async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
-    const { settings, hosts, archiveLimits, openFetcher, network, store, workDir } = this.#options;
+    const { settings, hosts, limits: archiveLimits, network, workDir } = this.#options;
+    const store = this.#store;
     const foundDir = join(workDir, 'found');
     await mkdir(foundDir, { recursive: true });
     const record = new CrawlRecord(this.#options.recordsDir, request.domain);
@@ -131,20 +131,21 @@ export class CrawlSource implements SiteSource {
   }
 
   async #openRendering(parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl }) {
-    const { settings, openRenderer, browser, workDir } = this.#options;
+    const { settings, browser, workDir } = this.#options;
     if (settings.render === null) return null;
-    const renderer = await openRenderer(browser, join(workDir, 'browser'));
+    const { ChromiumRenderer } = await import('./browser/chromium-renderer.ts');
+    const renderer = await ChromiumRenderer.make(browser, join(workDir, 'browser'));
     const rendering = await PageRendering.open(renderer, { ...parts, settings: settings.render });
     parts.crawl.useRenderer(rendering.render);
     return rendering;
   }
 
   async #crawl(crawl: Crawl, scope: Scope, { paths }: ExportRequest, signal: AbortSignal) {
-    const { settings, store } = this.#options;
+    const { settings } = this.#options;
     const onAbort = (): void => crawl.end(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
-      const robots = await readRobots(settings, scope, crawl, store);
+      const robots = await readRobots(settings, scope, crawl, this.#store);
       const wanted = paths === null ? new Map<string, string>() : namePaths(paths, scope, crawl);
       if (paths === null) nameSeeds(settings, scope, robots, crawl);
       const notFound = await findNotFoundPage(crawl, scope);

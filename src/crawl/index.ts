@@ -8,4 +8,46 @@
  * `crawl-source.ts` joins them; `scope.ts`, `admission.ts`, `traps.ts` and `robots.ts` say what is taken on; `worker.ts` is the
  * entry of the threads for pages.
  */
-export { CrawlSource, type CrawlSourceOptions } from './crawl-source.ts';
+import { join } from 'node:path';
+import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
+import type { SiteSource } from '../domain/site-source.ts';
+import type { CrawlSourceOptions } from './crawl-source.ts';
+import type { LiveSiteOptions } from './live/live-site.ts';
+import type { VerifySiteOptions } from './verify/index.ts';
+
+export type { CrawlSourceOptions };
+
+/** A live site as a source. */
+export async function source(options: CrawlSourceOptions): Promise<SiteSource> {
+  const { CrawlSource } = await import('./crawl-source.ts');
+  return new CrawlSource(options);
+}
+
+export interface VerifyCrawlOptions
+  extends Omit<LiveSiteOptions, 'settings'>,
+    Pick<VerifySiteOptions, 'siteDir' | 'files' | 'picturesDir'> {
+  readonly source: CrawlSettings;
+  readonly browser: BrowserSettings;
+}
+
+/** The proof of a site that was crawled and written. @throws as `verifySite` */
+export async function verify(
+  { source: settings, siteDir, files, browser, picturesDir, ...places }: VerifyCrawlOptions,
+  events: Pick<VerifySiteOptions, 'find' | 'onProgress'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const [{ ChromiumRenderer }, { CrawledLiveSite }, { verifySite }] = await Promise.all([
+    import('./browser/chromium-renderer.ts'),
+    import('./live/live-site.ts'),
+    import('./verify/index.ts'),
+  ]);
+  const renderer = await ChromiumRenderer.make(browser, join(places.workDir, 'browser'));
+  await using live = await CrawledLiveSite.open({ ...places, settings });
+  await verifySite({ renderer, siteDir, files, live, picturesDir, ...events, signal });
+}
+
+/** Digests of the contents in the file store that the records of crawls name: they are kept for the next crawl. */
+export async function recordedContents(recordsDir: string): Promise<ReadonlySet<string>> {
+  const record = await import('./kept/crawl-record.ts');
+  return record.recordedContents(recordsDir);
+}

@@ -1,5 +1,3 @@
-import type { CrawlSettings } from '../domain/crawl.ts';
-
 /** How the crawl asks for files: one request at a time, each guarded, bounded and without redirects. */
 
 export interface FetchRequest {
@@ -38,26 +36,3 @@ export interface Fetcher {
   /** Ends every connection, also those in use. */
   close(): Promise<void>;
 }
-
-/** The way out of this machine, for every crawl. Plain data. */
-export interface CrawlNetwork {
-  readonly connectTimeoutMs: number;
-  /** A transfer without one byte for this long has failed. */
-  readonly idleTimeoutMs: number;
-  /** `env`, `off`, or the proxy's URL. */
-  readonly proxy: string;
-  readonly caFile: string | null;
-}
-
-/**
- * Opens what one crawl asks with, its secrets read from their files.
- *
- * @param spoolDir an existing folder for bodies that are too large for memory
- * @returns `credentials` tells apart who is asked as whom; it holds secrets and is kept nowhere
- * @throws DocshelfError `bad_source` where a secret cannot be read
- */
-export type OpenFetcher = (
-  settings: CrawlSettings,
-  network: CrawlNetwork,
-  spoolDir: string,
-) => Promise<{ readonly fetcher: Fetcher; readonly credentials: string }>;

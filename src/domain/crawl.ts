@@ -48,3 +48,13 @@ export interface CrawlLimits {
   readonly pageBytesMax: number;
   readonly requestTimeoutMs: number;
 }
+
+/** The way out of this machine, for every crawl. Plain data. */
+export interface CrawlNetwork {
+  readonly connectTimeoutMs: number;
+  /** A transfer without one byte for this long has failed. */
+  readonly idleTimeoutMs: number;
+  /** `env`, `off`, or the proxy's URL. */
+  readonly proxy: string;
+  readonly caFile: string | null;
+}

@@ -2,10 +2,10 @@ import { open } from 'node:fs/promises';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import { type FileEntry, isPage } from '../domain/release.ts';
+import type { SiteSink, SiteSource } from '../domain/site-source.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../web/index.ts';
 import { Findings, type FoundSoFar } from './findings.ts';
-import type { SiteSink, SiteSource } from './ports.ts';
 
 /** A collected site: what a job goes on from after an interruption. Its files are in the file store. */
 export interface SiteTable {

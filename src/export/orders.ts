@@ -1,5 +1,4 @@
-import type { CrawlNetwork } from '../crawl/ports.ts';
-import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
+import type { BrowserSettings, CrawlNetwork, CrawlSettings } from '../domain/crawl.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';

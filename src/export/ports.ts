@@ -1,5 +1,8 @@
+import type { CrawlSettings } from '../domain/crawl.ts';
 import type { ExportedBundle, ExportReport, ExportRequest, Finding, Job, JobStatus } from '../domain/job.ts';
 import type { FileEntry } from '../domain/release.ts';
+import type { SiteSource } from '../domain/site-source.ts';
+import type { CollectOrder, CrawlOrder, VerifyOrder } from './orders.ts';
 
 /** A job with what the service knows of it besides. */
 export interface StoredJob extends Job {
@@ -155,31 +158,26 @@ export interface LinkedBundle {
   readonly contentDisposition: string;
 }
 
-/** Content that a source has put into the file store itself. */
-export interface StoredContent {
-  readonly sha256: string;
-  readonly size: number;
-  /** Media type, with charset where it is text. */
-  readonly type: string;
+/** What a job asks of the crawl. The composition root hands it in: export and crawl do not know each other. */
+export interface SiteCrawler {
+  /** A live site as a source. */
+  source(order: CrawlSourceOrder): Promise<SiteSource>;
+
+  /** Opens pages of the written site in a browser, and finds where they differ from the live ones. */
+  verify(order: VerifyOrder, events: VerifyEvents, signal: AbortSignal): Promise<void>;
+
+  /** Digests of the contents in the file store that the records of crawls name. */
+  recordedContents(recordsDir: string): Promise<ReadonlySet<string>>;
 }
 
-/** Takes what a source gives, in any order. A path that is given twice is a fault of the source. */
-export interface SiteSink {
-  /** Bytes in memory, a file on disk that is copied, or what is stored. @throws DocshelfError `bad_source` for a path that no archive may have. */
-  add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void>;
-  find(finding: Finding): void;
-  /** Work done and work known, in the source's own units. */
-  progress(done: number, total: number): void;
+/** A crawl, whose settings the source of the domain holds. */
+export interface CrawlSourceOrder extends Omit<CollectOrder, 'request' | 'source' | 'crawl'>, CrawlOrder {
+  readonly settings: CrawlSettings;
 }
 
-/** Makes the site of an export: one for each kind of source. */
-export interface SiteSource {
-  /**
-   * Gives every file of the site to the sink.
-   *
-   * @throws DocshelfError `bad_source` where there is nothing to export or it cannot be read; the signal's reason when it is aborted
-   */
-  collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void>;
+export interface VerifyEvents {
+  readonly find: (finding: Finding) => void;
+  readonly onProgress: (done: number, total: number) => void;
 }
 
 /** Makes the search data that a bundle carries. */

@@ -1,7 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CrawlNetwork } from '../crawl/ports.ts';
-import type { BrowserSettings } from '../domain/crawl.ts';
+import type { BrowserSettings, CrawlNetwork } from '../domain/crawl.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';

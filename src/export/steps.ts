@@ -4,8 +4,6 @@ import { Worker } from 'node:worker_threads';
 // By their files: what reads archives, and checks manifests of others, takes the thread longer to load than a small job.
 import { archiveOrder, packBundle } from '../archive/pack-bundle.ts';
 import type { PackEntry } from '../archive/packed-entries.ts';
-import type { CrawlAdapters } from '../crawl/crawl-adapters.ts';
-import { recordedContents } from '../crawl/kept/crawl-record.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { Finding } from '../domain/job.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
@@ -27,6 +25,7 @@ import type {
   SweepOrder,
   VerifyOrder,
 } from './orders.ts';
+import type { SiteCrawler } from './ports.ts';
 import { readSiteTable, writeSiteTable } from './site-table.ts';
 
 /**
@@ -37,14 +36,14 @@ import { readSiteTable, writeSiteTable } from './site-table.ts';
 /** Source -> file store. @throws DocshelfError `bad_source`; the signal's reason */
 export async function collect(
   order: CollectOrder,
-  adapters: CrawlAdapters,
+  crawler: SiteCrawler,
   onStep: OnStep,
   signal: AbortSignal,
 ): Promise<{ readonly tableSha256: string; readonly pages: number }> {
   const { request, filesDir } = order;
   const store = new FileStore(filesDir);
   const onProgress = ({ done, total, pages }: CollectProgress): void => onStep(done, total, pages);
-  const site = await openSource(order, adapters);
+  const site = await openSource(order, crawler);
   const table = await collectSite(site, request, store, onProgress, signal);
   const pages = table.files.filter(({ path }) => isPage(path)).length;
   return { tableSha256: await writeSiteTable(store, table), pages };
@@ -73,20 +72,12 @@ export async function check(
 /** What is found where a crawled site is opened as it is written, added to what was found before. */
 export async function verify(
   order: VerifyOrder,
-  { openFetcher, openRenderer }: CrawlAdapters,
-  onStep: OnStep,
+  crawler: SiteCrawler,
+  onProgress: OnStep,
   signal: AbortSignal,
 ): Promise<FoundSoFar> {
-  const { source: settings, siteDir, files, browser, workDir, picturesDir } = order;
-  const [{ CrawledLiveSite }, { verifySite }] = await Promise.all([
-    import('../crawl/live/live-site.ts'),
-    import('../crawl/verify/index.ts'),
-  ]);
   const findings = Findings.of(order.found);
-  const renderer = await openRenderer(browser, join(workDir, 'browser'));
-  await using live = await CrawledLiveSite.open({ ...order, settings, openFetcher });
-  const find = (finding: Finding): void => findings.add(finding);
-  await verifySite({ renderer, siteDir, files, live, picturesDir, find, onProgress: onStep, signal });
+  await crawler.verify(order, { find: (finding) => findings.add(finding), onProgress }, signal);
   return findings.soFar;
 }
 
@@ -126,9 +117,12 @@ export async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal
 }
 
 /** Removes manifests and files that no kept bundle holds. */
-export async function sweep({ keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepOrder): Promise<void> {
+export async function sweep(
+  { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepOrder,
+  crawler: SiteCrawler,
+): Promise<void> {
   const manifests = new ManifestStore(manifestsDir);
-  const files = await recordedContents(recordsDir);
+  const files = new Set(await crawler.recordedContents(recordsDir));
   for (const contentSha256 of keep) {
     const bytes = await manifests.read(contentSha256);
     if (bytes === null) continue;

@@ -1,8 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRenderer } from '../../src/crawl/browser/open-renderer.ts';
-import { openFetcher } from '../../src/crawl/fetch/open-fetcher.ts';
+import * as crawler from '../../src/crawl/index.ts';
 import { verify } from '../../src/export/steps.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 import { type CrawledSite, CrawlHome, crawlOf } from '../crawl/crawled-site.ts';
@@ -91,7 +90,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
         workDir: join(home.dir, `verify-${job}`),
         picturesDir: join(home.dir, `pictures-${job}`),
       },
-      { openFetcher, openRenderer },
+      crawler,
       () => undefined,
       AbortSignal.timeout(100_000),
     );

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type LivePage, livePageOf } from '../../src/crawl/render/index.ts';
-import type { AnswerRequest, PageRenderer } from '../../src/crawl/render/ports.ts';
-import { type LiveSite, verifySite } from '../../src/crawl/verify/index.ts';
+import type { AnswerRequest } from '../../src/crawl/render/ports.ts';
+import { type LiveSite, type VerifySiteOptions, verifySite } from '../../src/crawl/verify/index.ts';
 import type { Finding } from '../../src/domain/job.ts';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)(`verifySite()${whyNoChromium}`, () => {
   async function verify(
     written: Readonly<Record<string, string | Uint8Array>>,
     live: LiveSite | null,
-    renderer?: PageRenderer,
+    renderer?: VerifySiteOptions['renderer'],
   ) {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-verify-'));
     folders.push(folder);

@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openRenderer } from '../../src/crawl/browser/open-renderer.ts';
-import { openFetcher } from '../../src/crawl/fetch/open-fetcher.ts';
-import { CrawlSource, type CrawlSourceOptions } from '../../src/crawl/index.ts';
+import { CrawlSource, type CrawlSourceOptions } from '../../src/crawl/crawl-source.ts';
 import type { CrawlSettings } from '../../src/domain/crawl.ts';
 import type { Finding } from '../../src/domain/job.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
-import type { SiteSink, StoredContent } from '../../src/export/ports.ts';
+import type { SiteSink, StoredContent } from '../../src/domain/site-source.ts';
 import { FileStore } from '../../src/files/file-store.ts';
 
 const PAGE_ENTRY = new URL('../../src/crawl/worker.ts', import.meta.url).href;
@@ -51,12 +49,9 @@ export class CrawlHome {
     return new CrawlSource({
       settings,
       hosts: [],
-      archiveLimits: ARCHIVE_LIMITS,
-      openFetcher,
-      openRenderer,
+      limits: ARCHIVE_LIMITS,
       browser: { sandbox: 'off', tabs: 2, pageMsMax: 20_000, verify: 'off' },
       network: { connectTimeoutMs: 2_000, idleTimeoutMs: 2_000, proxy: 'off', caFile: null },
-      store: this.store,
       filesDir: join(this.dir, 'files'),
       workDir: join(this.dir, `work-${process.pid}-${this.#attempts}`),
       journalDir: join(this.dir, `journal-${job}`),

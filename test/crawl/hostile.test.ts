@@ -104,7 +104,7 @@ describe('a hostile site', () => {
       '/good': '<p>good',
     });
     const settings = crawlOf(`${site.origin}/`, limits({ requestTimeoutMs: 1_000, pageBytesMax: 100_000 }));
-    const crawled = await home.crawl(settings, { options: { archiveLimits: TIGHT } });
+    const crawled = await home.crawl(settings, { options: { limits: TIGHT } });
     expect(crawled.paths).toEqual(['404.html', 'good.html', 'index.html']);
     const lost = crawled.found('not_fetched').map((detail) => new URL(detail.split(': ')[0] ?? '').pathname);
     expect(lost.sort()).toEqual(['/bomb', '/bomb.png', '/declared', '/drip', '/huge', '/huge.png', '/liar']);
@@ -164,7 +164,7 @@ describe('a hostile site', () => {
       '/deep': `${'<div>'.repeat(50_000)}<a href="/">start</a>`,
     });
     const settings = crawlOf(`${site.origin}/`, limits({ pageBytesMax: 16 * 1024 ** 2 }));
-    const crawled = await home.crawl(settings, { options: { archiveLimits: { ...TIGHT, entriesMax: 200 } } });
+    const crawled = await home.crawl(settings, { options: { limits: { ...TIGHT, entriesMax: 200 } } });
     expect(crawled.text('deep.html')).toContain('<a href="index.html">');
     expect(crawled.found('left_out').length).toBeGreaterThan(1_000);
     expect(site.requests.length).toBeLessThan(300);

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SiteSink, SiteSource } from '../../src/domain/site-source.ts';
 import { type CollectProgress, collectSite } from '../../src/export/collect.ts';
-import type { SiteSink, SiteSource } from '../../src/export/ports.ts';
 import { readSiteTable, writeSiteTable } from '../../src/export/site-table.ts';
 import { FileStore } from '../../src/files/file-store.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Finding } from '../../src/domain/job.ts';
-import type { SiteSink } from '../../src/export/ports.ts';
+import type { SiteSink } from '../../src/domain/site-source.ts';
 
 /** Keeps what a source gives, as text. */
 export class RecordingSink implements SiteSink {

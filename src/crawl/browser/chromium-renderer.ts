@@ -1,5 +1,7 @@
+import { mkdir } from 'node:fs/promises';
+import type { BrowserSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { AnswerRequest, PageRenderer, RenderedPage, RenderOptions, RenderSession } from '../render/ports.ts';
+import type { AnswerRequest, RenderedPage, RenderOptions, RenderSession } from '../render/ports.ts';
 import { ChromiumBrowser, type ChromiumSettings } from './chromium-browser.ts';
 import type { ChromiumTab } from './chromium-tab.ts';
 
@@ -7,13 +9,20 @@ import type { ChromiumTab } from './chromium-tab.ts';
 const STARTS_IN_VAIN_MAX = 3;
 
 /** Renders pages in the system's Chromium: each session in a browser of its own. */
-export class ChromiumRenderer implements PageRenderer {
+export class ChromiumRenderer {
   readonly #settings: ChromiumSettings;
 
   constructor(settings: ChromiumSettings) {
     this.#settings = settings;
   }
 
+  /** As this process's environment names it. @param tempDir a folder for what the browser has on the disk */
+  static async make(settings: BrowserSettings, tempDir: string): Promise<ChromiumRenderer> {
+    await mkdir(tempDir, { recursive: true });
+    return new ChromiumRenderer({ ...settings, env: process.env, tempDir });
+  }
+
+  /** @throws DocshelfError `browser_missing`, `browser_failed` */
   async open(answer: AnswerRequest): Promise<RenderSession> {
     const session = new ChromiumSession(this.#settings, answer);
     await session.start();

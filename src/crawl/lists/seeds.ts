@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { CrawlSettings } from '../../domain/crawl.ts';
-import { badSource } from '../../export/sources/bad-source.ts';
+import { badSource } from '../../domain/site-source.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import type { Crawl } from '../crawl.ts';
 import { type Entry, hasContent } from '../entry.ts';

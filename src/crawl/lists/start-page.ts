@@ -1,6 +1,6 @@
 import type { CrawlSettings } from '../../domain/crawl.ts';
 import { linkWithoutSecrets } from '../../domain/secret.ts';
-import { badSource } from '../../export/sources/bad-source.ts';
+import { badSource } from '../../domain/site-source.ts';
 import { isPageType } from '../ask/answer-type.ts';
 import type { Answering } from '../ask/answering.ts';
 import { mediaTypeOf } from '../ask/fetched-url.ts';

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
-import type { CrawlSettings } from '../../domain/crawl.ts';
+import type { CrawlNetwork, CrawlSettings } from '../../domain/crawl.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { storedAnswer } from '../ask/stored-answer.ts';
 import { KeptContent } from '../kept/content-packs.ts';
 import { CrawlRecord } from '../kept/crawl-record.ts';
 import { journaled } from '../kept/journal.ts';
-import type { CrawlNetwork, FetchedAnswer, Fetcher, OpenFetcher } from '../ports.ts';
+import type { FetchedAnswer, Fetcher } from '../ports.ts';
 import type { AnswerRequest, PageRequest } from '../render/ports.ts';
 import { Scope } from '../scope.ts';
 import type { LiveSite } from '../verify/index.ts';
@@ -14,7 +14,6 @@ import { type LivePages, readLivePages } from './live-pages.ts';
 export interface LiveSiteOptions {
   readonly settings: CrawlSettings;
   readonly network: CrawlNetwork;
-  readonly openFetcher: OpenFetcher;
   readonly domain: string;
   readonly filesDir: string;
   readonly journalDir: string;
@@ -45,13 +44,14 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
   }
 
   private constructor(options: LiveSiteOptions, scope: Scope, pages: LivePages) {
-    const { settings, network, openFetcher, domain, filesDir, journalDir, recordsDir, workDir } = options;
+    const { settings, network, domain, filesDir, journalDir, recordsDir, workDir } = options;
     this.#pages = pages;
     this.#scope = scope;
     this.#recorded = journaled(journalDir);
     const recordDir = new CrawlRecord(recordsDir, domain).dir;
     this.#kept = new KeptContent(new FileStore(filesDir), { jobDir: journalDir, recordDir });
     this.#openFetcher = async () => {
+      const { openFetcher } = await import('../fetch/open-fetcher.ts');
       await mkdir(workDir, { recursive: true });
       return (await openFetcher(settings, network, workDir)).fetcher;
     };

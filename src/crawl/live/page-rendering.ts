@@ -2,12 +2,13 @@ import type { RenderSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Naming } from '../admission.ts';
 import { storedAnswer } from '../ask/stored-answer.ts';
+import type { ChromiumRenderer } from '../browser/chromium-renderer.ts';
 import type { Crawl } from '../crawl.ts';
 import type { CrawlFindings } from '../crawl-findings.ts';
 import type { ContentEntry } from '../entry.ts';
 import type { KeptContent } from '../kept/content-packs.ts';
 import { chooseHtml, findingsOf, type LivePage, livePageOf } from '../render/index.ts';
-import type { AnswerRequest, PageRenderer, PageRequest, RenderSession } from '../render/ports.ts';
+import type { AnswerRequest, PageRequest, RenderSession } from '../render/ports.ts';
 import type { Scope } from '../scope.ts';
 
 export interface PageRenderingOptions {
@@ -34,7 +35,7 @@ export class PageRendering {
   #session: RenderSession | null = null;
 
   /** @throws DocshelfError `browser_missing`, `browser_failed` */
-  static async open(renderer: PageRenderer, options: PageRenderingOptions): Promise<PageRendering> {
+  static async open(renderer: Pick<ChromiumRenderer, 'open'>, options: PageRenderingOptions): Promise<PageRendering> {
     const rendering = new PageRendering(options);
     rendering.#session = await renderer.open(rendering.#answer);
     return rendering;

@@ -1,4 +1,3 @@
-import type { BrowserSettings } from '../../domain/crawl.ts';
 import type { FetchedAnswer } from '../ports.ts';
 
 /** A request that a page causes, as whoever answers it needs it. */
@@ -91,17 +90,4 @@ export interface RenderSession {
   render(url: string, options: RenderOptions): Promise<RenderedPage>;
 
   close(): Promise<void>;
-}
-
-/**
- * Makes a renderer of the system's browser.
- *
- * @param tempDir a folder for what it has on the disk
- */
-export type OpenRenderer = (settings: BrowserSettings, tempDir: string) => Promise<PageRenderer>;
-
-/** Renders pages as a reader's browser does. */
-export interface PageRenderer {
-  /** @throws DocshelfError `browser_missing`, `browser_failed` */
-  open(answer: AnswerRequest): Promise<RenderSession>;
 }

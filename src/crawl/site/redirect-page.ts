@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../export/markdown/escape-html.ts';
+import { escapeHtml } from '../../web/escape-html.ts';
 
 /** A page that leads on, for hosts that know no redirects. */
 export function redirectPage(target: string, canonical: string): string {

@@ -1,5 +1,5 @@
 import { Lanes } from '../../archive/lanes.ts';
-import type { SiteSink, StoredContent } from '../../export/ports.ts';
+import type { SiteSink, StoredContent } from '../../domain/site-source.ts';
 import type { FileStore, StoredFile } from '../../files/file-store.ts';
 import { mediaTypeOf } from '../../web/index.ts';
 import { encodePath, relativeUrl } from '../../web/rewrite/index.ts';

@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
+import type { ChromiumRenderer } from '../browser/chromium-renderer.ts';
 import { hasText, type LivePage, livePageOf } from '../render/live-page.ts';
-import type { AnswerRequest, PageRenderer, RenderSession } from '../render/ports.ts';
+import type { AnswerRequest, RenderSession } from '../render/ports.ts';
 import { compareText } from './compare-text.ts';
 import { type Judged, judgePage } from './judge-page.ts';
 import { sampleOf } from './sample.ts';
@@ -25,7 +26,7 @@ export interface LiveSite {
 }
 
 export interface VerifySiteOptions {
-  readonly renderer: PageRenderer;
+  readonly renderer: Pick<ChromiumRenderer, 'open'>;
   /** Holds the written files, at their paths. */
   readonly siteDir: string;
   readonly files: readonly FileEntry[];

@@ -1,5 +1,5 @@
-import { showName } from '../../archive/refuse.ts';
 import type { Finding } from '../../domain/job.ts';
+import { showName } from '../../domain/show-name.ts';
 import type { Reference } from '../../web/index.ts';
 import type { CheckedPage, CheckedPages } from './checked-pages.ts';
 import type { ServedSite } from './served-site.ts';

@@ -1,6 +1,6 @@
 /** The source of sites that are a folder of Markdown. */
 import type { ExportRequest } from '../../domain/job.ts';
-import type { SiteSink, SiteSource } from '../ports.ts';
+import type { SiteSink, SiteSource } from '../../domain/site-source.ts';
 import { renderMarkdownSite } from './render-site.ts';
 
 export { type MarkdownSiteOptions, renderMarkdownSite } from './render-site.ts';

@@ -1,5 +1,5 @@
 import type { Finding } from '../../domain/job.ts';
-import { escapeHtml } from './escape-html.ts';
+import { escapeHtml } from '../../web/escape-html.ts';
 import { layoutNotFound, layoutPage, type PageContent } from './layout/page.ts';
 import type { View } from './layout/view.ts';
 import type { MarkdownRenderer } from './render/render-markdown.ts';

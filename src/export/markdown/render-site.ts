@@ -5,8 +5,8 @@
  */
 import type { ExportRequest, Finding } from '../../domain/job.ts';
 import { isPage } from '../../domain/release.ts';
-import type { SiteSink } from '../ports.ts';
-import { badSource } from '../sources/bad-source.ts';
+import type { SiteSink } from '../../domain/site-source.ts';
+import { badSource } from '../../domain/site-source.ts';
 import { FullText, layoutLlms } from './layout/llms.ts';
 import { layoutRedirect } from './layout/page.ts';
 import { layoutSitemap } from './layout/sitemap.ts';

@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { extractArchive, inspectArchive } from '../../archive/index.ts';
-import { showName } from '../../archive/refuse.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
-import { badSource } from './bad-source.ts';
+import { showName } from '../../domain/show-name.ts';
+import { badSource } from '../../domain/site-source.ts';
 
 export interface UnpackedArchive {
   /** The folder that the site is in now. */

@@ -2,13 +2,14 @@ import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { canonicalName, decodeName } from '../../archive/name.ts';
-import { refusalsOf, showName } from '../../archive/refuse.ts';
+import { refusalsOf } from '../../archive/refuse.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
+import { showName } from '../../domain/show-name.ts';
+import { badSource } from '../../domain/site-source.ts';
 import { isHidden } from '../../web/resolve.ts';
-import { badSource } from './bad-source.ts';
 
 /** A file of the folder that may stand in a bundle. */
 export interface FoundFile {

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../escape-html.ts';
+import { escapeHtml } from '../../../web/escape-html.ts';
 import { firstPageIn, type NavigationNode } from '../site/navigation-node.ts';
 import { referenceOf, type View } from './view.ts';
 

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../escape-html.ts';
+import { escapeHtml } from '../../../web/escape-html.ts';
 import type { Page } from '../site/page.ts';
 import type { Site } from '../site/read-site.ts';
 import { canonicalOf } from './view.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { escapeHtml } from '../escape-html.ts';
+import { escapeHtml } from '../../../web/escape-html.ts';
 import type { Tone } from '../source/tone.ts';
 
 /** The theme's own files, made for one site. */

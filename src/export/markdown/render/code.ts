@@ -1,5 +1,5 @@
 import hljs from 'highlight.js';
-import { escapeHtml } from '../escape-html.ts';
+import { escapeHtml } from '../../../web/escape-html.ts';
 
 /** UTF-16 code units. Longer code is data, and colours in it help nobody; some grammars take seconds for it. */
 const HIGHLIGHTED_LENGTH_MAX = 100_000;

@@ -1,5 +1,5 @@
 import { type Token as HtmlToken, Tokenizer } from 'parse5';
-import { escapeHtml } from '../escape-html.ts';
+import { escapeHtml } from '../../../web/escape-html.ts';
 import type { Token } from './token.ts';
 
 /** The reference as the page is to have it; null: none. */

@@ -2,7 +2,7 @@ import { constants, open, stat } from 'node:fs/promises';
 import { DocshelfError, errnoOf } from '../../../domain/errors.ts';
 import type { Finding } from '../../../domain/job.ts';
 import { ARCHIVE_LIMITS } from '../../../domain/limits.ts';
-import { badSource } from '../../sources/bad-source.ts';
+import { badSource } from '../../../domain/site-source.ts';
 import { type FoundFile, walkFolder } from '../../sources/walk-folder.ts';
 
 /** One file of the source folder: its path in the site in NFC, and where its bytes are. */
