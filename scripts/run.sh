@@ -44,6 +44,8 @@ build() {
 
 lint() {
   "$bin/biome" check --error-on-warnings .
+  # Promises by their real types: biome's own inference took four minutes for these two rules, and found fewer faults.
+  "$bin/oxlint" --type-aware --deny-warnings .
   "$bin/tsc" -p tsconfig.json
 }
 

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { fetchHelm } from '../helm/chart.ts';
@@ -203,14 +204,10 @@ describe.skipIf(!HAS_REGISTRY || !HAS_MINISIGN)('docs/air-gap.md, followed word 
 
 /** Pushes for the stand-in of oras, which is a process of its own. */
 async function pushServer(registry: Registry, folder: () => string): Promise<number> {
-  const server = await httpServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', async () => {
-      const { repository, tag, name, mediaType } = JSON.parse(Buffer.concat(chunks).toString());
-      await registry.push(repository, tag, [{ bytes: await readFile(join(folder(), name)), mediaType, title: name }]);
-      response.end();
-    });
+  const server = await httpServer(async (request, response) => {
+    const { repository, tag, name, mediaType } = JSON.parse(await text(request));
+    await registry.push(repository, tag, [{ bytes: await readFile(join(folder(), name)), mediaType, title: name }]);
+    response.end();
   });
   bench.onEnd(() => server.close());
   return Number(server.host.split(':')[1]);

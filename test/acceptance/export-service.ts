@@ -1,14 +1,13 @@
-import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import type { ExportReport, Job } from '../../src/domain/job.ts';
 import type { BundleLink } from '../../src/export/service.ts';
 import type { Problem } from '../../src/http/problem.ts';
 import { type Bench, type ConfigFile, type DaemonProcess, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
+import { httpServer } from '../helpers/local-server.ts';
 import { sha256Of } from './bundles.ts';
 
 /** A daemon of the service side: organizations with keys and sources, and the calls of its API. */
@@ -233,24 +232,13 @@ export async function startAgain(bench: Bench, { daemon, origin }: Exporter, env
  */
 export async function holdJobs(bench: Bench): Promise<{ readonly config: ConfigFile; open(): void }> {
   const gate = Promise.withResolvers<void>();
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (chunk: Buffer) => {
-      body += chunk.toString();
-    });
-    request.on('end', async () => {
-      await gate.promise;
-      const { input } = JSON.parse(body) as { input: readonly string[] };
-      const data = input.map((_, index) => ({ index, embedding: Array.from({ length: 32 }, (_, at) => at + 1) }));
-      response.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  bench.onEnd(() => {
-    server.closeAllConnections();
-    server.close();
+  const server = await httpServer(async (request, response) => {
+    const { input } = JSON.parse(await text(request)) as { input: readonly string[] };
+    await gate.promise;
+    const data = input.map((_, index) => ({ index, embedding: Array.from({ length: 32 }, (_, at) => at + 1) }));
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ data }));
   });
-  const { port } = server.address() as AddressInfo;
-  const model = { url: `http://127.0.0.1:${port}/v1/embeddings`, model: 'held' };
+  bench.onEnd(() => server.close());
+  const model = { url: `${server.origin}/v1/embeddings`, model: 'held' };
   return { config: { search: { model }, network: { idleTimeout: '5m', totalTimeout: '10m' } }, open: gate.resolve };
 }

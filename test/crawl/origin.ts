@@ -1,5 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { type Answer, httpServer, type LocalServer } from '../helpers/local-server.ts';
 
 /** What an address answers: a page's markup, or all of it. */
 export type OriginFile =
@@ -10,7 +9,7 @@ export type OriginFile =
       readonly headers?: Readonly<Record<string, string>>;
       readonly body?: string | Uint8Array;
     }
-  | ((request: IncomingMessage, response: ServerResponse) => void);
+  | Answer;
 
 export interface Origin extends LocalServer {
   /** How often each address was asked for, as it was sent. */

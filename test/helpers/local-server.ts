@@ -12,7 +12,10 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-export async function httpServer(answer: RequestListener): Promise<LocalServer> {
+/** Answers a request, at once or later; what it throws fails the run. */
+export type Answer = (...exchange: Parameters<RequestListener>) => unknown;
+
+export async function httpServer(answer: Answer): Promise<LocalServer> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
@@ -21,7 +24,7 @@ export async function httpServer(answer: RequestListener): Promise<LocalServer> 
   return listen(server, 'http', requests);
 }
 
-export async function tlsServer(tls: { key: string; cert: string }, answer: RequestListener): Promise<LocalServer> {
+export async function tlsServer(tls: { key: string; cert: string }, answer: Answer): Promise<LocalServer> {
   const requests: IncomingMessage[] = [];
   const server = createTlsServer(tls, (request, response) => {
     requests.push(request);

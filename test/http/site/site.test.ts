@@ -39,7 +39,8 @@ function siteApp(release: ReleaseView | null, status: SiteStatus = { state: 'rea
 
 /** The site on a real socket, and its port. */
 async function listen(...args: Parameters<typeof siteApp>): Promise<number> {
-  const listener = createServer(getRequestListener(siteApp(...args).fetch));
+  const answer = getRequestListener(siteApp(...args).fetch);
+  const listener = createServer((...exchange) => void answer(...exchange));
   listeners.push(listener);
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');

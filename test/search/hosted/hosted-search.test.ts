@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
@@ -6,7 +6,7 @@ import { Secret } from '../../../src/domain/secret.ts';
 import { parseHostedResults } from '../../../src/search/hosted/hosted-results.ts';
 import { HostedSearch, type HostedSearchOptions } from '../../../src/search/hosted/hosted-search.ts';
 import type { SearchRequest, SearchResult } from '../../../src/search/ports.ts';
-import { httpServer, type LocalServer } from '../../helpers/local-server.ts';
+import { type Answer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
 
 const KEY = 'svc_dsc_canary';
@@ -33,11 +33,7 @@ const requestOf = (changes: Partial<SearchRequest> = {}): SearchRequest => ({
 });
 
 /** A hosted search that answers like that, in front of a local one that always finds `/local`. */
-async function hostedBy(
-  answer: RequestListener,
-  changes: Partial<HostedSearchOptions> = {},
-  allowedHosts: string[] = [],
-) {
+async function hostedBy(answer: Answer, changes: Partial<HostedSearchOptions> = {}, allowedHosts: string[] = []) {
   const server = await httpServer(answer);
   const client = httpClientOf({ allowedHosts });
   closing.push(
@@ -59,7 +55,7 @@ async function hostedBy(
 const briefOf = ({ path, metadata }: SearchResult) => `${metadata.source} ${path}`;
 
 const answering =
-  (body: unknown, status = 200): RequestListener =>
+  (body: unknown, status = 200): Answer =>
   (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
@@ -80,7 +76,7 @@ describe('HostedSearch', () => {
     expect(faults).toEqual([]);
   });
 
-  it.each<[string, RequestListener]>([
+  it.each<[string, Answer]>([
     ['refuses the key', answering({ error: 'no' }, 401)],
     ['is over its limit', answering({ error: 'slow down' }, 429)],
     ['is broken', answering({}, 500)],

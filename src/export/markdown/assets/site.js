@@ -51,13 +51,14 @@ function startCopyButton(block) {
   button.type = 'button';
   button.className = 'copy';
   button.textContent = copy;
-  button.addEventListener('click', async () => {
+  const copyCode = async () => {
     await navigator.clipboard.writeText(block.querySelector('code').textContent);
     button.textContent = copied;
     setTimeout(() => {
       button.textContent = copy;
     }, 1600);
-  });
+  };
+  button.addEventListener('click', () => void copyCode());
   block.append(button);
 }
 
