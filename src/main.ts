@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import module from 'node:module';
-import type { Builders } from './cli/index.ts';
 
 /** The process: arguments in, exit code out. What commands need built is loaded when they ask for it. */
 
@@ -27,16 +26,6 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-const builders: Builders = {
-  startDaemon: async (options) => (await import('./app/index.ts')).startDaemon({ ...options, programVersion: version }),
-  openShelf: async (config, onProgress) => (await import('./app/index.ts')).openCommandShelf(config, onProgress),
-  search: async (config, release, request) => (await import('./app/index.ts')).searchOnce(config, release, request),
-  featureReport: async (config, domain) => (await import('./app/index.ts')).featureReport(config, domain),
-  diagnose: async (loaded) => (await import('./app/doctor/index.ts')).diagnose(loaded),
-  openSources: async (config) => (await import('./app/index.ts')).openCommandSources(config),
-  openExportService: async (config, at) => (await import('./app/export-client.ts')).openExportService(config, at),
-};
-
 // A reader that goes away (`docshelf bundle list | head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
@@ -44,4 +33,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const { run } = await import('./cli/index.ts');
-process.exitCode = await run(process.argv.slice(2), version, builders);
+process.exitCode = await run(process.argv.slice(2), version);

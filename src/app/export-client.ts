@@ -5,15 +5,20 @@ import { HttpBundleSource } from '../deploy/sources/http-bundle-source.ts';
 import type { Secret } from '../domain/secret.ts';
 import { Network } from './network.ts';
 
-/** The client of a static export service for one command, and the way to the bundles that it links to. */
-export async function openExportService(
-  config: Config,
-  at: { readonly apiUrl: string; readonly key: Secret },
-): Promise<{
+export interface ServiceAddress {
+  readonly apiUrl: string;
+  readonly key: Secret;
+}
+
+export interface OpenExportService {
   readonly service: ExportService;
+  /** Where the service's links are fetched from: http(s) alone. */
   readonly sources: readonly BundleSource[];
   close(): Promise<void>;
-}> {
+}
+
+/** The client of a static export service for one command, by the `network` rules of the config. */
+export async function openExportService(config: Config, at: ServiceAddress): Promise<OpenExportService> {
   const network = new Network(config);
   const client = await network.client();
   return {

@@ -39,9 +39,12 @@ export async function startDaemon(options: {
 }
 
 /** The places that bundles come from, for one command. */
-export async function openCommandSources(
-  config: Config,
-): Promise<{ readonly sources: readonly BundleSource[]; close(): Promise<void> }> {
+export interface OpenSources {
+  readonly sources: readonly BundleSource[];
+  close(): Promise<void>;
+}
+
+export async function openCommandSources(config: Config): Promise<OpenSources> {
   const network = new Network(config);
   return { sources: await openSources(config, await network.client()), close: () => network.close() };
 }

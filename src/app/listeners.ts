@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { organizationsOf } from '../domain/organization.ts';
-import { type AdminOptions, createAdminApp } from '../http/admin.ts';
+import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
 import type { Access } from '../http/api/keys.ts';
 import { RateLogFile } from '../http/limits/rate-log-file.ts';
 import { ORGANIZATION_RATE } from '../http/limits/sliding-log.ts';

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { ConfigError, type LoadedConfig } from '../config/index.ts';
 import { type Diagnosis, faulty, sound } from '../domain/diagnosis.ts';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
-import type { Builders } from './builders.ts';
 import { type CommonOptions, command, loadFor, print, printJson, ToldFailure } from './command.ts';
 
 const MARK: Readonly<Record<Diagnosis['state'], string>> = {
@@ -13,13 +12,13 @@ const MARK: Readonly<Record<Diagnosis['state'], string>> = {
 };
 const COLUMN = 9;
 
-export function doctorCommand(builders: Builders): Command {
+export function doctorCommand(): Command {
   return command(
     'doctor',
     'look at config, folders, space, clock and network, and say what to do',
     'docshelf doctor --config config.yaml',
   ).action(async (options: CommonOptions) => {
-    const found = await examine(options, builders);
+    const found = await examine(options);
     const faults = found.filter(({ state }) => state === 'fault');
     if (options.json === true) printJson({ ok: faults.length === 0, checks: found });
     else print(asText(found));
@@ -29,7 +28,7 @@ export function doctorCommand(builders: Builders): Command {
 }
 
 /** Without a sound config there is nothing to look at: its faults are the diagnosis. */
-async function examine(options: CommonOptions, builders: Builders): Promise<readonly Diagnosis[]> {
+async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
   let loaded: LoadedConfig;
   try {
     loaded = await loadFor(options);
@@ -44,7 +43,7 @@ async function examine(options: CommonOptions, builders: Builders): Promise<read
     loaded.file === null
       ? 'There is no config file: the defaults and the environment hold. "docshelf init" writes one.'
       : `"${loaded.file}" is sound.`;
-  return [sound('config', 'config', config), ...(await builders.diagnose(loaded))];
+  return [sound('config', 'config', config), ...(await (await import('../app/doctor/index.ts')).diagnose(loaded))];
 }
 
 const MEND = 'Mend what is named; "docshelf config check" looks at the config alone.';

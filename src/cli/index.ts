@@ -1,10 +1,7 @@
 import { type Command, CommanderError } from 'commander';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
-import type { Builders } from './builders.ts';
 import { reportFailure, ToldFailure } from './command.ts';
 import { createProgram } from './program.ts';
-
-export type { Builders } from './builders.ts';
 
 /**
  * Runs one command.
@@ -12,8 +9,8 @@ export type { Builders } from './builders.ts';
  * @param args what follows the program's name
  * @returns the exit code, after sysexits(3)
  */
-export async function run(args: readonly string[], version: string, builders: Builders): Promise<number> {
-  const program = createProgram(version, builders);
+export async function run(args: readonly string[], version: string): Promise<number> {
+  const program = createProgram(version);
   neverExit(program);
   if (args.length === 0) {
     program.outputHelp();

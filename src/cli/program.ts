@@ -1,18 +1,17 @@
 import { Command } from 'commander';
-import type { Builders } from './builders.ts';
-import { bundleCommand } from './bundle.ts';
-import { completionCommand } from './completion.ts';
+import { bundleCommand } from './bundle/index.ts';
 import { configCommand } from './config.ts';
-import { define } from './definitions.ts';
 import { doctorCommand } from './doctor.ts';
-import { exportCommand } from './export.ts';
+import { exportCommand } from './export/index.ts';
 import { featuresCommand } from './features.ts';
 import { healthcheckCommand } from './healthcheck.ts';
-import { initCommand } from './init.ts';
+import { completionCommand } from './help/completion.ts';
+import { define } from './help/definitions.ts';
+import { initCommand } from './init/index.ts';
 import { keysCommand } from './keys.ts';
 import { searchCommand } from './search.ts';
 import { serveCommand } from './serve.ts';
-import { transferCommand } from './transfer.ts';
+import { transferCommand } from './transfer/index.ts';
 
 const FIRST_STEPS = `
 First steps:
@@ -24,7 +23,7 @@ First steps:
 The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
 
 /** The whole program, defined and not run: what is parsed, completed by shells, and told of on the man page. */
-export function createProgram(version: string, builders: Builders): Command {
+export function createProgram(version: string): Command {
   const program = new Command('docshelf')
     .description(
       'The self-hosted home of documentation bundles: serves a pinned version, swaps it on reload, online or offline.',
@@ -34,16 +33,16 @@ export function createProgram(version: string, builders: Builders): Command {
     .enablePositionalOptions()
     .addHelpText('after', FIRST_STEPS);
   for (const command of [
-    serveCommand(builders),
+    serveCommand(version),
     configCommand(),
-    bundleCommand(builders),
-    featuresCommand(builders),
-    searchCommand(builders),
-    exportCommand(builders),
+    bundleCommand(),
+    featuresCommand(),
+    searchCommand(),
+    exportCommand(),
     keysCommand(),
-    transferCommand(builders),
+    transferCommand(),
     healthcheckCommand(),
-    doctorCommand(builders),
+    doctorCommand(),
     initCommand(),
     completionCommand(() => define(program)),
   ]) {

@@ -1,4 +1,4 @@
-import type { OnProgress } from './builders.ts';
+import type { DeployEvent } from '../deploy/index.ts';
 import { toMiB } from './table.ts';
 
 const BAR_CELLS = 24;
@@ -14,7 +14,7 @@ export class ProgressBar {
   #drawnAt = 0;
   #isShown = false;
 
-  readonly update: OnProgress = ({ phase, name, doneBytes, totalBytes }) => {
+  readonly update = ({ phase, name, doneBytes, totalBytes }: DeployEvent & { kind: 'progress' }): void => {
     const share = totalBytes === null || totalBytes === 0 ? null : doneBytes / totalBytes;
     this.draw(phase, share, `${toMiB(doneBytes)}  ${name}`);
   };

@@ -3,7 +3,6 @@ import type { Config } from '../config/index.ts';
 import { dataPaths, ReleaseStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
-import type { Builders } from './builders.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
 import { daemonStatus, findDaemon } from './daemon-client.ts';
 
@@ -19,7 +18,7 @@ interface SearchOptions extends CommonOptions {
   readonly limit: string;
 }
 
-export function searchCommand(builders: Builders): Command {
+export function searchCommand(): Command {
   return command(
     'search',
     'search the documentation, with or without a daemon',
@@ -46,7 +45,11 @@ export function searchCommand(builders: Builders): Command {
           },
         );
       }
-      const results = await builders.search(config, { digest: pointer.digest, label }, request);
+      const results = await (await import('../app/index.ts')).searchOnce(
+        config,
+        { digest: pointer.digest, label },
+        request,
+      );
       if (options.json === true) printJson(results);
       else print(results.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n'));
     });

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
-import type { Builders } from './builders.ts';
 import { type CommonOptions, command, loadFor } from './command.ts';
-import { offerInit } from './first-run.ts';
+import { offerInit } from './init/first-run.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { notifyServiceManager } from './service-manager.ts';
 
-export function serveCommand(builders: Builders): Command {
+export function serveCommand(programVersion: string): Command {
   return command(
     'serve',
     'run the daemon: serve the site, follow the config',
@@ -14,10 +13,11 @@ export function serveCommand(builders: Builders): Command {
     const found = await loadFor(options);
     const loaded = (await offerInit(found)) ? await loadFor(options) : found;
     const progress = new ProgressBar();
-    const daemon = await builders.startDaemon({
+    const daemon = await (await import('../app/index.ts')).startDaemon({
       loaded,
       reload: () => loadFor(options),
       onProgress: progress.update,
+      programVersion,
     });
     const api = daemon.apiUrl === null ? '' : `, api on ${daemon.apiUrl}`;
     daemon.say(`site on ${daemon.siteUrl}, admin on ${daemon.adminUrl}${api}`);

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere, replaceFile } from '../files/index.ts';
-import { isAlive, type Owner, parseOwner, thisProcess } from './owner.ts';
+import { isAlive, type Owner, parseOwner, readIfThere, replaceFile, thisProcess } from '../files/index.ts';
 import type { DataPaths } from './releases/data-folder.ts';
 
 /** What a running daemon says of itself in the data folder, for the command line and for daemons that share the folder. */
@@ -32,7 +31,7 @@ export class DaemonRegistration {
 
   /** Begins the mark. Before this call, and where it never comes (the command line), nothing is written. */
   async announce(adminUrl: string | null): Promise<void> {
-    this.#mark = { owner: await thisProcess(), adminUrl, serves: [] };
+    this.#mark = { owner: thisProcess(), adminUrl, serves: [] };
     await this.#write(this.#mark);
     this.#beat = setInterval(() => {
       const now = new Date();
@@ -75,7 +74,7 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
     const text = await readIfThere(file);
     if (text === null) continue;
     const mark = parseMark(text);
-    const alive = mark === null ? false : ((await isAlive(mark.owner)) ?? (await isFresh(file)));
+    const alive = mark === null ? false : (isAlive(mark.owner) ?? (await isFresh(file)));
     if (mark !== null && alive) running.push(mark);
     else await rm(file, { force: true });
   }

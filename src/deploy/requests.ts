@@ -3,10 +3,9 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DocshelfError, type PlainError, toDocshelfError } from '../domain/errors.ts';
-import { readIfThere, replaceFile } from '../files/index.ts';
+import { isAlive, parseOwner, readIfThere, replaceFile, thisProcess } from '../files/index.ts';
 import { runningDaemons } from './daemons.ts';
 import type { Deployment } from './deployment.ts';
-import { isAlive, parseOwner, thisProcess } from './owner.ts';
 import type { DataPaths } from './releases/data-folder.ts';
 
 /**
@@ -140,11 +139,11 @@ async function claim(folder: string): Promise<boolean> {
   const file = join(folder, 'claim');
   const former = await readIfThere(file);
   const owner = former === null ? null : parseOwner(former);
-  const isVoid = owner === null ? await isOlderThan(file, CLAIM_AGE_MS_MAX) : (await isAlive(owner)) === false;
+  const isVoid = owner === null ? await isOlderThan(file, CLAIM_AGE_MS_MAX) : isAlive(owner) === false;
   if (isVoid) await rm(file, { force: true });
   try {
     const handle = await open(file, 'wx');
-    await handle.writeFile(JSON.stringify(await thisProcess()));
+    await handle.writeFile(JSON.stringify(thisProcess()));
     await handle.close();
     return true;
   } catch {

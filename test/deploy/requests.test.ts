@@ -2,8 +2,8 @@ import { copyFile, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type DaemonRequest, draftRequest, type ReleaseStore } from '../../src/deploy/index.ts';
-import { thisProcess } from '../../src/deploy/owner.ts';
 import { answerRequests } from '../../src/deploy/requests.ts';
+import { thisProcess } from '../../src/files/owner.ts';
 import { runAside } from './processes.ts';
 import { codeOf, copyOf, type Seed, seedShelf, startDaemon, type TestDaemon, until } from './workbench.ts';
 
@@ -152,12 +152,12 @@ describe('answerRequests()', () => {
 
   test('carries out what a killed daemon had claimed, and not what a living one has', async () => {
     const other = await runAside(`
-      const { thisProcess } = await deploy('owner.ts');
-      say(JSON.stringify(await thisProcess()));`);
+      const { thisProcess } = await deploy('../files/owner.ts');
+      say(JSON.stringify(thisProcess()));`);
     const dead = await abandoned('dead', { action: 'activate', version: V1 });
     await writeFile(join(dead, 'claim'), other.line);
     const mine = await abandoned('mine', { action: 'activate', version: V2 });
-    await writeFile(join(mine, 'claim'), JSON.stringify(await thisProcess()));
+    await writeFile(join(mine, 'claim'), JSON.stringify(thisProcess()));
     await answer();
     expect(daemon.site.active).toBeNull();
     await other.kill();

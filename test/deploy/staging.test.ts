@@ -3,9 +3,9 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isAlive, thisProcess } from '../../src/deploy/owner.ts';
 import { foldsCase } from '../../src/deploy/releases/data-folder.ts';
 import { createStaging, removeStaging, sweepStaging } from '../../src/deploy/take-in/staging.ts';
+import { isAlive, thisProcess } from '../../src/files/owner.ts';
 import { runAside } from './processes.ts';
 import { newStore } from './workbench.ts';
 
@@ -29,10 +29,10 @@ describe('sweepStaging()', () => {
   });
 
   test('takes a process that has got the number of a dead one for another', async () => {
-    const me = await thisProcess();
-    expect(await isAlive(me)).toBe(true);
-    expect(await isAlive({ ...me, startTicks: '1' })).toBe(false);
-    expect(await isAlive({ ...me, host: `${hostname()}-other` })).toBeNull();
+    const me = thisProcess();
+    expect(isAlive(me)).toBe(true);
+    expect(isAlive({ ...me, startTicks: '1' })).toBe(false);
+    expect(isAlive({ ...me, host: `${hostname()}-other` })).toBeNull();
   });
 
   test.each([

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere } from '../../files/index.ts';
-import { isAlive, parseOwner, thisProcess } from '../owner.ts';
+import { isAlive, parseOwner, readIfThere, thisProcess } from '../../files/index.ts';
 import type { DataPaths } from '../releases/data-folder.ts';
 
 const OWNER_FILE = 'owner.json';
@@ -14,7 +13,7 @@ const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 export async function createStaging(paths: DataPaths): Promise<string> {
   const folder = join(paths.staging, randomBytes(8).toString('hex'));
   await mkdir(folder);
-  await writeFile(join(folder, OWNER_FILE), JSON.stringify(await thisProcess()));
+  await writeFile(join(folder, OWNER_FILE), JSON.stringify(thisProcess()));
   return folder;
 }
 
@@ -27,7 +26,7 @@ export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<voi
   for (const name of await readdir(paths.staging)) {
     const path = join(paths.staging, name);
     const owner = parseOwner((await readIfThere(join(path, OWNER_FILE)).catch(() => null)) ?? '');
-    const alive = owner === null ? null : await isAlive(owner);
+    const alive = owner === null ? null : isAlive(owner);
     if (alive === true) continue;
     if (alive === null) {
       const info = await stat(path).catch(() => null);

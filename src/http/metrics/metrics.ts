@@ -1,8 +1,8 @@
 import type { DeployEvent, DeployState } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
+import type { StatusReport } from '../admin/status-report.ts';
 import type { ServedRequest } from '../listener/served-request.ts';
-import type { StatusReport } from '../status-report.ts';
 import { defineMetrics } from './metric-set.ts';
 import { addProcessMetrics } from './process-metrics.ts';
 import { Registry } from './prometheus.ts';

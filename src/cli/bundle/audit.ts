@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { Config } from '../../config/index.ts';
+import type { Finding } from '../../domain/job.ts';
+import { type CommonOptions, command, loadFor, print, printJson } from '../command.ts';
+import { ProgressBar } from '../progress-bar.ts';
+import { table } from '../table.ts';
+import { storedRelease } from './stored-release.ts';
+
+interface Audit {
+  readonly version: string;
+  readonly digest: string;
+  readonly pages: number;
+  /** How many of each kind: `broken_reference`, `missing_fragment`, `off_origin_load`. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** The first 1,000, each kind with its share. */
+  readonly findings: readonly Finding[];
+}
+
+/** Findings that a person is shown; `--json` has up to 1,000. */
+const SHOWN_MAX = 50;
+
+export function bundleAuditCommand(): Command {
+  return command(
+    'audit',
+    'find references of a stored version that lead nowhere, and what its pages load from other hosts',
+    'docshelf bundle audit 2024-06-01 --json',
+  )
+    .argument('<version>', 'the version of a stored release')
+    .action(async (version: string, options: CommonOptions) => {
+      const { config } = await loadFor(options);
+      const audit = await auditStored(version, config);
+      if (options.json === true) printJson(audit);
+      else print(textOf(audit));
+    });
+}
+
+/** As an export job checks a site before it is completed: in the way that docshelf serves it. */
+async function auditStored(version: string, config: Config): Promise<Audit> {
+  const release = await storedRelease(version, config, 'audit');
+  const { checkSite, Findings } = await import('../../export/index.ts');
+  const work = await mkdtemp(join(tmpdir(), 'docshelf-audit-'));
+  const found = new Findings();
+  const progress = new ProgressBar();
+  try {
+    await checkSite({
+      siteDir: release.siteDir,
+      files: [...release.files.values()],
+      hosts: [],
+      spoolFile: join(work, 'pages'),
+      find: (finding) => found.add(finding),
+      onProgress: (done, total) => progress.draw('reading', done / Math.max(1, total), version),
+      signal: new AbortController().signal,
+    });
+  } finally {
+    progress.end();
+    await rm(work, { recursive: true, force: true });
+  }
+  const { counts, listed } = found.soFar;
+  return { version, digest: release.digest, pages: release.pages, counts, findings: listed };
+}
+
+function textOf({ version, pages, counts, findings }: Audit): string {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total === 0)
+    return `Version ${version}: ${pages} pages, every reference leads somewhere, nothing is loaded from elsewhere.`;
+  const summary = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+  const rows = findings.slice(0, SHOWN_MAX).map(({ kind, page, detail }) => [kind, page, detail]);
+  const more = total - rows.length;
+  return [
+    `Version ${version}: ${pages} pages, ${summary.join(', ')}.`,
+    table([['KIND', 'PAGE', 'REFERENCE'], ...rows]),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ].join('\n');
+}

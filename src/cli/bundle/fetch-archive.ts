@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../../config/index.ts';
+import { fetchBundle } from '../../deploy/index.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { ProgressBar } from '../progress-bar.ts';
+
+/**
+ * Fetches a bundle by its link, by the rules of `network`, and hands it over; it is gone afterwards. It is kept among
+ * the temporary files meanwhile: TMPDIR says where those are.
+ *
+ * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws
+ */
+export async function fetchArchive<T>(
+  config: Config,
+  link: Secret,
+  use: (file: string, fileName: string | null) => Promise<T>,
+): Promise<T> {
+  const work = await mkdtemp(join(tmpdir(), 'docshelf-fetch-')).catch((cause: unknown) => {
+    throw new DocshelfError('cannot_write', `Cannot fetch a bundle into "${tmpdir()}": ${errnoOf(cause) ?? 'failed'}`, {
+      next: 'Set TMPDIR to a folder that can be written, with room for the bundle.',
+      cause,
+    });
+  });
+  const { network, staticExport } = config;
+  const opened = await (await import('../../app/index.ts')).openCommandSources(config);
+  const progress = new ProgressBar();
+  const shown = linkWithoutSecrets(link.reveal());
+  try {
+    const file = join(work, 'bundle');
+    const { fileName } = await fetchBundle(
+      opened.sources,
+      {
+        link,
+        sha256: null,
+        signal: new AbortController().signal,
+        onProgress: (doneBytes, totalBytes) =>
+          progress.update({ kind: 'progress', phase: 'fetching', name: shown, doneBytes, totalBytes }),
+      },
+      {
+        spoolDir: work,
+        bundleFile: file,
+        bundleBytesMax: staticExport.bundleBytesMax,
+        retriesMax: network.retries,
+        partMaxAgeMs: Number.MAX_SAFE_INTEGER,
+      },
+    );
+    progress.end();
+    return await use(file, fileName);
+  } finally {
+    progress.end();
+    await opened.close();
+    await rm(work, { recursive: true, force: true });
+  }
+}

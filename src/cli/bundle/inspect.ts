@@ -1,0 +1,43 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import type { Config } from '../../config/index.ts';
+import { type CommonOptions, command, loadFor, print, printJson } from '../command.ts';
+import { table, toMiB } from '../table.ts';
+import { storedReleaseInfo } from './stored-release.ts';
+
+export function bundleInspectCommand(): Command {
+  return command(
+    'inspect',
+    'say what an archive holds and whether it would be taken in, or what is known of a stored version',
+    'docshelf bundle inspect docs-export-2024-06-01.tar.gz',
+  )
+    .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
+    .action(async (name: string, options: CommonOptions) => {
+      const { config } = await loadFor(options);
+      const isFile = (await stat(name).catch(() => null))?.isFile() === true;
+      const facts = isFile
+        ? await inspectFile(name, config)
+        : { version: name, ...(await storedReleaseInfo(name, config, 'inspect')) };
+      if (options.json === true) printJson(facts);
+      else print(table(Object.entries(facts).map(([key, value]) => [key, textOf(key, value)])));
+    });
+}
+
+/** Reads the whole listing; nothing is written. What only unpacking can find (a wrong CRC) is not found here. */
+async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
+  const { inspectArchive } = await import('../../archive/index.ts');
+  const listing = await inspectArchive(file, {
+    name: basename(file),
+    limits: config.staticExport.limits,
+    foldsCase: false,
+  });
+  const { format, archiveBytes, files, pages, totalBytes, root, launchers, caseConflicts } = listing;
+  return { format, archiveBytes, files, pages, bytes: totalBytes, root, launchers, caseConflicts };
+}
+
+function textOf(key: string, value: unknown): string {
+  if (typeof value === 'number' && /bytes/i.test(key)) return `${toMiB(value)} (${value} bytes)`;
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  return Array.isArray(value) && value.length === 0 ? 'none' : JSON.stringify(value);
+}

@@ -1,0 +1,163 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { OpenSources } from '../../app/index.ts';
+import type { Config } from '../../config/index.ts';
+import { checkSignature, type ReleaseVerdict, type Signer, verifyRelease } from '../../deploy/index.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { digestFile } from '../../files/index.ts';
+import { type CommonOptions, command, loadFor, print, printJson, ToldFailure } from '../command.ts';
+import { ProgressBar } from '../progress-bar.ts';
+import { toMiB } from '../table.ts';
+import { storedRelease } from './stored-release.ts';
+
+interface VerifyOptions extends CommonOptions {
+  /** 64 lower-case hex digits. */
+  readonly sha256?: string;
+  readonly signature?: string;
+}
+
+/** What an archive is, all of it read. */
+interface VerifiedArchive {
+  /** 64 lower-case hex digits. */
+  readonly digest: string;
+  readonly archiveBytes: number;
+  readonly format: string;
+  readonly files: number;
+  readonly pages: number;
+  readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
+  /** Who signed it; null where it has no signature that the config asks to look at. */
+  readonly signature: Signer | null;
+}
+
+interface VerifiedRelease extends ReleaseVerdict {
+  readonly version: string;
+  readonly digest: string;
+}
+
+/** Sysexits' EX_DATAERR, as for a bad archive. */
+const DAMAGED = 65;
+/** Names that a person is shown of a long list; `--json` has them all. */
+const SHOWN_MAX = 20;
+
+export function bundleVerifyCommand(): Command {
+  return command(
+    'verify',
+    'read all of an archive and check it as taking it in would, or compare a stored version with what was unpacked',
+    'docshelf bundle verify docs-export-2024-06-01.tar.gz --sha256 "$(cut -d" " -f1 docs.sha256)"',
+  )
+    .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
+    .option('--sha256 <digest>', 'the digest that the archive must have', digestOf)
+    .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
+    .action(async (name: string, options: VerifyOptions) => {
+      const { config } = await loadFor(options);
+      const progress = new ProgressBar();
+      try {
+        if ((await stat(name).catch(() => null))?.isFile() === true) {
+          const verified = await verifyFile(name, options, config, progress);
+          progress.end();
+          if (options.json === true) printJson(verified);
+          else print(sentenceOf(name, verified));
+        } else {
+          const verified = await verifyStored(name, config, progress);
+          progress.end();
+          if (options.json === true) printJson(verified);
+          else print(linesOf(verified).join('\n'));
+          if (verified.changed.length + verified.missing.length > 0) throw new ToldFailure(DAMAGED);
+        }
+      } finally {
+        progress.end();
+      }
+    });
+}
+
+function digestOf(text: string): string {
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It is a SHA-256 digest: 64 hex digits.');
+}
+
+async function verifyFile(
+  file: string,
+  options: VerifyOptions,
+  config: Config,
+  progress: ProgressBar,
+): Promise<VerifiedArchive> {
+  const name = basename(file);
+  const digest = await digestFile(file).catch((cause: unknown) => {
+    throw new DocshelfError('cannot_read', `Cannot read "${name}": ${errnoOf(cause) ?? 'failed'}`, {
+      next: 'Name an archive that docshelf may read.',
+      cause,
+    });
+  });
+  const expected = options.sha256 ?? digest;
+  if (expected !== digest) {
+    throw new DocshelfError('wrong_digest', `Cannot trust "${name}": its SHA-256 is ${digest}, not ${expected}`, {
+      next: 'Fetch it again, and compare the digest with the one that its maker publishes.',
+    });
+  }
+  const signature = await signerOf(file, options, config);
+  const { inspectArchive, verifyArchive } = await import('../../archive/index.ts');
+  const reading = { name, limits: config.staticExport.limits, foldsCase: false };
+  const draw = (phase: string) => (done: number, total: number) =>
+    progress.draw(phase, done / Math.max(1, total), name);
+  const listing = await inspectArchive(file, { ...reading, onProgress: draw('inspecting') });
+  const { files, manifest } = await verifyArchive(file, listing, { ...reading, onProgress: draw('reading') });
+  return {
+    digest,
+    archiveBytes: listing.archiveBytes,
+    format: listing.format,
+    files: files.length,
+    pages: listing.pages,
+    manifest: manifest && { domain: manifest.domain, version: manifest.version },
+    signature,
+  };
+}
+
+/** As taking it in would verify it. The way out is opened where the signature has to be fetched, and not before. */
+async function signerOf(file: string, { signature }: VerifyOptions, config: Config): Promise<Signer | null> {
+  const { url: link, ...settings } = config.staticExport.signature;
+  let opened: OpenSources | null = null;
+  const sources = async () => {
+    opened ??= await (await import('../../app/index.ts')).openCommandSources(config);
+    return opened.sources;
+  };
+  try {
+    const archive = { file, name: basename(file), signature: signature ?? null };
+    const { signal } = new AbortController();
+    return await checkSignature(archive, { ...settings, link }, sources, config.network.retries, signal);
+  } finally {
+    await (opened as OpenSources | null)?.close();
+  }
+}
+
+async function verifyStored(version: string, config: Config, progress: ProgressBar): Promise<VerifiedRelease> {
+  const release = await storedRelease(version, config, 'verify');
+  const draw = (done: number, total: number) => progress.draw('reading', done / Math.max(1, total), version);
+  const verdict = await verifyRelease(release, draw, new AbortController().signal);
+  return { version, digest: release.digest, ...verdict };
+}
+
+function sentenceOf(file: string, { digest, archiveBytes, format, files, pages, signature }: VerifiedArchive): string {
+  const signed = signature === null ? 'no signature was looked at' : `signed by ${signature.keyId}`;
+  return `${basename(file)} is sound: ${format}, ${toMiB(archiveBytes)}, ${files} files, ${pages} pages, ${signed}.\nsha256 ${digest}`;
+}
+
+function linesOf({ version, digest, sound, changed, missing, unknown }: VerifiedRelease): string[] {
+  const isDamaged = changed.length + missing.length > 0;
+  const state = isDamaged ? 'is damaged' : 'is sound';
+  return [
+    `Version ${version} (${digest.slice(0, 12)}) ${state}: ${sound} files are as they were unpacked.`,
+    ...listOf('changed', changed),
+    ...listOf('missing', missing),
+    ...listOf('not of this bundle, never served', unknown),
+    ...(isDamaged ? [`  Remove it (docshelf bundle remove ${version}) and take its bundle in again.`] : []),
+  ];
+}
+
+function listOf(state: string, paths: readonly string[]): string[] {
+  const more = paths.length - SHOWN_MAX;
+  return [
+    ...paths.slice(0, SHOWN_MAX).map((path) => `  ${state}: ${path}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
+}

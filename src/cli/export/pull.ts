@@ -1,0 +1,182 @@
+import { access, constants, rename, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { OpenExportService } from '../../app/export-client.ts';
+import type { Config } from '../../config/index.ts';
+import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { bundleFileName } from '../../domain/job.ts';
+import type { JobAnswer } from '../../domain/service-answer.ts';
+import { isVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
+import { importArchive, sentenceOf } from '../bundle/import.ts';
+import { print, printJson } from '../command.ts';
+import { ProgressBar } from '../progress-bar.ts';
+import { versionLabel } from '../version-label.ts';
+import { exportSubcommand, showJob, type WaitingOptions, withService, withTimeout } from './command.ts';
+import { type Downloaded, downloadBundle, placeBundle } from './download.ts';
+import { domainOf } from './request.ts';
+
+interface PullOptions extends WaitingOptions {
+  readonly domain?: string;
+  readonly version?: string;
+  readonly paths?: readonly string[];
+  readonly jobId?: string;
+  readonly output?: string;
+  readonly into?: boolean;
+  readonly activate: boolean;
+  readonly writeValues?: string;
+}
+
+/** What `pull` prints: everything but the link, which is a credential. */
+interface Pulled {
+  readonly jobId: string;
+  readonly domain: string | null;
+  readonly version: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  /** Where the archive is; null where it was only imported. */
+  readonly file: string | null;
+  readonly imported: Delivered | null;
+  /** The file that `--write-values` names. */
+  readonly values: string | null;
+}
+
+interface Target {
+  /** Where the download happens, so that the archive gets to its place by a rename. */
+  readonly folder: string;
+  /** Null: as the bundle is called. */
+  readonly name: string | null;
+  /** Whether the archive stays. */
+  readonly keeps: boolean;
+}
+
+export function exportPullCommand(): Command {
+  return withTimeout(
+    exportSubcommand(
+      'pull',
+      'start an export, wait for it, download its bundle, verify it',
+      'docshelf export pull --domain acme --version v3 --output bundles/ --write-values values.yaml',
+    ),
+  )
+    .option('--domain <domain>', 'the site (default: staticExport.renew.domain, else deployment.domain)')
+    .option('--version <version>', 'label of the export', versionLabel)
+    .option('--paths <paths...>', 'only these pages')
+    .option('--job-id <id>', 'go on with a job that is there, in place of starting one')
+    .option('--output <file-or-folder>', 'where the bundle goes (default: here, unless it is imported)')
+    .option('--into', "import it into this config's data folder, by its daemon where one runs")
+    .option('--no-activate', 'with --into: only store it')
+    .option('--write-values <file>', 'set staticExport.bundleUrl, version and sha256 in a YAML file')
+    .action((options: PullOptions) =>
+      withService(options, async (opened, config, signal) => {
+        // What cannot end well is said before the service is set to work.
+        const target = await targetOf(options);
+        if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);
+        const progress = new ProgressBar();
+        const pulled = await pull({ options, opened, config, signal, target, progress }).finally(() => progress.end());
+        if (options.json === true) printJson(pulled);
+        else print(pageOf(pulled));
+      }),
+    );
+}
+
+interface Pull {
+  readonly options: PullOptions;
+  readonly opened: OpenExportService;
+  readonly config: Config;
+  readonly signal: AbortSignal;
+  readonly target: Target;
+  readonly progress: ProgressBar;
+}
+
+/** start -> wait -> link -> download -> verify -> import -> place -> write down. */
+async function pull(run: Pull): Promise<Pulled> {
+  const { options, opened, config, signal, target, progress } = run;
+  const { service, sources } = opened;
+  const jobId = options.jobId ?? (await started(run));
+  const job = await service.wait(jobId, { timeoutMs: options.timeout, signal, onJob: showJob(progress) });
+  const download = {
+    sources,
+    link: () => service.bundle(jobId, signal),
+    bundleBytesMax: config.staticExport.bundleBytesMax,
+    retriesMax: config.network.retries,
+    signal,
+    onProgress: (doneBytes: number, totalBytes: number | null) =>
+      progress.draw('fetching', totalBytes === null ? null : doneBytes / totalBytes, jobId),
+  };
+  return downloadBundle(target.folder, download, (file, downloaded) => keep(run, job, file, downloaded));
+}
+
+async function started({ options, opened, config, signal }: Pull): Promise<string> {
+  const request = { domain: domainOf(options, config), version: options.version ?? null, paths: options.paths ?? null };
+  const { jobId } = await opened.service.start(request, signal);
+  process.stderr.write(`docshelf: started ${jobId}; after a break, go on with --job-id ${jobId}\n`);
+  return jobId;
+}
+
+async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloaded): Promise<Pulled> {
+  const { options, config, target, progress } = run;
+  const { bundle, digest, sizeBytes } = downloaded;
+  const name = nameOf(job, downloaded);
+  const { inspectArchive } = await import('../../archive/index.ts');
+  await inspectArchive(file, { name, limits: config.staticExport.limits, foldsCase: false });
+  if (bundle.signature !== null) await writeFile(file + SIGNATURE_EXTENSION, bundle.signature);
+
+  const label = [options.version, job.version].find((word) => typeof word === 'string' && isVersion(word)) ?? null;
+  progress.end();
+  const request = { fileName: name, version: label, signature: null, activate: options.activate };
+  const imported = options.into === true ? await importArchive(config, { file }, request) : null;
+
+  const place = target.keeps ? join(target.folder, target.name ?? name) : null;
+  if (place !== null) {
+    if (bundle.signature !== null) await rename(file + SIGNATURE_EXTENSION, place + SIGNATURE_EXTENSION);
+    await placeBundle(file, place);
+  }
+  // As a deployment labels a bundle that nobody names (contract, section 2).
+  const version = imported?.version ?? label ?? versionFromFileName(name) ?? versionFromDigest(digest);
+  const values = options.writeValues ?? null;
+  if (values !== null) {
+    await (await valuesWriter()).writeValues(values, { bundleUrl: bundle.bundleUrl, version, sha256: digest });
+  }
+  return { jobId: job.jobId, domain: job.domain, version, sha256: digest, sizeBytes, file: place, imported, values };
+}
+
+async function targetOf({ output, into, jobId, domain, paths }: PullOptions): Promise<Target> {
+  if (jobId !== undefined && (domain !== undefined || paths !== undefined)) {
+    throw new DocshelfError('usage', 'Cannot go on with --job-id: --domain and --paths are for a new export', {
+      next: 'Leave them out: the job has its own.',
+    });
+  }
+  if (output === undefined && into === true) return { folder: tmpdir(), name: null, keeps: false };
+  const path = resolve(output ?? '.');
+  const info = await stat(path).catch(() => null);
+  const isFolder = info?.isDirectory() === true || output?.endsWith('/') === true;
+  const folder = isFolder ? path : dirname(path);
+  await access(folder, constants.W_OK).catch((error: unknown) => {
+    throw new DocshelfError('cannot_write', `Cannot write to the folder "${folder}": ${errnoOf(error) ?? 'failed'}`, {
+      next: 'Name a folder with --output that is there and writable.',
+      cause: error,
+    });
+  });
+  return { folder, name: isFolder ? null : basename(path), keeps: true };
+}
+
+/** The server's name for the file where it is an archive's: what a server says must not choose any other file of ours. */
+function nameOf({ jobId, domain, createdAt }: JobAnswer, { fileName }: Downloaded): string {
+  if (fileName !== null && /^[A-Za-z0-9][\w.+-]*\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i.test(fileName)) return fileName;
+  const name = domain === null || createdAt === null ? '' : bundleFileName({ domain, createdAt });
+  return /^[a-z0-9][a-z0-9.-]*$/.test(name) ? name : `${jobId.replace(/[^\w-]/g, '_')}.tar.gz`;
+}
+
+function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): string {
+  const lines = [`Pulled the bundle of ${jobId}: version ${version}, SHA-256 ${sha256}.`];
+  if (file !== null) lines.push(`It is in ${file}.`);
+  if (imported !== null) lines.push(sentenceOf(imported));
+  if (values !== null) lines.push(`Its link, version and digest are in ${values}.`);
+  return lines.join('\n');
+}
+
+/** Loaded where it is asked for: a YAML parser costs 28 ms. */
+function valuesWriter() {
+  return import('./write-values.ts');
+}

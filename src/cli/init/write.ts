@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { ConfigError, loadConfig } from '../../config/index.ts';
+import type { DeploymentType } from '../../domain/deployment.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import type { Secret } from '../../domain/secret.ts';
+import { replaceFile, writeOnce } from '../../files/index.ts';
+
+/** What a first config has to say; what is missing stays at its default. */
+export interface InitAnswers {
+  readonly type: DeploymentType;
+  readonly domain: string;
+  /** Absolute path. */
+  readonly bundleUrlFile: string;
+  /** Goes into a file beside the config, and the config names that. */
+  readonly link: Secret;
+  readonly version: string;
+  /** Absolute path. */
+  readonly dataDir: string;
+  readonly port: number;
+}
+
+/** The owner alone: a config may come to hold a token. */
+const MODE = 0o600;
+const LINK_FILE = 'bundle-url';
+const STATES: Readonly<Record<string, string>> = {
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is no folder',
+  EEXIST: 'a part of its path is no folder',
+  EACCES: 'the user that docshelf runs as may not',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'there is no room',
+};
+
+/**
+ * Writes a config that holds and says what each of its keys is for. It is loaded before it gets its name.
+ *
+ * @throws DocshelfError `cannot_write` where a config is there already and `force` is not said, or nothing can be written; `usage` where the answers
+ *   make no sound config
+ */
+export async function writeConfig(file: string, answers: Partial<InitAnswers>, force: boolean): Promise<void> {
+  const folder = dirname(file);
+  await writing(folder, mkdir(folder, { recursive: true }));
+  const linkFile = answers.link === undefined ? answers.bundleUrlFile : join(folder, LINK_FILE);
+  const text = configText(answers, folder, linkFile);
+  if (answers.link !== undefined) await publish(join(folder, LINK_FILE), `${answers.link.reveal()}\n`, force);
+  await checkText(text, folder);
+  await publish(file, text, force);
+}
+
+async function publish(file: string, text: string, force: boolean): Promise<void> {
+  if (force) return writing(file, replaceFile(file, text, MODE));
+  if (await writing(file, writeOnce(file, text, MODE))) return;
+  throw new DocshelfError('cannot_write', `Cannot write "${file}": it is there already`, {
+    next: 'Name another file with --config, or replace it with --force.',
+  });
+}
+
+/** What the step returns. @throws DocshelfError `cannot_write` for whatever the system refuses */
+async function writing<T>(path: string, step: Promise<T>): Promise<T> {
+  return step.catch((cause: unknown) => {
+    const errno = errnoOf(cause);
+    if (errno === undefined) throw cause;
+    throw new DocshelfError('cannot_write', `Cannot write "${path}": ${STATES[errno] ?? errno}`, {
+      next: 'Name a file with --config that can be written.',
+      cause,
+    });
+  });
+}
+
+/** As `docshelf config check` would, from where it will stand: its relative paths begin there. */
+async function checkText(text: string, folder: string): Promise<void> {
+  const candidate = join(folder, `.docshelf-init-${randomBytes(8).toString('hex')}.yaml`);
+  await writing(folder, writeFile(candidate, text, { mode: MODE, flag: 'wx' }));
+  try {
+    await loadConfig({ file: candidate, env: {}, cwd: folder });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const faults = error.faults.map(({ message }) => message).join('; ');
+    throw new DocshelfError('usage', `Cannot write a config of these answers: ${faults}`, { cause: error });
+  } finally {
+    await rm(candidate, { force: true });
+  }
+}
+
+function configText(answers: Partial<InitAnswers>, folder: string, linkFile: string | undefined): string {
+  const { type = 'client-hosted', domain, version, dataDir, port = 8080 } = answers;
+  const isAirGapped = type === 'air-gapped';
+  return `${[
+    '# The config of docshelf. Every key that is missing has its default: docs/config.md lists them all.',
+    '# Check it with "docshelf config check", the machine with "docshelf doctor". A running daemon follows changes by itself.',
+    '',
+    'deployment:',
+    setting(`type: ${type}`, 'cloud | client-hosted | air-gapped; decides which features are available'),
+    setting(domain === undefined ? '# domain: acme' : `domain: ${quoted(domain)}`, 'else what the first bundle says'),
+    '',
+    'staticExport:',
+    setting('enabled: true', 'serve the bundle'),
+    ...linkLines(linkFile, folder, isAirGapped),
+    setting(
+      version === undefined ? '# version: "2024-06-01"' : `version: ${quoted(version)}`,
+      'pins a version; without it the newest bundle is served',
+    ),
+    setting('# preload: ./bundles', 'archives in this folder are taken in at every start'),
+    setting('keep: 3', 'old releases that stay on disk after a swap'),
+    '',
+    'server:',
+    setting(`port: ${port}`, 'the site'),
+    '',
+    `${'admin:'.padEnd(COMMENT_COLUMN)}# health, status, metrics and actions`,
+    setting('host: 127.0.0.1', 'keep it off the public network'),
+    setting('port: 9090', ''),
+    setting('# token: a long random word', 'what the actions ask for; without one, every action is refused'),
+    '',
+    'storage:',
+    setting(
+      `dir: ${dataDir === undefined ? './data' : quoted(fromFolder(dataDir, folder))}`,
+      'releases, on one file system',
+    ),
+    '',
+    'search:',
+    setting('enabled: true', 'the engine inside the daemon; it needs no network'),
+    ...(isAirGapped ? INSIDE_LINES : []),
+  ].join('\n')}\n`;
+}
+
+const COMMENT_COLUMN = 31;
+
+function setting(text: string, comment: string): string {
+  return comment === '' ? `  ${text}` : `${`  ${text}`.padEnd(COMMENT_COLUMN - 1)} # ${comment}`;
+}
+
+function linkLines(linkFile: string | undefined, folder: string, isAirGapped: boolean): string[] {
+  if (linkFile !== undefined) {
+    return [
+      '  # The file that holds the link. The link is a credential: it is never printed, and a changed file is followed.',
+      `  bundleUrlFile: ${quoted(fromFolder(linkFile, folder))}`,
+    ];
+  }
+  if (!isAirGapped)
+    return [setting('# bundleUrlFile: ./bundle-url', 'a file that holds the link, which is a credential')];
+  return [
+    '  # No link: archives come by "docshelf bundle import", by the inbox, or by the preload folder (docs/air-gap.md).',
+  ];
+}
+
+const INSIDE_LINES = [
+  '',
+  '# network:',
+  '#   allowedHosts: [registry.internal]   # hosts inside that may be asked; an air-gapped deployment asks no other',
+  '#   caFile: ./authority.pem             # the authority of their certificates',
+];
+
+function fromFolder(path: string, folder: string): string {
+  const short = relative(folder, path);
+  return short === '' || short.startsWith('..') ? path : `./${short}`;
+}
+
+/** JSON's strings are YAML's. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}

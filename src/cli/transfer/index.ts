@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { type CommonOptions, command, group, print, printJson } from '../command.ts';
+import { toMiB } from '../table.ts';
+import { type PackOptions, packTransfer } from './pack.ts';
+import { type UnpackOptions, unpackTransfer } from './unpack.ts';
+
+/** Everything that has to cross an air gap, as one folder: packed on one side, checked and taken in on the other. */
+export function transferCommand(): Command {
+  const transfer = group(
+    'transfer',
+    'carry image, chart and bundles over an air gap in one folder',
+    'docshelf transfer pack --bundle acme-export-2026-11-01.tar.gz --output transfer',
+  );
+  transfer.addCommand(packCommand());
+  transfer.addCommand(unpackCommand());
+  return transfer;
+}
+
+function packCommand(): Command {
+  return command(
+    'pack',
+    'make a folder of everything that has to cross, with checksums and a list of parts',
+    'docshelf transfer pack --image docshelf.tar --chart docshelf-0.1.0.tgz --bundle acme-export-2026-11-01.tar.gz --output transfer',
+  )
+    .requiredOption('--output <folder>', 'the folder that is made')
+    .option('--image <file>', 'archive of the image: "docker save", "podman save", "buildah push … oci-archive:…"')
+    .option('--chart <file>', 'the chart, as "helm package" makes it')
+    .option('--bundle <files...>', 'bundles; a signature beside one (.minisig) goes with it')
+    .option('--public-key <files...>', 'minisign keys: a bundle whose signature does not hold is refused')
+    .option('--signing-key-file <file>', 'minisign secret key without password, that signs the checksums')
+    .option('--sbom-file <file>', 'another list of parts than that of this program')
+    .action(async (options: PackOptions & CommonOptions) => {
+      const packed = await packTransfer(options);
+      if (options.json === true) return printJson(packed);
+      const bytes = packed.files.reduce((sum, file) => sum + file.bytes, 0);
+      print(
+        `Packed ${packed.files.length} files (${toMiB(bytes)}) into ${packed.folder}. Its README.txt says what to do inside.`,
+      );
+    });
+}
+
+function unpackCommand(): Command {
+  return command(
+    'unpack',
+    'check such a folder whole, and take its bundles in',
+    'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
+  )
+    .argument('<folder>', 'the folder that came over')
+    .option('--public-key <files...>', 'minisign keys that may sign (default: staticExport.signature.publicKeys)')
+    .option('--verify-only', 'check, and take nothing in')
+    .option('--no-activate', 'only store the bundles')
+    .action(async (folder: string, options: UnpackOptions & CommonOptions) => {
+      const unpacked = await unpackTransfer(folder, options);
+      if (options.json === true) return printJson(unpacked);
+      for (const { file, keyId } of unpacked.signatures) print(`${file} is signed with key ${keyId}.`);
+      if (unpacked.unsigned.length > 0) print(`Not signed: ${unpacked.unsigned.join(', ')}.`);
+      print(`All ${unpacked.files.length} files are as they were packed.`);
+      for (const { version, activated } of unpacked.imported) {
+        print(`Took in version ${version}${activated ? '; it is the active version now' : ''}.`);
+      }
+    });
+}

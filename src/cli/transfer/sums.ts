@@ -1,0 +1,98 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readText, stateOf } from '../../config/read-text.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { digestFile, listFiles } from '../../files/index.ts';
+
+/** The checksums of a transfer, as `sha256sum --check` reads them. */
+export const SUMS_FILE = 'SHA256SUMS';
+
+export interface TransferFile {
+  /** From the folder, `/` between segments. */
+  readonly path: string;
+  readonly bytes: number;
+  /** 64 lower-case hex digits. */
+  readonly sha256: string;
+}
+
+/** Names that every file system and sha256sum take as they are. */
+const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
+export const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
+const LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
+/** Thousands of bundles. */
+const SUMS_BYTES_MAX = 1024 ** 2;
+
+export function sumsText(files: readonly TransferFile[]): string {
+  return files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join('');
+}
+
+/** Every file of a folder with its digest, in the order of their paths; the checksums and their signature left out. */
+export async function digestFolder(folder: string): Promise<TransferFile[]> {
+  const files: TransferFile[] = [];
+  for (const path of await listFiles(folder)) {
+    if (path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`)) continue;
+    files.push(await describeFile(folder, path));
+  }
+  return files;
+}
+
+/**
+ * Holds a folder against its checksums: every file that they name is there as it was, and no other is.
+ *
+ * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`.
+ */
+export async function checkSums(folder: string): Promise<readonly TransferFile[]> {
+  const expected = await readSums(folder);
+  const found = await digestFolder(folder).catch((error: unknown) => {
+    if (error instanceof DocshelfError) throw error;
+    throw new DocshelfError('cannot_read', `Cannot read "${folder}": ${stateOf(error)}`, { cause: error });
+  });
+  const strangers = found.filter(({ path }) => !expected.has(path)).map(({ path }) => path);
+  if (strangers.length > 0) {
+    throw mismatch(`its ${SUMS_FILE} does not name ${strangers.slice(0, 5).join(', ')}`);
+  }
+  const missing = [...expected.keys()].filter((path) => !found.some((file) => file.path === path));
+  if (missing.length > 0) throw mismatch(`${missing.slice(0, 5).join(', ')} of its ${SUMS_FILE} is missing`);
+  for (const { path, sha256 } of found) {
+    if (sha256 === expected.get(path)) continue;
+    throw new DocshelfError(
+      'wrong_digest',
+      `Cannot use "${path}": its SHA-256 is ${sha256}, expected ${expected.get(path)}`,
+      {
+        next: 'It was changed or cut on the way: carry it over again.',
+        fields: { expected: expected.get(path), found: sha256 },
+      },
+    );
+  }
+  return found;
+}
+
+async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
+  const text = await readText(join(folder, SUMS_FILE), SUMS_BYTES_MAX).catch((error: unknown) => {
+    throw new DocshelfError('cannot_read', `Cannot read "${join(folder, SUMS_FILE)}": ${stateOf(error)}`, {
+      next: 'Name a folder that "docshelf transfer pack" made.',
+      cause: error,
+    });
+  });
+  const sums = new Map<string, string>();
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const { path, sha256 } = LINE.exec(line)?.groups ?? {};
+    if (path === undefined || sha256 === undefined) throw mismatch(`its ${SUMS_FILE} has a line that is none`);
+    sums.set(path, sha256);
+  }
+  return sums;
+}
+
+async function describeFile(folder: string, path: string): Promise<TransferFile> {
+  const file = join(folder, path);
+  const info = await stat(file);
+  // A link that leads out of the folder, a pipe: nothing of the kind is packed.
+  if (!info.isFile()) throw mismatch(`"${path}" is no file`);
+  return { path, bytes: info.size, sha256: await digestFile(file) };
+}
+
+function mismatch(state: string): DocshelfError {
+  return new DocshelfError('manifest_mismatch', `Cannot use the transfer: ${state}`, {
+    next: 'Carry the whole folder over again; nothing of it was taken in.',
+  });
+}

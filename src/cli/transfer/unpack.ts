@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { verifyFile } from '../../archive/index.ts';
+import type { Config } from '../../config/index.ts';
+import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { importArchive } from '../bundle/import.ts';
+import { type CommonOptions, loadFor } from '../command.ts';
+import { readKey } from './pack.ts';
+import { checkSums, SUMS_FILE, type TransferFile } from './sums.ts';
+
+export interface UnpackOptions extends CommonOptions {
+  readonly publicKey?: readonly string[];
+  readonly verifyOnly?: boolean;
+  readonly activate: boolean;
+}
+
+export interface UnpackedTransfer {
+  readonly folder: string;
+  readonly files: readonly TransferFile[];
+  /** Signatures that hold. */
+  readonly signatures: readonly VerifiedSignature[];
+  /** Bundles whose maker nothing vouches for. */
+  readonly unsigned: readonly string[];
+  /** Empty with `--verify-only`. */
+  readonly imported: readonly Delivered[];
+}
+
+interface VerifiedSignature {
+  readonly file: string;
+  readonly keyId: string;
+  readonly trustedComment: string;
+}
+
+/**
+ * Checks the whole folder, and only then takes its bundles in, in the order of their names: the last one is served.
+ *
+ * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`, and what
+ *   taking in throws
+ */
+export async function unpackTransfer(given: string, options: UnpackOptions): Promise<UnpackedTransfer> {
+  const folder = resolve(given);
+  // Who only looks needs no config, save for its keys.
+  const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
+  const config = isAlone ? null : (await loadFor(options)).config;
+  const signature = config?.staticExport.signature;
+  const keys =
+    options.publicKey === undefined ? (signature?.publicKeys ?? []) : await Promise.all(options.publicKey.map(readKey));
+
+  const files = await checkSums(folder);
+  const bundles = files
+    .map(({ path }) => path)
+    .filter((path) => path.startsWith('bundles/') && !path.endsWith(SIGNATURE_EXTENSION));
+  const signatures = await verifySignatures(folder, [SUMS_FILE, ...bundles], keys);
+  // Signed checksums vouch for every file that they name.
+  const vouched = new Set(signatures.map(({ file }) => file));
+  const unsigned = vouched.has(SUMS_FILE) ? [] : bundles.filter((path) => !vouched.has(path));
+  const mustBeSigned = options.publicKey !== undefined || signature?.required === true;
+  if (mustBeSigned && unsigned[0] !== undefined) throw noSignature(unsigned[0]);
+
+  const imported: Delivered[] = [];
+  if (options.verifyOnly !== true && config !== null) {
+    for (const path of bundles) imported.push(await importOne(join(folder, path), config, options));
+  }
+  return { folder, files, signatures, unsigned, imported };
+}
+
+async function verifySignatures(
+  folder: string,
+  paths: readonly string[],
+  keys: readonly string[],
+): Promise<VerifiedSignature[]> {
+  const verified: VerifiedSignature[] = [];
+  if (keys.length === 0) return verified;
+  for (const path of paths) {
+    const file = join(folder, path);
+    const text = await readFile(file + SIGNATURE_EXTENSION, 'utf8').catch(() => null);
+    if (text !== null) verified.push({ file: path, ...(await verifyFile(file, text, keys, { name: path })) });
+  }
+  return verified;
+}
+
+async function importOne(file: string, config: Config, { activate }: UnpackOptions): Promise<Delivered> {
+  return importArchive(config, { file }, { fileName: basename(file), version: null, signature: null, activate });
+}
+
+function noSignature(path: string): DocshelfError {
+  return new DocshelfError('no_signature', `Cannot trust "${path}": neither it nor ${SUMS_FILE} is signed`, {
+    next: 'Sign the bundle with minisign, or have "transfer pack" sign the checksums (--signing-key-file).',
+  });
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { errnoOf } from '../domain/errors.ts';
+
+/**
+ * The process that something in the data folder belongs to (a staging folder, a daemon's mark), so that what a killed
+ * process left can be told from what a living one is working on.
+ */
+export interface Owner {
+  readonly host: string;
+  readonly pid: number;
+  /** When the process began, in clock ticks since boot; null where there is no /proc. Tells a reused pid apart. */
+  readonly startTicks: string | null;
+}
+
+export function thisProcess(): Owner {
+  return { host: hostname(), pid: process.pid, startTicks: startTicksOf(process.pid) };
+}
+
+/** Null for a process of another host: nobody can say from here, and the caller decides by age. */
+export function isAlive({ host, pid, startTicks }: Owner): boolean | null {
+  return host === hostname() ? isRunning(pid, startTicks) : null;
+}
+
+/**
+ * True for a process of this kernel and pid namespace that runs; false also for one that was killed and that its parent has not
+ * yet waited for, and for a later one with the same pid.
+ *
+ * @param startTicks of the one that is meant; null: any
+ */
+export function isRunning(pid: number, startTicks: string | null): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it is there and belongs to another user.
+    if (errnoOf(error) === 'ESRCH') return false;
+  }
+  const found = statOf(pid);
+  // Without /proc, and where it hides other users' processes (hidepid), the signal alone tells.
+  if (found === null) return true;
+  return !found.isZombie && (startTicks === null || found.startTicks === startTicks);
+}
+
+/** In clock ticks since boot, or null without /proc. */
+export function startTicksOf(pid: number): string | null {
+  return statOf(pid)?.startTicks ?? null;
+}
+
+/** From proc(5): state is field 3, the start time field 22. */
+function statOf(pid: number): { readonly startTicks: string; readonly isZombie: boolean } | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the program's name in brackets and may hold spaces and brackets itself.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const startTicks = fields[19];
+    return startTicks === undefined ? null : { startTicks, isZombie: fields[0] === 'Z' };
+  } catch {
+    return null;
+  }
+}
+
+export function parseOwner(text: string): Owner | null {
+  try {
+    const value = JSON.parse(text) as Partial<Owner>;
+    if (typeof value.host !== 'string' || typeof value.pid !== 'number') return null;
+    return { host: value.host, pid: value.pid, startTicks: value.startTicks ?? null };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,51 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { serviceAddress } from '../../../src/cli/export/address.ts';
+import type { Config } from '../../../src/config/index.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-key-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const configOf = (renew: object | null) => ({ staticExport: { renew } }) as unknown as Config;
+const CONFIGURED = configOf({ apiUrl: 'https://config.test', key: new Secret('svc_config') });
+const NOTHING = configOf(null);
+
+async function keyFile(content: string): Promise<string> {
+  const file = join(folder, 'key');
+  await writeFile(file, content);
+  await chmod(file, 0o600);
+  return file;
+}
+
+test('the key comes from --key-file, else the environment, else the config', async () => {
+  const file = await keyFile('svc_file\n');
+  const environment = { DOCSHELF_API_KEY: ' svc_environment ' };
+  const keyWith = async (options: object, env: NodeJS.ProcessEnv) =>
+    (await serviceAddress(options, CONFIGURED, env)).key.reveal();
+  expect(await keyWith({ keyFile: file }, environment)).toBe('svc_file');
+  expect(await keyWith({}, environment)).toBe('svc_environment');
+  expect(await keyWith({}, {})).toBe('svc_config');
+});
+
+test("the config's key goes to no other service", async () => {
+  const asking = serviceAddress({ apiUrl: 'https://other.test' }, CONFIGURED, {});
+  await expect(asking).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+test('what is missing or no good is told by its code', async () => {
+  const apiUrl = 'https://api.test';
+  await expect(serviceAddress({}, NOTHING, {})).rejects.toMatchObject({ code: 'usage' });
+  await expect(serviceAddress({ apiUrl: 'ftp://x' }, NOTHING, {})).rejects.toMatchObject({ code: 'usage' });
+  const missing = serviceAddress({ apiUrl, keyFile: join(folder, 'none') }, NOTHING, {});
+  await expect(missing).rejects.toMatchObject({ code: 'cannot_read' });
+  for (const content of ['', 'two words', 'two\nlines', 'ü']) {
+    const asking = serviceAddress({ apiUrl, keyFile: await keyFile(content) }, NOTHING, {});
+    await expect(asking).rejects.toMatchObject({ code: 'unauthorized' });
+  }
+});

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type DownloadOptions, downloadBundle, placeBundle } from '../../../src/cli/export/download.ts';
+import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import type { BundleAnswer } from '../../../src/domain/service-answer.ts';
+import { bundleAnswer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
+import { httpClientOf } from '../../net/http-client-of.ts';
+
+const BYTES = createHash('shake256', { outputLength: 3_000_000 }).update('bundle').digest();
+const DIGEST = createHash('sha256').update(BYTES).digest('hex');
+
+let folder: string;
+let server: LocalServer;
+/** What the next request for the bundle gets in place of it. */
+let fault: Parameters<typeof httpServer>[0] | null = null;
+const client = httpClientOf();
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-pull-test-'));
+  server = await httpServer((request, response) => {
+    const answer = fault ?? bundleAnswer(BYTES, '"one"');
+    fault = null;
+    answer(request, response);
+  });
+});
+afterEach(async () => {
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const answerOf = (more: Partial<BundleAnswer> = {}): BundleAnswer => ({
+  jobId: 'se_1',
+  bundleUrl: new Secret(`${server.origin}/acme-export-2024-06-01.tar.gz?signature=canary`),
+  sizeBytes: BYTES.length,
+  expiresAt: null,
+  sha256: DIGEST,
+  signature: null,
+  ...more,
+});
+
+function download(more: Partial<DownloadOptions> = {}) {
+  const options: DownloadOptions = {
+    sources: [new HttpBundleSource(client)],
+    link: async () => answerOf(),
+    bundleBytesMax: 10_000_000,
+    retriesMax: 2,
+    signal: new AbortController().signal,
+    onProgress: () => undefined,
+    ...more,
+  };
+  return downloadBundle(folder, options, async (file, downloaded) => {
+    await placeBundle(file, join(folder, 'bundle.tar.gz'));
+    return downloaded;
+  });
+}
+
+const halfOf: Parameters<typeof httpServer>[0] = (_, response) => {
+  response.writeHead(200, { 'content-length': BYTES.length, etag: '"one"' });
+  response.write(BYTES.subarray(0, 1_500_000), () => setTimeout(() => response.socket?.destroy(), 50));
+};
+
+test('a download that is cut goes on where it was, and ends in its place alone', async () => {
+  fault = halfOf;
+  const { digest, sizeBytes, fileName } = await download();
+  expect({ digest, sizeBytes, fileName }).toEqual({
+    digest: DIGEST,
+    sizeBytes: BYTES.length,
+    fileName: 'acme-export-2024-06-01.tar.gz',
+  });
+  expect(server.requests.map(({ headers }) => headers.range !== undefined)).toEqual([false, true]);
+  expect(await readdir(folder)).toEqual(['bundle.tar.gz']);
+  expect((await readFile(join(folder, 'bundle.tar.gz'))).equals(BYTES)).toBe(true);
+});
+
+test('a link that expires on the way is asked for anew, once', async () => {
+  let links = 0;
+  const link = async (): Promise<BundleAnswer> => {
+    links += 1;
+    return answerOf();
+  };
+  fault = (_, response) => response.writeHead(403).end('<Code>AccessDenied</Code>Request has expired');
+  expect((await download({ link })).digest).toBe(DIGEST);
+  expect(links).toBe(2);
+});
+
+test.each<[name: string, code: string, more: () => Partial<DownloadOptions>]>([
+  ['another digest', 'wrong_digest', () => ({ link: async () => answerOf({ sha256: 'a'.repeat(64) }) })],
+  [
+    'another size, where the service says no digest',
+    'source_truncated',
+    () => ({ link: async () => answerOf({ sha256: null, sizeBytes: 5 }) }),
+  ],
+  ['more bytes than are taken', 'source_too_large', () => ({ bundleBytesMax: 1_000_000 })],
+  ['a link that no source reads', 'source_failed', () => ({ sources: [] })],
+])('%s is refused, and nothing is left', async (_, code, more) => {
+  await expect(download(more())).rejects.toMatchObject({ code });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('an interruption leaves nothing', async () => {
+  const abort = new AbortController();
+  const running = download({ signal: abort.signal, onProgress: () => abort.abort(new Error('enough')) });
+  await expect(running).rejects.toThrow('enough');
+  expect(await readdir(folder)).toEqual([]);
+});

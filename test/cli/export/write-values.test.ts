@@ -1,0 +1,67 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkValuesFile, writeValues } from '../../../src/cli/export/write-values.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+
+const VALUES = { bundleUrl: new Secret('https://x.test/b?s=1'), version: 'v1', sha256: 'ab' };
+const TEXT = 'staticExport:\n  version: v0\n';
+
+let folder: string;
+let file: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-values-'));
+  file = join(folder, 'values.yaml');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o7777;
+
+test('a file that is made is readable for its owner alone', async () => {
+  await checkValuesFile(file);
+  expect(await readdir(folder)).toEqual([]);
+  await writeValues(file, VALUES);
+  expect(await readFile(file, 'utf8')).toBe(
+    'staticExport:\n  bundleUrl: "https://x.test/b?s=1"\n  version: "v1"\n  sha256: "ab"\n',
+  );
+  expect(await modeOf(file)).toBe(0o600);
+});
+
+test('a file that is there keeps its mode, is replaced in one step, and leaves nothing beside it', async () => {
+  await writeFile(file, TEXT);
+  await chmod(file, 0o640);
+  const before = await stat(file);
+  await writeValues(file, VALUES);
+  expect(await modeOf(file)).toBe(0o640);
+  expect((await stat(file)).ino).not.toBe(before.ino);
+  expect(await readdir(folder)).toEqual(['values.yaml']);
+});
+
+test('a link stays a link, and the file that it leads to is written', async () => {
+  await mkdir(join(folder, 'deep'));
+  await writeFile(join(folder, 'deep/real.yaml'), TEXT);
+  await symlink('deep/real.yaml', file);
+  await writeValues(file, VALUES);
+  expect(await readFile(join(folder, 'deep/real.yaml'), 'utf8')).toContain('"v1"');
+  expect(await readdir(folder)).toEqual(['deep', 'values.yaml']);
+  expect((await stat(join(folder, 'deep/real.yaml'))).nlink).toBe(1);
+});
+
+test('what already says so is left untouched', async () => {
+  await writeValues(file, VALUES);
+  const before = await stat(file);
+  await writeValues(file, VALUES);
+  expect((await stat(file)).ino).toBe(before.ino);
+});
+
+test.each([
+  ['a folder', 'cannot_read', () => mkdir(file)],
+  ['a folder that is not there', 'cannot_write', () => rm(folder, { recursive: true })],
+  ['text that is no map', 'cannot_write', () => writeFile(file, '- a\n')],
+  ['text that is not UTF-8', 'cannot_read', () => writeFile(file, Buffer.from([0xff, 0xfe]))],
+  ['a config with bundleUrlFile', 'cannot_write', () => writeFile(file, 'staticExport: { bundleUrlFile: link }\n')],
+])('checkValuesFile() refuses %s', async (_, code, prepare) => {
+  await prepare();
+  await expect(checkValuesFile(file)).rejects.toMatchObject({ code });
+});

@@ -1,0 +1,297 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import { reportFeatures } from '../../../src/domain/feature.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import type { UploadOptions } from '../../../src/http/admin/actions.ts';
+import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
+import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import { Metrics } from '../../../src/http/metrics/metrics.ts';
+import { RawConnection } from '../listener/raw-connection.ts';
+import { STATUS } from '../status-example.ts';
+
+const TOKEN = 'correct-horse';
+const BEARER = { Authorization: `Bearer ${TOKEN}` };
+const DIGEST = 'd'.repeat(64);
+const FEATURES = reportFeatures('client-hosted', 'acme', {
+  search: null,
+  assistant: null,
+  analytics: null,
+  apiPlayground: null,
+  staticExport: true,
+  localSearch: true,
+});
+
+/** Actions that note what they were asked. */
+function actionsThatNote(calls: unknown[][]): AdminOptions['actions'] {
+  const note = <T>(result: T, ...call: unknown[]): Promise<T> => {
+    calls.push(call);
+    return Promise.resolve(result);
+  };
+  return {
+    reload: () => note({ at: '2024-06-01T00:00:00.000Z', ok: true, error: null }, 'reload'),
+    activate: (version) => note({ version, digest: DIGEST }, 'activate', version),
+    rollback: () => note({ version: 'v1', digest: DIGEST }, 'rollback'),
+    remove: (version) => note(undefined, 'remove', version),
+    upload: async (fileName, body, { signal: _, ...rest }) => {
+      const bytes = await new Response(body).text();
+      return note({ version: 'v9', digest: DIGEST, activated: true, unpacked: true }, 'upload', fileName, bytes, rest);
+    },
+  };
+}
+
+function appWith(changes: Partial<AdminOptions> = {}) {
+  const calls: unknown[][] = [];
+  const faults: DocshelfError[] = [];
+  const app = createAdminApp({
+    token: () => new Secret(TOKEN),
+    readiness: () => ({ ready: true, reason: null }),
+    state: () => 'ready',
+    status: async () => STATUS,
+    features: () => FEATURES,
+    metrics: new Metrics(),
+    onError: (error) => faults.push(error),
+    ...changes,
+    actions: { ...actionsThatNote(calls), ...changes.actions },
+  });
+  return { app, calls, faults };
+}
+
+const ACTIONS: [method: string, path: string][] = [
+  ['POST', '/v1/reload'],
+  ['POST', '/v1/versions/v1/activate'],
+  ['POST', '/v1/rollback'],
+  ['DELETE', '/v1/versions/v1'],
+  ['PUT', '/v1/bundles/site.zip'],
+];
+
+describe('the admin listener, reading', () => {
+  it('answers health without a token', async () => {
+    const { app } = appWith({ readiness: () => ({ ready: false, reason: 'no version is active' }) });
+    expect(await (await app.request('/livez')).text()).toBe('ok');
+    const readyz = await app.request('/readyz');
+    expect(readyz.status).toBe(503);
+    expect(await readyz.json()).toEqual({ ready: false, reason: 'no version is active' });
+    expect((await appWith().app.request('/readyz')).status).toBe(200);
+  });
+
+  it('answers the status and the features as they are', async () => {
+    const { app } = appWith();
+    expect(await (await app.request('/v1/status')).json()).toEqual(STATUS);
+    expect(await (await app.request('/v1/features')).json()).toEqual(FEATURES);
+  });
+
+  it('answers the metrics of the moment, whatever becomes of the storage', async () => {
+    const { app } = appWith({ state: () => 'stale', status: () => Promise.reject(new Error('storage is gone')) });
+    const answer = await app.request('/metrics');
+    expect(answer.headers.get('content-type')).toContain('text/plain; version=0.0.4');
+    expect(await answer.text()).toContain('docshelf_state{state="stale"} 1');
+  });
+
+  it('shows the page under a policy that runs and loads nothing', async () => {
+    const answer = await appWith().app.request('/');
+    expect(answer.headers.get('content-type')).toContain('text/html');
+    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    expect(await answer.text()).toContain('v3.2.0');
+  });
+
+  it('answers HEAD like GET, without a body', async () => {
+    const answer = await appWith().app.request('/v1/status', { method: 'HEAD' });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe('');
+  });
+
+  it('answers an unknown path with a problem', async () => {
+    const answer = await appWith().app.request('/v2/nothing');
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('content-type')).toContain('application/problem+json');
+    expect(await answer.json()).toMatchObject({ code: 'not_found' });
+  });
+
+  it.each([
+    ['POST', '/v1/status', 'GET, HEAD'],
+    ['GET', '/v1/reload', 'POST'],
+    ['POST', '/v1/versions/v1', 'DELETE'],
+    ['POST', '/v1/bundles/a.zip', 'PUT'],
+    ['OPTIONS', '/', 'GET, HEAD'],
+  ])('answers %s %s with 405 and the methods that it knows', async (method, path, allow) => {
+    const answer = await appWith().app.request(path, { method });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe(allow);
+    expect(await answer.json()).toMatchObject({ code: 'method_not_allowed' });
+  });
+
+  it('keeps the message of an unforeseen fault to the log', async () => {
+    const { app, faults } = appWith({ status: () => Promise.reject(new Error('secret-path')) });
+    const answer = await app.request('/v1/status');
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).not.toContain('secret-path');
+    expect(faults.map((fault) => fault.message)).toEqual(['secret-path']);
+  });
+});
+
+describe('the admin listener, acting', () => {
+  it.each(ACTIONS)('refuses %s %s where no token is set', async (method, path) => {
+    const { app, calls } = appWith({ token: () => null });
+    const answer = await app.request(path, { method, headers: BEARER });
+    expect(answer.status).toBe(403);
+    expect(await answer.json()).toMatchObject({ code: 'forbidden', next: expect.any(String) });
+    expect(calls).toEqual([]);
+  });
+
+  it.each(ACTIONS)('refuses %s %s without the right token', async (method, path) => {
+    const { app, calls } = appWith();
+    for (const authorization of [
+      undefined,
+      '',
+      TOKEN,
+      `Basic ${TOKEN}`,
+      'Bearer',
+      'Bearer wrong',
+      `Bearer ${TOKEN} x`,
+    ]) {
+      const headers = authorization === undefined ? {} : { Authorization: authorization };
+      const answer = await app.request(path, { method, headers });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    ['POST', '/v1/reload', 200, ['reload']],
+    ['POST', '/v1/versions/v1/activate', 200, ['activate', 'v1']],
+    ['POST', '/v1/versions/v1%2B2/activate', 200, ['activate', 'v1+2']],
+    ['POST', '/v1/rollback', 200, ['rollback']],
+    ['DELETE', '/v1/versions/2024-06-01', 204, ['remove', '2024-06-01']],
+  ])('carries out %s %s', async (method, path, status, call) => {
+    const { app, calls } = appWith();
+    const answer = await app.request(path, { method, headers: BEARER });
+    expect(answer.status).toBe(status);
+    expect(calls).toEqual([call]);
+  });
+
+  it('answers a refused config as a problem that names the faults', async () => {
+    const error = 'Cannot use the config "config.yaml": config.yaml:3:1: unknown key "servr"';
+    const { app } = appWith({
+      actions: { ...actionsThatNote([]), reload: async () => ({ at: STATUS.startedAt, ok: false, error }) },
+    });
+    const answer = await app.request('/v1/reload', { method: 'POST', headers: BEARER });
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({ code: 'config_invalid', error });
+  });
+
+  it('answers a refusal with its own code', async () => {
+    const rollback = () => Promise.reject(new DocshelfError('pinned', 'Cannot roll back: pinned'));
+    const { app, faults } = appWith({ actions: { ...actionsThatNote([]), rollback } });
+    const answer = await app.request('/v1/rollback', { method: 'POST', headers: BEARER });
+    expect(answer.status).toBe(409);
+    expect(await answer.json()).toMatchObject({ code: 'pinned' });
+    expect(faults).toEqual([]);
+  });
+
+  it('hands an upload over with what was asked of it', async () => {
+    const { app, calls } = appWith();
+    const answer = await app.request('/v1/bundles/acme-export-2024-06-01.tar.gz?version=v9&activate=false', {
+      method: 'PUT',
+      headers: { ...BEARER, 'Content-Length': '5' },
+      body: 'bytes',
+    });
+    expect(answer.status).toBe(201);
+    expect(await answer.json()).toEqual({ version: 'v9', digest: DIGEST, activated: true, unpacked: true });
+    const options = { version: 'v9', activate: false, contentLength: 5 };
+    expect(calls).toEqual([['upload', 'acme-export-2024-06-01.tar.gz', 'bytes', options]]);
+  });
+
+  it.each([
+    ['PUT', '/v1/bundles/..%2Fevil.zip'],
+    ['PUT', '/v1/bundles/a%5Cb.zip'],
+    ['PUT', '/v1/bundles/a%00b.zip'],
+    ['PUT', `/v1/bundles/${'a'.repeat(256)}`],
+    ['PUT', '/v1/bundles/a.zip?version=no%20label'],
+    ['PUT', '/v1/bundles/a.zip?activate=maybe'],
+    ['PUT', '/v1/bundles/a.zip?activate=true&activate=false'],
+    ['PUT', '/v1/bundles/a.zip?versoin=v1'],
+    ['POST', '/v1/versions/-x/activate'],
+    ['DELETE', '/v1/versions/a%2Fb'],
+  ])('refuses %s %s as a bad request', async (method, path) => {
+    const { app, calls } = appWith();
+    const body = method === 'PUT' ? { body: 'bytes' } : {};
+    const answer = await app.request(path, { method, headers: BEARER, ...body });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 'bad_request' });
+    expect(calls).toEqual([]);
+  });
+
+  it('counts export jobs in the metrics, which answer also where nobody can count them', async () => {
+    const text = async (jobs: NonNullable<AdminOptions['jobs']>) =>
+      (await appWith({ jobs }).app.request('/metrics')).text();
+    expect(await text(async () => ({ queued: 2, running: 1 }))).toContain('docshelf_export_jobs{status="queued"} 2');
+    const without = await text(() => Promise.reject(new Error('the queue is gone')));
+    expect(without).toContain('docshelf_ready 1');
+    expect(without).not.toContain('docshelf_export_jobs{');
+  });
+
+  it('counts refused uploads', async () => {
+    const metrics = new Metrics();
+    const upload = () => Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack'));
+    const { app } = appWith({ metrics, actions: { ...actionsThatNote([]), upload } });
+    const answer = await app.request('/v1/bundles/a.zip', { method: 'PUT', headers: BEARER, body: 'x' });
+    expect(answer.status).toBe(422);
+    expect(await metrics.expose({ state: 'ready', isReady: true, jobs: null })).toContain(
+      'docshelf_bundles_taken_in_total{source="upload",result="refused"} 1',
+    );
+  });
+});
+
+describe('an upload over a socket', () => {
+  const listeners: Listener[] = [];
+  afterEach(async () => {
+    for (const listener of listeners.splice(0)) await listener.stop(0);
+  });
+  async function listen(app: ReturnType<typeof createAdminApp>): Promise<Listener> {
+    const listener = await openListener({ name: 'admin', fetch: app.fetch, host: '127.0.0.1', port: 0 });
+    listeners.push(listener);
+    return listener;
+  }
+  const put = (headers: string) => `PUT /v1/bundles/a.zip HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`;
+
+  it('is refused before a byte of it is read, with the id of the request', async () => {
+    const { app } = appWith();
+    const connection = await RawConnection.open((await listen(app)).port);
+    connection.write(put('X-Request-Id: r-7\r\nContent-Length: 1000000\r\nExpect: 100-continue'));
+    const answer = await connection.until(/\}\n$/);
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    expect(answer).toContain('"requestId":"r-7"');
+    connection.socket.destroy();
+  });
+
+  it('is asked for once the token is right', async () => {
+    const { app, calls } = appWith();
+    const connection = await RawConnection.open((await listen(app)).port);
+    connection.write(put(`Authorization: Bearer ${TOKEN}\r\nContent-Length: 5\r\nExpect: 100-continue`));
+    await connection.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+    connection.write('bytes');
+    expect(await connection.until(/"unpacked":true/)).toMatch(/HTTP\/1\.1 201 /);
+    expect(calls[0]?.slice(0, 3)).toEqual(['upload', 'a.zip', 'bytes']);
+    connection.socket.destroy();
+  });
+
+  it('is aborted when the client leaves, which is no fault of ours', async () => {
+    const [begun, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const upload = (_: string, body: ReadableStream<Uint8Array>, { signal }: UploadOptions) => {
+      begun.resolve();
+      signal.addEventListener('abort', () => aborted.resolve());
+      return new Response(body).text().then(() => Promise.reject(new Error('the body came whole')));
+    };
+    const metrics = new Metrics();
+    const { app, faults } = appWith({ metrics, actions: { ...actionsThatNote([]), upload } });
+    const connection = await RawConnection.open((await listen(app)).port);
+    connection.write(`${put(`Authorization: Bearer ${TOKEN}\r\nContent-Length: 1000`)}some`);
+    await begun.promise;
+    connection.socket.destroy();
+    await aborted.promise;
+    const text = () => metrics.expose({ state: 'ready', isReady: true, jobs: null });
+    await expect.poll(text).toContain('docshelf_errors_total{code="bad_request"} 1');
+    expect(faults).toEqual([]);
+  });
+});
