@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { packBundle } from '../../src/archive/index.ts';
 import { writePages } from './pages.ts';
 
@@ -13,8 +12,6 @@ const PAIRS = 5;
 /** The aim: as many times the time of `tar | gzip`. */
 const RATIO_MAX = 1.3;
 
-const entry = new URL('../../src/archive/worker.ts', import.meta.url);
-
 /** Packs 10,000 pages in pairs with `tar | gzip` at the same level, both to the same disk, and prints the ratio of times. */
 export async function benchPack(): Promise<void> {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-bench-pack-'));
@@ -23,9 +20,7 @@ export async function benchPack(): Promise<void> {
     mkdirSync(site);
     const entries = writePages(site, PAGES);
     const siteBytes = entries.reduce((sum, { size }) => sum + size, 0);
-    const count = availableParallelism();
-    const threads = { count, spawn: () => new Worker(entry) };
-    console.log(`\n## Packing: ${PAGES} pages, ${Math.round(siteBytes / 1e6)} MB, level ${LEVEL}, ${count} threads\n`);
+    console.log(`\n## Packing: ${PAGES} pages, ${Math.round(siteBytes / 1e6)} MB, level ${LEVEL}\n`);
     console.log('| pair | tar \\| gzip | docshelf | ratio |\n|---|---|---|---|');
 
     const ours = join(dir, 'ours.tar.gz');
@@ -33,7 +28,7 @@ export async function benchPack(): Promise<void> {
     const ratios: number[] = [];
     for (let pair = 0; pair <= PAIRS; pair += 1) {
       const theirSeconds = await secondsOf(() => tarGzip(site, theirs));
-      const ourSeconds = await secondsOf(() => packBundle({ entries, to: ours, level: LEVEL, threads }));
+      const ourSeconds = await secondsOf(() => packBundle({ entries, to: ours, level: LEVEL }));
       if (pair === 0) continue;
       const ratio = ourSeconds / theirSeconds;
       ratios.push(ratio);

@@ -39,8 +39,6 @@ export interface ExportsParts {
 
 /** How often it is looked whether jobs have been kept long enough. */
 const RETENTION_EVERY_MS = 3_600_000;
-/** One thread stays for who reads, and more than four wait on the disk. */
-const PACK_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 /** Beside the thread that fetches: on two cores a second one costs more to start than it saves on a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
@@ -72,8 +70,6 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     signatures: new Signatures(folder.signatures, () => current().exportApi.signingKey),
     siteOf: (job) => siteOf(current(), job),
     spawn: () => new Worker(workerEntry('./export-thread'), { resourceLimits: JOB_HEAP }),
-    packEntry: workerEntry('../archive/worker').href,
-    packThreads: PACK_THREADS,
     pageEntry: workerEntry('../crawl/worker').href,
     pageThreads: PAGE_THREADS,
     crawlNetwork: () => crawlNetworkSlice(current()),

@@ -49,7 +49,7 @@ export function isRatioTooHigh(unpackedBytes: number, archiveBytes: number, limi
 async function* gunzip(archive: ArchiveFile, refuse: Refuse, options: ReadOptions): AsyncGenerator<Buffer> {
   const decoder = createGunzip({ chunkSize: OUTPUT_BYTES });
   try {
-    yield* through(archive.chunks(options), decoder);
+    yield* pumped(archive.chunks(options), decoder);
   } catch (error) {
     throw gunzipRefusal(error, refuse);
   }
@@ -122,7 +122,7 @@ async function* decodeFrame(
     params: { [constants.ZSTD_d_windowLogMax]: Math.ceil(Math.log2(limits.windowBytesMax)) },
   });
   try {
-    yield* through(frame, decoder);
+    yield* pumped(frame, decoder);
   } catch (error) {
     const code = (error as { code?: string }).code;
     if (code === 'ZSTD_error_checksum_wrong') throw refuse('wrong_crc', 'its checksum is wrong', { cause: error });
@@ -133,9 +133,12 @@ async function* decodeFrame(
   }
 }
 
-/** A decoder's output. A fault of either side is thrown to the reader, and both are closed when the reader stops. */
-async function* through(chunks: AsyncIterable<Buffer>, decoder: NodeJS.ReadWriteStream): AsyncGenerator<Buffer> {
-  // The callback is asked for so that a fault is not thrown twice: pipeline hands it to the decoder, which we read.
-  pipeline(Readable.from(chunks, { objectMode: false }), decoder, () => {});
-  yield* decoder as AsyncIterable<Buffer>;
+/** The output of a transform. A fault of either side is thrown to the reader, and both are closed when the reader stops. */
+export async function* pumped(
+  chunks: AsyncIterable<Buffer>,
+  transform: NodeJS.ReadWriteStream,
+): AsyncGenerator<Buffer> {
+  // The callback is asked for so that a fault is not thrown twice: pipeline hands it to the transform, which we read.
+  pipeline(Readable.from(chunks, { objectMode: false }), transform, () => {});
+  yield* transform as AsyncIterable<Buffer>;
 }

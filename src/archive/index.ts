@@ -18,7 +18,6 @@ import { walkTar } from './tar-extract.ts';
 import { FileWriter, makeFolders } from './write-files.ts';
 import { walkZip } from './zip-walk.ts';
 
-export type { PackThreads } from './deflate-threads.ts';
 export { encodeManifest, type ManifestWords } from './encode-manifest.ts';
 export type { ArchiveEntry, ArchiveFormat, ArchiveListing, ExtractedFile } from './listing.ts';
 export { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';

@@ -3,13 +3,12 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { flushPath } from '../files/index.ts';
-import { DeflateThreads, type PackThreads } from './deflate-threads.ts';
-import { gzipBlocks } from './gzip-blocks.ts';
+import { gzip } from './gzip.ts';
 import { openEntries, type PackEntry } from './packed-entries.ts';
 import { packTar } from './tar-pack.ts';
 
 /**
- * Of zlib. Measured on two built sites: 6 packs to 19.90 % at 72 MB/s a thread, 9 to 19.79 % at 22, 4 to 20.90 % at 126.
+ * Of zlib. Measured on two built sites: 6 packs to 19.90 % at 72 MB/s, 9 to 19.79 % at 22, 4 to 20.90 % at 126.
  * What is packed once is downloaded many times, and half a per cent of that is not worth three times the work.
  */
 const LEVEL = 6;
@@ -21,8 +20,6 @@ export interface PackBundleOptions {
   readonly to: string;
   /** Of zlib, 1 to 9. */
   readonly level?: number;
-  /** Without threads the caller's own compresses, 4 ms at a time: not one that answers readers. */
-  readonly threads?: PackThreads | null;
   readonly signal?: AbortSignal;
   /** Called after each file with the bytes of the files so far, before compression. */
   readonly onProgress?: (doneBytes: number) => void;
@@ -35,11 +32,11 @@ export interface PackedBundle {
 }
 
 /**
- * Packs files into a `.tar.gz`. The same entries, level and version of zlib give the same bytes, whatever the threads.
+ * Packs files into a `.tar.gz`. The same entries, level and version of zlib give the same bytes.
  *
- *     entries -> open (read ahead, size and digest verified) -> tar -> gzip in blocks -> file, flushed -> its name
+ *     entries -> open (read ahead, size and digest verified) -> tar -> gzip -> file, flushed -> its name
  *
- * Memory does not grow with the files: measured with one of 570 MB, 45 MiB without threads and 125 MiB with two.
+ * Memory does not grow with the files.
  *
  * @throws DocshelfError `cannot_read` where a file is not what its entry says; the system's own errors where writing
  *   fails; the signal's reason when it is aborted. Nothing is left then.
@@ -47,22 +44,19 @@ export interface PackedBundle {
 export async function packBundle(options: PackBundleOptions): Promise<PackedBundle> {
   const { entries, to, level = LEVEL, signal, onProgress } = options;
   const part = `${to}.${randomBytes(6).toString('hex')}.part`;
-  const threads = new DeflateThreads(options.threads ?? null);
   let packedBytes = 0;
   try {
     const tar = packTar(openEntries(entries, signal), (bytes) => {
       packedBytes += bytes;
       onProgress?.(packedBytes);
     });
-    const packed = await writeFlushed(part, gzipBlocks(tar, level, threads), signal);
+    const packed = await writeFlushed(part, gzip(tar, level), signal);
     await rename(part, to);
     await flushPath(dirname(to));
     return packed;
   } catch (error) {
     await rm(part, { force: true });
     throw error;
-  } finally {
-    await threads.close();
   }
 }
 

@@ -81,9 +81,6 @@ export interface DescribeOrder extends StoreFolders {
 export interface PackOrder extends StoreFolders {
   readonly contentSha256: string;
   readonly to: string;
-  /** URL of the entry of packing's threads, and how many there are. */
-  readonly packEntry: string;
-  readonly packThreads: number;
 }
 
 export interface SweepOrder extends StoreFolders {

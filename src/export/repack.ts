@@ -36,13 +36,13 @@ async function pack(
   job: StoredJob,
   contentSha256: string,
   to: string,
-  { folder, spawn, packEntry, packThreads }: RunJobOptions,
+  { folder, spawn }: RunJobOptions,
   signal: AbortSignal,
 ): Promise<{ readonly sha256: string; readonly sizeBytes: number }> {
   const thread = new JobThread(spawn, signal);
   const folders = storeFolders(folder);
   try {
-    return await thread.pack({ ...folders, contentSha256, to, packEntry, packThreads }, () => undefined);
+    return await thread.pack({ ...folders, contentSha256, to }, () => undefined);
   } catch (error) {
     throw error instanceof DocshelfError && MISSING.has(error.code) ? gone(job, error) : error;
   } finally {

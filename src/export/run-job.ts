@@ -39,9 +39,6 @@ export interface RunJobOptions {
   /** Threads for the pages of a crawl. */
   readonly pageEntry: string;
   readonly pageThreads: number;
-  /** Packing's threads. */
-  readonly packEntry: string;
-  readonly packThreads: number;
   /** Name and version of this program, for manifests. */
   readonly generator: string;
 }
@@ -167,7 +164,7 @@ async function packAndStore(
   options: RunJobOptions,
   signal: AbortSignal,
 ): Promise<ExportedBundle> {
-  const { folder, queue, store, signatures, packEntry, packThreads } = options;
+  const { folder, queue, store, signatures } = options;
   const last = await queue.lastCompleted(job.organizationId, job.domain, job.version);
   if (last?.bundle?.contentSha256 === contentSha256) {
     const { bundle } = last;
@@ -175,7 +172,7 @@ async function packAndStore(
   }
   const to = join(workDir, 'bundle.tar.gz');
   const folders = storeFolders(folder);
-  const packed = await thread.pack({ ...folders, contentSha256, to, packEntry, packThreads }, progress.of('pack'));
+  const packed = await thread.pack({ ...folders, contentSha256, to }, progress.of('pack'));
   await signatures.sign(packed.sha256, to);
   await store.put({ ...packed, file: to }, signal);
   return { ...packed, contentSha256 };

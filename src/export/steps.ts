@@ -1,6 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 // By their files: what reads archives, and checks manifests of others, takes the thread longer to load than a small job.
 import { archiveOrder, packBundle } from '../archive/pack-bundle.ts';
 import type { PackEntry } from '../archive/packed-entries.ts';
@@ -100,7 +99,7 @@ export async function describe(order: DescribeOrder): Promise<{ readonly content
 
 /** The archive that a manifest describes. @throws DocshelfError `bundle_gone` where the manifest is no longer there; `cannot_read` */
 export async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
-  const { contentSha256, filesDir, manifestsDir, to, packEntry, packThreads } = order;
+  const { contentSha256, filesDir, manifestsDir, to } = order;
   const store = new FileStore(filesDir);
   const bytes = await new ManifestStore(manifestsDir).read(contentSha256);
   if (bytes === null) {
@@ -112,8 +111,7 @@ export async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal
   const stored = files.map(({ path, size, sha256 }) => ({ path, size, sha256, file: store.pathOf(sha256) }));
   const entries: PackEntry[] = [{ path: MANIFEST_PATH, bytes }, ...stored].sort(archiveOrder);
   const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
-  const threads = { count: packThreads, spawn: () => new Worker(new URL(packEntry)) };
-  return packBundle({ entries, to, threads, signal, onProgress: (doneBytes) => onStep(doneBytes, totalBytes) });
+  return packBundle({ entries, to, signal, onProgress: (doneBytes) => onStep(doneBytes, totalBytes) });
 }
 
 /** Removes manifests and files that no kept bundle holds. */

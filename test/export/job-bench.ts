@@ -16,7 +16,6 @@ import { waitFor } from '../helpers/wait-for.ts';
 
 const JOB_THREAD = new URL('../../src/app/export-thread.ts', import.meta.url);
 const PAGE_THREAD = new URL('../../src/crawl/worker.ts', import.meta.url);
-const PACK_THREAD = new URL('../../src/archive/worker.ts', import.meta.url);
 
 export const PAGES = {
   'index.html': '<!doctype html><title>Home</title><a href="start.html">Start</a>',
@@ -87,8 +86,6 @@ export class JobBench {
       browser: () => ({ sandbox: 'auto', tabs: 4, pageMsMax: 30_000, verify: 'off' }),
       pageEntry: PAGE_THREAD.href,
       pageThreads: 1,
-      packEntry: PACK_THREAD.href,
-      packThreads: 1,
       generator: 'docshelf test',
       ...changes,
     };
