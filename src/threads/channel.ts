@@ -1,0 +1,281 @@
+import { DocshelfError, type PlainError, toDocshelfError } from '../domain/errors.ts';
+
+/** Functions that another thread may call: one argument of plain data, and a plain answer. */
+export type CallsOf<Calls> = { readonly [Name in keyof Calls]: (order: never, context: never) => unknown };
+
+/** A handler's second argument. */
+export interface CallContext<Progress = never> {
+  /** Aborted with the caller's. */
+  readonly signal: AbortSignal;
+  /** Reaches the caller at most ten times a second, and always with the last value, before the answer. */
+  readonly progress: (value: Progress) => void;
+}
+
+type OrderOf<Call> = Call extends (order: infer Order, ...rest: never[]) => unknown ? Order : never;
+type ResultOf<Call> = Call extends (...args: never[]) => infer Result ? Unwrapped<Awaited<Result>> : never;
+type Unwrapped<Result> = Result extends HandedOver<infer Value> ? Value : Result;
+type ProgressOf<Call> = Call extends (order: never, context: CallContext<infer Progress>) => unknown ? Progress : never;
+
+export interface CallOptions<Progress = never> {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((value: Progress) => void) | undefined;
+  /** Memory of the order that is the other thread's from now on. */
+  readonly transfer?: readonly ArrayBuffer[];
+  /** Never refused for the number of calls that wait. */
+  readonly isUrgent?: boolean;
+}
+
+export type Call<Calls extends CallsOf<Calls>> = <Name extends keyof Calls & string>(
+  name: Name,
+  order: OrderOf<Calls[Name]>,
+  options?: CallOptions<ProgressOf<Calls[Name]>>,
+) => Promise<ResultOf<Calls[Name]>>;
+
+/** An answer whose memory goes to the caller. */
+export class HandedOver<Value> {
+  readonly value: Value;
+  readonly buffers: readonly ArrayBuffer[];
+
+  constructor(value: Value, buffers: readonly ArrayBuffer[]) {
+    this.value = value;
+    this.buffers = buffers;
+  }
+}
+
+export interface ChannelOptions {
+  /** Calls made in one turn of the event loop go in one message. */
+  readonly isBatched?: boolean;
+  /** Answers that are there at once go in messages of so many. */
+  readonly answersAtOnce?: number;
+  /** Calls that may wait for an answer; more are refused. */
+  readonly callsMax?: number;
+  readonly full?: () => DocshelfError;
+  /** The other side asks this one to end. */
+  readonly onStop?: () => void;
+}
+
+/** What a `Worker` and a `MessagePort` have in common. */
+interface Port {
+  postMessage(items: readonly Item[], transfer?: readonly ArrayBuffer[]): void;
+  on(event: 'message', listener: (items: readonly Item[]) => void): unknown;
+}
+
+type Item =
+  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly order: unknown }
+  | { readonly kind: 'abort'; readonly id: number; readonly reason: PlainError }
+  | { readonly kind: 'progress'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'answer'; readonly id: number; readonly result: unknown }
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: PlainError }
+  | { readonly kind: 'stop' };
+
+interface OpenCall {
+  readonly answer: PromiseWithResolvers<unknown>;
+  readonly onProgress: ((value: never) => void) | undefined;
+}
+
+interface Task {
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+}
+
+type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
+
+/** An embedding that waits for nobody's endpoint takes milliseconds: more calls than this wait for nothing. */
+const CALLS_MAX = 1_000;
+/** Of bytes and text in one call. The largest pages that a crawl keeps in memory are a quarter of it. */
+const CALL_BYTES_MAX = 64 * 1024 ** 2;
+const PROGRESS_EVERY_MS = 100;
+
+/** One end of the way between two threads. Both ends call, and both answer. */
+export class Channel<Theirs extends CallsOf<Theirs>> {
+  readonly #port: Port;
+  readonly #handlers: Readonly<Record<string, AnyHandler>>;
+  readonly #options: ChannelOptions;
+  readonly #calls = new Map<number, OpenCall>();
+  readonly #tasks = new Map<number, Task>();
+  #lastId = 0;
+  #items: Item[] = [];
+  #transfer: ArrayBuffer[] = [];
+
+  /** @param ours handlers, by the names that the other end calls them by */
+  constructor(port: Port, ours: object, options: ChannelOptions = {}) {
+    this.#port = port;
+    this.#handlers = ours as Readonly<Record<string, AnyHandler>>;
+    this.#options = options;
+    port.on('message', (items) => {
+      for (const item of items) this.#receive(item);
+      this.#flush();
+    });
+  }
+
+  /** Calls that wait for their answer. */
+  get waiting(): number {
+    return this.#calls.size;
+  }
+
+  /**
+   * @throws DocshelfError as the handler's, or `busy` where too many calls wait; the signal's reason where that is aborted, once
+   *   the handler has ended
+   */
+  readonly call: Call<Theirs> = async (name, order, { signal, onProgress, transfer, isUrgent } = {}) => {
+    signal?.throwIfAborted();
+    const { callsMax = CALLS_MAX, full, isBatched } = this.#options;
+    if (isUrgent !== true && this.#calls.size >= callsMax) throw full?.() ?? busy(name);
+    if (bytesOf(order) > CALL_BYTES_MAX)
+      throw new DocshelfError('payload_too_large', `Cannot ask a thread to ${name}: the order has too many bytes`);
+    const id = ++this.#lastId;
+    const answer = Promise.withResolvers<unknown>();
+    this.#calls.set(id, { answer, onProgress });
+    const abort = (): void => {
+      this.#items.push({ kind: 'abort', id, reason: toDocshelfError(signal?.reason).toPlain() });
+      this.#flush();
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    this.#items.push({ kind: 'call', id, name, order });
+    if (transfer !== undefined) this.#transfer.push(...transfer);
+    if (isBatched !== true) this.#flush();
+    else if (this.#items.length === 1) setImmediate(() => this.#flush());
+    try {
+      return (await answer.promise) as never;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      signal?.throwIfAborted();
+    }
+  };
+
+  /** Asks the other end to end, once it has answered what it was asked before. */
+  stop(): void {
+    this.#items.push({ kind: 'stop' });
+    this.#flush();
+  }
+
+  /** The other end is gone: nothing that waits is answered, and nothing that it asked for is of use. */
+  fail(error: DocshelfError): void {
+    for (const { answer } of this.#calls.values()) answer.reject(error);
+    this.#calls.clear();
+    for (const { abort } of this.#tasks.values()) abort.abort(error);
+  }
+
+  /** Resolves once what the other end has asked for so far is answered. */
+  async idle(): Promise<void> {
+    await Promise.all(Array.from(this.#tasks.values(), ({ done }) => done));
+  }
+
+  #receive(item: Item): void {
+    if (item.kind === 'call') this.#handle(item);
+    else if (item.kind === 'abort') this.#tasks.get(item.id)?.abort.abort(DocshelfError.fromPlain(item.reason));
+    else if (item.kind === 'progress') this.#calls.get(item.id)?.onProgress?.(item.value as never);
+    else if (item.kind === 'stop') this.#options.onStop?.();
+    else this.#settle(item);
+  }
+
+  #settle(item: Item & { kind: 'answer' | 'refusal' }): void {
+    const answer = this.#calls.get(item.id)?.answer;
+    this.#calls.delete(item.id);
+    if (item.kind === 'answer') answer?.resolve(item.result);
+    else answer?.reject(DocshelfError.fromPlain(item.error));
+  }
+
+  #handle({ id, name, order }: Item & { kind: 'call' }): void {
+    const abort = new AbortController();
+    const progress = new Progress((value) => this.#port.postMessage([{ kind: 'progress', id, value }]));
+    try {
+      const result = (this.#handlers[name] as AnyHandler)(order, { signal: abort.signal, progress: progress.set });
+      if (result instanceof Promise) this.#await(id, result, abort, progress);
+      else {
+        progress.flush();
+        this.#answer(id, result);
+      }
+    } catch (error) {
+      this.#refuse(id, error);
+    }
+  }
+
+  #await(id: number, result: Promise<unknown>, abort: AbortController, progress: Progress): void {
+    const done = result
+      .finally(() => progress.flush())
+      .then(
+        (value: unknown) => this.#answer(id, value),
+        (error: unknown) => this.#refuse(id, error),
+      )
+      .then(() => {
+        this.#tasks.delete(id);
+        this.#flush();
+      });
+    this.#tasks.set(id, { abort, done });
+  }
+
+  #answer(id: number, answer: unknown): void {
+    const { value, buffers } = answer instanceof HandedOver ? answer : { value: answer, buffers: [] };
+    this.#items.push({ kind: 'answer', id, result: value });
+    this.#transfer.push(...buffers);
+    if (this.#items.length >= (this.#options.answersAtOnce ?? Number.POSITIVE_INFINITY)) this.#flush();
+  }
+
+  #refuse(id: number, error: unknown): void {
+    this.#items.push({ kind: 'refusal', id, error: toDocshelfError(error).toPlain() });
+  }
+
+  #flush(): void {
+    if (this.#items.length === 0) return;
+    const [items, transfer] = [this.#items, this.#transfer];
+    this.#items = [];
+    this.#transfer = [];
+    try {
+      this.#port.postMessage(items, transfer);
+    } catch (error) {
+      this.#onUnsendable(items, toDocshelfError(error).toPlain());
+    }
+  }
+
+  /** One of them holds what cannot be copied, which is a fault of ours: all fail, and nobody waits for ever. */
+  #onUnsendable(items: readonly Item[], error: PlainError): void {
+    const refusals: Item[] = [];
+    for (const item of items) {
+      if (item.kind === 'call') this.#settle({ kind: 'refusal', id: item.id, error });
+      else if (item.kind === 'answer') refusals.push({ kind: 'refusal', id: item.id, error });
+      else refusals.push(item);
+    }
+    this.#port.postMessage(refusals);
+  }
+}
+
+/** A handler may tell more than anybody looks at. */
+class Progress {
+  readonly #post: (value: unknown) => void;
+  #pending: { readonly value: unknown } | null = null;
+  #postedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(post: (value: unknown) => void) {
+    this.#post = post;
+  }
+
+  readonly set = (value: unknown): void => {
+    this.#pending = { value };
+    if (performance.now() - this.#postedMs >= PROGRESS_EVERY_MS) this.flush();
+  };
+
+  flush(): void {
+    if (this.#pending === null) return;
+    this.#post(this.#pending.value);
+    this.#pending = null;
+    this.#postedMs = performance.now();
+  }
+}
+
+function busy(name: string): DocshelfError {
+  return new DocshelfError('busy', `Cannot ask a thread to ${name} now: too many calls are waiting`, {
+    fields: { retryAfterS: 1 },
+    next: 'Try again in a moment.',
+  });
+}
+
+/** Bytes and text that an order holds at its top, where large ones are. */
+function bytesOf(order: unknown): number {
+  let bytes = 0;
+  for (const value of Object.values(order ?? {})) {
+    if (typeof value === 'string') bytes += value.length;
+    else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
+  }
+  return bytes;
+}

@@ -1,0 +1,30 @@
+import type { ResourceLimits } from 'node:worker_threads';
+
+/**
+ * Bounds of the heaps, in MiB: a fault in one thread must not take the memory of those that serve. A thread that comes to its bound
+ * ends, and its call fails. Buffers (bodies, vectors, model weights) are outside the heap, each bounded where it is made.
+ *
+ * A young generation is named where V8, left to itself, lets that of a busy thread grow to four times as much and gains nothing.
+ */
+export const HEAPS = {
+  /** A table of 500,000 files, twice: as listed, and as written. */
+  unpack: { maxOldGenerationSizeMb: 1024 },
+  /** A block of 256 KiB at a time, in buffers. */
+  deflate: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },
+  /** The sections that a bundle carries are decoded whole: a million of them, in 512 MiB of text. */
+  index: { maxOldGenerationSizeMb: 4096 },
+  /** Facts of a million sections; texts come in batches. */
+  embed: { maxOldGenerationSizeMb: 1024 },
+  /** Postings of a query's words, and what is open of two versions. */
+  query: { maxOldGenerationSizeMb: 1024 },
+  /** The tokenizer's tables; the weights are the runtime's. */
+  model: { maxOldGenerationSizeMb: 512 },
+  /** A page of 16 MiB takes 400 MB to read for search (measured). */
+  bundleSearch: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
+  /** Rows of a page of jobs. */
+  queue: { maxOldGenerationSizeMb: 256 },
+  /** As `bundleSearch`. A crawl of 20,000 pages has 317 MiB in all threads together (measured). */
+  job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
+  /** Far more than a page takes. Up to here garbage grows slowly: 20,000 pages took 317 MiB in all, and 390 without a bound. */
+  pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
+} as const satisfies Readonly<Record<string, ResourceLimits>>;

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
+import { type Call, type CallsOf, Channel, type ChannelOptions } from './channel.ts';
+import { HEAPS } from './heaps.ts';
+
+export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'callsMax'> {
+  /** Its row in the table of heaps. */
+  readonly heap: keyof typeof HEAPS;
+  /** A module that calls `serve`; see `threadEntry`. */
+  readonly entry: URL;
+  /** The module's `workerData`. */
+  readonly data?: unknown;
+  /** For faults: `search` gives "Cannot search: its thread has ended". */
+  readonly task: string;
+  /** Codes of calls that fail because the thread has ended, has been told to, or has too many calls. */
+  readonly codes?: { readonly ended?: ErrorCode; readonly over?: ErrorCode; readonly full?: ErrorCode };
+  /** Functions that the thread may call here. */
+  readonly handlers?: object;
+  /** Of calls that have none of their own. */
+  readonly signal?: AbortSignal;
+  /** How long an aborted call has to end in order before its thread is terminated. Default: none. */
+  readonly abortWithinMs?: number;
+  /** False: after it has died all calls fail, since another thread would not know what this one was told. */
+  readonly isReplaced?: boolean;
+  /** The thread has ended, for whatever reason. */
+  readonly onEnd?: () => void;
+}
+
+interface Running<Calls extends CallsOf<Calls>> {
+  readonly worker: Worker;
+  readonly channel: Channel<Calls>;
+  readonly exited: Promise<void>;
+}
+
+/**
+ * A thread that answers calls. It is started by the first one, and anew by the next one where it died. It keeps the process
+ * alive as long as somebody waits for an answer, and no longer.
+ *
+ * One that runs a model must end in order: terminated in the middle of native code, it takes the process with it.
+ */
+export class Thread<Calls extends CallsOf<Calls>> {
+  readonly #options: ThreadOptions;
+  #running: Running<Calls> | null = null;
+  #fault: DocshelfError | null = null;
+  #isOver = false;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+  }
+
+  /** Calls that wait for their answer. */
+  get waiting(): number {
+    return this.#running?.channel.waiting ?? 0;
+  }
+
+  /**
+   * @throws DocshelfError as the handler's, or with one of `codes`; the signal's reason where that is aborted, once the handler or
+   *   the thread has ended
+   */
+  readonly call: Call<Calls> = async (name, order, given) => {
+    const signal = given?.signal ?? this.#options.signal;
+    signal?.throwIfAborted();
+    if (this.#isOver) throw this.#error('over', 'it is being ended');
+    if (this.#fault !== null) throw this.#fault;
+    this.#running ??= this.#start();
+    const { worker, channel } = this.#running;
+    worker.ref();
+    const { abortWithinMs = 0 } = this.#options;
+    let deadline: NodeJS.Timeout | undefined;
+    const abort = (): void => {
+      if (abortWithinMs === 0) void worker.terminate();
+      else deadline = setTimeout(() => void worker.terminate(), abortWithinMs);
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return await channel.call(name, order, { ...given, signal } as typeof given);
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      clearTimeout(deadline);
+      if (channel.waiting === 0) worker.unref();
+    }
+  };
+
+  /** Gives back all that the thread holds, at once. The next call starts another. */
+  async terminate(): Promise<void> {
+    await this.#running?.worker.terminate();
+  }
+
+  /** Ends the thread once what it was asked before is answered, or terminates it after `withinMs`. Starts none after that. */
+  async end({ withinMs }: { readonly withinMs: number }): Promise<void> {
+    this.#isOver = true;
+    if (this.#running === null) return;
+    const { worker, channel, exited } = this.#running;
+    worker.ref();
+    channel.stop();
+    const inOrder = new AbortController();
+    await Promise.race([exited, sleep(withinMs, null, { signal: inOrder.signal }).catch(() => null)]);
+    inOrder.abort();
+    await worker.terminate();
+  }
+
+  #start(): Running<Calls> {
+    const { entry, heap, data, handlers = {}, isBatched, callsMax, isReplaced } = this.#options;
+    const worker = new Worker(entry, { workerData: data, resourceLimits: HEAPS[heap] });
+    const full = (): DocshelfError => this.#error('full', 'too many calls are waiting');
+    const channel = new Channel<Calls>(worker, handlers, {
+      full,
+      ...(isBatched === undefined ? {} : { isBatched }),
+      ...(callsMax === undefined ? {} : { callsMax }),
+    });
+    const exited = Promise.withResolvers<void>();
+    let cause: unknown;
+    worker.on('error', (error) => {
+      cause = error;
+    });
+    worker.on('exit', (exitCode) => {
+      this.#running = null;
+      const fault = this.#error('ended', stateOf(cause, exitCode, heap), cause);
+      if (isReplaced === false) this.#fault = fault;
+      this.#options.onEnd?.();
+      channel.fail(fault);
+      exited.resolve();
+    });
+    worker.unref();
+    return { worker, channel, exited: exited.promise };
+  }
+
+  #error(kind: 'ended' | 'over' | 'full', state: string, cause?: unknown): DocshelfError {
+    const { task, codes } = this.#options;
+    const code = codes?.[kind] ?? ({ ended: 'internal', over: 'stopping', full: 'busy' } as const)[kind];
+    const isFull = kind === 'full';
+    return new DocshelfError(code, `Cannot ${task}${isFull ? ' now' : ''}: ${state}`, {
+      cause,
+      ...(isFull ? { fields: { retryAfterS: 1 }, next: 'Try again in a moment.' } : {}),
+    });
+  }
+}
+
+function stateOf(cause: unknown, exitCode: number, heap: keyof typeof HEAPS): string {
+  if ((cause as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return `its thread needs more than ${HEAPS[heap].maxOldGenerationSizeMb} MiB of memory`;
+  return cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${exitCode}`;
+}

@@ -1,0 +1,276 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import { Thread, type ThreadOptions, threadEntry } from '../../src/threads/index.ts';
+import { watchThreads } from '../helpers/watch-threads.ts';
+import type { TestCalls } from './worker.ts';
+
+const ENTRY = threadEntry('./worker', import.meta);
+
+let watched: ReturnType<typeof watchThreads>;
+let open: Thread<TestCalls>[];
+beforeEach(() => {
+  watched = watchThreads();
+  open = [];
+});
+afterEach(async () => {
+  for (const thread of open) await thread.end({ withinMs: 1_000 });
+  expect(watched.alive()).toBe(0);
+  watched.stop();
+});
+
+function start(options: Partial<ThreadOptions> = {}): Thread<TestCalls> {
+  const thread = new Thread<TestCalls>({ task: 'test', heap: 'queue', entry: ENTRY, ...options });
+  open.push(thread);
+  return thread;
+}
+
+const started = (): Worker[] => watched.started;
+const lastStarted = (): Worker => started().at(-1) as Worker;
+
+describe('a call', { timeout: 20_000 }, () => {
+  it('is answered by the function of its name, in a thread that the first call starts', async () => {
+    const thread = start({ data: { folder: '/data' } });
+    expect(started()).toHaveLength(0);
+    expect(await thread.call('add', { a: 1, b: 2 })).toBe(3);
+    expect(await thread.call('data', null)).toEqual({ folder: '/data' });
+    const answers = [thread.call('later', { value: 'slow', ms: 50 }), thread.call('add', { a: 3, b: 4 })];
+    expect(await Promise.race(answers)).toBe(7);
+    expect(thread.waiting).toBe(1);
+    expect(await Promise.all(answers)).toEqual(['slow', 7]);
+    expect(started()).toHaveLength(1);
+  });
+
+  it('fails as the function does: with its code, advice and facts, or as an internal fault', async () => {
+    const thread = start();
+    await expect(thread.call('refuse', 'Look.')).rejects.toMatchObject({
+      code: 'bad_source',
+      message: 'Cannot read "x": it is empty',
+      next: 'Look.',
+      fields: { at: 1 },
+    });
+    await expect(thread.call('fail', null)).rejects.toMatchObject({ code: 'internal', message: 'unforeseen' });
+    await expect(thread.call('unsendable', null)).rejects.toBeInstanceOf(DocshelfError);
+    const unsendable = { a: 1, b: 2, c: () => undefined };
+    await expect(thread.call('add', unsendable)).rejects.toBeInstanceOf(DocshelfError);
+    expect(await thread.call('add', { a: 1, b: 1 })).toBe(2);
+  });
+
+  it('hands memory over, both ways', async () => {
+    const bytes = Uint8Array.of(1, 2, 3);
+    const reversed = await start().call('reverse', bytes, { transfer: [bytes.buffer] });
+    expect([bytes.length, ...reversed]).toEqual([0, 3, 2, 1]);
+  });
+
+  it('goes with others in one message where calls are batched, and each has its answer', async () => {
+    const thread = start({ isBatched: true });
+    await thread.call('count', null);
+    const posted: unknown[][] = [];
+    const worker = lastStarted();
+    const post = worker.postMessage.bind(worker);
+    worker.postMessage = (items: unknown[], transfer: never) => {
+      posted.push(items);
+      post(items, transfer);
+    };
+    const heard: unknown[][] = [];
+    worker.on('message', (items: unknown[]) => heard.push(items));
+    const sums = Array.from({ length: 5 }, (_, at) => thread.call('add', { a: at, b: at }));
+    expect(await Promise.all(sums)).toEqual([0, 2, 4, 6, 8]);
+    expect(posted.map(({ length }) => length)).toEqual([5]);
+    expect(heard.map(({ length }) => length)).toEqual([2, 2, 1]);
+  });
+
+  it('is refused where too many wait, unless it is urgent', async () => {
+    const thread = start({ callsMax: 2, codes: { full: 'queue_full' } });
+    const waiting = [1, 2].map((at) => thread.call('later', { value: `${at}`, ms: 50 }));
+    await expect(thread.call('add', { a: 1, b: 1 })).rejects.toMatchObject({
+      code: 'queue_full',
+      message: 'Cannot test now: too many calls are waiting',
+      fields: { retryAfterS: 1 },
+    });
+    expect(await thread.call('add', { a: 1, b: 1 }, { isUrgent: true })).toBe(2);
+    expect(await Promise.all(waiting)).toEqual(['1', '2']);
+    expect(await thread.call('add', { a: 1, b: 1 })).toBe(2);
+  });
+
+  it('is refused where its order is too large to be copied', async () => {
+    const value = 'x'.repeat(64 * 1024 ** 2 + 1);
+    await expect(start().call('later', { value, ms: 0 })).rejects.toMatchObject({ code: 'payload_too_large' });
+  });
+
+  it('may be made by the thread too, to the one that started it', async () => {
+    const handlers = {
+      double: async (value: number) => value * 2,
+      refuse: async (value: number) => {
+        throw new DocshelfError('embedder_failed', `Cannot embed: ${value}`);
+      },
+    };
+    const thread = start({ handlers });
+    expect(await thread.call('askBack', 4)).toEqual([8, 10]);
+    await expect(thread.call('askBackInVain', 5)).rejects.toMatchObject({
+      code: 'embedder_failed',
+      message: 'Cannot embed: 5',
+    });
+  });
+});
+
+describe('progress', { timeout: 20_000 }, () => {
+  it('is told at most ten times a second, the last of it always, before the answer', async () => {
+    const told: number[] = [];
+    const answer = start().call('tell', 10_000, { onProgress: ({ step }) => told.push(step) });
+    expect(await answer.then((result) => [result, told.at(-1)])).toEqual(['told', 10_000]);
+    expect(told[0]).toBe(1);
+    expect(told.length).toBeLessThan(10);
+  });
+});
+
+describe('an abort', { timeout: 20_000 }, () => {
+  it('reaches the function, and the call fails with its reason once that has ended', async () => {
+    const thread = start({ abortWithinMs: 10_000 });
+    const stop = new AbortController();
+    const waiting = thread.call('wait', null, { signal: stop.signal });
+    await thread.call('count', null);
+    const reason = new Error('canceled');
+    stop.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    expect(await thread.call('wasAborted', null)).toBe(true);
+    expect(started()).toHaveLength(1);
+  });
+
+  it('terminates a thread that does not end in time, and the next call has another one', async () => {
+    const thread = start({ abortWithinMs: 100 });
+    await thread.call('count', null);
+    const stop = new AbortController();
+    const spinning = thread.call('spin', null, { signal: stop.signal });
+    const reason = new Error('canceled');
+    stop.abort(reason);
+    await expect(spinning).rejects.toBe(reason);
+    expect(watched.alive()).toBe(0);
+    expect(await thread.call('count', null)).toBe(1);
+  });
+
+  it('terminates the thread at once where nothing else was agreed on', async () => {
+    const stop = new AbortController();
+    const thread = start({ signal: stop.signal });
+    await thread.call('count', null);
+    const spinning = thread.call('spin', null);
+    stop.abort(new Error('canceled'));
+    await expect(spinning).rejects.toThrow('canceled');
+    expect(watched.alive()).toBe(0);
+    await expect(thread.call('count', null)).rejects.toThrow('canceled');
+    expect(started()).toHaveLength(1);
+  });
+});
+
+describe('a thread that dies', { timeout: 30_000 }, () => {
+  it('of its heap fails its calls, says so, and is replaced by the next one', async () => {
+    let ends = 0;
+    const thread = start({
+      heap: 'deflate',
+      task: 'search',
+      codes: { ended: 'index_damaged' },
+      onEnd: () => {
+        ends += 1;
+      },
+    });
+    const lost = [thread.call('later', { value: 'x', ms: 60_000 }), thread.call('fill', null)];
+    for (const call of lost) {
+      await expect(call).rejects.toMatchObject({
+        code: 'index_damaged',
+        message: 'Cannot search: its thread needs more than 64 MiB of memory',
+      });
+    }
+    expect(ends).toBe(1);
+    expect(await thread.call('count', null)).toBe(1);
+    expect(started()).toHaveLength(2);
+  });
+
+  it('of itself, or terminated, fails what waits, and what comes before that is known', async () => {
+    const thread = start();
+    await expect(thread.call('exit', 3)).rejects.toMatchObject({
+      code: 'internal',
+      message: 'Cannot test: its thread ended with 3',
+    });
+    await thread.call('count', null);
+    const terminating = lastStarted().terminate();
+    await expect(thread.call('count', null)).rejects.toBeInstanceOf(DocshelfError);
+    await terminating;
+    await thread.call('count', null);
+    const waiting = thread.call('spin', null);
+    const failing = expect(waiting).rejects.toBeInstanceOf(DocshelfError);
+    await thread.terminate();
+    await failing;
+    expect(await thread.call('count', null)).toBe(1);
+  });
+
+  it('is not replaced where another one would not know what it was told', async () => {
+    const thread = start({ isReplaced: false });
+    await expect(thread.call('exit', 4)).rejects.toMatchObject({ code: 'internal' });
+    await expect(thread.call('count', null)).rejects.toThrow('ended with 4');
+    expect(started()).toHaveLength(1);
+  });
+
+  it('before it can answer says why', async () => {
+    const thread = start({ entry: new URL('data:text/javascript,throw new Error("no such library")') });
+    await expect(thread.call('count', null)).rejects.toMatchObject({
+      code: 'internal',
+      message: 'Cannot test: its thread failed (no such library)',
+    });
+  });
+});
+
+describe('end()', { timeout: 20_000 }, () => {
+  it('lets the thread answer what it was asked, and starts no other', async () => {
+    const thread = start();
+    const waiting = thread.call('later', { value: 'answered', ms: 100 });
+    await thread.end({ withinMs: 10_000 });
+    expect(watched.alive()).toBe(0);
+    expect(await waiting).toBe('answered');
+    await expect(thread.call('count', null)).rejects.toMatchObject({ code: 'stopping' });
+    await thread.end({ withinMs: 10_000 });
+    expect(started()).toHaveLength(1);
+  });
+
+  it('terminates a thread that does not come to an end', async () => {
+    const thread = start();
+    await thread.call('count', null);
+    const spinning = expect(thread.call('spin', null)).rejects.toMatchObject({ code: 'internal' });
+    const startedMs = performance.now();
+    await thread.end({ withinMs: 100 });
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    await spinning;
+  });
+
+  it('of a thread that was never started starts none', async () => {
+    await start().end({ withinMs: 0 });
+    expect(started()).toHaveLength(0);
+  });
+});
+
+describe('the process', { timeout: 20_000 }, () => {
+  it('lives as long as a call waits, and not for a thread that nobody waits for', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-threads-'));
+    const program = join(folder, 'program.mjs');
+    await writeFile(
+      program,
+      `const { Thread } = await import(${JSON.stringify(new URL('../../src/threads/index.ts', import.meta.url).href)});
+       const entry = new URL(${JSON.stringify(ENTRY.href)});
+       const thread = new Thread({ task: 'test', heap: 'queue', entry });
+       thread.call('later', { value: 'answered', ms: 300 }).then(console.log);`,
+    );
+    const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+    });
+    const ended = await Promise.race([once(child, 'exit'), sleep(15_000)]);
+    expect([ended, said]).toEqual([[0, null], 'answered\n']);
+    await rm(folder, { recursive: true });
+  });
+});
