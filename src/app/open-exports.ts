@@ -58,9 +58,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     exporting;
   const stopping = new AbortController();
   const folder = await openExportsFolder(join(config.storage.dir, 'exports'));
-  const queue = await SqliteJobQueue.open(
-    () => new Worker(workerEntry('../export/queue/worker'), { workerData: { file: folder.jobsFile } }),
-  );
+  const queue = await SqliteJobQueue.open({ file: folder.jobsFile });
   const { store, download } = await openStore(parts, folder.dir);
   const jobOptions: RunJobOptions = {
     folder,

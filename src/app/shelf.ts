@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/index.ts';
 import {
   type BeforeSeal,
@@ -8,13 +7,13 @@ import {
   type PrepareSwap,
   ReleaseStore,
   type RenewSettings,
+  unpackInThread,
 } from '../deploy/index.ts';
 import type { LinkSource } from '../deploy/ports.ts';
 import type { SiteSearch } from '../search/index.ts';
 import type { Network } from './network.ts';
 import { openSources } from './open-sources.ts';
 import { deploySlice } from './slices.ts';
-import { workerEntry } from './worker-entry.ts';
 
 /** What a deployment is joined to: the serving side for a daemon, nothing for a one-shot command. */
 export interface ShelfHooks {
@@ -39,7 +38,7 @@ export async function openShelf(config: Config, network: Network, { search, ...h
     settings: deploySlice(config),
     sources: async () => openSources(network.config, await network.client()),
     openLinks: (renew) => openLinks(network, renew),
-    spawnUnpacker: (order) => new Worker(workerEntry('../deploy/worker'), { workerData: order }),
+    unpack: unpackInThread,
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
     ...hooks,
   });

@@ -27,4 +27,4 @@ export { Inbox } from './take-in/inbox.ts';
 export { checkSignature, SIGNATURE_EXTENSION, type Signer } from './take-in/signature.ts';
 export { spoolStream } from './take-in/spool-stream.ts';
 export type { BeforeSeal } from './take-in/take-in.ts';
-export type { SpawnUnpacker } from './unpack-in-worker.ts';
+export { unpackInThread } from './take-in/unpack-thread.ts';

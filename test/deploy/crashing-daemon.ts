@@ -3,8 +3,9 @@
  * crash.test.ts: `node crashing-daemon.ts <data folder> <archive> <step>`.
  */
 import { Deployment, openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
+import { unpackInThread } from '../../src/deploy/take-in/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
-import { spawnUnpacker, unpackHere } from './unpackers.ts';
+import { unpackHere } from './unpackers.ts';
 
 const [dir = '', archive = '', crashAt = ''] = process.argv.slice(2);
 
@@ -57,7 +58,7 @@ const deployment = new Deployment({
   openLinks: () => Promise.reject(new Error('nothing is renewed here')),
   sources: async () => [],
   // A thread takes its time to start, and matters only for what ends while it runs.
-  spawnUnpacker: crashAt === 'while it is unpacked' ? spawnUnpacker : unpackHere,
+  unpack: crashAt === 'while it is unpacked' ? unpackInThread : unpackHere,
   beforeSeal: [async () => step('before it is sealed')],
   prepareSwap: () => () => step('in the swap'),
   onOff: () => undefined,

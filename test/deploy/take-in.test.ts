@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
 import { takeIn } from '../../src/deploy/take-in/take-in.ts';
-import { spawnUnpacker, unpackHere } from './unpackers.ts';
+import { unpackInThread } from '../../src/deploy/take-in/unpack-thread.ts';
+import { unpackHere } from './unpackers.ts';
 import {
   type Bundle,
   codeOf,
@@ -43,7 +44,7 @@ describe('takeIn()', () => {
       { ...named, fileName: 'acme-export-2023-01-01.tar.gz' },
       {},
       {},
-      spawnUnpacker,
+      unpackInThread,
     );
     expect(taken).toEqual({
       digest: named.digest,
@@ -128,7 +129,7 @@ describe('takeIn()', () => {
     const file = join(await newFolder(), 'cut.tar.gz');
     await copyFile(named.file, file);
     await truncate(file, 100);
-    expect(await codeOf(takeInBundle(store, { file, fileName: 'cut.tar.gz' }, {}, {}, spawnUnpacker))).toBe(
+    expect(await codeOf(takeInBundle(store, { file, fileName: 'cut.tar.gz' }, {}, {}, unpackInThread))).toBe(
       'truncated',
     );
     expect(await store.list()).toEqual([]);
@@ -147,7 +148,7 @@ describe('takeIn()', () => {
     await copyFile(named.file, file);
     const request = { file, fileName: 'growing.tar.gz' };
     const onProgress = () => utimesSync(file, new Date(0), new Date(0));
-    const touched = takeInBundle(store, request, { onProgress }, {}, spawnUnpacker);
+    const touched = takeInBundle(store, request, { onProgress }, {}, unpackInThread);
     expect(await codeOf(touched)).toBe('damaged_archive');
     expect(await store.list()).toEqual([]);
   });
@@ -204,9 +205,9 @@ describe('takeIn()', () => {
       signal: new AbortController().signal,
       onProgress: () => undefined,
     } as const;
-    const counting = (...[order]: Parameters<typeof unpackHere>) => {
+    const counting = (...order: Parameters<typeof unpackHere>) => {
       unpackings += 1;
-      return unpackHere(order);
+      return unpackHere(...order);
     };
     const taken = await takeIn(store, request, TAKE_IN, counting, []);
     expect(taken).toMatchObject({ digest: seed.january.digest, unpacked: false });
@@ -254,7 +255,7 @@ describe('takeIn()', () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     const onProgress = () => abort.abort(reason);
-    const taking = takeInBundle(store, named, { signal: abort.signal, onProgress }, {}, spawnUnpacker);
+    const taking = takeInBundle(store, named, { signal: abort.signal, onProgress }, {}, unpackInThread);
     await expect(taking).rejects.toBe(reason);
     expect(await store.list()).toEqual([]);
   });

@@ -75,7 +75,7 @@ export async function takeInBundle(
   { file, fileName }: Pick<Bundle, 'file' | 'fileName'>,
   request: Partial<TakeInRequest> = {},
   settings: Partial<TakeInSettings> = {},
-  spawn = unpackHere,
+  unpack = unpackHere,
 ): Promise<TakenIn> {
   return takeIn(
     store,
@@ -91,7 +91,7 @@ export async function takeInBundle(
       ...request,
     },
     { ...TAKE_IN, ...settings },
-    spawn,
+    unpack,
     [],
   );
 }
@@ -216,7 +216,7 @@ export async function openDaemon(
     settings: settingsOf(store, settings),
     sources: async () => [source],
     openLinks,
-    spawnUnpacker: unpackHere,
+    unpack: unpackHere,
     beforeSeal: [],
     prepareSwap: (active, older) => () => Object.assign(site, { active, older }),
     onOff: () => Object.assign(site, { active: null, older: [] }),

@@ -6,10 +6,10 @@ import type { BundleSource } from '../ports.ts';
 import type { ReleaseStore } from '../releases/release-store.ts';
 import { type DeploySettings, PART_AGE_MS_MAX } from '../settings.ts';
 import { turns } from '../turns.ts';
-import type { SpawnUnpacker } from '../unpack-in-worker.ts';
 import { checkSignature, type SignedArchive } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { type BeforeSeal, type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
+import type { Unpack } from './unpack-thread.ts';
 
 /** What is to be fetched. */
 export interface FetchOrder {
@@ -24,7 +24,7 @@ export interface FetchOrder {
 
 export interface IntakeOptions {
   readonly sources: () => Promise<readonly BundleSource[]>;
-  readonly spawnUnpacker: SpawnUnpacker;
+  readonly unpack: Unpack;
   readonly beforeSeal: readonly BeforeSeal[];
 }
 
@@ -70,7 +70,7 @@ export class Intake {
               this.#journal.event({ kind: 'progress', name, phase, doneBytes, totalBytes }),
           },
           { domain, limits, pin: version === null ? null : { version, sha256 }, checkSignature },
-          this.#options.spawnUnpacker,
+          this.#options.unpack,
           this.#options.beforeSeal,
         );
         await this.#onTakenIn();

@@ -8,12 +8,12 @@ import { digestFile } from '../../files/index.ts';
 import { foldsCase } from '../releases/data-folder.ts';
 import { expectedDomain, settleFolderDomain } from '../releases/domain-of-folder.ts';
 import { RELEASE_FORMAT_VERSION, type ReleaseStore } from '../releases/release-store.ts';
-import { type SpawnUnpacker, unpackInWorker } from '../unpack-in-worker.ts';
 import { seal } from './seal.ts';
 import type { SignedArchive } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { stampOf } from './stamp.ts';
 import type { UnpackProgress } from './unpack.ts';
+import type { Unpack } from './unpack-thread.ts';
 
 /** An archive to take in, and what is known of it besides its bytes. */
 export interface TakeInRequest {
@@ -63,7 +63,7 @@ export async function takeIn(
   store: ReleaseStore,
   request: TakeInRequest,
   settings: TakeInSettings,
-  spawn: SpawnUnpacker,
+  unpack: Unpack,
   beforeSeal: readonly BeforeSeal[],
 ): Promise<TakenIn> {
   const name = request.fileName ?? 'the archive';
@@ -90,7 +90,7 @@ export async function takeIn(
       limits: settings.limits,
       foldsCase: await foldsCase(store.paths),
     };
-    const { manifest, ...summary } = await unpackInWorker(spawn, order, request.onProgress, request.signal);
+    const { manifest, ...summary } = await unpack(order, request.onProgress, request.signal);
     if (stamp !== (await stampOf(request.file))) throw changedMeanwhile(name);
     await checkDomain(store, settings.domain, manifest?.domain ?? null, name);
     const version = labelOf(request, manifest?.version ?? null, digest, name);

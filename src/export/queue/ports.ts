@@ -13,8 +13,6 @@ export type QueueMethod = Exclude<keyof JobStore, 'close'>;
 export type QueueArgs<Method extends QueueMethod> = Parameters<JobStore[Method]>;
 export type QueueResult<Method extends QueueMethod> = ReturnType<JobStore[Method]>;
 
-/** To the thread, which says of each call a `CallOutcome`. */
-export type ToQueueThread =
-  /** End, once the calls before are answered. */
-  | { readonly kind: 'stop' }
-  | { readonly kind: 'call'; readonly id: number; readonly method: QueueMethod; readonly args: readonly unknown[] };
+export interface QueueCalls {
+  ask(call: { readonly method: QueueMethod; readonly args: readonly unknown[] }): unknown;
+}

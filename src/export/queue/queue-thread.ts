@@ -1,30 +1,21 @@
-import type { MessagePort } from 'node:worker_threads';
-import { toDocshelfError } from '../../domain/errors.ts';
-import type { CallOutcome } from '../../threads/call-outcome.ts';
+import { serve } from '../../threads/index.ts';
 import { asStoreFault, patiently } from './database.ts';
 import { type Clocks, JobStore } from './job-store.ts';
-import type { QueueOrder, ToQueueThread } from './ports.ts';
+import type { QueueCalls, QueueOrder } from './ports.ts';
 
-/** Answers the calls of a job queue until it is told to stop. The file is opened by the first call, anew where that failed. */
-export function serveQueue(port: MessagePort, { file }: QueueOrder, clocks: Clocks): void {
-  const post = (outcome: CallOutcome): void => port.postMessage(outcome);
+/** Answers the calls of a job queue. The file is opened by the first call, anew where that failed. */
+export function serveQueue({ file }: QueueOrder, clocks: Clocks): void {
   let store: JobStore | null = null;
-  port.on('message', (message: ToQueueThread) => {
-    if (message.kind === 'stop') {
-      store?.close();
-      port.close();
-      return;
-    }
-    const { id, method, args } = message;
+  const ask: QueueCalls['ask'] = ({ method, args }) => {
     try {
-      const result = patiently(() => {
+      return patiently(() => {
         store ??= new JobStore(file, clocks);
         const answer = store[method] as (...args: readonly unknown[]) => unknown;
         return answer.apply(store, [...args]);
       });
-      post({ kind: 'answer', id, result });
     } catch (error) {
-      post({ kind: 'refusal', id, error: toDocshelfError(asStoreFault(file, error)).toPlain() });
+      throw asStoreFault(file, error);
     }
-  });
+  };
+  serve({ ask } satisfies QueueCalls, { end: () => store?.close() });
 }

@@ -1,37 +1,33 @@
-import type { Worker } from 'node:worker_threads';
-import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../../domain/job.ts';
-import { CalledThread } from '../../threads/called-thread.ts';
+import { Thread, threadEntry } from '../../threads/index.ts';
 import type { Claim, JobCounts, JobFilter, JobQueue, NewJob, StoredJob } from '../ports.ts';
-import type { QueueArgs, QueueMethod, QueueResult, ToQueueThread } from './ports.ts';
+import type { QueueArgs, QueueCalls, QueueMethod, QueueOrder, QueueResult } from './ports.ts';
 
 /** Calls of clients that wait at once: some seconds' worth of flushes. What a job's holder writes is never refused. */
 const WAITING_MAX = 1000;
+
+/** A call waits up to five seconds for another process's lock. */
+const ENDING_MS_MAX = 10_000;
 
 const refOf = ({ job, attempt }: Claim) => ({ jobId: job.jobId, attempt });
 
 /** The embedded queue: a file of SQLite, in a thread of its own that is started by the first call. */
 export class SqliteJobQueue implements JobQueue {
-  readonly #thread: CalledThread;
+  readonly #thread: Thread<QueueCalls>;
 
-  /** @param spawn starts `src/export/queue/worker.ts` with a `QueueOrder` as its `workerData` */
-  constructor(spawn: () => Worker) {
-    this.#thread = new CalledThread({
-      spawn,
-      // What is on the disk stays. Whoever waits does not learn whether its call was carried out.
-      died: (cause) =>
-        new DocshelfError('internal', 'Cannot ask for jobs: the thread of the job store has ended', { cause }),
-      over: () => new DocshelfError('stopping', 'Cannot ask for jobs: docshelf is stopping'),
-    });
+  private constructor(order: QueueOrder, entry: URL) {
+    // Whoever waits while it dies does not learn whether its call was carried out. What is on the disk stays.
+    this.#thread = new Thread({ task: 'ask for jobs', heap: 'queue', entry, data: order, callsMax: WAITING_MAX });
   }
 
   /**
    * The queue, once it is known that its file can be used.
    *
+   * @param entry of the thread, for tests that turn its clocks
    * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`
    */
-  static async open(spawn: () => Worker): Promise<SqliteJobQueue> {
-    const queue = new SqliteJobQueue(spawn);
+  static async open(order: QueueOrder, entry = threadEntry('./worker', import.meta)): Promise<SqliteJobQueue> {
+    const queue = new SqliteJobQueue(order, entry);
     try {
       await queue.counts();
       return queue;
@@ -115,22 +111,15 @@ export class SqliteJobQueue implements JobQueue {
 
   /** Ends the thread, once what was asked before is answered. */
   close(): Promise<void> {
-    return this.#thread.end();
+    return this.#thread.end({ withinMs: ENDING_MS_MAX });
   }
 
   /** A call of a client: refused where too many wait. */
-  async #ask<Method extends QueueMethod>(method: Method, ...args: QueueArgs<Method>): Promise<QueueResult<Method>> {
-    if (this.#thread.waiting >= WAITING_MAX) {
-      throw new DocshelfError('busy', 'Cannot ask for jobs now: too many calls are waiting', {
-        fields: { retryAfterS: 1 },
-        next: 'Try again in a moment.',
-      });
-    }
-    return this.#call(method, ...args);
+  #ask<Method extends QueueMethod>(method: Method, ...args: QueueArgs<Method>): Promise<QueueResult<Method>> {
+    return this.#thread.call('ask', { method, args }) as Promise<QueueResult<Method>>;
   }
 
   #call<Method extends QueueMethod>(method: Method, ...args: QueueArgs<Method>): Promise<QueueResult<Method>> {
-    const answer = this.#thread.ask((id) => ({ kind: 'call', id, method, args }) satisfies ToQueueThread);
-    return answer as Promise<QueueResult<Method>>;
+    return this.#thread.call('ask', { method, args }, { isUrgent: true }) as Promise<QueueResult<Method>>;
   }
 }

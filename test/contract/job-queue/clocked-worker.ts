@@ -1,8 +1,8 @@
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { serveQueue } from '../../../src/export/queue/queue-thread.ts';
 import { SharedClocks } from './shared-clocks.ts';
 
 /** The thread of the embedded store with the clocks of a test. */
 
 const { file, clocks } = workerData as { file: string; clocks: SharedArrayBuffer };
-serveQueue(parentPort as MessagePort, { file }, new SharedClocks(clocks));
+serveQueue({ file }, new SharedClocks(clocks));

@@ -6,7 +6,6 @@
  * - `work <letter> <jobs>`: adds that many jobs while it runs whatever is queued; says the jobId of each that it completed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { SqliteJobQueue } from '../../../src/export/queue/sqlite-job-queue.ts';
 import { BUNDLE, jobIdOf, newJob, reportOf } from './jobs.ts';
 
@@ -17,8 +16,7 @@ const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-const worker = new URL('../../../src/export/queue/worker.ts', import.meta.url);
-const queue = await SqliteJobQueue.open(() => new Worker(worker, { workerData: { file } }));
+const queue = await SqliteJobQueue.open({ file });
 
 if (role === 'hold') await hold();
 else await work(Number(count));

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
 import type { JobQueue } from '../../../src/export/ports.ts';
+import type { QueueOrder } from '../../../src/export/queue/ports.ts';
 import { SqliteJobQueue } from '../../../src/export/queue/sqlite-job-queue.ts';
 import { SharedClocks } from './shared-clocks.ts';
 
@@ -32,9 +32,7 @@ export async function sqliteSubject(): Promise<Subject> {
   const clocks = new SharedClocks();
   const queues: JobQueue[] = [];
   const another = async (): Promise<JobQueue> => {
-    const queue = await SqliteJobQueue.open(
-      () => new Worker(CLOCKED_WORKER, { workerData: { file, clocks: clocks.shared } }),
-    );
+    const queue = await SqliteJobQueue.open({ file, clocks: clocks.shared } as QueueOrder, CLOCKED_WORKER);
     queues.push(queue);
     return queue;
   };

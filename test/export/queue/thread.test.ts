@@ -1,41 +1,36 @@
 import { spawn as spawnProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SqliteJobQueue } from '../../../src/export/queue/sqlite-job-queue.ts';
 import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
 import { codeOf } from '../../contract/job-queue/workbench.ts';
+import { watchThreads } from '../../helpers/watch-threads.ts';
 
-const WORKER = new URL('../../../src/export/queue/worker.ts', import.meta.url);
 const JOB = newJob(jobIdOf('one'));
 
 let folder: string;
 let file: string;
-let threads: Worker[];
+let watched: ReturnType<typeof watchThreads>;
 let queues: SqliteJobQueue[];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'docshelf-thread-'));
   file = join(folder, 'jobs.sqlite');
-  [threads, queues] = [[], []];
+  watched = watchThreads();
+  queues = [];
 });
 afterEach(async () => {
   for (const queue of queues) await queue.close();
-  expect(threads.map(({ threadId }) => threadId)).toEqual(threads.map(() => -1));
+  expect(watched.alive()).toBe(0);
+  watched.stop();
   await rm(folder, { recursive: true });
 });
 
-const spawn = (): Worker => {
-  const thread = new Worker(WORKER, { workerData: { file } });
-  threads.push(thread);
-  return thread;
-};
-
 async function open(): Promise<SqliteJobQueue> {
-  const queue = await SqliteJobQueue.open(spawn);
+  const queue = await SqliteJobQueue.open({ file });
   queues.push(queue);
   return queue;
 }
@@ -51,7 +46,7 @@ describe('SqliteJobQueue.open()', () => {
     const newer = new DatabaseSync(file);
     newer.exec('PRAGMA user_version = 99');
     newer.close();
-    expect(await codeOf(SqliteJobQueue.open(spawn))).toBe('data_folder_newer');
+    expect(await codeOf(SqliteJobQueue.open({ file }))).toBe('data_folder_newer');
   });
 });
 
@@ -69,10 +64,10 @@ describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
     const waiting = codeOf(queue.get(JOB.jobId));
-    await threads[0]?.terminate();
+    await watched.started[0]?.terminate();
     expect(await waiting).toBe('internal');
     expect(await queue.get(JOB.jobId)).toMatchObject(JOB);
-    expect(threads).toHaveLength(2);
+    expect(watched.started).toHaveLength(2);
   });
 
   test('when it is closed, answers what it was asked and takes nothing more', async () => {
@@ -123,13 +118,13 @@ describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
 
   test('that is not closed does not keep its process alive', async () => {
     const adapter = new URL('../../../src/export/queue/sqlite-job-queue.ts', import.meta.url).href;
-    const program = `
-      const { Worker } = await import('node:worker_threads');
-      const { SqliteJobQueue } = await import(${JSON.stringify(adapter)});
-      const workerData = { file: ${JSON.stringify(file)} };
-      const worker = new URL(${JSON.stringify(WORKER.href)});
-      await SqliteJobQueue.open(() => new Worker(worker, { workerData, execArgv: [] }));`;
-    const child = spawnProcess(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
+    const program = join(folder, 'program.mjs');
+    await writeFile(
+      program,
+      `const { SqliteJobQueue } = await import(${JSON.stringify(adapter)});
+       await SqliteJobQueue.open({ file: ${JSON.stringify(file)} });`,
+    );
+    const child = spawnProcess(process.execPath, [program], { stdio: 'inherit' });
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });
