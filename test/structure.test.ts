@@ -125,7 +125,9 @@ function faultOf(path: string, { specifier, isType }: Import, packages: Readonly
   const room = roomOf(path);
   if (!isRelative(specifier)) {
     const allowed = PURE[room];
-    if (allowed !== undefined && !allowed.includes(packageOf(specifier))) return 'a pure room imports no such thing';
+    const isErased = isType && packageOf(specifier) === 'typebox';
+    if (allowed !== undefined && !isErased && !allowed.includes(packageOf(specifier)))
+      return 'a pure room imports no such thing';
     if (specifier.startsWith('node:') || packages.has(packageOf(specifier))) return null;
     return 'not among the dependencies of package.json';
   }

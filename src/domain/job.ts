@@ -1,36 +1,135 @@
-/** The words of an export job (contract, section 6). */
+import { count, RFC3339, type ShapeOf, textOrNull } from './shape.ts';
+import { VERSION_PATTERN } from './version.ts';
+
+/** Export jobs, as contract section 6 words them. */
 
 export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 /** The last two are terminal: automation treats exactly them so. */
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
-/** `se_` and 16 lower-case hex digits. */
-export const JOB_ID_PATTERN = /^se_[0-9a-f]{16}$/;
-
-/** One static export, as the API answers it. */
-export interface Job {
-  readonly jobId: string;
-  /** The site's label, however it was asked for. */
-  readonly domain: string;
-  /** The label of the export; null where none was given. */
-  readonly version: string | null;
-  readonly status: JobStatus;
-  /** 0 to 100, never falls. */
-  readonly progress: number;
-  /** HTML files exported so far, 404 pages among them. */
-  readonly pageCount: number;
-  /** RFC 3339, UTC. */
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  /** One sentence that an operator can act on where the job failed, else null. */
-  readonly error: string | null;
-}
-
 export function isTerminal(status: JobStatus): boolean {
   return status === 'completed' || status === 'failed';
 }
 
-/** What an export is asked to hold. */
+/** `se_` and 16 lower-case hex digits. */
+export const JOB_ID_PATTERN = /^se_[0-9a-f]{16}$/;
+export const jobIdSchema = { type: 'string', pattern: JOB_ID_PATTERN.source } as const;
+const sha256 = { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the bundle.' } as const;
+
+export const jobSchema = {
+  title: 'Job',
+  type: 'object',
+  required: ['jobId', 'domain', 'version', 'status', 'progress', 'pageCount', 'createdAt', 'updatedAt', 'error'],
+  properties: {
+    jobId: jobIdSchema,
+    domain: { type: 'string', description: "The site's domain, however it was asked for." },
+    version: textOrNull('Label of the export; null where none was given.'),
+    status: { enum: JOB_STATUSES, description: '`completed` and `failed` are final, the others are not.' },
+    progress: { type: 'number', minimum: 0, maximum: 100, description: 'In percent. Never falls.' },
+    pageCount: count('HTML files exported so far, 404 pages among them.'),
+    createdAt: RFC3339,
+    updatedAt: RFC3339,
+    error: textOrNull('Why it failed, one sentence; `canceled` where it was asked to stop.'),
+  },
+} as const;
+/** One static export. */
+export type Job = ShapeOf<typeof jobSchema>;
+
+export const JOBS_LIMIT_MAX = 100;
+export const JOBS_LIMIT_DEFAULT = 20;
+
+export const jobPageSchema = {
+  title: 'JobPage',
+  type: 'object',
+  required: ['jobs', 'nextCursor'],
+  properties: {
+    jobs: { type: 'array', items: jobSchema, maxItems: JOBS_LIMIT_MAX, description: 'Newest first.' },
+    nextCursor: textOrNull('For the next page; null where there is none.'),
+  },
+} as const;
+export type JobPage = ShapeOf<typeof jobPageSchema>;
+
+/** RFC 1035, section 2.3.4, in its textual form. */
+const DOMAIN_LENGTH_MAX = 253;
+/** Cursors are ours; this bounds what is decoded. */
+const CURSOR_LENGTH_MAX = 512;
+const domainOrHost = (description: string) =>
+  ({ type: 'string', minLength: 1, maxLength: DOMAIN_LENGTH_MAX, description }) as const;
+
+/** Parameters of `GET /jobs`. */
+export const jobQuerySchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    domain: domainOrHost('Only jobs of this site. Its domain or one of its full host names, in any case.'),
+    status: { type: 'string', enum: JOB_STATUSES, description: 'Only jobs with this status.' },
+    limit: {
+      type: 'integer',
+      minimum: 1,
+      maximum: JOBS_LIMIT_MAX,
+      default: JOBS_LIMIT_DEFAULT,
+      description: 'Jobs at the most.',
+    },
+    cursor: {
+      type: 'string',
+      minLength: 1,
+      maxLength: CURSOR_LENGTH_MAX,
+      description: 'The `nextCursor` of the page before.',
+    },
+  },
+} as const;
+
+/** What archives allow (`limits.ts`). */
+const PATH_LENGTH_MAX = 4096;
+const PATHS_MAX = 10_000;
+
+/**
+ * A path on the site, from its root whether it begins with `/` or not. The escapes are looked at as well, since whoever
+ * resolves the path may decode it: no host (`//…`), no scheme, no segment `..`, no backslash, no control character, and no
+ * half of a surrogate pair.
+ */
+const PATH_PATTERN = new RegExp(
+  [
+    '^(?!//)(?![A-Za-z][A-Za-z0-9+.\\-]*:)',
+    '(?!(?:[\\s\\S]*(?:/|%2[Ff]))?(?:\\.|%2[Ee]){2}(?:/|%2[Ff]|[?#]|$))',
+    '(?![\\s\\S]*%(?:[01][0-9A-Fa-f]|7[Ff]|5[Cc]))',
+    '[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff\\\\]+$',
+  ].join(''),
+  'u',
+);
+
+export const exportRequestSchema = {
+  title: 'ExportRequest',
+  type: 'object',
+  required: ['domain'],
+  additionalProperties: false,
+  properties: {
+    domain: domainOrHost('The site: its domain or one of its full host names, in any case.'),
+    version: {
+      type: 'string',
+      pattern: VERSION_PATTERN.source,
+      description: 'Label of the export. Without it the bundle has none of its own.',
+      'x-expects': 'a version: 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or digit',
+    },
+    paths: {
+      type: 'array',
+      minItems: 1,
+      maxItems: PATHS_MAX,
+      items: {
+        type: 'string',
+        minLength: 1,
+        maxLength: PATH_LENGTH_MAX,
+        pattern: PATH_PATTERN.source,
+        'x-expects': 'a path on the site, without scheme, host, "..", backslash and control characters',
+      },
+      description: 'Paths of the pages that the export is limited to. Without it, the whole site.',
+    },
+  },
+} as const;
+/** The body of `POST /jobs`. */
+export type ExportOrder = ShapeOf<typeof exportRequestSchema>;
+
+/** The contents of an export: null where the order left them out. */
 export interface ExportRequest {
   readonly domain: string;
   readonly version: string | null;
@@ -38,11 +137,31 @@ export interface ExportRequest {
   readonly paths: readonly string[] | null;
 }
 
+export const bundleLinkSchema = {
+  title: 'BundleLink',
+  type: 'object',
+  required: ['jobId', 'bundleUrl', 'sizeBytes', 'expiresAt', 'sha256'],
+  properties: {
+    jobId: jobIdSchema,
+    bundleUrl: {
+      type: 'string',
+      format: 'uri',
+      description: 'Presigned link for GET and HEAD. It is a credential: whoever has it may download the bundle.',
+    },
+    sizeBytes: count('Bytes of the bundle.'),
+    expiresAt: { ...RFC3339, description: 'When the link ends; ask again for a fresh one. RFC 3339, UTC.' },
+    sha256,
+    signature: { type: 'string', description: 'Of the bundle, by minisign; absent where bundles are not signed.' },
+  },
+} as const;
+/** A presigned link to the bundle of a completed job. */
+export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
+
 /** The archive that a completed job has packed. */
 export interface ExportedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Digest of what it holds, under which its manifest is kept: it packs the same archive again. */
+  /** Digest of its content, under which its manifest is kept: it packs the same archive again. */
   readonly contentSha256: string;
 }
 
@@ -51,28 +170,40 @@ export function bundleFileName({ domain, createdAt }: Pick<Job, 'domain' | 'crea
   return `${domain}-export-${createdAt.slice(0, 10)}.tar.gz`;
 }
 
-/** One thing that an export found wrong, or left out. */
-export interface Finding {
-  /** Lower case with underscores: `broken_reference`, `missing_fragment`, `off_origin_load`, `left_out`, … */
-  readonly kind: string;
-  /** Path of the page or file that it was found on. */
-  readonly page: string;
-  /** What, in one line: the reference as written, the reason why a file was left out. */
-  readonly detail: string;
-}
-
-/** What was exported, left out and found wrong (`GET /jobs/{jobId}/report`). */
-export interface ExportReport {
-  readonly jobId: string;
-  readonly pages: number;
-  readonly files: number;
-  /** Bytes of all files. */
-  readonly bytes: number;
-  /** How many findings of each kind there are, those that the list leaves out included. */
-  readonly counts: Readonly<Record<string, number>>;
-  /** At most `FINDINGS_MAX`, in the order of their pages. */
-  readonly findings: readonly Finding[];
-}
-
 /** Findings that a report lists; the rest is counted. A site that is wrong everywhere is wrong in one way. */
 export const FINDINGS_MAX = 1000;
+
+export const exportReportSchema = {
+  title: 'ExportReport',
+  type: 'object',
+  required: ['jobId', 'pages', 'files', 'bytes', 'counts', 'findings'],
+  properties: {
+    jobId: jobIdSchema,
+    pages: count('HTML files that were exported.'),
+    files: count('Files that were exported.'),
+    bytes: count('Bytes of all files.'),
+    counts: {
+      type: 'object',
+      additionalProperties: { type: 'integer', minimum: 1 },
+      description: 'How many findings of each kind there are, those that the list leaves out included.',
+    },
+    findings: {
+      type: 'array',
+      maxItems: FINDINGS_MAX,
+      description: 'What was left out or found wrong, in the order of the pages.',
+      items: {
+        type: 'object',
+        required: ['kind', 'page', 'detail'],
+        properties: {
+          /** `broken_reference`, `missing_fragment`, `off_origin_load`, `left_out`, … */
+          kind: { type: 'string', description: 'Lower case with underscores; more may join.' },
+          page: { type: 'string', description: 'Path of the page or file that it was found on.' },
+          detail: { type: 'string', description: 'What, in one line.' },
+        },
+      },
+    },
+  },
+} as const;
+export type ExportReport = ShapeOf<typeof exportReportSchema>;
+/** One thing that an export found wrong, or left out. */
+export type Finding = ExportReport['findings'][number];

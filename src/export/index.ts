@@ -15,5 +15,5 @@ export { repackBundle } from './repack.ts';
 export { applyRetention } from './retention.ts';
 export type { RunJobOptions } from './run-job.ts';
 export { type JobEvent, JobRunner, type JobRunnerSettings } from './runner.ts';
-export { type BundleLink, ExportService, type ExportSettings, type JobPage } from './service.ts';
+export { ExportService, type ExportSettings } from './service.ts';
 export { Signatures } from './signatures.ts';

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { DocshelfError } from '../domain/errors.ts';
 import {
+  type BundleLink,
   bundleFileName,
   type ExportReport,
   type ExportRequest,
   isTerminal,
   JOB_ID_PATTERN,
   type Job,
+  type JobPage,
 } from '../domain/job.ts';
 import type { OwnedSite } from '../domain/organization.ts';
 import { jobView } from './job-view.ts';
@@ -34,24 +36,6 @@ export interface ExportServiceOptions {
   readonly onStarted: () => void;
   /** Aborts when the process ends: packing is given up then. */
   readonly signal: AbortSignal;
-}
-
-/** Where the bundle of a completed job is, for as long as the link works. */
-export interface BundleLink {
-  readonly jobId: string;
-  readonly bundleUrl: string;
-  readonly sizeBytes: number;
-  /** RFC 3339, UTC. */
-  readonly expiresAt: string;
-  readonly sha256: string;
-  /** Of the bundle, by minisign; absent where bundles are not signed. */
-  readonly signature?: string;
-}
-
-export interface JobPage {
-  readonly jobs: readonly Job[];
-  /** Null: this was the last page. */
-  readonly nextCursor: string | null;
 }
 
 /**

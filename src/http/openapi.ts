@@ -1,35 +1,170 @@
-import { exportPart } from './openapi-export.ts';
-import { problemSchema } from './openapi-problem.ts';
-import { searchPart } from './openapi-search.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { Answer, Fault, Operation } from '../domain/operation.ts';
+import { problemSchema } from '../domain/problem.ts';
+import { problemOf, statusOf } from './problem.ts';
 
-export interface OpenApiFacts {
+export interface OpenApiInfo {
+  readonly title: string;
+  readonly description: string;
   readonly programVersion: string;
-  /** Null: clients reach the API where they found this document. */
+  /** Null: clients reach the interface where they found this document. */
   readonly publicUrl: string | null;
-  /** What is turned on; the rest is left out. */
-  readonly offered: { readonly search: boolean; readonly exports: boolean };
 }
 
-/** The API as an OpenAPI 3.1 document, made of the schemas that requests are checked with. */
-export function openApiDocument({ programVersion, publicUrl, offered }: OpenApiFacts): object {
-  const parts = [...(offered.search ? [searchPart] : []), ...(offered.exports ? [exportPart] : [])];
-  const all = <Key extends 'paths' | 'schemas' | 'securitySchemes'>(key: Key) =>
-    Object.assign({}, ...parts.map((part) => part[key]));
+const REQUEST_ID = {
+  'X-Request-Id': {
+    description: 'Id of the request; the log line of a failure has it. One that the client sends is kept.',
+    schema: { type: 'string' },
+  },
+};
+
+export const RETRY_AFTER = {
+  'Retry-After': {
+    description: 'Seconds until it is worth asking again.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+};
+
+const CHALLENGE = { 'WWW-Authenticate': { description: 'Always `Bearer`.', schema: { const: 'Bearer' } } };
+
+const UNREADABLE_BODY: readonly Fault[] = [
+  {
+    code: 'payload_too_large',
+    description: 'The body is larger than 64 KiB.',
+    message: 'Cannot read the request: its body is larger than 64 KiB',
+  },
+  {
+    code: 'unsupported_media_type',
+    description: 'The body is not JSON.',
+    message: 'Cannot read the request: its body is not plain JSON',
+  },
+];
+
+/** The OpenAPI 3.1 document of some operations, read from them. */
+export function openApiDocument(operations: readonly Operation[], info: OpenApiInfo): object {
+  const { title, description, programVersion, publicUrl } = info;
+  const schemas: Record<string, object> = {};
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of operations) {
+    const method = operation.method.toLowerCase();
+    paths[operation.path] = { ...paths[operation.path], [method]: describe(operation, schemas) };
+  }
+  const schemes = operations.flatMap(({ security }) => (security === null ? [] : [security]));
   return {
     openapi: '3.1.1',
     info: {
-      title: 'docshelf API',
+      title,
       version: programVersion,
-      description:
-        'Search over documentation sites, and static exports of them, each where it is turned on. Faults are problem documents (RFC 9457) with a `code`.',
+      description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: publicUrl ?? '/' }],
-    tags: parts.map(({ tag }) => tag),
-    paths: all('paths'),
+    tags: [...new Set(operations.map(({ tag }) => tag))],
+    paths,
     components: {
-      securitySchemes: all('securitySchemes'),
-      schemas: { ...all('schemas'), Problem: problemSchema },
+      securitySchemes: Object.fromEntries(
+        schemes.map((scheme) => [scheme.name, { type: 'http', scheme: 'bearer', description: scheme.description }]),
+      ),
+      schemas,
     },
   };
+}
+
+/** One operation; the schemas that it names are added to `schemas`. */
+function describe(operation: Operation, schemas: Record<string, object>): object {
+  const { id, tag, security, summary, description, body, headers = {} } = operation;
+  const parameters = parametersOf(operation);
+  const answers = Object.entries(operation.answers).map(([status, answer]) => [
+    status,
+    describeAnswer(answer, headers, schemas),
+  ]);
+  return {
+    operationId: id,
+    tags: [tag.name],
+    ...(security === null ? {} : { security: [{ [security.name]: [] }] }),
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined || body === null
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            description: 'At most 64 KiB.',
+            content: jsonContent(body.schema, body.examples, schemas),
+          },
+        }),
+    responses: Object.fromEntries([...answers, ...faultsOf(operation, schemas)]),
+  };
+}
+
+function parametersOf({ parameters = {}, query }: Operation): readonly object[] {
+  const inPath = Object.entries(parameters).map(([name, rest]) => ({ name, in: 'path', required: true, ...rest }));
+  const inQuery = Object.entries(query?.properties ?? {}).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: query?.required?.includes(name) ?? false,
+    ...(description === undefined ? {} : { description }),
+    schema: plain(schema),
+  }));
+  return [...inPath, ...inQuery];
+}
+
+function describeAnswer(answer: Answer, headers: object, schemas: Record<string, object>): object {
+  const { description, schema, examples = {}, type } = answer;
+  const content = schema === undefined ? type && { [type]: {} } : jsonContent(schema, examples, schemas);
+  return {
+    description,
+    headers: { ...REQUEST_ID, ...headers, ...answer.headers },
+    ...(content ? { content } : {}),
+  };
+}
+
+/** Answers to faults, under their statuses, with the headers that come with those. */
+function faultsOf(operation: Operation, schemas: Record<string, object>): [number, object][] {
+  const { security, body, faults = [], headers = {} } = operation;
+  const ofKey = (security?.faults ?? []).map((fault) => ({ fault, more: {} }));
+  const others = [...(body === undefined ? [] : UNREADABLE_BODY), ...faults].map((fault) => ({ fault, more: headers }));
+  return [...ofKey, ...others].map(({ fault: { code, description, message }, more }) => {
+    const status = statusOf(code);
+    const answer = {
+      description,
+      headers: {
+        ...REQUEST_ID,
+        ...(status === 401 ? CHALLENGE : {}),
+        ...(status === 429 || status === 503 ? RETRY_AFTER : {}),
+        ...more,
+      },
+      content: {
+        'application/problem+json': {
+          schema: reference(problemSchema, schemas),
+          example: problemOf(new DocshelfError(code, message), '0b54e7c4-0f0f-4a52-9d3c-5d7c2f0a7c11'),
+        },
+      },
+    };
+    return [status, answer];
+  });
+}
+
+function jsonContent(schema: object, examples: Readonly<Record<string, unknown>>, schemas: Record<string, object>) {
+  const named = Object.entries(examples).map(([name, value]) => [name, { value }]);
+  return {
+    'application/json': {
+      schema: reference(schema, schemas),
+      ...(named.length === 0 ? {} : { examples: Object.fromEntries(named) }),
+    },
+  };
+}
+
+/** A reference to the component that a schema becomes by its title; one without is written where it is used. */
+function reference(schema: object, schemas: Record<string, object>): object {
+  const { title } = schema as { title?: string };
+  if (title === undefined) return plain(schema);
+  schemas[title] ??= plain(schema);
+  return { $ref: `#/components/schemas/${title}` };
+}
+
+/** A schema without the keywords that are docshelf's own. */
+function plain(schema: object): object {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }

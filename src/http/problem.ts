@@ -7,20 +7,7 @@ import {
   type OTHER_CODES,
   type UNAVAILABLE_CODES,
 } from '../domain/errors.ts';
-
-/** A fault as HTTP says it: `application/problem+json` (RFC 9457) with the members of contract section 8. */
-export interface Problem {
-  /** `about:blank`: the fault is told apart by `code`, and `title` is the phrase of the status. */
-  readonly type: 'about:blank';
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  /** The sentence of `detail` once more: what clients of such services read. */
-  readonly error: string;
-  readonly code: ErrorCode;
-  readonly next?: string;
-  readonly requestId?: string;
-}
+import type { Problem } from '../domain/problem.ts';
 
 const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (typeof OTHER_CODES)[number], number>> = {
   link_expired: 502,

@@ -8,5 +8,5 @@
 export { EmbeddedIndex, type EmbeddedIndexOptions, type Model } from './embedded-index.ts';
 export type { ModelChoice, SearchRole } from './messages.ts';
 export type { Embedder, IndexedRelease, SearchIndex } from './ports.ts';
-export type { Search, SearchAnswer, SearchRequest, SearchResult } from './request.ts';
+export { jsonOf, type Search, type SearchAnswer, type SearchRequest, type SearchResult } from './request.ts';
 export { type LegState, type SearchEvent, type SearchStatus, SiteSearch } from './site-search.ts';

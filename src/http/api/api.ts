@@ -2,14 +2,17 @@ import { type Context, Hono } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportService } from '../../export/index.ts';
 import { answerFault, type FaultHooks } from '../answer-fault.ts';
+import { openToAllOrigins } from '../cors.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { openApiDocument } from '../openapi.ts';
-import { openToAllOrigins } from './cors.ts';
+import { addRoutes, refuseMethod, shown } from '../routes.ts';
+import { requireExportPlan, requireKey } from './auth.ts';
 import { addDocs } from './docs.ts';
-import { type ApiEnv, refuseMethod, shown } from './env.ts';
-import { addExports } from './exports.ts';
+import type { ApiEnv } from './env.ts';
+import { exportRoutes } from './exports.ts';
 import type { Access } from './keys.ts';
-import { addSearch, type SearchApiOptions } from './search.ts';
+import { API_INFO } from './operations.ts';
+import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
 
 export interface ApiOptions extends FaultHooks {
   /** As the config is now: one object until that changes. */
@@ -49,23 +52,27 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');
   });
 
-  if (search !== undefined) {
-    addSearch(app, { access, search, rates });
-  } else {
+  const routes = [
+    ...(search === undefined ? [] : [searchRoute({ search, rates })]),
+    ...(exports === undefined ? [] : exportRoutes({ exports, publicUrl })),
+  ];
+  app.use('/v1/search/*', tellRate(rates));
+  addRoutes(app, routes, {
+    assistantKey: [requireKey(access, 'assistant')],
+    adminKey: [requireKey(access, 'admin'), requireExportPlan],
+  });
+
+  if (search === undefined) {
     app.use('/v1/search/*', openToAllOrigins('POST, OPTIONS'));
     app.all('/v1/search/*', () => {
       throw turnedOff('search_off', 'Cannot search: search is turned off here', 'search.enabled');
     });
   }
-
-  if (exports !== undefined) {
-    addExports(app, { access, exports, publicUrl });
-  } else {
+  if (exports === undefined) {
     app.all('/v1/static-export/*', () => {
       throw turnedOff('export_off', 'Cannot export: static exports are turned off here', 'exportApi.enabled');
     });
   }
-
   if (download !== undefined) {
     app.get(DOWNLOAD_PATH, (c) => download(c));
     app.all(DOWNLOAD_PATH, refuseMethod(READ_METHODS));
@@ -73,8 +80,8 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   app.get('/openapi.json', (c) => {
     c.header('Cache-Control', 'no-cache');
-    const offered = { search: search !== undefined, exports: exports !== undefined };
-    return c.json(openApiDocument({ programVersion, publicUrl: publicUrl(), offered }));
+    const operations = routes.map(({ operation }) => operation);
+    return c.json(openApiDocument(operations, { ...API_INFO, programVersion, publicUrl: publicUrl() }));
   });
   app.all('/openapi.json', refuseMethod(READ_METHODS));
   addDocs(app);

@@ -1,7 +1,8 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { KeyType, OwnedSite } from '../../domain/organization.ts';
-import { type ApiEnv, shown } from './env.ts';
+import { shown } from '../routes.ts';
+import type { ApiEnv } from './env.ts';
 import type { Access } from './keys.ts';
 
 /** The one plan that exports (contract, section 6). */

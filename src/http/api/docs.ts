@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Context, Hono } from 'hono';
+import { refuseMethod } from '../routes.ts';
 import { type Asset, docsAssets } from './docs-assets.ts';
-import { type ApiEnv, refuseMethod } from './env.ts';
+import type { ApiEnv } from './env.ts';
 
 /** The path of the page; what it loads is below it, and named by its content. */
 const PAGE = '/docs';

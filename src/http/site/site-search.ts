@@ -1,12 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Search } from '../../search/index.ts';
+import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
+import { jsonOf, type Search } from '../../search/index.ts';
 import { answerFault, type FaultHooks } from '../answer-fault.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
-import { searchBody } from '../search-body.ts';
-import { searchRequestParser } from '../search-request.ts';
-import { parseSearchQuery } from './search-query.ts';
+import { queryReader } from '../read-request.ts';
 
 export interface SiteSearchOptions extends FaultHooks {
   readonly search: Search;
@@ -34,14 +33,16 @@ const HEADERS = {
 export function siteSearch(options: SiteSearchOptions): AnswerSiteSearch {
   const { search, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
-  const parse = searchRequestParser();
+  const readQuery = queryReader({ act: 'search', query: siteSearchSchema });
 
   return async (request, env) => {
     try {
       const peer = env?.incoming?.socket.remoteAddress ?? '';
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
-      const query = parseSearchQuery(new URL(request.url).searchParams, parse);
-      const body = searchBody(await search.search(query, request.signal));
+      const { q: query, limit: pageSize, language } = readQuery(new URL(request.url).searchParams);
+      const filter = language === undefined ? {} : { language };
+      const wanted = searchRequestOf({ query, ...(pageSize === undefined ? {} : { pageSize }), filter }, true);
+      const body = jsonOf(await search.search(wanted, request.signal));
       return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(body.byteLength) } });
     } catch (cause) {
       return answerFault(cause, request, requestIdOf(env), options);

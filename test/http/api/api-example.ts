@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import type { DocshelfError } from '../../../src/domain/errors.ts';
 import type { KeyType, Organization, OrganizationSite } from '../../../src/domain/organization.ts';
 import { type ApiOptions, createApiApp } from '../../../src/http/api/api.ts';
+import { searchResults } from '../../../src/http/api/examples.ts';
 import { accessOf } from '../../../src/http/api/keys.ts';
+import { API_INFO, exportOperations, search } from '../../../src/http/api/operations.ts';
 import { OrganizationRates } from '../../../src/http/limits/organization-rates.ts';
-import { searchResultsExample } from '../../../src/http/search-schema.ts';
+import { openApiDocument } from '../../../src/http/openapi.ts';
 import type { Search, SearchRequest } from '../../../src/search/index.ts';
 import { exportsInMemory } from './exports-in-memory.ts';
 
@@ -15,7 +17,7 @@ export const OTHER_KEY = 'svc_other';
 export const TEAM_ADMIN_KEY = 'svc_team';
 /** Of another organization on the plan that has them. */
 export const GLOBEX_ADMIN_KEY = 'svc_globex';
-export const RESULTS = searchResultsExample;
+export const RESULTS = searchResults;
 
 const keyOf = (key: string, type: KeyType) => ({
   id: type,
@@ -89,6 +91,15 @@ export function apiWith(changes: Partial<ApiOptions> = {}, without: readonly (ke
   const left = Object.entries(options).filter(([name]) => !without.includes(name as keyof ApiOptions));
   const app = createApiApp(Object.fromEntries(left) as unknown as ApiOptions);
   return { app, asked, faults, told, queue, store };
+}
+
+/** The OpenAPI document of what is turned on, made without the app. */
+export function documentOf(
+  offered: { readonly search: boolean; readonly exports: boolean },
+  publicUrl: string | null = null,
+) {
+  const operations = [...(offered.search ? [search] : []), ...(offered.exports ? exportOperations : [])];
+  return openApiDocument(operations, { ...API_INFO, programVersion: '1.2.3', publicUrl });
 }
 
 /** A search by POST; `body` goes out as it is where it is text, else as JSON. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ExportReport, Job } from '../../../src/domain/job.ts';
-import type { BundleLink } from '../../../src/export/service.ts';
+import type { BundleLink, ExportReport, Job } from '../../../src/domain/job.ts';
+
 import { codeOf } from '../problem-code.ts';
 import { ADMIN_KEY, apiWith, GLOBEX_ADMIN_KEY, post } from './api-example.ts';
 import { exportsInMemory, PICTURE } from './exports-in-memory.ts';

@@ -2,11 +2,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
-import { exportRequestParser } from '../../../src/http/export-request.ts';
-import { openApiDocument } from '../../../src/http/openapi.ts';
+import type { Operation as ApiOperation } from '../../../src/domain/operation.ts';
+import { search as searchCall, startExport } from '../../../src/http/api/operations.ts';
 import { problemResponse } from '../../../src/http/problem.ts';
-import { searchRequestParser } from '../../../src/http/search-request.ts';
-import { ADMIN_KEY, apiWith, KEY, OTHER_KEY, post } from './api-example.ts';
+import { bodyReader } from '../../../src/http/read-request.ts';
+import { ADMIN_KEY, apiWith, documentOf, KEY, OTHER_KEY, post } from './api-example.ts';
 
 interface Document {
   readonly servers: readonly { readonly url: string }[];
@@ -34,9 +34,7 @@ type Content = Readonly<
 >;
 
 const BOTH = { search: true, exports: true };
-const documentOf = (offered: typeof BOTH) =>
-  openApiDocument({ programVersion: '1.2.3', publicUrl: null, offered }) as Document;
-const DOCUMENT = documentOf(BOTH);
+const DOCUMENT = documentOf(BOTH) as Document;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 /** Method and path -> operation. */
@@ -103,14 +101,16 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has request examples that are taken', () => {
+  it('has request examples that are taken', async () => {
+    const taken = (operation: ApiOperation, value: unknown) =>
+      bodyReader(operation)(new Request('http://localhost', post(value)), undefined);
     const examplesOf = (name: string) =>
       Object.values(operationAt(name).requestBody?.content['application/json']?.examples ?? {});
     for (const { value } of examplesOf('POST /v1/search/{domain}')) {
-      expect(searchRequestParser()(value)).toMatchObject(value as object);
+      expect(await taken(searchCall, value)).toMatchObject(value as object);
     }
     for (const { value } of examplesOf('POST /v1/static-export/jobs')) {
-      expect(exportRequestParser()(value)).toMatchObject(value as object);
+      expect(await taken(startExport, value)).toMatchObject(value as object);
     }
   });
 

@@ -1,43 +1,40 @@
-import type { SearchRequest, SearchResult } from '../search/index.ts';
+import { type ShapeOf, textOrNull, texts } from './shape.ts';
 
-/**
- * The words of `POST /v1/search/{domain}` (contract, section 5) as JSON Schema, in the part of it that draft 7 and 2020-12
- * share: requests are checked with them, and the OpenAPI document is made of them.
- */
+/** Searches and their results, as contract section 5 words them. */
 
-export const QUERY_LENGTH_MAX = 1000;
-export const PAGE_SIZE_MAX = 50;
-export const PAGE_SIZE_DEFAULT = 10;
+const PAGE_SIZE_MAX = 50;
+const PAGE_SIZE_DEFAULT = 10;
 /** Versions have 128 characters, language tags 35 (RFC 5646, section 4.4.1); a tag is a keyword of a page. */
 const FILTER_LENGTH_MAX = 256;
 
-const filterText = (description: string) => ({
+const query = {
   type: 'string',
+  'x-trim': true,
   minLength: 1,
-  maxLength: FILTER_LENGTH_MAX,
-  description,
-});
+  // As JSON Schema counts: code points.
+  maxLength: 1000,
+  description:
+    'What is looked for, in words. White space around it is left out before its length is looked at. "Quotes" ask for a phrase, -word leaves out.',
+} as const;
+const pageSize = {
+  type: 'integer',
+  minimum: 1,
+  maximum: PAGE_SIZE_MAX,
+  default: PAGE_SIZE_DEFAULT,
+  description: 'Results at the most.',
+} as const;
+const filterText = (description: string) =>
+  ({ type: 'string', minLength: 1, maxLength: FILTER_LENGTH_MAX, description }) as const;
+const language = filterText('Content language. `pt` also finds `pt-BR`.');
 
 export const searchRequestSchema = {
+  title: 'SearchRequest',
   type: 'object',
   required: ['query'],
   additionalProperties: false,
   properties: {
-    query: {
-      type: 'string',
-      // As JSON Schema counts: code points.
-      minLength: 1,
-      maxLength: QUERY_LENGTH_MAX,
-      description:
-        'What is looked for, in words. White space around it is left out before its length is looked at. "Quotes" ask for a phrase, -word leaves out.',
-    },
-    pageSize: {
-      type: 'integer',
-      minimum: 1,
-      maximum: PAGE_SIZE_MAX,
-      default: PAGE_SIZE_DEFAULT,
-      description: 'Results at the most.',
-    },
+    query,
+    pageSize,
     scoreThreshold: {
       type: 'number',
       minimum: 0,
@@ -50,25 +47,49 @@ export const searchRequestSchema = {
       description: 'What results must be of. A filter that matches nothing gives no results, and is no error.',
       properties: {
         version: filterText('Version of the documentation, as its pages say it; else that of the release.'),
-        language: filterText('Content language. `pt` also finds `pt-BR`.'),
+        language,
         tag: filterText('Tag of the page.'),
       },
     },
   },
-};
+} as const;
+/** The body of `POST /v1/search/{domain}`. */
+export type WrittenSearch = ShapeOf<typeof searchRequestSchema>;
 
-/** A request as a client writes it, after its check. */
-export interface WrittenSearchRequest {
+/** Parameters of `GET /_docshelf/search`, under the same bounds. */
+export const siteSearchSchema = {
+  type: 'object',
+  required: ['q'],
+  additionalProperties: false,
+  properties: { q: query, limit: pageSize, language },
+} as const;
+
+/** A search as the engine takes it: null where the client said nothing. */
+export interface SearchRequest {
+  /** Trimmed and well-formed Unicode, 1 to 1,000 code points. */
   readonly query: string;
-  readonly pageSize?: number;
-  readonly scoreThreshold?: number;
-  readonly filter?: { readonly [Key in keyof SearchRequest['filter']]?: string };
+  /** 1 to 50. */
+  readonly pageSize: number;
+  /** 0 to 1: only results whose score is at least that; null: all. */
+  readonly scoreThreshold: number | null;
+  readonly filter: {
+    readonly version: string | null;
+    /** A BCP 47 tag in any case; `pt` also finds `pt-BR`. */
+    readonly language: string | null;
+    readonly tag: string | null;
+  };
+  /** True for search as you type: the last word may be the beginning of one. */
+  readonly prefixLast: boolean;
 }
 
-const textOrNull = (description: string) => ({ type: ['string', 'null'], description });
-const texts = (description: string) => ({ type: 'array', items: { type: 'string' }, description });
+export function searchRequestOf(written: WrittenSearch, prefixLast = false): SearchRequest {
+  const { query, pageSize = PAGE_SIZE_DEFAULT, scoreThreshold = null, filter = {} } = written;
+  const { version = null, language = null, tag = null } = filter;
+  return { query, pageSize, scoreThreshold, filter: { version, language, tag }, prefixLast };
+}
 
 export const searchResultsSchema = {
+  title: 'SearchResults',
   type: 'array',
   maxItems: PAGE_SIZE_MAX,
   description: 'By descending `metadata.score`.',
@@ -106,29 +127,6 @@ export const searchResultsSchema = {
       },
     },
   },
-};
-
-export const searchRequestExample: WrittenSearchRequest = {
-  query: 'how do I rotate keys',
-  pageSize: 3,
-  filter: { version: 'v3.2.0', language: 'en' },
-};
-
-export const searchResultsExample: readonly SearchResult[] = [
-  {
-    content: 'Keys are rotated without a restart: add the new key, let clients change over, then remove the old one.',
-    path: '/guides/keys#rotate-keys',
-    metadata: {
-      score: 0.83,
-      title: 'Keys',
-      headings: ['Keys', 'Rotate keys'],
-      version: 'v3.2.0',
-      language: 'en',
-      tags: ['security'],
-      highlights: [
-        { start: 0, end: 4 },
-        { start: 9, end: 16 },
-      ],
-    },
-  },
-];
+} as const;
+/** One section that was found: the object that clients get, in this very form. */
+export type SearchResult = ShapeOf<typeof searchResultsSchema>[number];

@@ -1,0 +1,90 @@
+import type { ErrorCode } from './errors.ts';
+import type { ShapeOf } from './shape.ts';
+
+/**
+ * One call of an HTTP interface, as plain data. Its route, the checks of its requests, its part of the OpenAPI document
+ * and its clients are made of this one statement.
+ */
+export interface Operation {
+  /** `operationId` of the OpenAPI document. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Parameters in braces: `/v1/jobs/{jobId}`. */
+  readonly path: `/${string}`;
+  readonly tag: Tag;
+  /** Null: anybody may ask. */
+  readonly security: SecurityScheme | null;
+  readonly summary: string;
+  readonly description?: string;
+  /** Completes `Cannot …: the field "x" is missing`. */
+  readonly act: string;
+  /** Parameters of the path. */
+  readonly parameters?: Readonly<Record<string, Described>>;
+  /** Parameters of the query: an object schema of texts and integers. */
+  readonly query?: ObjectSchema;
+  /** `null`: the call takes none, and an empty object passes as such. Absent: the body is not read as JSON. */
+  readonly body?: Body | null;
+  readonly answers: Readonly<Record<number, Answer>>;
+  /** Faults besides those of the key and of a body that cannot be read. */
+  readonly faults?: readonly Fault[];
+  /** Headers of all answers to a request whose key is right. */
+  readonly headers?: Readonly<Record<string, object>>;
+  /** Scripts of every origin may call it, without credentials (Fetch standard, section 3.2). */
+  readonly isOpenToAllOrigins?: boolean;
+}
+
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface SecurityScheme {
+  readonly name: string;
+  readonly description: string;
+  readonly faults: readonly Fault[];
+}
+
+export interface Described {
+  readonly description: string;
+  readonly schema: object;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+export interface ObjectSchema {
+  readonly type: 'object';
+  readonly properties: Readonly<
+    Record<string, { readonly type?: string | readonly string[]; readonly description?: string }>
+  >;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+}
+
+export interface Body {
+  readonly schema: object;
+  readonly examples: Readonly<Record<string, unknown>>;
+}
+
+export interface Answer {
+  readonly description: string;
+  /** Absent: an answer without a body, or with one that is no JSON. */
+  readonly schema?: object;
+  readonly examples?: Readonly<Record<string, unknown>>;
+  /** Media type of what is no JSON. */
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, object>>;
+}
+
+export interface Fault {
+  readonly code: ErrorCode;
+  readonly description: string;
+  /** What such a fault may say. */
+  readonly message: string;
+}
+
+export type BodyOf<Op extends Pick<Operation, 'body'>> = Op['body'] extends { readonly schema: infer Schema }
+  ? ShapeOf<Schema>
+  : undefined;
+export type QueryOf<Op extends Pick<Operation, 'query'>> = Op['query'] extends ObjectSchema
+  ? ShapeOf<Op['query']>
+  : Readonly<Record<never, never>>;

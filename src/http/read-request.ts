@@ -1,0 +1,205 @@
+import type { HttpBindings } from '@hono/node-server';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import type { DataValidationCxt } from 'ajv/dist/types/index.js';
+import { DocshelfError } from '../domain/errors.ts';
+import type { BodyOf, ObjectSchema, Operation, QueryOf } from '../domain/operation.ts';
+
+/** Contract, section 8. */
+const BODY_BYTES_MAX = 64 * 1024;
+
+/** `application/json`, and the types that are JSON by their suffix (RFC 6839, section 3.1); parameters say nothing here (RFC 8259). */
+const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i;
+
+/** A body that says nothing: some clients cannot send less. */
+const EMPTY_SCHEMA = { type: 'object', additionalProperties: false } as const;
+
+const NO_PARAMETERS: ObjectSchema = { type: 'object', properties: {} };
+
+type Bindings = Partial<HttpBindings> | undefined;
+
+/** Reads and checks the body of an operation. */
+export function bodyReader<const Op extends Pick<Operation, 'id' | 'act' | 'body'>>({
+  id,
+  act,
+  body,
+}: Op): (request: Request, env: Bindings) => Promise<BodyOf<Op>> {
+  if (body === undefined) return () => Promise.reject(new Error(`${id} reads no JSON`));
+  if (body === null) {
+    const check = requestChecker('read the request', EMPTY_SCHEMA, 'Send no body, or an empty JSON object.');
+    return async (request, env) => {
+      const text = await readText(request, env);
+      if (text === '') return undefined as BodyOf<Op>;
+      requireJsonType(request);
+      check(parseJson(text));
+      return undefined as BodyOf<Op>;
+    };
+  }
+  const check = requestChecker<BodyOf<Op>>(act, body.schema);
+  return async (request, env) => {
+    requireJsonType(request);
+    return check(parseJson(await readText(request, env)));
+  };
+}
+
+/** Reads and checks the query of an operation. An empty parameter, such as a form sends, says nothing. */
+export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
+  operation: Op,
+): (parameters: URLSearchParams) => QueryOf<Op> {
+  const { act, query = NO_PARAMETERS } = operation;
+  const check = requestChecker<QueryOf<Op>>(act, query);
+  const known = Object.keys(query.properties);
+  return (parameters) => {
+    for (const name of parameters.keys()) {
+      if (!known.includes(name)) throw badField(act, name, `is not known; the address takes ${known.join(', ')}`);
+      if (parameters.getAll(name).length > 1) throw badField(act, name, 'is there more than once');
+    }
+    const given = [...parameters].filter(([, text]) => text !== '');
+    const written = given.map(([name, text]) => [
+      name,
+      query.properties[name]?.type === 'integer' ? integerOf(text) : text,
+    ]);
+    return check(Object.fromEntries(written));
+  };
+}
+
+/** The text itself where it is no integer, for the check to refuse. */
+function integerOf(text: string): number | string {
+  return /^\d{1,9}$/.test(text) ? Number(text) : text;
+}
+
+/**
+ * Checks what came by its schema, which is compiled with the first request: that takes 10 ms that a start has no use for
+ * (measured).
+ *
+ * @param act completes `Cannot …`
+ */
+function requestChecker<Shape>(act: string, schema: object, next?: string): (written: unknown) => Shape {
+  let validate: ValidateFunction<Shape> | null = null;
+  return (written) => {
+    validate ??= compile<Shape>(schema);
+    if (validate(written)) return written;
+    const error = validate.errors?.[0];
+    const field = fieldOf(error);
+    throw badField(act, field, field === null ? 'the request must be a JSON object' : stateOf(error), next);
+  };
+}
+
+function compile<Shape>(schema: object): ValidateFunction<Shape> {
+  // `strict` would refuse the keywords that only tell.
+  const ajv = new Ajv({ meta: false, validateSchema: false, strict: false, verbose: true });
+  ajv.addKeyword({
+    keyword: 'x-trim',
+    type: 'string',
+    before: 'maxLength',
+    modifying: true,
+    // Half a surrogate pair, which JSON can write and UTF-8 cannot, becomes the replacement character.
+    validate: (_: boolean, written: string, __?: object, place?: DataValidationCxt) => {
+      if (place !== undefined) place.parentData[place.parentDataProperty] = written.trim().toWellFormed();
+      return true;
+    },
+  });
+  return ajv.compile<Shape>(schema);
+}
+
+/** A field that a request may not have, or not with this value; null: the request as a whole. */
+export function badField(act: string, name: string | null, state: string, next?: string): DocshelfError {
+  const detail = next === undefined ? {} : { next };
+  if (name === null) return new DocshelfError('bad_request', `Cannot ${act}: ${state}`, detail);
+  // A name that a stranger wrote: short, and without what could garble a line of a log.
+  const field = name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
+  return new DocshelfError('bad_request', `Cannot ${act}: the field "${field}" ${state}`, {
+    ...detail,
+    fields: { field },
+  });
+}
+
+/** `filter.tag`, `paths[3]`; null: the request as a whole. */
+function fieldOf(error: ErrorObject | undefined): string | null {
+  const { params = {}, instancePath = '' } = error ?? {};
+  const parent = instancePath
+    .slice(1)
+    .replace(/\/(\d+)(?=\/|$)/g, '[$1]')
+    .replaceAll('/', '.');
+  const child = params.missingProperty ?? params.additionalProperty;
+  const field = [parent, child === undefined ? '' : String(child)].filter((part) => part !== '').join('.');
+  return field === '' ? null : field;
+}
+
+function stateOf(error: ErrorObject | undefined): string {
+  const { keyword, params = {}, parentSchema = {} } = error ?? {};
+  switch (keyword) {
+    case 'required':
+      return 'is missing';
+    case 'additionalProperties':
+      return 'is not known';
+    case 'type':
+      return `must be ${/^[aeiou]/.test(params.type) ? 'an' : 'a'} ${params.type}`;
+    case 'enum':
+      return `must be one of ${params.allowedValues.join(', ')}`;
+    case 'pattern':
+      return `must be ${parentSchema['x-expects'] ?? `as ${params.pattern} says`}`;
+    case 'minLength':
+    case 'minItems':
+      return 'is empty';
+    case 'maxLength':
+      return `has more than ${params.limit} characters`;
+    case 'maxItems':
+      return `has more than ${params.limit} entries`;
+    default:
+      return `must be ${params.comparison === '>=' ? 'at least' : 'at most'} ${params.limit}`;
+  }
+}
+
+function requireJsonType(request: Request): void {
+  const coding = request.headers.get('content-encoding') ?? 'identity';
+  if (!JSON_TYPE.test(request.headers.get('content-type') ?? '') || coding.toLowerCase() !== 'identity') {
+    throw new DocshelfError('unsupported_media_type', 'Cannot read the request: its body is not plain JSON', {
+      next: 'Send JSON with "Content-Type: application/json", without a Content-Encoding.',
+    });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw malformed('its body is malformed JSON', error);
+  }
+}
+
+/** The body, read no further than the bound. */
+async function readText(request: Request, env: Bindings): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX) throw tooLarge();
+  // The client may hold the body back until it is asked for (RFC 9110, section 10.1.1).
+  if (request.headers.has('expect')) env?.outgoing?.writeContinue();
+  // HTTP sees to it that such a body is no longer than it says (RFC 9112, section 6.3). Read whole, without a web stream
+  // around it, it takes a fifth of the time that a search takes in this thread.
+  if (request.headers.has('content-length')) return decode(new Uint8Array(await request.arrayBuffer()));
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.length;
+    // A body without a length is only found too large while it comes.
+    if (bytes > BODY_BYTES_MAX) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return decode(Buffer.concat(chunks));
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw malformed('its body is not UTF-8', error);
+  }
+}
+
+function tooLarge(): DocshelfError {
+  return new DocshelfError('payload_too_large', 'Cannot read the request: its body is larger than 64 KiB', {
+    fields: { bytesMax: BODY_BYTES_MAX },
+  });
+}
+
+function malformed(state: string, cause: unknown): DocshelfError {
+  return new DocshelfError('bad_request', `Cannot read the request: ${state}`, { cause });
+}

@@ -1,0 +1,91 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, Env, Hono, MiddlewareHandler } from 'hono';
+import { DocshelfError } from '../domain/errors.ts';
+import type { BodyOf, Operation, QueryOf } from '../domain/operation.ts';
+import { openToAllOrigins } from './cors.ts';
+import { bodyReader, queryReader } from './read-request.ts';
+
+/**
+ * Routes, each made of one `Operation`, which also describes it:
+ *
+ *     const listJobs = { id: 'listJobs', method: 'GET', path: '/v1/jobs', … } as const satisfies Operation;
+ *     addRoutes(app, [route(listJobs, (c, { query }) => c.json(jobs.list(query())))], { adminKey: [requireKey] });
+ *     openApiDocument([listJobs], info);
+ *
+ * A client takes `method` and `path` from the same operation, and types from its schemas (`ShapeOf`).
+ */
+export interface Route<E extends BoundEnv> {
+  readonly operation: Operation;
+  readonly run: (c: Context<E>) => Response | Promise<Response>;
+}
+
+/** The bindings are absent where an app is called without a socket. */
+export type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
+
+/** What the client sent, checked by the operation's schemas when it is asked for: whoever is not let in is not read. */
+export interface Input<Op extends Operation> {
+  /** @throws DocshelfError `bad_request`, naming the parameter. */
+  query(): QueryOf<Op>;
+  /** @throws DocshelfError `bad_request`, naming the field; `unsupported_media_type`, `payload_too_large`. */
+  body(): Promise<BodyOf<Op>>;
+}
+
+export function route<const Op extends Operation, E extends BoundEnv>(
+  operation: Op,
+  run: (c: Context<E>, input: Input<Op>) => Response | Promise<Response>,
+): Route<E> {
+  const readQuery = queryReader(operation);
+  const readBody = bodyReader(operation);
+  return {
+    operation,
+    run: (c) =>
+      run(c, {
+        query: () => readQuery(new URL(c.req.url).searchParams),
+        body: () => readBody(c.req.raw, c.env),
+      }),
+  };
+}
+
+/**
+ * Adds routes to an app, and 405 for the other methods of their paths.
+ *
+ * @param guards by the name of a security scheme, what runs before such a route
+ */
+export function addRoutes<E extends BoundEnv>(
+  app: Hono<E>,
+  routes: readonly Route<E>[],
+  guards: Readonly<Record<string, readonly MiddlewareHandler<E>[]>>,
+): void {
+  for (const [path, ofPath] of Map.groupBy(routes, ({ operation }) => honoPath(operation.path))) {
+    const allow = methodsOf(ofPath.map(({ operation }) => operation));
+    if (ofPath.some(({ operation }) => operation.isOpenToAllOrigins)) app.use(path, openToAllOrigins(allow));
+    for (const { operation, run } of ofPath) {
+      const scheme = operation.security;
+      const before = scheme === null ? [] : guards[scheme.name];
+      if (before === undefined) throw new Error(`nothing guards ${operation.id}: no ${scheme?.name}`);
+      app.on([operation.method], [path], ...before, run);
+    }
+    app.all(path, refuseMethod(allow));
+  }
+}
+
+const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+
+/** The methods of a path as `Allow` names them. */
+function methodsOf(operations: readonly Operation[]): string {
+  const methods = new Set<string>(operations.map(({ method }) => method));
+  if (methods.has('GET')) methods.add('HEAD');
+  if (operations.some(({ isOpenToAllOrigins }) => isOpenToAllOrigins)) methods.add('OPTIONS');
+  return ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].filter((method) => methods.has(method)).join(', ');
+}
+
+/** A path may be as long as all headers may, 16 KiB. */
+export const shown = (text: string): string => text.slice(0, 200);
+
+/** Answers a method that a path does not take. */
+export function refuseMethod(allow: string): (c: Context) => never {
+  return (c) => {
+    const message = `Cannot ${c.req.method} "${shown(c.req.path)}": it answers ${allow}`;
+    throw new DocshelfError('method_not_allowed', message, { fields: { allow } });
+  };
+}
