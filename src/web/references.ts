@@ -1,7 +1,7 @@
 import { decodeReferences } from './rewrite/character-references.ts';
 import { RAW_TEXT } from './rewrite/markup/elements.ts';
 import { ForeignStack } from './rewrite/markup/foreign-stack.ts';
-import { END, END_TAG, MarkupScanner, START_TAG } from './rewrite/markup/scanner.ts';
+import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 import { decodeUnits } from './rewrite/source-text.ts';
 import { srcsetUrls } from './srcset.ts';
 
@@ -58,29 +58,34 @@ function kindOfLink(rel: string): ReferenceKind | null {
 }
 
 /** Goes from tag to tag and collects; it never builds a tree, which is what makes it quick (about 100 MB/s). */
-class ReferenceCollector {
+class ReferenceCollector implements MarkupReader {
   readonly references: Reference[] = [];
   base: string | null = null;
   protected readonly scanner: MarkupScanner;
+  readonly #foreign = new ForeignStack();
 
   constructor(html: string) {
     this.scanner = new MarkupScanner(html);
   }
 
   read(): this {
-    const { scanner } = this;
-    const foreign = new ForeignStack();
-    for (let token = scanner.next(); token !== END; token = scanner.next()) {
-      const tag = scanner.tagName;
-      if (token === END_TAG) foreign.close(tag);
-      else if (token === START_TAG) {
-        const isHtml = foreign.open(tag, scanner.isSelfClosing);
-        if (scanner.attributeCount > 0) this.onAttributes(tag);
-        if (isHtml) this.#skipText(tag);
-      }
-      scanner.allowsCdata = foreign.isForeign;
-    }
+    this.scanner.read(this);
     return this;
+  }
+
+  onStartTag(): void {
+    const { scanner } = this;
+    const tag = scanner.tagName;
+    const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
+    scanner.allowsCdata = this.#foreign.isForeign;
+    if (scanner.attributeCount > 0) this.onAttributes(tag);
+    if (isHtml) this.#skipText(tag);
+  }
+
+  onEndTag(): void {
+    if (this.#foreign.isEmpty) return;
+    this.#foreign.close(this.scanner.tagName);
+    this.scanner.allowsCdata = this.#foreign.isForeign;
   }
 
   /** What is in `noscript` is read as markup: a reader without scripts sees it. */

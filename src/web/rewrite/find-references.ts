@@ -1,6 +1,6 @@
-import { PageFacts } from './markup/page-facts.ts';
 import { readDocument } from './markup/read-document.ts';
 import { readFeed } from './markup/read-feed.ts';
+import { PageFacts } from './markup/tag-reader.ts';
 import { readCss } from './read-css.ts';
 import { readManifest } from './read-json.ts';
 import { readFileScript } from './read-page-script.ts';

@@ -1,4 +1,3 @@
-import { isLetter } from './markup/characters.ts';
 import { type FoundKind, REFERENCE_KINDS } from './reference.ts';
 import type { Region } from './region.ts';
 import { decodeUrl, isUtf16 } from './source-text.ts';
@@ -39,7 +38,7 @@ export class ReferenceList {
     while (from < to && text.charCodeAt(from) <= TRIMMED) from++;
     while (to > from && text.charCodeAt(to - 1) <= TRIMMED) to--;
     const url = decodeUrl(trim(units), this.charset);
-    if (url === '' || (isLetter(url.charCodeAt(0)) && NO_FILE.test(url))) return;
+    if (url === '' || NO_FILE.test(url)) return;
     // A fragment of the page itself: to a reader a place to go to, to all others something within the file.
     if (url.startsWith('#') && kind !== 'link') return;
     this.push(kind, region.source(from), region.source(to), url, writing);

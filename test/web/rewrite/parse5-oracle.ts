@@ -2,7 +2,7 @@ import { type DefaultTreeAdapterTypes, parse, Tokenizer, TokenizerMode } from 'p
 import { decodeReferences } from '../../../src/web/rewrite/character-references.ts';
 import { RAW_TEXT } from '../../../src/web/rewrite/markup/elements.ts';
 import { ForeignStack } from '../../../src/web/rewrite/markup/foreign-stack.ts';
-import { END, END_TAG, MarkupScanner, START_TAG } from '../../../src/web/rewrite/markup/scanner.ts';
+import { MarkupScanner } from '../../../src/web/rewrite/markup/scanner.ts';
 import { decodeUnits } from '../../../src/web/rewrite/source-text.ts';
 
 /** Tags as `<a href="1">@12` and `</a>@30`: names, attributes with their decoded values, and where they begin. */
@@ -17,28 +17,28 @@ export function scannedTags(html: string): string[] {
   const scanner = new MarkupScanner(html);
   const foreign = new ForeignStack();
   const tags: string[] = [];
-  for (let token = scanner.next(); token !== END; token = scanner.next()) {
-    const at = scanner.textEnd;
-    if (token === END_TAG) {
+  scanner.read({
+    onEndTag: () => {
       foreign.close(scanner.tagName);
       scanner.allowsCdata = foreign.isForeign;
-      tags.push(`</${scanner.tagName}>@${at}`);
-    }
-    if (token !== START_TAG) continue;
-    const attributes = new Map<string, string>();
-    for (let index = 0; index < scanner.attributeCount; index++) {
-      const name = normal(scanner.attributeName(index));
-      const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
-      const units = decodeReferences(html, start, end, 'attribute')?.text ?? html.slice(start, end);
-      const value = decodeUnits(units, 'utf-16le');
-      if (!attributes.has(name)) attributes.set(name, normal(value));
-    }
-    tags.push(written(normal(scanner.tagName), [...attributes], at));
-    const isHtml = foreign.open(scanner.tagName, scanner.isSelfClosing);
-    scanner.allowsCdata = foreign.isForeign;
-    if (isHtml && scanner.tagName === 'plaintext') scanner.skipAll();
-    if (isHtml && RAW_TEXT.has(scanner.tagName)) scanner.skipRawText();
-  }
+      tags.push(`</${normal(scanner.tagName)}>@${scanner.tagStart}`);
+    },
+    onStartTag: () => {
+      const attributes = new Map<string, string>();
+      for (let index = 0; index < scanner.attributeCount; index++) {
+        const name = normal(scanner.attributeName(index));
+        const [start, end] = [scanner.valueStart(index), scanner.valueEnd(index)];
+        const units = decodeReferences(html, start, end, 'attribute')?.text ?? html.slice(start, end);
+        const value = decodeUnits(units, 'utf-16le');
+        if (!attributes.has(name)) attributes.set(name, normal(value));
+      }
+      tags.push(written(normal(scanner.tagName), [...attributes], scanner.tagStart));
+      const isHtml = foreign.open(scanner.tagName, scanner.isSelfClosing);
+      scanner.allowsCdata = foreign.isForeign;
+      if (isHtml && scanner.tagName === 'plaintext') scanner.skipAll();
+      if (isHtml && RAW_TEXT.has(scanner.tagName)) scanner.skipRawText();
+    },
+  });
   return tags;
 }
 

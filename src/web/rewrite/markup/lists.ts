@@ -1,5 +1,3 @@
-import { isSpace } from './characters.ts';
-
 /** Start and end. */
 export type Span = readonly [start: number, end: number];
 
@@ -72,4 +70,9 @@ function skip(text: string, start: number, belongs: (code: number) => boolean): 
   let at = start;
   while (at < text.length && belongs(text.charCodeAt(at))) at++;
   return at;
+}
+
+/** HTML's white space: tab, line feed, form feed, carriage return, space. */
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d || code === 0x0c;
 }

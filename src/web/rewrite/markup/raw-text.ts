@@ -1,4 +1,4 @@
-import { endsTagName } from './characters.ts';
+const ENDS_NAME = /[\t\n\f\r />]/;
 
 /** Whether `name` (lower case) stands at a place in the text, in any case, with white space, `/` or `>` behind it. */
 function isTagNameAt(text: string, at: number, name: string): boolean {
@@ -6,7 +6,7 @@ function isTagNameAt(text: string, at: number, name: string): boolean {
     if ((text.charCodeAt(at + index) | 0x20) !== name.charCodeAt(index)) return false;
   }
   const after = at + name.length;
-  return after < text.length && endsTagName(text.charCodeAt(after));
+  return after < text.length && ENDS_NAME.test(text[after] ?? '');
 }
 
 /** Where the end tag is that ends an element whose content is no markup; the text's end where there is none. */
@@ -56,4 +56,21 @@ export function endOfScript(text: string, start: number): number {
 function next(text: string, searched: string, from: number): number {
   const at = text.indexOf(searched, from);
   return at === -1 ? text.length : at;
+}
+
+/** Where an XML doctype ends, behind its `>`. In brackets it may hold declarations, whose quoted values may hold anything. */
+export function endOfDoctype(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"' || character === "'") at = next(text, character, at + 1);
+    else if (character === '<') {
+      if (text.startsWith('<!--', at)) at = next(text, '-->', at + 4) + 2;
+      else depth++;
+    } else if (character === '>') {
+      if (depth === 0) return at + 1;
+      depth--;
+    }
+  }
+  return text.length;
 }

@@ -10,10 +10,9 @@ import { decodeUnits, ownString } from '../source-text.ts';
 import { RAW_TEXT, scriptType } from './elements.ts';
 import { ForeignStack } from './foreign-stack.ts';
 import { ElementText } from './mapped-text.ts';
-import { PageFacts } from './page-facts.ts';
-import { CDATA, COMMENT, END, END_TAG, INSTRUCTION, MarkupScanner, START_TAG } from './scanner.ts';
-import { TagReader } from './tag-reader.ts';
-import { readInstruction } from './xml-stylesheet.ts';
+import { readInstruction } from './read-feed.ts';
+import { type MarkupReader, MarkupScanner } from './scanner.ts';
+import { PageFacts, TagReader } from './tag-reader.ts';
 
 /** A document in a `srcdoc` in a `srcdoc`: deeper ones are not read. */
 const NESTED_MAX = 3;
@@ -23,7 +22,7 @@ export function readDocument(region: Region, list: ReferenceList, facts: PageFac
   new DocumentReader(region, list, facts, isXml, 0).run();
 }
 
-class DocumentReader {
+class DocumentReader implements MarkupReader {
   readonly #facts: PageFacts;
   readonly #list: ReferenceList;
   readonly #region: Region;
@@ -47,24 +46,25 @@ class DocumentReader {
   }
 
   run(): void {
-    const scanner = this.#scanner;
-    for (;;) {
-      const token = scanner.next();
-      if (scanner.textEnd > scanner.textStart) this.#gathered?.add(this.#region, scanner.textStart, scanner.textEnd);
-      if (token === END) break;
-      if (token === START_TAG) this.#onStartTag();
-      else if (token === END_TAG) this.#onEndTag();
-      else if (token === CDATA) this.#gathered?.addCdata(this.#region, scanner.contentStart, scanner.contentEnd);
-      else if (token === INSTRUCTION)
-        readInstruction(this.#region, scanner.contentStart, scanner.contentEnd, this.#list);
-      else if (token === COMMENT) this.#onComment();
-    }
+    this.#scanner.read(this);
     this.#endGathering(this.#region.text.length);
   }
 
-  #onStartTag(): void {
+  onText(start: number, end: number): void {
+    this.#gathered?.add(this.#region, start, end);
+  }
+
+  onCdata(start: number, end: number): void {
+    this.#gathered?.addCdata(this.#region, start, end);
+  }
+
+  onInstruction(start: number, end: number): void {
+    readInstruction(this.#region, start, end, this.#list);
+  }
+
+  onStartTag(): void {
     const scanner = this.#scanner;
-    this.#endGathering(scanner.textEnd);
+    this.#endGathering(scanner.tagStart);
     const tag = this.#localName();
     const isHtml = !this.#isXml && this.#foreign.open(tag, scanner.isSelfClosing);
     if (!this.#isXml) scanner.allowsCdata = this.#foreign.isForeign;
@@ -78,8 +78,8 @@ class DocumentReader {
     }
   }
 
-  #onEndTag(): void {
-    this.#endGathering(this.#scanner.textEnd);
+  onEndTag(): void {
+    this.#endGathering(this.#scanner.tagStart);
     if (this.#isXml || this.#foreign.isEmpty) return;
     this.#foreign.close(this.#scanner.tagName);
     this.#scanner.allowsCdata = this.#foreign.isForeign;
@@ -95,8 +95,7 @@ class DocumentReader {
     if (tag === 'plaintext') this.#scanner.skipAll();
     if (!RAW_TEXT.has(tag)) return;
     const type = tag === 'script' || tag === 'style' ? this.#tags.value('type') : null;
-    this.#scanner.skipRawText();
-    const { contentStart: start, contentEnd: end } = this.#scanner;
+    const [start, end] = [this.#scanner.contentStart, this.#scanner.skipRawText()];
     if (start === end) return;
     if (tag === 'script') this.#readScript(this.#region.slice(start, end), type);
     else if (tag === 'style') this.#readStyle(this.#region.slice(start, end), type);
@@ -135,8 +134,7 @@ class DocumentReader {
   }
 
   /** `<!--[if …]>…<![endif]-->`: a document to some old readers, and to them alone. */
-  #onComment(): void {
-    const { contentStart: start, contentEnd: end } = this.#scanner;
+  onComment(start: number, end: number): void {
     const { text } = this.#region;
     if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;
     const condition = text.indexOf(']>', start);

@@ -1,11 +1,11 @@
 import type { ReferenceList } from '../reference-list.ts';
 import type { Region } from '../region.ts';
 import { decodedRegion } from './mapped-text.ts';
-import { END, INSTRUCTION, MarkupScanner, START_TAG } from './scanner.ts';
-import { readInstruction } from './xml-stylesheet.ts';
+import { MarkupScanner } from './scanner.ts';
 
 /** The tiles of a site, which a `meta` names. */
 const TILES = 'browserconfig';
+const STYLE_SHEET = 'xml-stylesheet';
 
 /**
  * Reads XML that is no page: of a feed the style sheet that shows it to readers; its addresses are absolute, and for those
@@ -14,15 +14,47 @@ const TILES = 'browserconfig';
 export function readFeed(region: Region, list: ReferenceList): void {
   const scanner = new MarkupScanner(region.text, true);
   let isTiles = false;
-  for (let token = scanner.next(); token !== END; token = scanner.next()) {
-    if (token === INSTRUCTION) readInstruction(region, scanner.contentStart, scanner.contentEnd, list);
-    if (token !== START_TAG) continue;
-    isTiles ||= scanner.tagName === TILES;
-    // Instructions about the whole stand before its root.
-    if (!isTiles) return;
-    const index = scanner.indexOfAttribute('src');
-    if (index === -1) continue;
-    const value = decodedRegion(region, scanner.valueStart(index), scanner.valueEnd(index), true, 0);
-    list.add('asset', value, 0, value.text.length, value.text);
-  }
+  scanner.read({
+    onInstruction: (start, end) => readInstruction(region, start, end, list),
+    onStartTag: () => {
+      isTiles ||= scanner.tagName === TILES;
+      // Instructions about the whole stand before its root.
+      if (isTiles) addAttribute('src', 'asset', scanner, region, list);
+      else scanner.skipAll();
+    },
+  });
+}
+
+/**
+ * Reads an instruction: of `<?xml-stylesheet href="…"?>` what looks like attributes is read as such (Associating Style Sheets
+ * with XML documents 1.0).
+ *
+ * @param start of what is inside it, up to `end`
+ */
+export function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
+  if (!region.text.startsWith(STYLE_SHEET, start)) return;
+  const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
+  // The place before it holds its question mark.
+  const inside = region.slice(start - 1, end);
+  scanner.read({
+    onStartTag: () => {
+      const type = scanner.indexOfAttribute('type');
+      const isXsl = type !== -1 && !/css/i.test(scanner.text.slice(scanner.valueStart(type), scanner.valueEnd(type)));
+      addAttribute('href', isXsl ? 'asset' : 'style', scanner, inside, list);
+      scanner.skipAll();
+    },
+  });
+}
+
+function addAttribute(
+  name: string,
+  kind: 'asset' | 'style',
+  scanner: MarkupScanner,
+  region: Region,
+  list: ReferenceList,
+) {
+  const index = scanner.indexOfAttribute(name);
+  if (index === -1) return;
+  const value = decodedRegion(region, scanner.valueStart(index), scanner.valueEnd(index), true, 0);
+  list.add(kind, value, 0, value.text.length, value.text);
 }

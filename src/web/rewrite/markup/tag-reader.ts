@@ -21,8 +21,16 @@ import {
 } from './elements.ts';
 import { refreshSpan, srcsetSpans } from './lists.ts';
 import { decodedRegion } from './mapped-text.ts';
-import type { PageFacts } from './page-facts.ts';
 import type { MarkupScanner } from './scanner.ts';
+
+/** Facts of a page beside its references (`FoundReferences`). */
+export class PageFacts {
+  base: string | null = null;
+  /** True once a `<base href>` was there, also one that can be no base. */
+  hasBase = false;
+  readonly importMaps: string[] = [];
+  readonly robots: string[] = [];
+}
 
 /** Elements whose attributes make sense only together. */
 const SPECIAL: ReadonlySet<string> = new Set('link script meta base object embed param'.split(' '));
