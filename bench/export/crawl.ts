@@ -109,7 +109,6 @@ async function docshelf(url: string, dir: string): Promise<number> {
     workDir: join(dir, 'work'),
     journalDir: join(dir, 'journal'),
     recordsDir,
-    pageEntry: new URL('crawl/worker.js', BUILT).href,
     pageThreads: Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
   const request = { domain: 'bench', version: null, paths: null };

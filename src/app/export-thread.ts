@@ -1,6 +1,5 @@
-import { parentPort } from 'node:worker_threads';
 import * as crawler from '../crawl/index.ts';
 import { serveSteps } from '../export/serve-steps.ts';
 
 /** Entry of a job's thread. It joins export and crawl, whose door loads what a job turns out to need. */
-if (parentPort !== null) serveSteps(parentPort, crawler);
+serveSteps(crawler);

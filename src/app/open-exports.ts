@@ -1,18 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/index.ts';
 import type { RunJobOptions, ExportService as Service } from '../export/index.ts';
 import type { BundleStore, JobCounts } from '../export/ports.ts';
 import type { AnswerDownload } from '../http/api/api.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
-import { JOB_HEAP } from './job-heap.ts';
+import { threadEntry } from '../threads/index.ts';
 import type { Logger } from './log.ts';
 import { logFailure, logJobEvent } from './log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
 import { crawlNetworkSlice, exportSlice } from './slices.ts';
-import { workerEntry } from './worker-entry.ts';
 
 /** The service side: what the API listener offers of it, and the jobs that run here. */
 export interface Exports {
@@ -67,8 +65,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     searchData: await openBundleSearch(config, parts.network),
     signatures: new Signatures(folder.signatures, () => current().exportApi.signingKey),
     siteOf: (job) => siteOf(current(), job),
-    spawn: () => new Worker(workerEntry('./export-thread'), { resourceLimits: JOB_HEAP }),
-    pageEntry: workerEntry('../crawl/worker').href,
+    jobEntry: threadEntry('./export-thread', import.meta),
     pageThreads: PAGE_THREADS,
     crawlNetwork: () => crawlNetworkSlice(current()),
     browser: () => current().exportApi.browser,

@@ -39,8 +39,7 @@ export interface CrawlSourceOptions {
   readonly journalDir: string;
   /** Records of crawls, by domain. */
   readonly recordsDir: string;
-  /** URL of the entry of the threads for pages, and how many there are. */
-  readonly pageEntry: string;
+  /** Threads for pages. */
   readonly pageThreads: number;
 }
 
@@ -68,15 +67,14 @@ export class CrawlSource implements SiteSource {
     const foundDir = join(workDir, 'found');
     await mkdir(foundDir, { recursive: true });
     const record = new CrawlRecord(this.#options.recordsDir, request.domain);
-    const { filesDir, pageEntry, pageThreads, journalDir } = this.#options;
+    const { filesDir, pageThreads, journalDir } = this.#options;
     await using held = new AsyncDisposableStack();
     const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
     const packFolders = { jobDir: journalDir, recordDir: record.dir };
     const { attempt } = journal;
     // They take as long to start as it takes to learn what the first page is.
-    const threads = held.adopt(
-      new PageThreads(pageEntry, pageThreads, { filesDir, foundDir, packFolders, attempt }),
-      (started) => started.end(),
+    const threads = held.adopt(new PageThreads(pageThreads, { filesDir, foundDir, packFolders, attempt }), (started) =>
+      started.end(),
     );
     const { fetcher, credentials } = await openFetcher(settings, network, workDir);
     held.defer(() => fetcher.close());

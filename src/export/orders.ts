@@ -36,8 +36,7 @@ export interface CrawlPlaces {
 }
 
 export interface CrawlOrder extends CrawlPlaces {
-  /** URL of the entry of the threads for pages, and how many there are. */
-  readonly pageEntry: string;
+  /** Threads for pages. */
   readonly pageThreads: number;
 }
 

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import { makeRepackFolder, storeFolders } from './exports-folder.ts';
-import { JobThread } from './job-thread.ts';
+import { openJobThread } from './job-thread.ts';
 import type { StoredJob } from './ports.ts';
 import type { RunJobOptions } from './run-job.ts';
 
@@ -36,17 +36,17 @@ async function pack(
   job: StoredJob,
   contentSha256: string,
   to: string,
-  { folder, spawn }: RunJobOptions,
+  { folder, jobEntry }: RunJobOptions,
   signal: AbortSignal,
 ): Promise<{ readonly sha256: string; readonly sizeBytes: number }> {
-  const thread = new JobThread(spawn, signal);
+  const thread = openJobThread(jobEntry, signal);
   const folders = storeFolders(folder);
   try {
-    return await thread.pack({ ...folders, contentSha256, to }, () => undefined);
+    return await thread.call('pack', { ...folders, contentSha256, to });
   } catch (error) {
     throw error instanceof DocshelfError && MISSING.has(error.code) ? gone(job, error) : error;
   } finally {
-    await thread.end();
+    await thread.terminate();
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ExportsFolder, storeFolders } from './exports-folder.ts';
-import { JobThread, type SpawnJobThread } from './job-thread.ts';
+import { openJobThread } from './job-thread.ts';
 import { removePictures } from './pictures.ts';
 import type { BundleStore, JobQueue } from './ports.ts';
 import type { Signatures } from './signatures.ts';
@@ -9,7 +9,7 @@ export interface RetentionOptions {
   readonly store: BundleStore;
   readonly signatures: Signatures;
   readonly folder: ExportsFolder;
-  readonly spawn: SpawnJobThread;
+  readonly jobEntry: URL;
   readonly signal: AbortSignal;
 }
 
@@ -24,7 +24,7 @@ const UNUSED_MS = 8 * 24 * 3_600_000;
  * @returns how many jobs were removed
  */
 export async function applyRetention(options: RetentionOptions, beforeMs: number): Promise<number> {
-  const { queue, store, signatures, folder, spawn, signal } = options;
+  const { queue, store, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();
   const removed = await queue.prune(beforeMs);
   if (removed === 0) return 0;
@@ -35,12 +35,13 @@ export async function applyRetention(options: RetentionOptions, beforeMs: number
     await signatures.remove(sha256);
   }
   await removePictures(folder, async (jobId) => (await queue.get(jobId)) === null);
-  const thread = new JobThread(spawn, signal);
+  const thread = openJobThread(jobEntry, signal);
   try {
     const folders = storeFolders(folder);
-    await thread.sweep({ ...folders, keep: [...after.contents], recordsDir: folder.crawls, olderThanMs: UNUSED_MS });
+    const keep = [...after.contents];
+    await thread.call('sweep', { ...folders, keep, recordsDir: folder.crawls, olderThanMs: UNUSED_MS });
   } finally {
-    await thread.end();
+    await thread.terminate();
   }
   return removed;
 }

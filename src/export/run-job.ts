@@ -7,8 +7,9 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import type { SourceSettings } from '../domain/organization.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from './exports-folder.ts';
 import { Findings, type FoundSoFar, reportOf } from './findings.ts';
-import type { JobProgress } from './job-progress.ts';
-import { JobThread, type SpawnJobThread } from './job-thread.ts';
+import type { JobProgress, JobStep } from './job-progress.ts';
+import { type JobThread, openJobThread } from './job-thread.ts';
+import type { OnStep } from './orders.ts';
 import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from './ports.ts';
 import type { Signatures } from './signatures.ts';
 
@@ -30,14 +31,14 @@ export interface RunJobOptions {
   readonly signatures: Signatures;
   /** The site as the config has it now; null where the organization has none of that domain (any more). */
   readonly siteOf: (job: Pick<StoredJob, 'organizationId' | 'domain'>) => ExportedSite | null;
-  readonly spawn: SpawnJobThread;
+  /** Of the thread of a job; see `serve-steps.ts`. */
+  readonly jobEntry: URL;
   /** What a bundle may hold. */
   readonly limits: () => ArchiveLimits;
   /** The way out for crawls, as the config is now. */
   readonly crawlNetwork: () => CrawlNetwork;
   readonly browser: () => BrowserSettings;
   /** Threads for the pages of a crawl. */
-  readonly pageEntry: string;
   readonly pageThreads: number;
   /** Name and version of this program, for manifests. */
   readonly generator: string;
@@ -69,7 +70,7 @@ export async function runJob(
   }
   const workDir = await makeWorkFolder(folder, job.jobId, claim.attempt);
   const journalDir = journalFolder(folder, job.jobId);
-  const thread = new JobThread(options.spawn, signal);
+  const thread = openJobThread(options.jobEntry, signal);
   const folders = storeFolders(folder);
   const crawl = {
     network: options.crawlNetwork(),
@@ -81,23 +82,23 @@ export async function runJob(
   try {
     let tableSha256 = job.checkpoint;
     if (tableSha256 === null) {
-      const { pageEntry, pageThreads } = options;
       const order = {
         ...folders,
         request,
         ...site,
         workDir: join(workDir, 'source'),
         limits: options.limits(),
-        crawl: { ...crawl, pageEntry, pageThreads },
+        crawl: { ...crawl, pageThreads: options.pageThreads },
       };
-      const collected = await thread.collect(order, progress.of('collect'));
+      const collected = await thread.call('collect', order, told(progress, 'collect'));
       tableSha256 = collected.tableSha256;
-      if (collected.pages > PAGES_OF_SMALL) await thread.end();
+      if (collected.pages > PAGES_OF_SMALL) await thread.terminate();
       await progress.checkpoint(tableSha256);
     }
 
     const siteDir = join(workDir, 'site');
-    let checked = await thread.check({ ...folders, tableSha256, siteDir, hosts: site.hosts }, progress.of('check'));
+    const checkOrder = { ...folders, tableSha256, siteDir, hosts: site.hosts };
+    let checked = await thread.call('check', checkOrder, told(progress, 'check'));
     const { source } = site;
     if (source.kind === 'crawl' && crawl.browser.verify === 'auto') {
       const { files, found } = checked;
@@ -105,26 +106,31 @@ export async function runJob(
       await rm(picturesDir, { recursive: true, force: true });
       const work = { siteDir, files, found, workDir: join(workDir, 'verify'), picturesDir };
       const order = { ...folders, ...crawl, domain: job.domain, source, ...work };
-      checked = { ...checked, found: await thread.verify(order, progress.of('verify')) };
+      checked = { ...checked, found: await thread.call('verify', order, told(progress, 'verify')) };
     }
 
-    if (checked.pages > PAGES_OF_SMALL) await thread.end();
+    if (checked.pages > PAGES_OF_SMALL) await thread.terminate();
     const ownDir = join(workDir, 'own');
     const found = await makeSearchData(options, { siteDir, ownDir, checked }, progress, signal);
 
     const createdAt = job.createdAt;
-    const described = await thread.describe({ ...folders, request, tableSha256, ownDir, createdAt, generator });
+    const described = await thread.call('describe', { ...folders, request, tableSha256, ownDir, createdAt, generator });
     const bundle = await packAndStore(thread, claim, described.contentSha256, workDir, progress, options, signal);
     const { pages, bytes, files } = checked;
     const report = reportOf(job.jobId, { pages, bytes, files: files.length }, found);
     return { bundle, report };
   } finally {
-    await thread.end();
+    await thread.terminate();
     await rm(workDir, { recursive: true, force: true });
     // One that is interrupted goes on from what it has fetched.
     if (!signal.aborted) await rm(journalDir, { recursive: true, force: true });
   }
 }
+
+const told = (progress: JobProgress, step: JobStep) => {
+  const onStep = progress.of(step);
+  return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
+};
 
 /** A bundle without search data is whole: the deployment side indexes the pages. So a fault here is said, and no more. */
 async function makeSearchData(
@@ -172,7 +178,7 @@ async function packAndStore(
   }
   const to = join(workDir, 'bundle.tar.gz');
   const folders = storeFolders(folder);
-  const packed = await thread.pack({ ...folders, contentSha256, to }, progress.of('pack'));
+  const packed = await thread.call('pack', { ...folders, contentSha256, to }, told(progress, 'pack'));
   await signatures.sign(packed.sha256, to);
   await store.put({ ...packed, file: to }, signal);
   return { ...packed, contentSha256 };

@@ -9,8 +9,6 @@ import type { ResourceLimits } from 'node:worker_threads';
 export const HEAPS = {
   /** A table of 500,000 files, twice: as listed, and as written. */
   unpack: { maxOldGenerationSizeMb: 1024 },
-  /** A block of 256 KiB at a time, in buffers. */
-  deflate: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },
   /** The sections that a bundle carries are decoded whole: a million of them, in 512 MiB of text. */
   index: { maxOldGenerationSizeMb: 4096 },
   /** Facts of a million sections; texts come in batches. */
@@ -22,7 +20,7 @@ export const HEAPS = {
   /** A page of 16 MiB takes 400 MB to read for search (measured). */
   bundleSearch: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   /** Rows of a page of jobs. */
-  queue: { maxOldGenerationSizeMb: 256 },
+  queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
   /** As `bundleSearch`. A crawl of 20,000 pages has 317 MiB in all threads together (measured). */
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   /** Far more than a page takes. Up to here garbage grows slowly: 20,000 pages took 317 MiB in all, and 390 without a bound. */

@@ -63,7 +63,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     signal?.throwIfAborted();
     if (this.#isOver) throw this.#error('over', 'it is being ended');
     if (this.#fault !== null) throw this.#fault;
-    this.#running ??= this.#start();
+    this.#running ??= this.#spawn();
     const { worker, channel } = this.#running;
     worker.ref();
     const { abortWithinMs = 0 } = this.#options;
@@ -81,6 +81,11 @@ export class Thread<Calls extends CallsOf<Calls>> {
       if (channel.waiting === 0) worker.unref();
     }
   };
+
+  /** Starts the thread ahead of its first call. */
+  start(): void {
+    this.#running ??= this.#spawn();
+  }
 
   /** Gives back all that the thread holds, at once. The next call starts another. */
   async terminate(): Promise<void> {
@@ -100,7 +105,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     await worker.terminate();
   }
 
-  #start(): Running<Calls> {
+  #spawn(): Running<Calls> {
     const { entry, heap, data, handlers = {}, isBatched, callsMax, isReplaced } = this.#options;
     const worker = new Worker(entry, { workerData: data, resourceLimits: HEAPS[heap] });
     const full = (): DocshelfError => this.#error('full', 'too many calls are waiting');

@@ -9,8 +9,6 @@ import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
 import type { SiteSink, StoredContent } from '../../src/domain/site-source.ts';
 import { FileStore } from '../../src/files/file-store.ts';
 
-const PAGE_ENTRY = new URL('../../src/crawl/worker.ts', import.meta.url).href;
-
 export interface CrawledSite {
   readonly files: Map<string, Buffer>;
   readonly types: Map<string, string>;
@@ -56,7 +54,6 @@ export class CrawlHome {
       workDir: join(this.dir, `work-${process.pid}-${this.#attempts}`),
       journalDir: join(this.dir, `journal-${job}`),
       recordsDir: join(this.dir, 'records'),
-      pageEntry: PAGE_ENTRY,
       pageThreads: 2,
       ...options,
     });

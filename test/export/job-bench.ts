@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { ExportedBundle } from '../../src/domain/job.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { type ExportsFolder, openExportsFolder } from '../../src/export/exports-folder.ts';
@@ -15,7 +14,6 @@ import { type Subject, sqliteSubject } from '../contract/job-queue/subject.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 
 const JOB_THREAD = new URL('../../src/app/export-thread.ts', import.meta.url);
-const PAGE_THREAD = new URL('../../src/crawl/worker.ts', import.meta.url);
 
 export const PAGES = {
   'index.html': '<!doctype html><title>Home</title><a href="start.html">Start</a>',
@@ -80,11 +78,10 @@ export class JobBench {
       searchData: null,
       signatures: new Signatures(this.folder.signatures, () => null),
       siteOf: () => ({ source: { kind: 'folder', path: join(this.#dir, 'site') }, hosts: [] }),
-      spawn: () => new Worker(JOB_THREAD),
+      jobEntry: JOB_THREAD,
       limits: () => ARCHIVE_LIMITS,
       crawlNetwork: () => ({ connectTimeoutMs: 1_000, idleTimeoutMs: 1_000, proxy: 'off', caFile: null }),
       browser: () => ({ sandbox: 'auto', tabs: 4, pageMsMax: 30_000, verify: 'off' }),
-      pageEntry: PAGE_THREAD.href,
       pageThreads: 1,
       generator: 'docshelf test',
       ...changes,

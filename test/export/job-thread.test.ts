@@ -1,36 +1,29 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { JobThread } from '../../src/export/job-thread.ts';
+import { type JobThread, openJobThread } from '../../src/export/job-thread.ts';
+import { watchThreads } from '../helpers/watch-threads.ts';
 
 const ENTRY = new URL('../../src/app/export-thread.ts', import.meta.url);
 
 let dir: string;
-let running: number;
-let started: number;
+let watched: ReturnType<typeof watchThreads>;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'docshelf-job-thread-'));
   for (const name of ['files', 'manifests', 'records']) await mkdir(join(dir, name));
-  running = 0;
-  started = 0;
+  watched = watchThreads();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(async () => {
+  watched.stop();
+  await rm(dir, { recursive: true, force: true });
+});
 
-function spawn(): Worker {
-  const worker = new Worker(ENTRY);
-  running += 1;
-  started += 1;
-  worker.once('exit', () => {
-    running -= 1;
-  });
-  return worker;
-}
+const seen = () => [watched.started.length, watched.alive()];
 
 /** A step that has next to nothing to do. */
 const sweep = (thread: JobThread) =>
-  thread.sweep({
+  thread.call('sweep', {
     keep: [],
     olderThanMs: 1e9,
     filesDir: join(dir, 'files'),
@@ -39,35 +32,35 @@ const sweep = (thread: JobThread) =>
   });
 
 describe('JobThread', { timeout: 30_000 }, () => {
-  it('has one thread for steps that follow each other, and a new one after end()', async () => {
-    const thread = new JobThread(spawn, new AbortController().signal);
-    expect(started).toBe(0);
+  it('has one thread for steps that follow each other, and a new one after terminate()', async () => {
+    const thread = openJobThread(ENTRY, new AbortController().signal);
+    expect(watched.started).toEqual([]);
     await sweep(thread);
     await sweep(thread);
-    expect([started, running]).toEqual([1, 1]);
-    await thread.end();
-    expect(running).toBe(0);
+    expect(seen()).toEqual([1, 1]);
+    await thread.terminate();
+    expect(watched.alive()).toBe(0);
     await sweep(thread);
-    expect([started, running]).toEqual([2, 1]);
-    await thread.end();
-    await thread.end();
-    expect(running).toBe(0);
+    expect(seen()).toEqual([2, 1]);
+    await thread.terminate();
+    await thread.terminate();
+    expect(watched.alive()).toBe(0);
   });
 
   it('begins no step once it is aborted', async () => {
     const stop = new AbortController();
-    const thread = new JobThread(spawn, stop.signal);
+    const thread = openJobThread(ENTRY, stop.signal);
     const reason = new Error('canceled');
     stop.abort(reason);
     await expect(sweep(thread)).rejects.toBe(reason);
-    expect(started).toBe(0);
+    expect(watched.started).toEqual([]);
   });
 
   it('says so where its thread has died', async () => {
-    const dying = () => new Worker('process.exit(3)', { eval: true });
-    const thread = new JobThread(dying, new AbortController().signal);
+    const dying = new URL('data:text/javascript,process.exit(3)');
+    const thread = openJobThread(dying, new AbortController().signal);
     await expect(sweep(thread)).rejects.toMatchObject({ code: 'internal' });
     await expect(sweep(thread)).rejects.toMatchObject({ code: 'internal' });
-    await thread.end();
+    await thread.terminate();
   });
 });

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { repackBundle } from '../../src/export/repack.ts';
 import type { RunJobOptions } from '../../src/export/run-job.ts';
@@ -61,7 +60,7 @@ describe('repackBundle()', { timeout: 15_000 }, () => {
 
   it('says what it is where it is something that may pass', async () => {
     await rm(await archive());
-    await expect(repack({ spawn: () => new Worker('process.exit(3)', { eval: true }) })).rejects.not.toMatchObject({
+    await expect(repack({ jobEntry: new URL('data:text/javascript,process.exit(3)') })).rejects.not.toMatchObject({
       code: 'bundle_gone',
     });
     const aborted = AbortSignal.abort(new Error('stopping'));

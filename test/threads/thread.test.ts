@@ -172,7 +172,6 @@ describe('a thread that dies', { timeout: 30_000 }, () => {
   it('of its heap fails its calls, says so, and is replaced by the next one', async () => {
     let ends = 0;
     const thread = start({
-      heap: 'deflate',
       task: 'search',
       codes: { ended: 'index_damaged' },
       onEnd: () => {
@@ -183,7 +182,7 @@ describe('a thread that dies', { timeout: 30_000 }, () => {
     for (const call of lost) {
       await expect(call).rejects.toMatchObject({
         code: 'index_damaged',
-        message: 'Cannot search: its thread needs more than 64 MiB of memory',
+        message: 'Cannot search: its thread needs more than 128 MiB of memory',
       });
     }
     expect(ends).toBe(1);

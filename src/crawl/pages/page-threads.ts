@@ -1,10 +1,7 @@
-import { Worker } from 'node:worker_threads';
-import { DocshelfError } from '../../domain/errors.ts';
-import type { CallOutcome } from '../../threads/call-outcome.ts';
-import { OpenCalls } from '../../threads/open-calls.ts';
+import { Thread, threadEntry } from '../../threads/index.ts';
 import type { ScopeSettings } from '../scope.ts';
+import type { PageCalls } from '../worker.ts';
 import type {
-  PageOrder,
   PageThreadData,
   PublishedOrder,
   ReadOrder,
@@ -14,106 +11,57 @@ import type {
   WrittenPage,
 } from './page-work.ts';
 
-interface Thread {
-  readonly worker: Worker;
-  /** What it is told next. */
-  orders: PageOrder[];
-  transfer: ArrayBuffer[];
-  readonly calls: OpenCalls;
-  /** Why it does nothing any more. */
-  fault: { readonly error: unknown } | null;
-}
-
-const YOUNG_MB = 12;
-/** Far more than a page takes. Up to here V8 lets garbage grow slowly: 20,000 pages took 317 MiB in all, and 390 without it. */
-const OLD_MB = 1024;
-
-type Unnumbered<Order> = Order extends PageOrder ? Omit<Order, 'id'> : never;
-
 /** The threads that read and write pages. What is asked goes to the one that has the least to do. */
 export class PageThreads {
-  readonly #threads: readonly Thread[];
+  readonly #threads: readonly Thread<PageCalls>[];
 
-  /** @param entry URL of `worker.ts` */
-  constructor(entry: string, count: number, data: Omit<PageThreadData, 'thread' | 'givesPages'>) {
-    const givesPages = count === 1;
-    this.#threads = Array.from({ length: count }, (_, thread) => start(entry, { ...data, thread, givesPages }));
+  constructor(count: number, data: Omit<PageThreadData, 'thread' | 'givesPages'>) {
+    const entry = threadEntry('../worker', import.meta);
+    this.#threads = Array.from({ length: count }, (_, thread) => {
+      const own = { ...data, thread, givesPages: count === 1 } satisfies PageThreadData;
+      // Waking a thread costs as much as reading a small page.
+      return new Thread({ task: 'export', heap: 'pages', entry, data: own, isBatched: true, isReplaced: false });
+    });
+    for (const thread of this.#threads) thread.start();
   }
 
   /** The host that a page says that it is published at; see `published-host.ts`. */
   publishedHost(order: PublishedOrder): Promise<string | null> {
-    return this.#ask(this.#idlest(), { act: 'published', ...order }) as Promise<string | null>;
+    return this.#idlest().call('publishedHost', order);
   }
 
-  /** What the site is. It is not known yet when the threads start, which takes them as long as finding it out. */
+  /** The scope is not known yet when the threads start, which takes them as long as finding it out. */
   async useScope(scope: ScopeSettings): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => this.#ask(thread, { act: 'scope', scope })));
+    await Promise.all(this.#threads.map((thread) => thread.call('useScope', scope)));
   }
 
   /** Bytes are handed over: they are gone here. */
   read(order: ReadOrder): Promise<ReadPage> {
     const { content } = order;
     const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];
-    return this.#ask(this.#idlest(), { act: 'read', ...order }, transfer) as Promise<ReadPage>;
+    return this.#idlest().call('read', order, { transfer });
   }
 
   write(order: WriteOrder): Promise<WrittenPage> {
     const { place } = order;
     // What a thread has in its memory no other one can write.
     const writer = place?.length === 0 ? this.#threads[place.thread] : undefined;
-    return this.#ask(writer ?? this.#idlest(), { act: 'write', ...order }) as Promise<WrittenPage>;
+    return (writer ?? this.#idlest()).call('write', order);
   }
 
   async useNames(names: SiteNames): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => this.#ask(thread, { act: 'names', ...names })));
+    await Promise.all(this.#threads.map((thread) => thread.call('useNames', names)));
   }
 
   async useDigests(digests: ReadonlyMap<string, string>): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => this.#ask(thread, { act: 'digests', digests })));
+    await Promise.all(this.#threads.map((thread) => thread.call('useDigests', digests)));
   }
 
   async end(): Promise<void> {
-    await Promise.all(this.#threads.map(({ worker }) => worker.terminate()));
+    await Promise.all(this.#threads.map((thread) => thread.end({ withinMs: 0 })));
   }
 
-  #ask(thread: Thread, order: Unnumbered<PageOrder>, transfer: ArrayBuffer[] = []): Promise<unknown> {
-    if (thread.fault !== null) return Promise.reject(thread.fault.error);
-    const { id, answer } = thread.calls.open();
-    thread.orders.push({ ...order, id } as PageOrder);
-    thread.transfer.push(...transfer);
-    if (thread.orders.length === 1) setImmediate(() => tell(thread));
-    return answer;
+  #idlest(): Thread<PageCalls> {
+    return this.#threads.reduce((idlest, thread) => (thread.waiting < idlest.waiting ? thread : idlest));
   }
-
-  #idlest(): Thread {
-    return this.#threads.reduce((idlest, thread) => (thread.calls.count < idlest.calls.count ? thread : idlest));
-  }
-}
-
-/** Tells a thread what has come together for it since it was told last. */
-function tell(thread: Thread): void {
-  const { worker, orders, transfer } = thread;
-  thread.orders = [];
-  thread.transfer = [];
-  worker.postMessage(orders, transfer);
-}
-
-function start(entry: string, data: PageThreadData): Thread {
-  // Left to itself, V8 lets the young generation of a busy thread grow to four times as much, and gains nothing by it.
-  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB, maxOldGenerationSizeMb: OLD_MB };
-  const worker = new Worker(new URL(entry), { workerData: data, resourceLimits });
-  const calls = new OpenCalls();
-  const thread: Thread = { worker, calls, orders: [], transfer: [], fault: null };
-  const fail = (error: unknown): void => {
-    thread.fault ??= { error };
-    calls.failAll(error);
-  };
-  worker.on('message', (outcomes: readonly CallOutcome[]) => {
-    for (const outcome of outcomes) calls.settle(outcome);
-  });
-  worker.on('error', fail);
-  worker.on('exit', (code) =>
-    fail(new DocshelfError('internal', `Cannot export: a thread for pages ended with ${code}`)),
-  );
-  return thread;
 }

@@ -2,7 +2,6 @@ import type { StoredFile } from '../../files/file-store.ts';
 import type { FoundKind, SourceType } from '../../web/rewrite/index.ts';
 import type { FetchedContent } from '../ask/fetched-url.ts';
 import type { PackFolders } from '../kept/content-packs.ts';
-import type { ScopeSettings } from '../scope.ts';
 
 /** What the threads that read and write pages are told and say. Plain data. */
 
@@ -89,12 +88,3 @@ export interface PublishedOrder {
   readonly url: string;
   readonly content: Uint8Array | FetchedContent;
 }
-
-/** Scope comes before all but `published`, and names before anything is written. */
-export type PageOrder =
-  | ({ readonly id: number; readonly act: 'published' } & PublishedOrder)
-  | { readonly id: number; readonly act: 'scope'; readonly scope: ScopeSettings }
-  | ({ readonly id: number; readonly act: 'read' } & ReadOrder)
-  | ({ readonly id: number; readonly act: 'write' } & WriteOrder)
-  | ({ readonly id: number; readonly act: 'names' } & SiteNames)
-  | { readonly id: number; readonly act: 'digests'; readonly digests: ReadonlyMap<string, string> };
