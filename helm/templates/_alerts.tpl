@@ -27,8 +27,8 @@ first event has no increase for it, hence the second half of DocshelfBundleRefus
   "expr" (printf "max by (pod) (docshelf_state{%s,state=\"stale\"}) == 1" $site)
   "summary" "{{ $labels.pod }} serves an older version than its config asks for.") }}
 {{ include "docshelf.alert" (dict "root" . "name" "DocshelfReloadFailed" "for" "5m" "severity" "warning"
-  "expr" (printf "increase(docshelf_reloads_total{%s,result=\"failed\"}[15m]) > 0" $of)
-  "summary" "{{ $labels.pod }} refused a changed config and goes on with the one before.") }}
+  "expr" (printf "max by (pod) (docshelf_config_last_reload_successful{%s}) == 0" $of)
+  "summary" "{{ $labels.pod }} refused a changed config and goes on with the one before; it will not come up with it.") }}
 {{ include "docshelf.alert" (dict "root" . "name" "DocshelfFetchFailing" "for" "10m" "severity" "warning"
   "expr" (printf "increase(docshelf_fetches_total{%s,result=\"failed\"}[30m]) > 0 unless ignoring (result) increase(docshelf_fetches_total{%s,result=\"ok\"}[30m]) > 0" $site $site)
   "summary" "{{ $labels.pod }} cannot fetch its bundle.") }}

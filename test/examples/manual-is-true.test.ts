@@ -1,12 +1,12 @@
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/index.ts';
 import { listKeys } from '../../src/config/schema-node.ts';
 import { defineMetrics } from '../../src/http/metrics/metric-set.ts';
-import { Registry } from '../../src/http/metrics/prometheus.ts';
 
 /** What the manual says of the config and the metrics must hold of those that are built. */
 const DOCS = join(import.meta.dirname, '../../docs');

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { defineMetrics } from '../../src/http/metrics/metric-set.ts';
-import { Registry } from '../../src/http/metrics/prometheus.ts';
 import { fetchHelm, type Manifest, only, ROOT, templateWith } from './chart.ts';
 
 let rules: Manifest[] = [];

@@ -75,6 +75,34 @@ describe('Metrics', () => {
     expect(await linesOf(metrics)).toContain('docshelf_reloads_total{result="failed"} 1');
   });
 
+  it('shows a config that was refused until it is mended', async () => {
+    const metrics = new Metrics();
+    const shown = async () =>
+      (await linesOf(metrics)).find((line) => /^docshelf_config_last_reload_successful /.test(line));
+    expect(await shown()).toBe('docshelf_config_last_reload_successful 1');
+    metrics.onReload(false);
+    metrics.onReload(false);
+    expect(await shown()).toBe('docshelf_config_last_reload_successful 0');
+    metrics.onReload(true);
+    expect(await shown()).toBe('docshelf_config_last_reload_successful 1');
+  });
+
+  it('counts the time of the processor, and only up', async () => {
+    const metrics = new Metrics();
+    const read = async () => {
+      const lines = await linesOf(metrics);
+      expect(lines).toContain('# TYPE process_cpu_seconds_total counter');
+      return Number(lines.find((line) => line.startsWith('process_cpu_seconds_total '))?.split(' ')[1]);
+    };
+    const first = await read();
+    expect(first).toBeGreaterThan(0);
+    const { user, system } = process.cpuUsage();
+    const second = await read();
+    expect(second).toBeGreaterThanOrEqual(first);
+    expect(second).toBeGreaterThanOrEqual((user + system) / 1e6);
+    expect(second).toBeLessThan((user + system) / 1e6 + 5);
+  });
+
   it('says the state of the moment, and of the process', async () => {
     const text = await new Metrics().expose({ ...READINGS, state: 'stale' });
     expect(text).toContain('docshelf_state{state="stale"} 1');

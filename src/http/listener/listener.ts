@@ -69,7 +69,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     hasNoHost(env.incoming) ? problemResponse(NO_HOST, requestIdOf(env)) : options.fetch(request, env);
   const answer = getRequestListener((request, env) => respond(request, env as HttpBindings), {
     hostname: 'localhost',
-    errorHandler: answerUnreadable,
+    // Undefined: the adapter leaves the answer to `handle`, which knows the id.
+    errorHandler: (error) =>
+      error instanceof RequestError ? undefined : problemResponse(toDocshelfError(error), null),
   });
 
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
@@ -77,7 +79,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     outgoing.setHeader(REQUEST_ID_HEADER, requestId);
     connections.began(outgoing);
     meter?.began(incoming, outgoing, requestId);
-    void answer(incoming, outgoing);
+    void answer(incoming, outgoing).then(() => {
+      if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
+    });
   };
   server.on('request', handle);
   // The handler decides whether it wants the body that the client holds back: `writeContinue` asks for it.
@@ -151,13 +155,19 @@ function hasNoHost({ httpVersion, headers }: IncomingMessage): boolean {
   return headers.host === undefined && httpVersion !== '1.0';
 }
 
-/** The framework's adapter could not make a URL of the request's target and Host. */
-function answerUnreadable(error: unknown): Response {
-  const fault =
-    error instanceof RequestError
-      ? new DocshelfError('bad_request', 'Cannot read the request: its address or its Host header is malformed')
-      : toDocshelfError(error);
-  return problemResponse(fault, null);
+/** The adapter could not make a URL of the request's target and Host. */
+const NO_ADDRESS = new DocshelfError(
+  'bad_request',
+  'Cannot read the request: its address or its Host header is malformed',
+);
+
+async function send(response: Response, outgoing: ServerResponse): Promise<void> {
+  const body = await response.text();
+  outgoing.writeHead(response.status, {
+    ...Object.fromEntries(response.headers),
+    'Content-Length': Buffer.byteLength(body),
+  });
+  outgoing.end(body);
 }
 
 /** The wildcard addresses are no address that can be asked. */

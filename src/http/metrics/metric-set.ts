@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from './prometheus.ts';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 /** Seconds. A file from memory takes well under a millisecond, an upload minutes. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
@@ -34,6 +34,11 @@ export function defineMetrics(registry: Registry) {
     activations: counter('activations_total', 'Times that a version became the served one.', []),
     lastActivation: gauge('last_activation_timestamp_seconds', 'When a version last became the served one.', []),
     reloads: counter('reloads_total', 'Reloads of the config, by result.', ['result']),
+    isConfigSound: gauge(
+      'config_last_reload_successful',
+      '1 where the config that was read last holds, 0 from one that was refused until it is mended.',
+      [],
+    ),
     lastReloadSuccess: gauge('last_reload_success_timestamp_seconds', 'When a reload last succeeded.', []),
     jobs: gauge('export_jobs', 'Export jobs that wait or run, by status.', ['status']),
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process has ended, by result.', ['result']),

@@ -1,3 +1,4 @@
+import { Registry } from 'prom-client';
 import type { DeployEvent, DeployState } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
@@ -5,7 +6,6 @@ import type { StatusReport } from '../admin/status-report.ts';
 import type { ServedRequest } from '../listener/served-request.ts';
 import { defineMetrics } from './metric-set.ts';
 import { addProcessMetrics } from './process-metrics.ts';
-import { Registry } from './prometheus.ts';
 
 /** What is asked for when the metrics are read, so that it is never older than the answer. */
 export interface Readings {
@@ -39,6 +39,8 @@ export class Metrics {
       this.#metrics.fetches.inc({ result }, 0);
       this.#metrics.reloads.inc({ result }, 0);
     }
+    // A process begins with a config that holds.
+    this.#metrics.isConfigSound.set(1);
     for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ result }, 0);
   }
 
@@ -65,6 +67,7 @@ export class Metrics {
 
   onReload(ok: boolean): void {
     this.#metrics.reloads.inc({ result: ok ? 'ok' : 'failed' });
+    this.#metrics.isConfigSound.set(ok ? 1 : 0);
     if (ok) this.#metrics.lastReloadSuccess.setToCurrentTime();
   }
 

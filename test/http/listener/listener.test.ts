@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type AccessFacts, accessLog } from '../../../src/http/listener/access-log.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -77,8 +78,9 @@ describe('openListener()', () => {
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
   ])('answers %s by a problem document, with an id', async (_, bytes, status) => {
-    const served: ServedRequest[] = [];
-    const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
+    const logged: AccessFacts[] = [];
+    const onRequest = accessLog({ write: (facts) => logged.push(facts), trustedProxies: [] });
+    const connection = await connectTo(await open({ onRequest }));
     connection.write(bytes);
     const answer = await connection.until(/\r\n\r\n.*\n/s);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
@@ -86,8 +88,8 @@ describe('openListener()', () => {
     expect(id).toBeDefined();
     expect(answer).toMatch(/content-type: application\/problem\+json/i);
     const problem = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
-    expect(problem).toMatchObject({ status, code: 'bad_request', error: expect.any(String) });
-    await expect.poll(() => served.map((each) => each.status)).toEqual([status]);
+    expect(problem).toMatchObject({ status, code: 'bad_request', error: expect.any(String), requestId: id });
+    await expect.poll(() => logged).toMatchObject([{ status, requestId: id }]);
   });
 
   it('answers whatever else a client expects, with an id', async () => {
