@@ -20,7 +20,7 @@ const GROUND = ['files', 'threads', 'domain'];
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
   app: ['http', ...VERBS, ...NOUNS, ...GROUND],
-  cli: ['app', ...VERBS, ...NOUNS, ...GROUND].filter((room) => room !== 'crawl'),
+  cli: ['app', 'http', ...VERBS, ...NOUNS, ...GROUND].filter((room) => room !== 'crawl'),
   http: [...VERBS, ...NOUNS, ...GROUND].filter((room) => room !== 'crawl'),
   ...Object.fromEntries(VERBS.map((verb) => [verb, [...NOUNS, ...GROUND]])),
   ...Object.fromEntries(NOUNS.map((noun) => [noun, GROUND])),

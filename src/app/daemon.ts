@@ -101,7 +101,7 @@ class RunningDaemon implements Daemon {
     try {
       this.#listeners = await this.#listen();
       await this.#openExports();
-      await deployment.announce(this.adminUrl);
+      await deployment.announce(this.adminUrl, this.#listeners.commands?.socket ?? null);
       await this.#watch.start(this.#options.loaded.watchedFiles);
     } catch (error) {
       // Nobody is to wait for what does not open any more; where it has opened, this says nothing.
@@ -148,6 +148,7 @@ class RunningDaemon implements Daemon {
     await Promise.all([
       this.#listeners?.site.stop(deadlineMs),
       this.#listeners?.api?.stop(deadlineMs),
+      this.#listeners?.commands?.listener.stop(deadlineMs),
       shelf.deployment.stop(),
       this.#inbox.stop(),
       this.#exports?.promise.then(
@@ -197,8 +198,9 @@ class RunningDaemon implements Daemon {
       activate: (version) => this.#deployment.activate(version),
       rollback: () => this.#deployment.rollback(),
       remove: (version) => this.#deployment.remove(version),
-      upload: (fileName, body, { version, activate, signal }) =>
-        this.#deployment.deliverStream(body, { fileName, version, activate, source: 'upload' }, signal),
+      upload: (fileName, body, { version, activate, signature, source, signal }) =>
+        this.#deployment.deliverStream(body, { fileName, version, activate, signature, source }, signal),
+      takeUp: (release, activate) => this.#deployment.takeUp(release, activate),
     };
   }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
+import { type DaemonSocket, dataPaths, openDaemonSocket } from '../deploy/index.ts';
 import { type DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { organizationsOf } from '../domain/organization.ts';
 import { type AdminOptions, createAdminApp } from '../http/admin/app.ts';
@@ -7,7 +8,7 @@ import type { Access } from '../http/api/keys.ts';
 import { RateLogFile } from '../http/limits/rate-log-file.ts';
 import { ORGANIZATION_RATE } from '../http/limits/sliding-log.ts';
 import { accessLog } from '../http/listener/access-log.ts';
-import { type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
+import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
 import type { ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { createSiteApp, type SiteAppOptions } from '../http/site/site.ts';
@@ -23,7 +24,7 @@ export interface ListenerParts {
   readonly current: () => Config;
   readonly domain: () => string;
   readonly site: Pick<SiteAppOptions, 'server' | 'status' | 'features'>;
-  readonly admin: Omit<AdminOptions, 'metrics' | 'onError'>;
+  readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'onError'>;
   readonly search: Search | null;
   /** The service side, once it is open; null where it is turned off. */
   readonly exports: Promise<Exports> | null;
@@ -37,6 +38,8 @@ export interface Listeners {
   readonly admin: Listener;
   /** Open where something is to be asked there. */
   readonly api: Listener | null;
+  /** The Unix socket for commands; null where none could be opened. */
+  readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
   /** What the rate limit has counted and not yet written. */
   flush(): Promise<void>;
 }
@@ -47,9 +50,9 @@ type Answer = ListenerOptions['fetch'];
 export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   const { config, metrics, log } = parts;
   const opened: Listener[] = [];
-  const open = async (name: ListenerOptions['name'], { host, port }: { host: string; port: number }, fetch: Answer) => {
+  const open = async (name: ListenerOptions['name'], at: ListenAddress, fetch: Answer) => {
     const onFault = (error: DocshelfError): void => logFailure(log, 'listen', error);
-    const listener = await openListener({ name, host, port, fetch, onRequest, onFault });
+    const listener = await openListener({ name, ...at, fetch, onRequest, onFault });
     opened.push(listener);
     return listener;
   };
@@ -69,11 +72,18 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     onFault: (error) => logFailure(log, 'rates', error),
   });
   try {
-    const site = await open('site', config.server, siteAnswer(parts));
-    const admin = await open('admin', config.admin, adminAnswer(parts));
+    const site = await open('site', addressOf(config.server), siteAnswer(parts));
+    const admin = await open('admin', addressOf(config.admin), adminAnswer(parts, 'token'));
     const hasApi = parts.search !== null || parts.exports !== null;
-    const api = hasApi ? await open('api', config.api, apiAnswer(parts, rateLog)) : null;
-    return { site, admin, api, flush: () => rateLog.flush() };
+    const api = hasApi ? await open('api', addressOf(config.api), apiAnswer(parts, rateLog)) : null;
+    const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
+      open('admin', { socket }, adminAnswer(parts, 'socket')),
+    ).catch((error: unknown) => {
+      // Readers need no commands: what is said to the daemon by others goes over the network.
+      logFailure(log, 'listen', error);
+      return null;
+    });
+    return { site, admin, api, commands, flush: () => rateLog.flush() };
   } catch (error) {
     for (const listener of opened) await listener.stop(0);
     throw error;
@@ -101,8 +111,12 @@ function siteAnswer(parts: ListenerParts): Answer {
   return (request, env) => site.fetch(request, env);
 }
 
-function adminAnswer(parts: ListenerParts): Answer {
-  const admin = createAdminApp({ ...parts.admin, metrics: parts.metrics, onError: onError(parts, 'admin') });
+function addressOf({ host, port }: { readonly host: string; readonly port: number }): ListenAddress {
+  return { host, port };
+}
+
+function adminAnswer(parts: ListenerParts, door: AdminOptions['door']): Answer {
+  const admin = createAdminApp({ ...parts.admin, door, metrics: parts.metrics, onError: onError(parts, 'admin') });
   return (request, env) => admin.fetch(request, env);
 }
 

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, type LoadedConfig, loadConfig } from '../config/index.ts';
 import { type DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
 
@@ -6,6 +6,12 @@ import { type DocshelfError, exitCodeOf, toDocshelfError } from '../domain/error
 export interface CommonOptions {
   readonly config?: string;
   readonly json?: boolean;
+}
+
+/** The options of commands that speak to a daemon. */
+export interface DaemonOptions {
+  readonly pid?: number;
+  readonly adminUrl?: string;
 }
 
 /** A failure that the command has told the person by itself: only the exit code is left to give. */
@@ -39,6 +45,21 @@ export function command(name: string, description: string, example: string): Com
   return new DocshelfCommand(name, description, example)
     .option('--config <file>', 'the config file (default: DOCSHELF_CONFIG, else ./config.yaml)')
     .option('--json', 'answer in JSON');
+}
+
+/** A command that speaks to a daemon. */
+export function daemonCommand(name: string, description: string, example: string): Command {
+  return command(name, description, example)
+    .option('--pid <pid>', 'of several daemons on the data folder, the one with this process id', processId)
+    .option(
+      '--admin-url <url>',
+      'the admin listener of a daemon on another machine; needs its admin.token in the config',
+    );
+}
+
+function processId(text: string): number {
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is the number of a process.');
 }
 
 /** @throws ConfigError with every fault of the file and the environment */

@@ -1,145 +1,196 @@
-import { createReadStream, existsSync } from 'node:fs';
-import { copyFile, constants as fsConstants, stat } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { hostname } from 'node:os';
 import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config/index.ts';
-import {
-  type DaemonMark,
-  type DaemonRequest,
-  dataPaths,
-  draftRequest,
-  type ReleaseRef,
-  runningDaemons,
-  SIGNATURE_EXTENSION,
-  spoolStream,
-} from '../deploy/index.ts';
+import { type DaemonMark, dataPaths, runningDaemons } from '../deploy/index.ts';
 import { DocshelfError, type ErrorCode, errnoOf } from '../domain/errors.ts';
+import type { Secret } from '../domain/secret.ts';
+import type { StatusReport } from '../http/admin/status-report.ts';
+import type { DaemonOptions } from './command.ts';
 
 /** An archive on its way to the daemon: a file, or a stream. */
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
 
-/** What a daemon can be asked for, by its admin action and through the inbox alike. */
-export type DaemonAction = Exclude<DaemonRequest, { action: 'take-up' }>;
+/** An action of the admin listener, `/v1/versions/{version}/activate`. */
+interface CalledAction {
+  readonly method: string;
+  readonly path: string;
+}
 
-/** A daemon that runs on the config's data folder, or null. Where there is one, it alone changes what is active. */
-export async function findDaemon(config: Config): Promise<DaemonMark | null> {
-  try {
-    return (await runningDaemons(dataPaths(config.storage.dir)))[0] ?? null;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
+export const ACTIONS = {
+  reload: { method: 'POST', path: '/v1/reload' },
+  activate: { method: 'POST', path: '/v1/versions/{version}/activate' },
+  takeUp: { method: 'POST', path: '/v1/versions/{version}/take-up' },
+  rollback: { method: 'POST', path: '/v1/rollback' },
+  remove: { method: 'DELETE', path: '/v1/versions/{version}' },
+  upload: { method: 'PUT', path: '/v1/bundles/{fileName}' },
+  status: { method: 'GET', path: '/v1/status' },
+} as const;
+
+interface Call {
+  /** Of the path. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** Those that are null or undefined say nothing. */
+  readonly query?: Readonly<Record<string, string | null | undefined>>;
+  readonly body?: ArchiveInput | string;
+}
+
+/** A running daemon, as commands speak to it. */
+export interface DaemonClient {
+  readonly name: string;
+  /** @throws DocshelfError the daemon's own, or `daemon_unreachable`. */
+  call(action: CalledAction, call?: Call): Promise<unknown>;
+}
+
+/** The daemon that commands of these options are for, or null. Where there is one, it alone changes what is active. */
+export async function findDaemon(config: Config, options: DaemonOptions): Promise<DaemonClient | null> {
+  return (await findDaemons(config, options))[0] ?? null;
 }
 
 /**
- * Has a running daemon do something: by its admin action where the config has the token, else through the inbox.
+ * The daemons of this host on the config's data folder; with `--pid` that one, with `--admin-url` the one there.
  *
- * @throws DocshelfError the daemon's own, or `daemon_unreachable`.
+ * @throws DocshelfError `daemon_unreachable` where only daemons of other hosts are on the folder, or none with that pid is.
  */
-export async function askDaemon(
-  config: Config,
-  daemon: DaemonMark,
-  request: DaemonAction,
-  archive: ArchiveInput | null,
-): Promise<unknown> {
+export async function findDaemons(config: Config, options: DaemonOptions): Promise<readonly DaemonClient[]> {
   const { token } = config.admin;
-  const isBeside = archive !== null && 'file' in archive && existsSync(archive.file + SIGNATURE_EXTENSION);
-  // A signature goes with its archive, which an upload has no place for.
-  const isSigned = isBeside || (request.action === 'import' && request.signature !== null);
-  if (token !== null && daemon.adminUrl !== null && !isSigned) {
-    const response = await callAdmin(daemon.adminUrl, token.reveal(), request, archive);
-    return response.status === 204 ? null : response.json();
+  if (options.adminUrl !== undefined) return [overNetwork(options.adminUrl, token)];
+  const marks = await marksOn(config);
+  const here = marks.filter(({ owner }) => owner.host === hostname());
+  const meant = here.filter(({ owner }) => options.pid === undefined || owner.pid === options.pid);
+  if (options.pid !== undefined && meant.length === 0) {
+    const running = here.map(({ owner }) => owner.pid).join(', ');
+    throw new DocshelfError(
+      'daemon_unreachable',
+      `Cannot reach the daemon ${options.pid}: none with that pid runs here`,
+      {
+        next: running === '' ? 'Leave --pid out.' : `Running on this data folder: ${running}.`,
+      },
+    );
   }
-  const draft = await draftRequest(dataPaths(config.storage.dir));
+  if (here.length === 0 && marks[0] !== undefined) throw onlyElsewhere(config, marks[0]);
+  return meant.map((mark) => clientOf(mark, token));
+}
+
+/** What the daemon of this host says of itself; null where none does. */
+export async function daemonStatus(config: Config, options: DaemonOptions): Promise<StatusReport | null> {
+  const hasChosen = options.adminUrl !== undefined || options.pid !== undefined;
+  const asked = findDaemon(config, options).then((daemon) => daemon?.call(ACTIONS.status) ?? null);
+  return (await (hasChosen ? asked : asked.catch(() => null))) as StatusReport | null;
+}
+
+export async function marksOn(config: Config): Promise<readonly DaemonMark[]> {
   try {
-    if (archive !== null) await place(archive, draft.archive, config.staticExport.bundleBytesMax);
-    if (isBeside) await copyFile(archive.file + SIGNATURE_EXTENSION, draft.archive + SIGNATURE_EXTENSION);
+    return await runningDaemons(dataPaths(config.storage.dir));
   } catch (error) {
-    await draft.discard();
+    if (errnoOf(error) === 'ENOENT') return [];
     throw error;
   }
-  return draft.submit(request);
 }
 
-/**
- * Tells a daemon of a release that was put into its folder without it: one that began meanwhile, and may have looked before.
- *
- * @returns whether it serves that; null where there is no daemon
- * @throws DocshelfError the daemon's own, or `daemon_unreachable`.
- */
-export async function tellDaemon(config: Config, release: ReleaseRef, activate: boolean): Promise<boolean | null> {
-  if ((await findDaemon(config)) === null) return null;
-  const { version, digest } = release;
-  const draft = await draftRequest(dataPaths(config.storage.dir));
-  return (await draft.submit({ action: 'take-up', version, digest, activate })) as boolean;
+/** By its socket; one that could open none, by its admin listener. */
+function clientOf({ owner, socket, adminUrl }: DaemonMark, token: Secret | null): DaemonClient {
+  const name = `the daemon ${owner.pid}`;
+  if (socket !== null) return new HttpClient(name, { socketPath: socket }, {});
+  return overNetwork(adminUrl ?? 'http://127.0.0.1:0', token);
 }
 
-/** What the daemon says of itself, or null where its admin listener does not answer. */
-export async function daemonStatus(daemon: DaemonMark): Promise<Record<string, unknown> | null> {
-  if (daemon.adminUrl === null) return null;
-  const response = await fetch(new URL('/v1/status', daemon.adminUrl)).catch(() => null);
-  return response?.ok === true ? ((await response.json()) as Record<string, unknown>) : null;
-}
-
-async function place(archive: ArchiveInput, target: string, bytesMax: number): Promise<void> {
-  // A reflink where the file system has it: then nothing is copied.
-  if ('file' in archive) await copyFile(archive.file, target, fsConstants.COPYFILE_FICLONE);
-  else await spoolStream(archive.stream, target, bytesMax, new AbortController().signal);
-}
-
-async function callAdmin(
-  adminUrl: string,
-  token: string,
-  request: DaemonAction,
-  archive: ArchiveInput | null,
-): Promise<Response> {
-  const { method, path } = routeOf(request);
-  const headers: Record<string, string> = { authorization: `Bearer ${token}` };
-  let body: ReadableStream | null = null;
-  if (archive !== null) {
-    const stream = 'file' in archive ? createReadStream(archive.file) : Readable.from(archive.stream);
-    if ('file' in archive) headers['content-length'] = String((await stat(archive.file)).size);
-    headers['content-type'] = 'application/octet-stream';
-    body = Readable.toWeb(stream) as ReadableStream;
-  }
-  let response: Response;
-  try {
-    response = await fetch(new URL(path, adminUrl), {
-      method,
-      headers,
-      body,
-      ...(body === null ? {} : { duplex: 'half' }),
-    });
-  } catch (error) {
-    throw new DocshelfError('daemon_unreachable', `Cannot reach the daemon at ${adminUrl}: it does not answer`, {
-      next: 'Look whether it is running ("docshelf healthcheck"), and try again.',
-      cause: error,
+function overNetwork(adminUrl: string, token: Secret | null): DaemonClient {
+  const url = URL.canParse(adminUrl) ? new URL(adminUrl) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new DocshelfError('usage', `Cannot reach "${adminUrl}": it is no http or https address`, {
+      next: 'Name the admin listener with --admin-url http://127.0.0.1:9090.',
     });
   }
-  if (response.ok) return response;
-  const problem = (await response.json().catch(() => ({}))) as { code?: ErrorCode; error?: string; next?: string };
-  throw new DocshelfError(
-    problem.code ?? 'internal',
-    problem.error ?? `Cannot ask the daemon: it answered ${response.status}`,
-    {
-      ...(problem.next === undefined ? {} : { next: problem.next }),
-    },
+  const { protocol, hostname: host, port } = url;
+  const target = { protocol, host: host.replace(/^\[|\]$/g, ''), port };
+  return new HttpClient(
+    `the daemon at ${url.origin}`,
+    target,
+    token === null ? {} : { authorization: `Bearer ${token.reveal()}` },
   );
 }
 
-function routeOf(request: DaemonAction): { method: string; path: string } {
-  switch (request.action) {
-    case 'import': {
-      const query = new URLSearchParams();
-      if (request.version !== null) query.set('version', request.version);
-      if (!request.activate) query.set('activate', 'false');
-      const name = encodeURIComponent(request.fileName ?? 'bundle');
-      return { method: 'PUT', path: `/v1/bundles/${name}${query.size === 0 ? '' : `?${query}`}` };
-    }
-    case 'activate':
-      return { method: 'POST', path: `/v1/versions/${encodeURIComponent(request.version)}/activate` };
-    case 'rollback':
-      return { method: 'POST', path: '/v1/rollback' };
-    case 'remove':
-      return { method: 'DELETE', path: `/v1/versions/${encodeURIComponent(request.version)}` };
+function onlyElsewhere({ storage }: Config, { owner }: DaemonMark): DocshelfError {
+  return new DocshelfError(
+    'daemon_unreachable',
+    `Cannot work on "${storage.dir}": a daemon on the host "${owner.host}" runs on it`,
+    { next: `Run the command on that host, or name its admin listener with --admin-url and set admin.token.` },
+  );
+}
+
+class HttpClient implements DaemonClient {
+  readonly name: string;
+  readonly #target: RequestOptions;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(name: string, target: RequestOptions, headers: Readonly<Record<string, string>>) {
+    this.name = name;
+    this.#target = target;
+    this.#headers = headers;
   }
+
+  async call({ method, path }: CalledAction, { parameters = {}, query = {}, body }: Call = {}): Promise<unknown> {
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
+    const said = Object.entries(query).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+    const search = said.length === 0 ? '' : `?${new URLSearchParams(said)}`;
+    const headers = { ...this.#headers, ...(body === undefined ? {} : await bodyHeaders(body)) };
+    const send = this.#target.protocol === 'https:' ? httpsRequest : httpRequest;
+    const request = send({ ...this.#target, method, path: filled + search, headers, agent: false });
+    const response = await this.#exchange(request, body);
+    const answer = response.statusCode === 204 ? null : await json(response).catch(() => ({}));
+    if ((response.statusCode ?? 500) < 300) return answer;
+    throw refusal(answer as Problem, response.statusCode);
+  }
+
+  async #exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
+    const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+    if (body === undefined) request.end();
+    else {
+      // Sent when it is asked for: a refusal comes before the first byte, and none is lost in it.
+      const source = typeof body === 'string' ? [body] : 'file' in body ? createReadStream(body.file) : body.stream;
+      request.once('continue', () => {
+        pipeline(Readable.from(source), request).catch((error: Error) => request.destroy(error));
+      });
+      request.flushHeaders();
+    }
+    try {
+      return (await answered)[0];
+    } catch (error) {
+      throw new DocshelfError('daemon_unreachable', `Cannot reach ${this.name}: ${errnoOf(error) ?? 'it hung up'}`, {
+        next: 'Look whether it is running ("docshelf healthcheck"), and run the command again.',
+        cause: error,
+      });
+    } finally {
+      request.removeAllListeners('continue');
+    }
+  }
+}
+
+async function bodyHeaders(body: NonNullable<Call['body']>): Promise<Record<string, string>> {
+  const length =
+    typeof body === 'string' ? Buffer.byteLength(body) : 'file' in body ? (await stat(body.file)).size : null;
+  return {
+    expect: '100-continue',
+    'content-type': 'application/octet-stream',
+    ...(length === null ? { 'transfer-encoding': 'chunked' } : { 'content-length': String(length) }),
+  };
+}
+
+interface Problem {
+  readonly code?: ErrorCode;
+  readonly error?: string;
+  readonly next?: string;
+}
+
+function refusal({ code, error, next }: Problem, status = 0): DocshelfError {
+  return new DocshelfError(code ?? 'internal', error ?? `Cannot ask the daemon: it answered ${status}`, {
+    ...(next === undefined ? {} : { next }),
+  });
 }

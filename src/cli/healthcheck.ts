@@ -1,8 +1,9 @@
+import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Config } from '../config/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
-import { findDaemon } from './daemon-client.ts';
+import { marksOn } from './daemon-client.ts';
 
 /** A probe's patience: container engines and orchestrators give up after a few seconds themselves. */
 const TIMEOUT_MS = 3_000;
@@ -31,8 +32,9 @@ export function healthcheckCommand(): Command {
 
 /** Where it listens by its own word; else where the config says, from this machine. */
 async function adminUrlOf(config: Config): Promise<string> {
-  const daemon = await findDaemon(config);
-  if (daemon?.adminUrl != null) return daemon.adminUrl;
+  const marks = await marksOn(config);
+  const [adminUrl] = marks.filter(({ owner }) => owner.host === hostname()).map((mark) => mark.adminUrl);
+  if (adminUrl != null) return adminUrl;
   const { host, port } = config.admin;
   const reachable =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;

@@ -4,7 +4,7 @@ import { dataPaths, ReleaseStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
-import { daemonStatus, findDaemon } from './daemon-client.ts';
+import { daemonStatus } from './daemon-client.ts';
 
 const QUERY_CHARACTERS_MAX = 1_000;
 const PAGE_SIZE_MAX = 50;
@@ -73,9 +73,7 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
 
 /** What the running daemon serves; without one, what it would. */
 async function activeVersion(config: Config): Promise<string | null> {
-  const daemon = await findDaemon(config);
-  const status = daemon === null ? null : await daemonStatus(daemon);
-  const served = (status as { active?: { version: string } | null } | null)?.active?.version;
+  const served = (await daemonStatus(config, {}))?.active?.version;
   if (served !== undefined) return served;
   if (config.staticExport.version !== null) return config.staticExport.version;
   const store = new ReleaseStore(dataPaths(config.storage.dir));

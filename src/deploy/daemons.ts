@@ -2,13 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive, type Owner, parseOwner, readIfThere, replaceFile, thisProcess } from '../files/index.ts';
+import { type DaemonSocket, removeDaemonSocket } from './daemon-socket.ts';
 import type { DataPaths } from './releases/data-folder.ts';
 
-/** What a running daemon says of itself in the data folder, for the command line and for daemons that share the folder. */
+/** The mark of a running daemon in the data folder, for the command line and for daemons that share the folder. */
 export interface DaemonMark {
   readonly owner: Owner;
-  /** Where its admin listener is reached from this machine, `http://127.0.0.1:9090`; null before it listens. */
+  /** Where its admin listener is reached from its own machine, `http://127.0.0.1:9090`; null before it listens. */
   readonly adminUrl: string | null;
+  /** Path of its socket, on its own machine; null where none could be opened. */
+  readonly socket: string | null;
   /** Digests that it serves: not to be removed by anybody. */
   readonly serves: readonly string[];
 }
@@ -20,25 +23,26 @@ const SILENCE_MS_MAX = 60_000;
 /** This daemon's own mark: written when it starts and whenever it serves something else, touched on a beat, gone when it stops. */
 export class DaemonRegistration {
   readonly #paths: DataPaths;
-  readonly #file: string;
+  #file: string | null = null;
   #mark: DaemonMark | null = null;
   #beat: NodeJS.Timeout | undefined;
 
   constructor(paths: DataPaths) {
     this.#paths = paths;
-    this.#file = join(paths.daemons, `${randomBytes(8).toString('hex')}.json`);
   }
 
   /** Begins the mark. Before this call, and where it never comes (the command line), nothing is written. */
-  async announce(adminUrl: string | null): Promise<void> {
-    this.#mark = { owner: thisProcess(), adminUrl, serves: [] };
-    await this.#write(this.#mark);
+  async announce(adminUrl: string | null, socket: DaemonSocket | null = null): Promise<void> {
+    const file = join(this.#paths.daemons, `${socket?.id ?? randomBytes(8).toString('hex')}.json`);
+    this.#file = file;
+    this.#mark = { owner: thisProcess(), adminUrl, socket: socket?.path ?? null, serves: [] };
+    await this.#write();
     this.#beat = setInterval(() => {
       const now = new Date();
       // A mark that is gone was taken for a dead daemon's (a machine that slept) and is written anew; any other failed
       // beat (volume away) is made good by the next one.
-      utimes(this.#file, now, now)
-        .catch(() => this.serves(this.#mark?.serves ?? []))
+      utimes(file, now, now)
+        .catch(() => this.#write())
         .catch(() => undefined);
     }, BEAT_MS).unref();
   }
@@ -46,13 +50,13 @@ export class DaemonRegistration {
   async serves(digests: readonly string[]): Promise<void> {
     if (this.#mark === null) return;
     this.#mark = { ...this.#mark, serves: digests };
-    await this.#write(this.#mark);
+    await this.#write();
   }
 
   async withdraw(): Promise<void> {
     clearInterval(this.#beat);
     this.#mark = null;
-    await rm(this.#file, { force: true });
+    if (this.#file !== null) await rm(this.#file, { force: true });
   }
 
   /** The daemons that share this folder, without this one. */
@@ -60,12 +64,12 @@ export class DaemonRegistration {
     return runningDaemons(this.#paths, this.#file);
   }
 
-  async #write(mark: DaemonMark): Promise<void> {
-    await replaceFile(this.#file, `${JSON.stringify(mark)}\n`);
+  async #write(): Promise<void> {
+    if (this.#file !== null && this.#mark !== null) await replaceFile(this.#file, `${JSON.stringify(this.#mark)}\n`);
   }
 }
 
-/** The daemons that run on this data folder. Marks of killed ones are removed on the way. */
+/** The daemons that run on this data folder. Marks and sockets of killed ones are removed on the way. */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
   for (const name of await readdir(paths.daemons)) {
@@ -76,7 +80,11 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
     const mark = parseMark(text);
     const alive = mark === null ? false : (isAlive(mark.owner) ?? (await isFresh(file)));
     if (mark !== null && alive) running.push(mark);
-    else await rm(file, { force: true });
+    else {
+      const path = mark?.socket ?? join(paths.daemons, name.replace(/json$/, 'sock'));
+      await removeDaemonSocket({ id: name.slice(0, -'.json'.length), path });
+      await rm(file, { force: true });
+    }
   }
   return running;
 }
@@ -85,7 +93,8 @@ function parseMark(text: string): DaemonMark | null {
   try {
     const value = JSON.parse(text) as Partial<DaemonMark>;
     const owner = parseOwner(JSON.stringify(value.owner ?? null));
-    return owner && { owner, adminUrl: value.adminUrl ?? null, serves: value.serves ?? [] };
+    const { adminUrl = null, socket = null, serves = [] } = value;
+    return owner && { owner, adminUrl, socket, serves };
   } catch {
     return null;
   }

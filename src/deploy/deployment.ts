@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { sweepTemporaries } from '../files/index.ts';
 import { Activation, type PrepareSwap } from './activation.ts';
+import type { DaemonSocket } from './daemon-socket.ts';
 import { DaemonRegistration } from './daemons.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { type OpenLinks, Renewal } from './fetch/renew.ts';
@@ -93,8 +94,8 @@ export class Deployment {
   }
 
   /** Announces the daemon in the folder. */
-  async announce(adminUrl: string | null): Promise<void> {
-    await this.#registration.announce(adminUrl);
+  async announce(adminUrl: string | null, socket: DaemonSocket | null): Promise<void> {
+    await this.#registration.announce(adminUrl, socket);
   }
 
   /**

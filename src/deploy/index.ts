@@ -5,6 +5,7 @@
  * and `take-in.ts` bring a bundle onto the shelf, `activation.ts` swaps what is served, `release-store.ts` is the shelf.
  */
 export type { PrepareSwap } from './activation.ts';
+export { type DaemonSocket, openDaemonSocket } from './daemon-socket.ts';
 export { type DaemonMark, runningDaemons } from './daemons.ts';
 export { type Delivered, type Delivery, Deployment, type DeploymentOptions } from './deployment.ts';
 export { fetchBundle } from './fetch/fetch.ts';
@@ -13,7 +14,6 @@ export { type DataPaths, dataPaths, openDataFolder } from './releases/data-folde
 export { expectedDomain } from './releases/domain-of-folder.ts';
 export { ReleaseStore } from './releases/release-store.ts';
 export { type ReleaseVerdict, verifyRelease } from './releases/verify-release.ts';
-export { type DaemonRequest, draftRequest } from './requests.ts';
 export type { DeploySettings, RenewSettings } from './settings.ts';
 export {
   type DeployEvent,

@@ -5,7 +5,7 @@ import { bundle, folderOf } from './bundles.ts';
 export const JUNE = bundle('june');
 export const JULY = bundle('july');
 
-/** The three ways of a command: the daemon's admin action, the inbox of a daemon without a token, the folder itself. */
+/** The ways of a command: the socket of a daemon, with an admin token or without, and the folder itself. */
 export const WAYS = ['with a daemon and a token', 'with a daemon and no token', 'without a daemon'] as const;
 export type Way = (typeof WAYS)[number];
 

@@ -67,6 +67,6 @@ const deployment = new Deployment({
   },
 });
 await deployment.open();
-await deployment.announce(null);
+await deployment.announce(null, null);
 const fileName = 'acme-export-2024-06-01.tar.gz';
 await deployment.deliver({ file: archive, fileName, version: null, source: 'import', activate: true });

@@ -224,7 +224,7 @@ export async function openDaemon(
   });
   running.push(deployment);
   await deployment.open();
-  await deployment.announce(null);
+  await deployment.announce(null, null);
   return {
     store,
     deployment,

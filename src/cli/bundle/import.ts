@@ -1,19 +1,20 @@
+import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { isBundleLink } from '../../config/formats.ts';
 import type { Config } from '../../config/index.ts';
-import { stateOf } from '../../config/read-text.ts';
-import type { Delivered } from '../../deploy/index.ts';
-import { DocshelfError } from '../../domain/errors.ts';
+import { readText, stateOf } from '../../config/read-text.ts';
+import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
-import { type CommonOptions, command, loadFor, print, printJson } from '../command.ts';
-import { type ArchiveInput, askDaemon, type DaemonAction, findDaemon, tellDaemon } from '../daemon-client.ts';
+import { type CommonOptions, type DaemonOptions, daemonCommand, loadFor, print, printJson } from '../command.ts';
+import { ACTIONS, type ArchiveInput, type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { versionLabel } from '../version-label.ts';
 import { fetchArchive } from './fetch-archive.ts';
 
-interface ImportOptions extends CommonOptions {
+interface ImportOptions extends CommonOptions, DaemonOptions {
   readonly version?: string;
   readonly signature?: string;
   readonly activate: boolean;
@@ -22,10 +23,19 @@ interface ImportOptions extends CommonOptions {
 /** What was meant as a link: a file of such a name would be named with ./ before it. */
 const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
-type ImportRequest = Omit<DaemonAction & { action: 'import' }, 'action'>;
+export interface ImportRequest {
+  /** Null: it comes through a pipe. */
+  readonly fileName: string | null;
+  readonly version: string | null;
+  /** Text of the minisign signature that came with it; null: that of the file beside it, or the configured one, counts. */
+  readonly signature: string | null;
+  readonly activate: boolean;
+}
+
+const SIGNATURE_BYTES_MAX = 20_000;
 
 export function bundleImportCommand(): Command {
-  return command(
+  return daemonCommand(
     'import',
     'take an archive in: a file, a link, or - for standard input',
     'kubectl exec -i deploy/docshelf -- docshelf bundle import - --version 2024-06-01 < bundle.tar.gz',
@@ -50,9 +60,9 @@ export function bundleImportCommand(): Command {
       };
       const delivered = isBundleLink(file)
         ? await fetchArchive(config, new Secret(file), (archive, fileName) =>
-            importArchive(config, { file: archive }, { ...wanted, fileName }),
+            importArchive(config, options, { file: archive }, { ...wanted, fileName }),
           )
-        : await importArchive(config, await inputOf(file), {
+        : await importArchive(config, options, await inputOf(file), {
             ...wanted,
             fileName: file === '-' ? null : basename(file),
           });
@@ -62,13 +72,46 @@ export function bundleImportCommand(): Command {
 }
 
 /** Hands an archive to the daemon that runs on the config's data folder; where none does, works on the folder. */
-export async function importArchive(config: Config, archive: ArchiveInput, request: ImportRequest): Promise<Delivered> {
-  const daemon = await findDaemon(config);
-  if (daemon !== null) return (await askDaemon(config, daemon, { action: 'import', ...request }, archive)) as Delivered;
+export async function importArchive(
+  config: Config,
+  options: DaemonOptions,
+  archive: ArchiveInput,
+  request: ImportRequest,
+): Promise<Delivered> {
+  const daemon = await findDaemon(config, options);
+  if (daemon !== null) return upload(daemon, archive, request);
   const delivered = await importHere(config, archive, request);
   // A daemon announces itself before it looks at the folder: one that was not there before this step sees what was stored.
-  const activated = await tellDaemon(config, delivered, request.activate);
-  return activated === null ? delivered : { ...delivered, activated };
+  const begun = await findDaemon(config, options).catch(() => null);
+  if (begun === null) return delivered;
+  const { version, digest } = delivered;
+  const query = { digest, activate: String(request.activate) };
+  const taken = (await begun.call(ACTIONS.takeUp, { parameters: { version }, query })) as { activated: boolean };
+  return { ...delivered, ...taken };
+}
+
+async function upload(
+  daemon: DaemonClient,
+  archive: ArchiveInput,
+  { fileName, version, signature, activate }: ImportRequest,
+): Promise<Delivered> {
+  // A signature is kept by its archive's name, which must not be another command's.
+  const name = fileName ?? (signature === null ? 'bundle' : `bundle-${randomBytes(4).toString('hex')}`);
+  const text = signature ?? ('file' in archive ? await signatureBeside(archive.file) : null);
+  const signatureName = { fileName: name + SIGNATURE_EXTENSION };
+  if (text !== null) await daemon.call(ACTIONS.upload, { parameters: signatureName, body: text });
+  const query = { version, activate: activate ? null : 'false' };
+  return (await daemon.call(ACTIONS.upload, { parameters: { fileName: name }, query, body: archive })) as Delivered;
+}
+
+async function signatureBeside(file: string): Promise<string | null> {
+  return readText(file + SIGNATURE_EXTENSION, SIGNATURE_BYTES_MAX).catch((error: unknown) => {
+    if (errnoOf(error) === 'ENOENT') return null;
+    throw new DocshelfError('cannot_read', `Cannot read "${file}${SIGNATURE_EXTENSION}": ${stateOf(error)}`, {
+      next: 'Make the signature a file that can be read.',
+      cause: error,
+    });
+  });
 }
 
 async function importHere(config: Config, archive: ArchiveInput, request: ImportRequest): Promise<Delivered> {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
-import { type CommonOptions, command, group, loadFor, print, printJson } from '../command.ts';
-import { askDaemon, type DaemonAction, findDaemon } from '../daemon-client.ts';
+import { type CommonOptions, type DaemonOptions, daemonCommand, group, loadFor, print, printJson } from '../command.ts';
+import { ACTIONS, type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleImportCommand } from './import.ts';
 import { bundleInspectCommand } from './inspect.ts';
@@ -17,42 +17,54 @@ export function bundleCommand(): Command {
   bundle.addCommand(bundleVerifyCommand());
   bundle.addCommand(bundleAuditCommand());
   bundle.addCommand(
-    command('activate', 'serve a stored version', 'docshelf bundle activate 2024-06-01')
+    daemonCommand('activate', 'serve a stored version', 'docshelf bundle activate 2024-06-01')
       .argument('<version>')
-      .action((version: string, options: CommonOptions) =>
-        change(options, { action: 'activate', version }, (deployment) => deployment.activate(version)),
+      .action((version: string, options: Options) =>
+        change(
+          options,
+          (daemon) => daemon.call(ACTIONS.activate, { parameters: { version } }),
+          (deployment) => deployment.activate(version),
+        ),
       ),
   );
   bundle.addCommand(
-    command('rollback', 'serve what was active before; again, further back', 'docshelf bundle rollback').action(
-      (options: CommonOptions) => change(options, { action: 'rollback' }, (deployment) => deployment.rollback()),
+    daemonCommand('rollback', 'serve what was active before; again, further back', 'docshelf bundle rollback').action(
+      (options: Options) =>
+        change(
+          options,
+          (daemon) => daemon.call(ACTIONS.rollback),
+          (deployment) => deployment.rollback(),
+        ),
     ),
   );
   bundle.addCommand(
-    command('remove', 'take a stored version away', 'docshelf bundle remove 2024-06-01')
+    daemonCommand('remove', 'take a stored version away', 'docshelf bundle remove 2024-06-01')
       .argument('<version>')
-      .action((version: string, options: CommonOptions) =>
-        change(options, { action: 'remove', version }, async (deployment) => {
-          await deployment.remove(version);
-          return null;
-        }),
+      .action((version: string, options: Options) =>
+        change(
+          options,
+          (daemon) => daemon.call(ACTIONS.remove, { parameters: { version } }),
+          async (deployment) => {
+            await deployment.remove(version);
+            return null;
+          },
+        ),
       ),
   );
   return bundle;
 }
 
+type Options = CommonOptions & DaemonOptions;
+
 /** By the daemon where one runs, else on the folder itself. */
 async function change(
-  options: CommonOptions,
-  request: DaemonAction,
+  options: Options,
+  there: (daemon: DaemonClient) => Promise<unknown>,
   here: (deployment: Deployment) => Promise<ReleaseRef | null>,
 ): Promise<void> {
   const { config } = await loadFor(options);
-  const daemon = await findDaemon(config);
-  const now =
-    daemon === null
-      ? await changeHere(config, here)
-      : ((await askDaemon(config, daemon, request, null)) as ReleaseRef | null);
+  const daemon = await findDaemon(config, options);
+  const now = daemon === null ? await changeHere(config, options, here) : ((await there(daemon)) as ReleaseRef | null);
   if (options.json === true) printJson(now ?? { ok: true });
   else print(now === null ? 'Done.' : `Version ${now.version} (${now.digest.slice(0, 12)}) is the active version now.`);
 }
@@ -60,6 +72,7 @@ async function change(
 /** On the folder itself. A daemon that began meanwhile may have looked at it before, and is asked for the same then. */
 async function changeHere(
   config: Config,
+  options: Options,
   here: (deployment: Deployment) => Promise<ReleaseRef | null>,
 ): Promise<ReleaseRef | null> {
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(config, () => undefined);
@@ -69,8 +82,8 @@ async function changeHere(
   } finally {
     await shelf.close();
   }
-  const daemon = now === null ? null : await findDaemon(config);
-  if (now !== null && daemon !== null)
-    await askDaemon(config, daemon, { action: 'activate', version: now.version }, null);
+  if (now === null) return null;
+  const daemon = await findDaemon(config, options).catch(() => null);
+  await daemon?.call(ACTIONS.activate, { parameters: { version: now.version } });
   return now;
 }

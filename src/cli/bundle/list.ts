@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import { dataPaths, ReleaseStore, type StoredVersion, storedVersions } from '../../deploy/index.ts';
 import { errnoOf } from '../../domain/errors.ts';
-import { type CommonOptions, command, loadFor, print, printJson } from '../command.ts';
-import { daemonStatus, findDaemon } from '../daemon-client.ts';
+import { type CommonOptions, type DaemonOptions, daemonCommand, loadFor, print, printJson } from '../command.ts';
+import { daemonStatus } from '../daemon-client.ts';
 import { table, toMiB } from '../table.ts';
 
 /** The part of `GET /v1/status` that is about versions. */
@@ -14,20 +14,21 @@ interface VersionsAnswer {
 }
 
 export function bundleListCommand(): Command {
-  return command('list', 'list the stored versions', 'docshelf bundle list').action(async (options: CommonOptions) => {
-    const { config } = await loadFor(options);
-    const answer = await versionsOf(config);
-    if (options.json === true) printJson(answer);
-    else print(answer.versions.length === 0 ? 'No version is stored.' : asTable(answer));
-  });
+  return daemonCommand('list', 'list the stored versions', 'docshelf bundle list').action(
+    async (options: CommonOptions & DaemonOptions) => {
+      const { config } = await loadFor(options);
+      const answer = await versionsOf(config, options);
+      if (options.json === true) printJson(answer);
+      else print(answer.versions.length === 0 ? 'No version is stored.' : asTable(answer));
+    },
+  );
 }
 
 /** As the running daemon says; without one, as the folder does. */
-async function versionsOf(config: Config): Promise<VersionsAnswer> {
-  const daemon = await findDaemon(config);
-  const status = daemon === null ? null : await daemonStatus(daemon);
+async function versionsOf(config: Config, options: DaemonOptions): Promise<VersionsAnswer> {
+  const status = await daemonStatus(config, options);
   if (status !== null) {
-    const { active, pinned, versions } = status as unknown as VersionsAnswer;
+    const { active, pinned, versions } = status;
     return { active, pinned, versions };
   }
   const store = new ReleaseStore(dataPaths(config.storage.dir));

@@ -81,7 +81,7 @@ async function verifySignatures(
 }
 
 async function importOne(file: string, config: Config, { activate }: UnpackOptions): Promise<Delivered> {
-  return importArchive(config, { file }, { fileName: basename(file), version: null, signature: null, activate });
+  return importArchive(config, {}, { file }, { fileName: basename(file), version: null, signature: null, activate });
 }
 
 function noSignature(path: string): DocshelfError {

@@ -11,7 +11,6 @@ import {
 } from '../../domain/errors.ts';
 import type { Deployment } from '../deployment.ts';
 import type { DataPaths } from '../releases/data-folder.ts';
-import { answerRequests } from '../requests.ts';
 import { isArchiveName, SIGNATURE_EXTENSION } from './signature.ts';
 import { stampOf } from './stamp.ts';
 
@@ -27,7 +26,7 @@ const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUND
 
 export interface InboxOptions {
   readonly paths: DataPaths;
-  readonly deployment: Pick<Deployment, 'deliver' | 'takeUp' | 'activate' | 'rollback' | 'remove' | 'failed'>;
+  readonly deployment: Pick<Deployment, 'deliver' | 'failed'>;
 }
 
 /**
@@ -78,8 +77,7 @@ export class Inbox {
   }
 
   async #lookOnce(): Promise<void> {
-    const { paths, deployment } = this.#options;
-    await answerRequests(paths, deployment);
+    const { paths } = this.#options;
     const names = new Set((await readdir(paths.inbox)).filter(isArchiveName));
     for (const name of this.#seen.keys()) if (!names.has(name)) this.#seen.delete(name);
     for (const name of names) {

@@ -7,7 +7,7 @@ import type { Secret } from '../../domain/secret.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import type { ExportJobs, Metrics } from '../metrics/metrics.ts';
 import { problemResponse, statusOf } from '../problem.ts';
-import { type AdminActions, type AdminEnv, addActions } from './actions.ts';
+import { type AdminActions, type AdminEnv, addActions, type Door } from './actions.ts';
 import { adminPage } from './page.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import type { StatusReport } from './status-report.ts';
@@ -19,6 +19,7 @@ export interface Readiness {
 }
 
 export interface AdminOptions {
+  readonly door: Door;
   /** Null: no token is set, and every action is refused. */
   readonly token: () => Secret | null;
   readonly readiness: () => Readiness;
@@ -50,6 +51,7 @@ const METHODS_BY_PATH = {
   '/v1/rollback': 'POST',
   '/v1/versions/:version': 'DELETE',
   '/v1/versions/:version/activate': 'POST',
+  '/v1/versions/:version/take-up': 'POST',
   '/v1/bundles/:fileName': 'PUT',
 };
 
@@ -87,7 +89,7 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
     c.header('Content-Security-Policy', POLICY);
     return c.html(adminPage(await status(), features(), new Date()));
   });
-  addActions(app, options.token, options.actions, metrics);
+  addActions(app, options.door, options.token, options.actions, metrics);
 
   for (const [path, allow] of Object.entries(METHODS_BY_PATH)) {
     app.all(path, (c) => {

@@ -2,25 +2,27 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
-import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { problemResponse } from '../problem.ts';
 import { Connections } from './connections.ts';
 import { answerMalformed } from './malformed-request.ts';
 import { REQUEST_ID_HEADER, requestIdFrom, requestIdOf } from './request-id.ts';
 import { type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
-export interface ListenerOptions {
+export type ListenerOptions = ListenerHandlers & ListenAddress;
+
+interface ListenerHandlers {
   readonly name: ListenerName;
   /** A Hono app's `fetch`. */
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  readonly host: string;
-  /** 0: a free one. */
-  readonly port: number;
   /** A request is over. */
   readonly onRequest?: (served: ServedRequest) => void;
   /** A connection could not be accepted; the listener goes on. */
   readonly onFault?: (error: DocshelfError) => void;
 }
+
+/** A port of 0: a free one. A socket: the path of a Unix socket, which its owner alone may use. */
+export type ListenAddress = { readonly host: string; readonly port: number } | { readonly socket: string };
 
 export interface Listener {
   /** An address that this machine can ask: a wildcard host is shown as the loopback address. */
@@ -52,7 +54,7 @@ const SECTION: Readonly<Record<ListenerName, string>> = { site: 'server', admin:
  * @throws DocshelfError `port_taken`, `cannot_listen`.
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const { name, host, port, onRequest, onFault } = options;
+  const { name, onRequest, onFault } = options;
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_MS_MAX,
@@ -90,11 +92,11 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   server.on('checkExpectation', handle);
   server.on('clientError', answerMalformed(connections, meter));
 
-  const bound = await listen(server, name, host, port);
+  const bound = await listen(server, name, options);
   server.on('error', (error) => onFault?.(toDocshelfError(error)));
   let stopped: Promise<void> | null = null;
   return {
-    url: `http://${urlHost(bound.address)}:${bound.port}`,
+    url: 'host' in options ? `http://${urlHost(bound.address)}:${bound.port}` : `unix:${options.socket}`,
     port: bound.port,
     address: bound.address,
     stop: (deadlineMs) => {
@@ -104,15 +106,26 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
 }
 
-async function listen(server: Server, name: ListenerName, host: string, port: number): Promise<AddressInfo> {
-  server.listen({ host, port });
+/** A socket is bound before `listen` returns: the mode is right from its first moment. */
+async function listen(server: Server, name: ListenerName, at: ListenAddress): Promise<AddressInfo> {
+  if ('host' in at) server.listen({ host: at.host, port: at.port });
+  else {
+    const mask = process.umask(0o177);
+    server.listen(at.socket);
+    process.umask(mask);
+  }
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw listenFault(error, name, host, port);
+    throw 'host' in at ? listenFault(error, name, at.host, at.port) : socketFault(error, at.socket);
   }
-  // A server on a host and a port has an address of this form; strings are for pipes.
-  return server.address() as AddressInfo;
+  const bound = server.address();
+  return typeof bound === 'object' && bound !== null ? bound : { address: String(bound), port: 0, family: 'unix' };
+}
+
+function socketFault(error: unknown, path: string): DocshelfError {
+  const state = errnoOf(error) ?? 'failed';
+  return new DocshelfError('cannot_listen', `Cannot listen on "${path}": ${state}`, { cause: error });
 }
 
 function listenFault(error: unknown, name: ListenerName, host: string, port: number): DocshelfError {

@@ -32,6 +32,7 @@ function actionsThatNote(calls: unknown[][]): AdminOptions['actions'] {
     activate: (version) => note({ version, digest: DIGEST }, 'activate', version),
     rollback: () => note({ version: 'v1', digest: DIGEST }, 'rollback'),
     remove: (version) => note(undefined, 'remove', version),
+    takeUp: (release, activate) => note(activate, 'takeUp', release, activate),
     upload: async (fileName, body, { signal: _, ...rest }) => {
       const bytes = await new Response(body).text();
       return note({ version: 'v9', digest: DIGEST, activated: true, unpacked: true }, 'upload', fileName, bytes, rest);
@@ -43,6 +44,7 @@ function appWith(changes: Partial<AdminOptions> = {}) {
   const calls: unknown[][] = [];
   const faults: DocshelfError[] = [];
   const app = createAdminApp({
+    door: 'token',
     token: () => new Secret(TOKEN),
     readiness: () => ({ ready: true, reason: null }),
     state: () => 'ready',
@@ -62,6 +64,8 @@ const ACTIONS: [method: string, path: string][] = [
   ['POST', '/v1/rollback'],
   ['DELETE', '/v1/versions/v1'],
   ['PUT', '/v1/bundles/site.zip'],
+  ['PUT', '/v1/bundles/site.zip.minisig'],
+  ['POST', '/v1/versions/v1/take-up'],
 ];
 
 describe('the admin listener, reading', () => {
@@ -198,7 +202,7 @@ describe('the admin listener, acting', () => {
     });
     expect(answer.status).toBe(201);
     expect(await answer.json()).toEqual({ version: 'v9', digest: DIGEST, activated: true, unpacked: true });
-    const options = { version: 'v9', activate: false, contentLength: 5 };
+    const options = { version: 'v9', activate: false, signature: null, source: 'upload', contentLength: 5 };
     expect(calls).toEqual([['upload', 'acme-export-2024-06-01.tar.gz', 'bytes', options]]);
   });
 

@@ -1,0 +1,52 @@
+import { DocshelfError } from '../../domain/errors.ts';
+
+/** Contract, section 2: how long a signature waits for its archive. */
+const KEEP_MS = 10 * 60_000;
+const KEPT_MAX = 100;
+/** Twice what minisign writes at most. */
+const SIGNATURE_BYTES_MAX = 20_000;
+
+/** Signatures that were uploaded before their archives, by the archive's file name. In memory: a restart forgets them. */
+export class PendingSignatures {
+  readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
+
+  put(fileName: string, text: string, nowMs = Date.now()): void {
+    this.#forgetOld(nowMs);
+    this.#kept.delete(fileName);
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size >= KEPT_MAX && oldest.done !== true) this.#kept.delete(oldest.value);
+    this.#kept.set(fileName, { text, untilMs: nowMs + KEEP_MS });
+  }
+
+  /** It stays until its archive is taken in: an upload that failed may be tried again. */
+  get(fileName: string, nowMs = Date.now()): string | null {
+    this.#forgetOld(nowMs);
+    return this.#kept.get(fileName)?.text ?? null;
+  }
+
+  remove(fileName: string): void {
+    this.#kept.delete(fileName);
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const [fileName, { untilMs }] of this.#kept) if (untilMs <= nowMs) this.#kept.delete(fileName);
+  }
+}
+
+/** @throws DocshelfError `payload_too_large`. */
+export async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > SIGNATURE_BYTES_MAX) {
+      throw new DocshelfError(
+        'payload_too_large',
+        `Cannot take the signature: it is larger than ${SIGNATURE_BYTES_MAX} bytes`,
+        { next: 'Send the text of the .minisig file.', fields: { bytesMax: SIGNATURE_BYTES_MAX } },
+      );
+    }
+  }
+  return Buffer.concat(chunks).toString();
+}
