@@ -1,4 +1,4 @@
-import { packTarGz } from '../../src/archive/index.ts';
+import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
 import { serveBundle } from './served-bundle.ts';
 import type { Document } from './test-set.ts';
 

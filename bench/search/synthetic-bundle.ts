@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { packTarGz } from '../../src/archive/index.ts';
 import type { CutSection } from '../../src/search/bundle-format.ts';
 import { encodeBundleSearch } from '../../src/search/encode-bundle-search.ts';
 import { estimateTokens } from '../../src/search/estimate-tokens.ts';
 import { cutPassages } from '../../src/search/extract/index.ts';
 import { EmbeddingModel } from '../../src/search/semantic/index.ts';
 import { quantise } from '../../src/search/semantic/quantise.ts';
+import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
 import { Random } from './random.ts';
 import { synthetic } from './synthetic.ts';
 import type { TestSet } from './test-set.ts';

@@ -1,7 +1,7 @@
+import { isSkippableMagic, ZSTD_MAGIC } from './compression/zstd.ts';
 import type { ArchiveFormat } from './listing.ts';
-import type { Refuse } from './refuse.ts';
-import { isTarHeader, isZeroBlock, TAR_BLOCK_BYTES } from './tar-fields.ts';
-import { isSkippableMagic, ZSTD_MAGIC } from './zstd-frames.ts';
+import type { Refuse } from './rules.ts';
+import { isTarHeader, isZeroBlock, TAR_BLOCK_BYTES } from './tar/fields.ts';
 
 /** Bytes from an archive's beginning that tell its format: one tar header. */
 export const DETECT_BYTES = TAR_BLOCK_BYTES;

@@ -7,25 +7,23 @@ import { join } from 'node:path';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 import { ArchiveFile } from './archive-file.ts';
-import { tarBytes } from './decompress.ts';
 import { DETECT_BYTES, detectFormat } from './detect.ts';
 import { type Placement, placeOf } from './layout.ts';
 import { type ArchiveEntry, type ArchiveListing, type ExtractedFile, ListingBuilder } from './listing.ts';
 import { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';
 import { readEntries } from './read-entries.ts';
-import { refusalsOf } from './refuse.ts';
-import { walkTar } from './tar-extract.ts';
+import { refusalsOf } from './rules.ts';
+import { tarBytes, walkTar } from './tar/read.ts';
 import { FileWriter, makeFolders } from './write-files.ts';
-import { walkZip } from './zip-walk.ts';
+import { guardZip } from './zip/guard.ts';
 
-export { encodeManifest, type ManifestWords } from './encode-manifest.ts';
 export type { ArchiveEntry, ArchiveFormat, ArchiveListing, ExtractedFile } from './listing.ts';
 export { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';
-export { signFile, verifyFile } from './minisign.ts';
-export { parsePublicKey, parseSecretKey } from './minisign-keys.ts';
-export { packTarGz } from './pack.ts';
-export { archiveOrder, type PackBundleOptions, type PackedBundle, packBundle } from './pack-bundle.ts';
-export type { PackEntry } from './packed-entries.ts';
+export { parsePublicKey, parseSecretKey } from './minisign/format.ts';
+export { signFile, verifyFile } from './minisign/index.ts';
+export { archiveOrder, type PackBundleOptions, type PackedBundle, packBundle } from './pack/bundle.ts';
+export type { PackEntry } from './pack/entries.ts';
+export { encodeManifest, type ManifestWords } from './pack/manifest.ts';
 export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 
 export interface InspectOptions {
@@ -60,7 +58,7 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
     const format = detectFormat(await archive.read(0, DETECT_BYTES), refuse);
     const listing = new ListingBuilder(refuse, limits, options.foldsCase);
     if (format === 'zip') {
-      await walkZip(archive, limits, refuse, signal, (entry) => listing.add(plainEntry(entry)));
+      await guardZip(archive, limits, refuse, signal, (entry) => listing.add(plainEntry(entry)));
     } else {
       const onRead = (doneBytes: number) => onProgress?.(doneBytes, archive.bytes);
       const blocks = tarBytes(archive, format, limits, refuse, { signal, onRead });

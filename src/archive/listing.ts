@@ -1,7 +1,7 @@
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { OWN_FOLDER } from '../domain/release.ts';
 import { layoutOf, placeOf } from './layout.ts';
-import type { Refuse } from './refuse.ts';
+import type { Refuse } from './rules.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.zst' | 'zip';
 

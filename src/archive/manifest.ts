@@ -6,8 +6,8 @@ import { DocshelfError } from '../domain/errors.ts';
 import { MANIFEST_PATH } from '../domain/release.ts';
 import { showName } from '../domain/show-name.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
-import { isSitePage, MANIFEST_FORMAT_VERSION } from './encode-manifest.ts';
 import type { ExtractedFile } from './listing.ts';
+import { isSitePage, MANIFEST_FORMAT_VERSION } from './pack/manifest.ts';
 
 /** Bytes of a manifest: 200,000 files under names of 300 bytes fit. */
 const MANIFEST_BYTES_MAX = 128 * 1024 ** 2;

@@ -1,5 +1,5 @@
 import type { ArchiveLimits } from '../domain/limits.ts';
-import type { Refuse } from './refuse.ts';
+import type { Refuse } from './rules.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

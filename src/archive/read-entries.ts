@@ -1,13 +1,11 @@
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { ArchiveFile } from './archive-file.ts';
-import { tarBytes } from './decompress.ts';
-import { exactly } from './exact-size.ts';
 import { type Placement, placeOf } from './layout.ts';
 import type { ArchiveEntry, ArchiveListing } from './listing.ts';
-import { type Refuse, refusalsOf } from './refuse.ts';
-import { extractTar } from './tar-extract.ts';
-import { extractZip } from './zip-extract.ts';
-import { walkZip } from './zip-walk.ts';
+import { type Refuse, refusalsOf } from './rules.ts';
+import { readTar, tarBytes } from './tar/read.ts';
+import { guardZip } from './zip/guard.ts';
+import { readZip } from './zip/read.ts';
 
 export interface ReadEntriesOptions {
   /** What errors call the archive. */
@@ -48,12 +46,12 @@ export async function readEntries(
       onProgress?.(doneBytes, listing.totalBytes);
     };
     if (listing.format === 'zip') {
-      const walked = await walkZip(archive, limits, refuse, signal, (entry) => expected.check(entry));
+      const walked = await guardZip(archive, limits, refuse, signal, (entry) => expected.check(entry));
       expected.checkAllSeen();
-      await extractZip(archive, walked, refuse, signal, read);
+      await readZip(archive, walked, refuse, signal, read);
     } else {
       const blocks = tarBytes(archive, listing.format, limits, refuse, { signal });
-      await extractTar(blocks, limits, refuse, async (member, content) => {
+      await readTar(blocks, limits, refuse, async (member, content) => {
         expected.check(member);
         if (content !== null) await read(member, content);
       });
@@ -95,4 +93,16 @@ class ExpectedEntries {
 
 async function drain(content: AsyncIterable<Buffer>): Promise<void> {
   for await (const _chunk of content);
+}
+
+/** The content as it comes, held to the size that the archive declares: `wrong_size` at the first byte too many, or at the end. */
+async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, refuse: Refuse): AsyncGenerator<Buffer> {
+  const wrong = (state: string) => refuse('wrong_size', state, { entry: entry.name });
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > entry.size) throw wrong(`has more than the ${entry.size} bytes that it declares`);
+    yield chunk;
+  }
+  if (bytes !== entry.size) throw wrong(`has ${bytes} bytes and declares ${entry.size}`);
 }

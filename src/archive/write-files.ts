@@ -2,8 +2,8 @@ import { createHash, hash } from 'node:crypto';
 import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../domain/errors.ts';
-import { Lanes } from './lanes.ts';
-import type { Refuse } from './refuse.ts';
+import { Lanes } from '../files/lanes.ts';
+import type { Refuse } from './rules.ts';
 
 const FILE_MODE = 0o644;
 const FOLDER_MODE = 0o755;

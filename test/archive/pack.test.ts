@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { checkManifest, encodeManifest, packTarGz, parseManifest } from '../../src/archive/index.ts';
+import { checkManifest, encodeManifest, parseManifest } from '../../src/archive/index.ts';
+import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { Workbench } from './workbench.ts';
 
 const files = [

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { unzstd } from '../../src/archive/decompress.ts';
-import { refusalsOf } from '../../src/archive/refuse.ts';
+import { unzstd } from '../../src/archive/compression/zstd.ts';
+import { refusalsOf } from '../../src/archive/rules.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { rawTar, siteTar, zst, zstSkippable } from '../helpers/archives.ts';
 import { Workbench } from './workbench.ts';

@@ -3,7 +3,6 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, vi } from 'vitest';
-import { packTarGz } from '../../src/archive/index.ts';
 import { Deployment, type DeploymentOptions } from '../../src/deploy/deployment.ts';
 import { type DeployEvent, type DeploySettings, openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
@@ -12,6 +11,7 @@ import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import type { ReleaseView } from '../../src/domain/release.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { unpackHere } from './unpackers.ts';
 
 // Disks and processes: on a busy machine they take their time.

@@ -1,6 +1,6 @@
-import { Lanes } from '../../archive/lanes.ts';
 import type { SiteSink, StoredContent } from '../../domain/site-source.ts';
 import type { FileStore, StoredFile } from '../../files/file-store.ts';
+import { Lanes } from '../../files/lanes.ts';
 import { mediaTypeOf } from '../../web/index.ts';
 import { encodePath, relativeUrl } from '../../web/rewrite/index.ts';
 import { isPageType } from '../ask/answer-type.ts';

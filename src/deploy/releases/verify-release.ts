@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { mapAhead } from '../../archive/map-ahead.ts';
 import { errnoOf } from '../../domain/errors.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import { digestFile, listFiles } from '../../files/index.ts';
+import { mapAhead } from '../../files/lanes.ts';
 
 /** What the files of a release are, beside what its table says that they were when it was unpacked. Paths are inside the site. */
 export interface ReleaseVerdict {

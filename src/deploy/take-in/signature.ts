@@ -66,7 +66,7 @@ export async function checkSignature(
     return null;
   }
   // Loaded where it is needed: most daemons verify nothing, and a start is to be quick.
-  const { verifyFile } = await import('../../archive/minisign.ts');
+  const { verifyFile } = await import('../../archive/minisign/index.ts');
   return verifyFile(file, text, settings.publicKeys, { name, signal });
 }
 

@@ -5,9 +5,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { mapAhead } from '../../archive/map-ahead.ts';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
+import { mapAhead } from '../../files/lanes.ts';
 import {
   charsetOfType,
   markedCharset,

@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { Lanes } from '../../archive/lanes.ts';
 import { layoutOf, placeOf } from '../../archive/layout.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { ExportRequest } from '../../domain/job.ts';
@@ -7,6 +6,7 @@ import type { ArchiveLimits } from '../../domain/limits.ts';
 import { isPage } from '../../domain/release.ts';
 import type { SiteSink, SiteSource } from '../../domain/site-source.ts';
 import { badSource } from '../../domain/site-source.ts';
+import { Lanes } from '../../files/lanes.ts';
 import { selectPages } from './select-pages.ts';
 import { unpackArchive } from './unpack-archive.ts';
 import { type FoundFile, walkFolder } from './walk-folder.ts';

@@ -2,7 +2,7 @@ import type { Dirent, Stats } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { canonicalName, decodeName } from '../../archive/name.ts';
-import { refusalsOf } from '../../archive/refuse.ts';
+import { refusalsOf } from '../../archive/rules.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';

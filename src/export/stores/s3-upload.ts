@@ -8,7 +8,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import { Lanes } from '../../archive/lanes.ts';
+import { Lanes } from '../../files/lanes.ts';
 import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
 
 export interface S3Object {

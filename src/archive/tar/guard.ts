@@ -1,9 +1,8 @@
-import type { ArchiveLimits } from '../domain/limits.ts';
-import type { ArchiveEntry } from './listing.ts';
-import { canonicalName, decodeName } from './name.ts';
-import type { Refuse } from './refuse.ts';
-import type { ArchiveCode } from './rules.ts';
-import { isTarHeader, isZeroBlock, readHeader, readPaxRecords, TAR_BLOCK_BYTES, untilNul } from './tar-fields.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { ArchiveEntry } from '../listing.ts';
+import { canonicalName, decodeName } from '../name.ts';
+import type { ArchiveCode, Refuse } from '../rules.ts';
+import { isTarHeader, isZeroBlock, readHeader, readPaxRecords, TAR_BLOCK_BYTES, untilNul } from './fields.ts';
 
 /** Bytes of one PAX or long-name header: a name of 4,096 bytes and every attribute that tools write fit many times. */
 const EXTENDED_BYTES_MAX = 1024 ** 2;

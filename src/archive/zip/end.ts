@@ -1,10 +1,10 @@
-import type { ArchiveFile } from './archive-file.ts';
-import type { Refuse } from './refuse.ts';
+import type { ArchiveFile } from '../archive-file.ts';
+import type { Refuse } from '../rules.ts';
 
 /** The end record of a zip and its ZIP64 forms (APPNOTE.TXT 4.3.14 to 4.3.16). */
 
 const END_SIGNATURE = 0x06054b50;
-export const END_BYTES = 22;
+const END_BYTES = 22;
 const COMMENT_BYTES_MAX = 0xffff;
 const LOCATOR_SIGNATURE = 0x07064b50;
 const LOCATOR_BYTES = 20;
@@ -57,17 +57,6 @@ export async function readZipEnd(archive: ArchiveFile, refuse: Refuse): Promise<
     sameOr(numbers.start, end64.start, 0xffffffff);
   if (!agrees) throw refuse('bad_length', 'its end record and its ZIP64 end record disagree');
   return checked(end64, end64.recordStart, refuse);
-}
-
-/** An end record without ZIP64 and comment, for a directory of fewer than 65,535 entries. */
-export function endRecordOf(directory: Directory): Buffer {
-  const record = Buffer.alloc(END_BYTES);
-  record.writeUInt32LE(END_SIGNATURE, 0);
-  record.writeUInt16LE(directory.entries, 8);
-  record.writeUInt16LE(directory.entries, 10);
-  record.writeUInt32LE(directory.bytes, 12);
-  record.writeUInt32LE(directory.start, 16);
-  return record;
 }
 
 interface Directory {

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
-import { flushPath } from '../files/index.ts';
-import { gzip } from './gzip.ts';
-import { openEntries, type PackEntry } from './packed-entries.ts';
-import { packTar } from './tar-pack.ts';
+import { MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';
+import { flushPath } from '../../files/index.ts';
+import { gzip } from '../compression/gzip.ts';
+import { openEntries, type PackEntry } from './entries.ts';
+import { packTar } from './tar.ts';
 
 /**
  * Of zlib. Measured on two built sites: 6 packs to 19.90 % at 72 MB/s, 9 to 19.79 % at 22, 4 to 20.90 % at 126.

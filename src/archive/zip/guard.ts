@@ -1,21 +1,74 @@
-import type { ReadWindow } from './read-window.ts';
-import type { Refuse } from './refuse.ts';
-import { FLAG_DESCRIPTOR, type ZipEntry } from './zip-central.ts';
-import { readExtraFields, resolveZip64 } from './zip-extra.ts';
-
-/** The local header of a zip entry (APPNOTE.TXT 4.3.7) and the data descriptor behind its data (4.3.9). */
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import { type ArchiveFile, ReadWindow } from '../archive-file.ts';
+import { isRatioTooHigh, type Refuse } from '../rules.ts';
+import { centralEntries, FLAG_DESCRIPTOR, readExtraFields, resolveZip64, type ZipEntry } from './central.ts';
+import { readZipEnd } from './end.ts';
 
 const LOCAL_SIGNATURE = 0x04034b50;
 const LOCAL_BYTES = 30;
 const DESCRIPTOR_SIGNATURE = 0x08074b50;
 const DESCRIPTOR_BYTES_MAX = 24;
 
-export interface ZipRange {
+/** A local header (APPNOTE.TXT 4.3.7), its entry's data, and the data descriptor behind it (4.3.9). */
+export interface ZipRecord {
   readonly entry: ZipEntry;
-  /** Bytes of the local header with its name and extra field. */
-  readonly headerBytes: number;
-  /** One past the last byte of header, data and descriptor. */
+  /** One past the last byte of the data. */
+  readonly dataEnd: number;
+  /** One past the last byte of the record. */
   readonly end: number;
+}
+
+/**
+ * Reads all headers of a zip and holds the rules that need no inflating. What passes has each of its bytes in exactly
+ * one record, so that a reader may be given records one at a time.
+ *
+ * @param onEntry called in the directory's order; it may refuse
+ * @returns the records in the order of their places
+ */
+export async function guardZip(
+  archive: ArchiveFile,
+  limits: ArchiveLimits,
+  refuse: Refuse,
+  signal: AbortSignal | undefined,
+  onEntry: (entry: ZipEntry) => void,
+): Promise<readonly ZipRecord[]> {
+  const end = await readZipEnd(archive, refuse);
+  if (end.entries > limits.entriesMax)
+    throw refuse('too_many_entries', `it has more than ${limits.entriesMax} entries`);
+
+  const window = new ReadWindow(archive);
+  const entries: ZipEntry[] = [];
+  let totalBytes = 0;
+  for await (const entry of centralEntries(window, end, limits, refuse)) {
+    signal?.throwIfAborted();
+    onEntry(entry);
+    entries.push(entry);
+    totalBytes += entry.size;
+  }
+  if (isRatioTooHigh(totalBytes, archive.bytes, limits)) {
+    throw refuse('ratio_too_high', `it expands to more than ${limits.ratioMax} times its size`);
+  }
+
+  const records: ZipRecord[] = [];
+  for (const entry of entries.sort((a, b) => a.localStart - b.localStart)) {
+    signal?.throwIfAborted();
+    records.push(await checkLocalHeader(window, entry, end.directoryStart, refuse));
+  }
+  checkOrder(records, end.directoryStart, refuse);
+  return records;
+}
+
+/** Records by their place must follow each other from the first byte to the central directory. */
+function checkOrder(records: readonly ZipRecord[], directoryStart: number, refuse: Refuse): void {
+  let at = 0;
+  for (const { entry, end } of records) {
+    if (entry.localStart < at) throw refuse('zip_overlap', 'shares bytes with another entry', { entry: entry.name });
+    if (entry.localStart > at)
+      throw refuse('trailing_garbage', 'has bytes before it that belong to no entry', { entry: entry.name });
+    at = end;
+  }
+  if (at !== directoryStart)
+    throw refuse('trailing_garbage', 'it has bytes between its entries and its central directory');
 }
 
 /**
@@ -24,12 +77,12 @@ export interface ZipRange {
  * @param dataLimit where the central directory begins: no entry reaches beyond it
  * @throws DocshelfError `zip_header_mismatch`, `bad_length`
  */
-export async function checkLocalHeader(
+async function checkLocalHeader(
   window: ReadWindow,
   entry: ZipEntry,
   dataLimit: number,
   refuse: Refuse,
-): Promise<ZipRange> {
+): Promise<ZipRecord> {
   const mismatch = (what: string) =>
     refuse('zip_header_mismatch', `has ${what} in its local header`, { entry: entry.name });
   const outside = () => refuse('bad_length', 'is said to lie outside of the archive', { entry: entry.name });
@@ -57,14 +110,14 @@ export async function checkLocalHeader(
   // With a descriptor the local numbers may be left 0; a writer that knows them may give them all the same.
   const agrees = local.every((value, index) => value === central[index] || (hasDescriptor && value === 0));
   if (!agrees) throw mismatch('another checksum or size');
-  if (!hasDescriptor) return { entry, headerBytes, end: dataEnd };
+  if (!hasDescriptor) return { entry, dataEnd, end: dataEnd };
 
   const behind = await window.read(dataEnd, Math.min(DESCRIPTOR_BYTES_MAX, dataLimit - dataEnd));
   const descriptorBytes = descriptorLength(behind, entry);
   if (descriptorBytes === null) {
     throw refuse('zip_header_mismatch', 'has another checksum or size in its data descriptor', { entry: entry.name });
   }
-  return { entry, headerBytes, end: dataEnd + descriptorBytes };
+  return { entry, dataEnd, end: dataEnd + descriptorBytes };
 }
 
 /**

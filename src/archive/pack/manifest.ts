@@ -1,4 +1,4 @@
-import { type FileEntry, isPage, OWN_FOLDER } from '../domain/release.ts';
+import { type FileEntry, isPage, OWN_FOLDER } from '../../domain/release.ts';
 
 export const MANIFEST_FORMAT_VERSION = 1;
 

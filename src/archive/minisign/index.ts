@@ -3,10 +3,16 @@ import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { DocshelfError } from '../domain/errors.ts';
-import { showName } from '../domain/show-name.ts';
-import { parsePublicKey, parseSecretKey } from './minisign-keys.ts';
-import { globalMessage, type MinisignSignature, parseSignature, signatureText } from './minisign-signature.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { showName } from '../../domain/show-name.ts';
+import {
+  globalMessage,
+  type MinisignSignature,
+  parsePublicKey,
+  parseSecretKey,
+  parseSignature,
+  signatureText,
+} from './format.ts';
 
 /**
  * A legacy signature is of the file itself, and Ed25519 wants all of it in memory. Only minisign before 0.10 makes

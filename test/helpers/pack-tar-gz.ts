@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { MANIFEST_PATH } from '../domain/release.ts';
-import { encodeManifest, type ManifestWords } from './encode-manifest.ts';
-import { archiveOrder, type PackedBundle, packBundle } from './pack-bundle.ts';
+import { archiveOrder, type PackedBundle, packBundle } from '../../src/archive/pack/bundle.ts';
+import { encodeManifest, type ManifestWords } from '../../src/archive/pack/manifest.ts';
+import { MANIFEST_PATH } from '../../src/domain/release.ts';
 
 /** A file to pack. */
 export interface PackedFile {

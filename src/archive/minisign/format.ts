@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 
 /** Keys in minisign's formats (https://jedisct1.github.io/minisign/#public-key-format). Integers are little-endian. */
 
@@ -58,12 +58,12 @@ export function parseSecretKey(text: string): MinisignSecretKey {
   return { keyIdBytes, key };
 }
 
-export function keyIdOf(bytes: Buffer): string {
+function keyIdOf(bytes: Buffer): string {
   return bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
 }
 
 /** Bytes that base64 text stands for; null where it is not the base64 of exactly `count` bytes. */
-export function base64Bytes(text: string, count: number): Buffer | null {
+function base64Bytes(text: string, count: number): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === count && bytes.toString('base64') === text ? bytes : null;
 }
@@ -81,4 +81,66 @@ function badKey(kind: 'public' | 'secret', state: string, next?: string): Docshe
   return new DocshelfError('config_invalid', `Cannot use the ${kind} key: ${state}`, {
     next: next ?? `Give the ${kind} key that minisign -G${kind === 'secret' ? ' -W' : ''} wrote.`,
   });
+}
+
+/** A signature in minisign's format (https://jedisct1.github.io/minisign/#signature-format). */
+export interface MinisignSignature {
+  /** Whether the file's BLAKE2b-512 is signed, as minisign does since 0.10, or the file itself. */
+  readonly isPrehashed: boolean;
+  readonly keyIdBytes: Buffer;
+  readonly keyId: string;
+  /** Of the file, 64 bytes. */
+  readonly signature: Buffer;
+  readonly trustedComment: string;
+  /** Of `signature` and the trusted comment, 64 bytes. */
+  readonly globalSignature: Buffer;
+}
+
+const UNTRUSTED = 'untrusted comment: ';
+const TRUSTED = 'trusted comment: ';
+const PREHASHED = 'ED';
+const LEGACY = 'Ed';
+/** Algorithm, key id, Ed25519 signature. */
+const SIGNATURE_BYTES = 2 + 8 + 64;
+const GLOBAL_BYTES = 64;
+
+/** Characters of a `.minisig` file: twice what minisign's own bounds on comments allow. */
+export const SIGNATURE_CHARS_MAX = 20_000;
+
+/** The signature that a text holds, or null where it holds none. */
+export function parseSignature(text: string): MinisignSignature | null {
+  if (text.length > SIGNATURE_CHARS_MAX) return null;
+  const [untrusted, first, trusted, second, ...more] = text.trimEnd().split(/\r?\n/);
+  if (!untrusted?.startsWith(UNTRUSTED) || !trusted?.startsWith(TRUSTED) || more.length > 0) return null;
+  const bytes = base64Bytes(first ?? '', SIGNATURE_BYTES);
+  const globalSignature = base64Bytes(second ?? '', GLOBAL_BYTES);
+  const algorithm = bytes?.toString('latin1', 0, 2);
+  if (bytes === null || globalSignature === null || (algorithm !== PREHASHED && algorithm !== LEGACY)) return null;
+  const keyIdBytes = bytes.subarray(2, 10);
+  return {
+    isPrehashed: algorithm === PREHASHED,
+    keyIdBytes,
+    keyId: keyIdOf(keyIdBytes),
+    signature: bytes.subarray(10),
+    trustedComment: trusted.slice(TRUSTED.length),
+    globalSignature,
+  };
+}
+
+/** The text of a `.minisig` file. */
+export function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
+  const { isPrehashed, keyIdBytes, signature, trustedComment, globalSignature } = parts;
+  const algorithm = Buffer.from(isPrehashed ? PREHASHED : LEGACY, 'latin1');
+  return [
+    `${UNTRUSTED}signature of docshelf`,
+    Buffer.concat([algorithm, keyIdBytes, signature]).toString('base64'),
+    `${TRUSTED}${trustedComment}`,
+    globalSignature.toString('base64'),
+    '',
+  ].join('\n');
+}
+
+/** What the global signature signs. */
+export function globalMessage({ signature, trustedComment }: Omit<MinisignSignature, 'keyId' | 'globalSignature'>) {
+  return Buffer.concat([signature, Buffer.from(trustedComment)]);
 }

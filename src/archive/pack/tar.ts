@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { type Pack, pack as tarPack } from 'tar-stream';
-import type { OpenedEntry } from './packed-entries.ts';
+import type { OpenedEntry } from './entries.ts';
 
 const EPOCH = new Date(0);
 

@@ -1,11 +1,10 @@
-import type { ArchiveLimits } from '../domain/limits.ts';
-import type { ArchiveEntry } from './listing.ts';
-import { canonicalName, decodeName } from './name.ts';
-import type { ReadWindow } from './read-window.ts';
-import type { Refuse } from './refuse.ts';
-import type { ArchiveCode } from './rules.ts';
-import type { ZipEnd } from './zip-end.ts';
-import { readExtraFields, resolveZip64, unicodePath } from './zip-extra.ts';
+import { crc32 } from 'node:zlib';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { ReadWindow } from '../archive-file.ts';
+import type { ArchiveEntry } from '../listing.ts';
+import { canonicalName, decodeName } from '../name.ts';
+import type { ArchiveCode, Refuse } from '../rules.ts';
+import type { ZipEnd } from './end.ts';
 
 /** The central directory of a zip (APPNOTE.TXT 4.3.12), one header an entry. */
 
@@ -16,8 +15,8 @@ const FLAG_UTF8 = 0x0800;
 /** Encrypted; strongly encrypted; the directory itself encrypted. */
 const FLAGS_ENCRYPTED = 0x0001 | 0x0040 | 0x2000;
 const FLAG_PATCH = 0x0020;
-export const METHOD_STORED = 0;
-export const METHOD_DEFLATED = 8;
+const METHOD_STORED = 0;
+const METHOD_DEFLATED = 8;
 const METHOD_AES = 99;
 /** A deflate stream of nothing: what some writers give a folder. */
 const EMPTY_DEFLATE_BYTES = 2;
@@ -29,11 +28,8 @@ export interface ZipEntry extends ArchiveEntry {
   readonly crc: number;
   readonly compressedBytes: number;
   readonly localStart: number;
-  /** The name as the archive writes it. */
+  /** The name as the directory has it. */
   readonly nameBytes: Buffer;
-  /** Where its central header begins, and one past its last byte. */
-  readonly centralStart: number;
-  readonly centralEnd: number;
 }
 
 type ModeType = 'file' | 'folder' | readonly [ArchiveCode, string];
@@ -71,19 +67,13 @@ export async function* centralEntries(
     if (next > end.directoryEnd) throw refuse('bad_length', 'the length of a name, extra field or comment is wrong');
     const variable = await window.read(at + CENTRAL_BYTES, nameLength + extraLength);
     const [nameBytes, extra] = [variable.subarray(0, nameLength), variable.subarray(nameLength)];
-    yield { ...readCentral(fixed, nameBytes, extra, limits, refuse), centralStart: at, centralEnd: next };
+    yield readCentral(fixed, nameBytes, extra, limits, refuse);
     at = next;
   }
   if (at !== end.directoryEnd) throw refuse('bad_length', 'its central directory is longer than its entries');
 }
 
-function readCentral(
-  fixed: Buffer,
-  nameBytes: Buffer,
-  extra: Buffer,
-  limits: ArchiveLimits,
-  refuse: Refuse,
-): Omit<ZipEntry, 'centralStart' | 'centralEnd'> {
+function readCentral(fixed: Buffer, nameBytes: Buffer, extra: Buffer, limits: ArchiveLimits, refuse: Refuse): ZipEntry {
   const refused = (code: ArchiveCode, state: string) => refuse(code, state, { entry: nameBytes.toString() });
   const flags = fixed.readUInt16LE(8);
   const method = fixed.readUInt16LE(10);
@@ -129,4 +119,55 @@ function kindOf(rawName: string, attributes: number, refused: (code: ArchiveCode
   if (typeof type !== 'string') throw refused(...type);
   const isDosFolder = modeType === 0 && (attributes & DOS_FOLDER) !== 0;
   return type === 'folder' || rawName.endsWith('/') || isDosFolder ? 'folder' : 'file';
+}
+
+/** Extra fields (APPNOTE.TXT 4.5). */
+
+const ZIP64 = 0x0001;
+/** Info-ZIP's Unicode path: version, CRC of the name as written, the name in UTF-8 (APPNOTE.TXT 4.6.9). */
+const UNICODE_PATH = 0x7075;
+
+type ExtraFields = ReadonlyMap<number, Buffer>;
+
+/** The fields by their id, the first of each; null where a length lies or the ZIP64 field is there twice. */
+export function readExtraFields(bytes: Buffer): ExtraFields | null {
+  const fields = new Map<number, Buffer>();
+  for (let at = 0; at < bytes.length; ) {
+    if (at + 4 > bytes.length) return null;
+    const id = bytes.readUInt16LE(at);
+    const end = at + 4 + bytes.readUInt16LE(at + 2);
+    if (end > bytes.length || (id === ZIP64 && fields.has(id))) return null;
+    if (!fields.has(id)) fields.set(id, bytes.subarray(at + 4, end));
+    at = end;
+  }
+  return fields;
+}
+
+/**
+ * Replaces the numbers that are 0xffffffff by those of the ZIP64 field, in this order (APPNOTE.TXT 4.5.3). Null where
+ * the field lacks one or numbers cannot hold it.
+ */
+export function resolveZip64(numbers: readonly number[], fields: ExtraFields): number[] | null {
+  const field = fields.get(ZIP64) ?? Buffer.alloc(0);
+  const resolved: number[] = [];
+  let at = 0;
+  for (const number of numbers) {
+    if (number !== 0xffffffff) {
+      resolved.push(number);
+      continue;
+    }
+    if (at + 8 > field.length) return null;
+    const value = field.readBigUInt64LE(at);
+    if (value > BigInt(Number.MAX_SAFE_INTEGER)) return null;
+    resolved.push(Number(value));
+    at += 8;
+  }
+  return resolved;
+}
+
+/** The UTF-8 name of the Unicode path field, or null where there is none or it is about another name. */
+function unicodePath(name: Buffer, fields: ExtraFields): Buffer | null {
+  const field = fields.get(UNICODE_PATH);
+  if (field === undefined || field.length < 5 || field[0] !== 1) return null;
+  return field.readUInt32LE(1) === crc32(name) ? field.subarray(5) : null;
 }

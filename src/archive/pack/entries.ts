@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { DocshelfError, errnoOf } from '../domain/errors.ts';
-import { showName } from '../domain/show-name.ts';
-import { mapAhead } from './map-ahead.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { showName } from '../../domain/show-name.ts';
+import { mapAhead } from '../../files/lanes.ts';
 
 /** A file to pack: its bytes, or where they lie. Its path in the archive is canonical, `/` between segments. */
 export type PackEntry =

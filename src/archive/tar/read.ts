@@ -1,11 +1,44 @@
 import { pipeline, Readable } from 'node:stream';
 import { type Extract, extract } from 'tar-stream';
-import type { ArchiveLimits } from '../domain/limits.ts';
-import type { Refuse } from './refuse.ts';
-import { TarGuard, type TarMember } from './tar-guard.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { ArchiveFile, ReadOptions } from '../archive-file.ts';
+import { gunzip } from '../compression/gzip.ts';
+import { unzstd } from '../compression/zstd.ts';
+import type { ArchiveFormat } from '../listing.ts';
+import { isRatioTooHigh, type Refuse } from '../rules.ts';
+import { TarGuard, type TarMember } from './guard.ts';
 
 /** tar-stream's `extract` with the option that its types leave out. */
 type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;
+
+/**
+ * The tar inside an archive of format `tar`, `tar.gz` or `tar.zst`, bounded in ratio, every checksum verified.
+ *
+ * @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`, `wrong_crc`, `wrong_size`,
+ *   `window_too_large`, `damaged_archive`
+ */
+export async function* tarBytes(
+  archive: ArchiveFile,
+  format: Exclude<ArchiveFormat, 'zip'>,
+  limits: ArchiveLimits,
+  refuse: Refuse,
+  options: ReadOptions,
+): AsyncGenerator<Buffer> {
+  if (format === 'tar') {
+    yield* archive.chunks(options);
+    return;
+  }
+  const plain =
+    format === 'tar.gz' ? gunzip(archive, refuse, options) : unzstd(archive.chunks(options), limits, refuse);
+  let bytes = 0;
+  for await (const chunk of plain) {
+    bytes += chunk.length;
+    if (isRatioTooHigh(bytes, archive.bytes, limits)) {
+      throw refuse('ratio_too_high', `it expands to more than ${limits.ratioMax} times its size`);
+    }
+    yield chunk;
+  }
+}
 
 /** Reads a tar to its end without keeping anything: every rule of the guard, every member told. */
 export async function walkTar(
@@ -23,7 +56,7 @@ export async function walkTar(
  * @param take is given members in the archive's order, folders without content; it must read the content to its end
  * @throws DocshelfError what the guard refuses, `damaged_archive`, and what `take` throws
  */
-export async function extractTar(
+export async function readTar(
   blocks: AsyncIterable<Buffer>,
   limits: ArchiveLimits,
   refuse: Refuse,

@@ -1,0 +1,174 @@
+import { constants, createZstdDecompress } from 'node:zlib';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { Refuse } from '../rules.ts';
+import { pumped } from './pumped.ts';
+
+/** zstd streams (RFC 8878, section 3.1): their frames are told apart here, and decoded by Node. */
+
+export const ZSTD_MAGIC = 0xfd2fb528;
+/** RFC 8878, section 3.1.1.2.3: no block is larger. */
+const BLOCK_BYTES_MAX = 128 * 1024;
+const BLOCK_RLE = 1;
+const BLOCK_RESERVED = 3;
+/** Every frame costs a decoder. Seekable zstd writes frames of 128 KiB and more: 8 GiB are 65,536 of them. */
+const FRAMES_MAX = 65_536;
+/** Bytes that a decoder hands out at once. */
+const OUTPUT_BYTES = 256 * 1024;
+
+/**
+ * Decodes frame by frame, each with a decoder of its own: Node's drops a second frame that arrives in the chunk that
+ * ends the first, and decodes it when it arrives in the next.
+ */
+export async function* unzstd(
+  chunks: AsyncIterable<Buffer>,
+  limits: ArchiveLimits,
+  refuse: Refuse,
+): AsyncGenerator<Buffer> {
+  const cursor = new ByteCursor(chunks);
+  for (let frames = 0; ; frames += 1) {
+    const magic = await cursor.take(4);
+    if (magic.length === 0) return;
+    if (frames >= FRAMES_MAX) throw refuse('damaged_archive', `it has more than ${FRAMES_MAX} zstd frames`);
+    const word = magic.length === 4 ? magic.readUInt32LE() : 0;
+    if (word === ZSTD_MAGIC) {
+      yield* decodeFrame(frameBytes(cursor, limits.windowBytesMax, refuse), limits, refuse);
+    } else if (isSkippableMagic(word)) {
+      await skipFrame(cursor, refuse);
+    } else if (frames === 0) {
+      throw refuse('truncated', 'it is cut off inside a zstd frame');
+    } else {
+      throw refuse('trailing_garbage', 'it goes on after its compressed data');
+    }
+  }
+}
+
+async function skipFrame(cursor: ByteCursor, refuse: Refuse): Promise<void> {
+  const size = await cursor.take(4);
+  if (size.length < 4 || (await cursor.skip(size.readUInt32LE())) < size.readUInt32LE()) {
+    throw refuse('truncated', 'it is cut off inside a zstd frame');
+  }
+}
+
+async function* decodeFrame(
+  frame: AsyncIterable<Buffer>,
+  limits: ArchiveLimits,
+  refuse: Refuse,
+): AsyncGenerator<Buffer> {
+  const decoder = createZstdDecompress({
+    chunkSize: OUTPUT_BYTES,
+    params: { [constants.ZSTD_d_windowLogMax]: Math.ceil(Math.log2(limits.windowBytesMax)) },
+  });
+  try {
+    yield* pumped(frame, decoder);
+  } catch (error) {
+    const code = (error as { code?: string }).code;
+    if (code === 'ZSTD_error_checksum_wrong') throw refuse('wrong_crc', 'its checksum is wrong', { cause: error });
+    if (code?.startsWith('ZSTD_') || code?.startsWith('Z_')) {
+      throw refuse('damaged_archive', 'its compressed data are damaged', { cause: error });
+    }
+    throw error;
+  }
+}
+
+export function isSkippableMagic(magic: number): boolean {
+  return magic >>> 4 === 0x184d2a5;
+}
+
+/**
+ * The bytes of one frame, header to checksum, as they pass; the cursor stands behind its magic number.
+ *
+ * @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive`
+ */
+async function* frameBytes(cursor: ByteCursor, windowBytesMax: number, refuse: Refuse): AsyncGenerator<Buffer> {
+  const take = async (count: number): Promise<Buffer> => {
+    const bytes = await cursor.take(count);
+    if (bytes.length < count) throw refuse('truncated', 'it is cut off inside a zstd frame');
+    return bytes;
+  };
+  const magic = Buffer.alloc(4);
+  magic.writeUInt32LE(ZSTD_MAGIC);
+
+  const descriptor = await take(1);
+  const flags = descriptor[0] ?? 0;
+  const isSingleSegment = (flags & 0x20) !== 0;
+  const hasChecksum = (flags & 0x04) !== 0;
+  const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0;
+  const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >>> 6] ?? 0;
+  const rest = await take((isSingleSegment ? 0 : 1) + dictionaryBytes + contentSizeBytes);
+  const windowBytes = isSingleSegment ? readContentSize(rest.subarray(dictionaryBytes)) : readWindow(rest[0] ?? 0);
+  if (windowBytes > windowBytesMax) {
+    throw refuse('window_too_large', `it asks for a zstd window of ${windowBytes} bytes, more than ${windowBytesMax}`);
+  }
+  yield Buffer.concat([magic, descriptor, rest]);
+
+  for (let isLast = false; !isLast; ) {
+    const header = await take(3);
+    yield header;
+    const word = header.readUIntLE(0, 3);
+    isLast = (word & 1) === 1;
+    const type = (word >>> 1) & 3;
+    const size = word >>> 3;
+    if (type === BLOCK_RESERVED || size > BLOCK_BYTES_MAX) {
+      throw refuse('damaged_archive', 'it has a zstd block of no known kind');
+    }
+    yield await take(type === BLOCK_RLE ? 1 : size);
+  }
+  if (hasChecksum) yield await take(4);
+}
+
+/** RFC 8878, section 3.1.1.1.2. */
+function readWindow(descriptor: number): number {
+  const base = 2 ** (10 + (descriptor >>> 3));
+  return base + (base / 8) * (descriptor & 7);
+}
+
+/** RFC 8878, section 3.1.1.1.4: the two-byte form begins at 256. */
+function readContentSize(field: Buffer): number {
+  if (field.length === 8) return Number(field.readBigUInt64LE());
+  return field.readUIntLE(0, field.length) + (field.length === 2 ? 256 : 0);
+}
+
+/** Takes exact counts of bytes from a stream, however it is chunked. */
+class ByteCursor {
+  readonly #chunks: AsyncIterator<Buffer>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(chunks: AsyncIterable<Buffer>) {
+    this.#chunks = chunks[Symbol.asyncIterator]();
+  }
+
+  /** The next `count` bytes; fewer only at the end. */
+  async take(count: number): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    let missing = count;
+    while (missing > 0) {
+      const part = await this.#some(missing);
+      if (part === null) break;
+      parts.push(part);
+      missing -= part.length;
+    }
+    return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+  }
+
+  /** Lets `count` bytes pass. Returns how many there were. */
+  async skip(count: number): Promise<number> {
+    let skipped = 0;
+    while (skipped < count) {
+      const part = await this.#some(count - skipped);
+      if (part === null) break;
+      skipped += part.length;
+    }
+    return skipped;
+  }
+
+  async #some(max: number): Promise<Buffer | null> {
+    while (this.#rest.length === 0) {
+      const next = await this.#chunks.next();
+      if (next.done) return null;
+      this.#rest = next.value;
+    }
+    const part = this.#rest.subarray(0, max);
+    this.#rest = this.#rest.subarray(part.length);
+    return part;
+  }
+}

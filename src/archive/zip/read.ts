@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+// The door of unzipper opens archives by their directory, of which it holds 5 kB an entry: 1 GB for 200,000.
+import unzip from 'unzipper/lib/Open/unzip.js';
+import { Lanes } from '../../files/lanes.ts';
+import type { ArchiveFile } from '../archive-file.ts';
+import type { Refuse } from '../rules.ts';
+import type { ZipEntry } from './central.ts';
+import type { ZipRecord } from './guard.ts';
+
+/** Entries that are inflated at once: zlib works on the thread pool, of four threads unless told otherwise. */
+const INFLATING_MAX = 4;
+
+/**
+ * Hands out the content of every file among records that the guard has passed, several at once.
+ *
+ * @throws DocshelfError `wrong_crc`, `damaged_archive`, and what `take` throws
+ */
+export async function readZip(
+  archive: ArchiveFile,
+  records: readonly ZipRecord[],
+  refuse: Refuse,
+  signal: AbortSignal | undefined,
+  take: (entry: ZipEntry, content: AsyncIterable<Buffer>) => Promise<void>,
+): Promise<void> {
+  const lanes = new Lanes(INFLATING_MAX);
+  try {
+    for (const record of records) {
+      const { entry } = record;
+      if (entry.kind === 'file') await lanes.run(() => take(entry, contentOf(archive, record, refuse, signal)));
+    }
+    await lanes.drain();
+  } finally {
+    await lanes.settle();
+  }
+}
+
+/** Of another size than declared it has another checksum too; the size is for who reads to judge. */
+async function* contentOf(
+  archive: ArchiveFile,
+  record: ZipRecord,
+  refuse: Refuse,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  const { entry } = record;
+  let crc = 0;
+  let bytes = 0;
+  for await (const chunk of unzipped(archive, record, refuse, signal)) {
+    crc = crc32(chunk, crc);
+    bytes += chunk.length;
+    yield chunk;
+  }
+  if (bytes === entry.size && crc !== entry.crc) {
+    throw refuse('wrong_crc', 'has a wrong checksum', { entry: entry.name });
+  }
+}
+
+/** One record as unzipper reads it, told what the guard has found in the directory. */
+async function* unzipped(
+  archive: ArchiveFile,
+  { entry, dataEnd }: ZipRecord,
+  refuse: Refuse,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  // Without data unzipper would go looking for a descriptor, which need not have a signature.
+  if (entry.compressedBytes === 0) return;
+  let fault: { readonly error: unknown } | null = null;
+  // unzipper does not listen for a fault of its source: the source ends, which unzipper reports, and the fault is told here.
+  const source = Readable.from(
+    (async function* () {
+      try {
+        yield* archive.chunks({ signal }, entry.localStart, dataEnd);
+      } catch (error) {
+        fault = { error };
+      }
+    })(),
+  );
+  const facts = {
+    flags: 0,
+    compressionMethod: entry.method,
+    compressedSize: entry.compressedBytes,
+    uncompressedSize: entry.size,
+  };
+  const content = unzip({ stream: () => source }, entry.localStart, null, facts, dataEnd - entry.localStart);
+  // It may report a second fault after the first, which nobody reads any more.
+  content.on('error', () => {});
+  try {
+    yield* content as AsyncIterable<Buffer>;
+  } catch (cause) {
+    const { error } = fault ?? { error: refuse('damaged_archive', 'has damaged data', { entry: entry.name, cause }) };
+    throw error;
+  } finally {
+    source.destroy();
+  }
+}

@@ -1,0 +1,18 @@
+/** The part of unzipper that reads one entry, which its published types do not name. */
+declare module 'unzipper/lib/Open/unzip.js' {
+  import type { PassThrough, Readable } from 'node:stream';
+
+  /** Where `facts` are given, they hold and the local header is only passed over. */
+  export default function unzip(
+    source: { readonly stream: (offset: number, length: number) => Readable },
+    offset: number,
+    password: null,
+    facts: {
+      readonly flags: number;
+      readonly compressionMethod: number;
+      readonly compressedSize: number;
+      readonly uncompressedSize: number;
+    },
+    length: number,
+  ): PassThrough;
+}
