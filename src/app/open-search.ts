@@ -1,12 +1,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-search-maker.ts';
 import { EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
-import { JOB_HEAP } from './job-heap.ts';
 import type { Network } from './network.ts';
-import { workerEntry } from './worker-entry.ts';
 
 /** The model that docshelf brings along; from `src/app` as from `dist/app`, it lies two folders up. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
@@ -28,7 +25,6 @@ export function openIndex(config: Config, network: Network): EmbeddedIndex | nul
   if (!config.search.enabled) return null;
   const modelFolder = modelFolderOf(config);
   return new EmbeddedIndex({
-    spawn: (role) => new Worker(workerEntry('../search/worker'), { workerData: role }),
     model: modelOf(config, network, modelFolder),
     modelFolder,
     cacheDir: join(config.storage.dir, 'vectors'),
@@ -44,7 +40,6 @@ export async function openBundleSearch(config: Config, network: Network): Promis
   if (!enabled) return null;
   const { BundleSearchMaker } = await import('../search/bundle-search-maker.ts');
   return new BundleSearchMaker({
-    spawn: (role) => new Worker(workerEntry('../search/worker'), { workerData: role, resourceLimits: JOB_HEAP }),
     model: model.kind === 'off' ? null : modelOf(config, network, modelFolderOf(config)),
     cacheDir: join(config.storage.dir, 'vectors'),
   });

@@ -1,4 +1,4 @@
-import { Thread } from '../threads/index.ts';
+import { HEAPS, Thread } from '../threads/index.ts';
 import type { JobSteps } from './serve-steps.ts';
 
 /**
@@ -9,5 +9,5 @@ export type JobThread = Thread<JobSteps>;
 
 /** @param entry a module that calls `serveSteps` */
 export function openJobThread(entry: URL, signal: AbortSignal): JobThread {
-  return new Thread<JobSteps>({ task: 'export', heap: 'job', entry, signal });
+  return new Thread<JobSteps>({ task: 'export', heap: HEAPS.job, entry, signal });
 }

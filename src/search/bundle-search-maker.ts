@@ -1,29 +1,22 @@
-import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Worker } from 'node:worker_threads';
-import { DocshelfError } from '../domain/errors.ts';
 import type { FileEntry } from '../domain/release.ts';
-import { embedFor } from './embed-for.ts';
+import { HEAPS, type Heap, Thread, threadEntry } from '../threads/index.ts';
 import type { Model } from './embedded-index.ts';
-import type { FromThread, SearchRole, ToThread } from './messages.ts';
+import { embedWith } from './parent-embedder.ts';
 import { unlessAborted } from './unless-aborted.ts';
+import type { SearchCalls } from './worker.ts';
 
 export interface BundleSearchMakerOptions {
-  /** Starts a search thread. */
-  readonly spawn: (role: SearchRole) => Worker;
   /** The model, when it is first needed; null where bundles carry no vectors. */
   readonly model: (() => Promise<Model>) | null;
   /** Where vectors are kept between exports. */
   readonly cacheDir: string;
+  readonly heap?: Heap;
 }
 
-/** How long a thread that has said its last word may take to end. One that has a model ends at once. */
-const ENDING_MS = 1_000;
+/** A thread with a model ends between two batches; one that reads pages when it is told to stop reads on, without native code. */
+const ENDING_MS_MAX = 1_000;
 
-/**
- * Makes the search data of bundles that are being exported, each in a thread of its own, which ends with it. Its shape is
- * what export asks for (`SearchData`).
- */
+/** Makes the search data of bundles that are being exported, each in a thread of its own. Its shape is export's `SearchData`. */
 export class BundleSearchMaker {
   readonly #options: BundleSearchMakerOptions;
 
@@ -43,36 +36,24 @@ export class BundleSearchMaker {
     onProgress: (done: number, total: number) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const { spawn, cacheDir } = this.#options;
+    const { cacheDir, heap = HEAPS.bundleSearch } = this.#options;
     // A hosted model may not answer for minutes.
     const model = (await unlessAborted(Promise.resolve(this.#options.model?.()), signal)) ?? null;
-    signal.throwIfAborted();
-    const order = { siteDir, files, into, cacheDir, model: model?.choice ?? null };
-    const thread = spawn({ role: 'bundle', order });
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // It is told, and answers: ended from outside in the middle of the model's native code, it takes the process with it.
-    const stop = (): void => thread.postMessage({ kind: 'stop' } satisfies ToThread);
-    signal.addEventListener('abort', stop, { once: true });
-    const exited = once(thread, 'exit').catch(() => undefined);
-    thread.on('message', (message: FromThread) => {
-      if (message.kind === 'progress') onProgress(message.progress.embedded, message.progress.passages);
-      else if (message.kind === 'embed') {
-        void embedFor(message, model?.embedder ?? null, signal).then((outcome) => thread.postMessage(outcome));
-      } else if (message.kind === 'done') resolve();
-      else if (message.kind === 'failed') reject(DocshelfError.fromPlain(message.error));
-    });
-    thread.on('error', reject);
-    thread.on('exit', (code) => {
-      reject(new DocshelfError('internal', `Cannot make the search data: its thread ended with ${code}`));
+    const thread = new Thread<SearchCalls>({
+      task: 'make the search data',
+      heap,
+      entry: threadEntry('./worker', import.meta),
+      handlers: embedWith(async () => model?.embedder ?? null),
+      signal,
+      abortWithinMs: ENDING_MS_MAX,
     });
     try {
-      await promise;
+      const order = { siteDir, files, into, cacheDir, model: model?.choice ?? null };
+      await thread.call('makeForBundle', order, {
+        onProgress: ({ embedded, passages }) => onProgress(embedded, passages),
+      });
     } finally {
-      signal.removeEventListener('abort', stop);
-      // What has been told to stop while it was reading pages reads on; there is no native code in that.
-      await Promise.race([exited, sleep(ENDING_MS, undefined, { ref: false })]);
-      await thread.terminate();
-      signal.throwIfAborted();
+      await thread.end({ withinMs: ENDING_MS_MAX });
     }
   }
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { appendFile, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { type FileEntry, isPage, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
+import { yieldToReaders } from '../threads/index.ts';
 import { TrailingSlashVotes } from '../web/index.ts';
 import { type CutSection, SECTIONS_MAX } from './bundle-format.ts';
 import { encodeBundleSearch } from './encode-bundle-search.ts';
@@ -49,7 +49,7 @@ export async function makeBundleSearch(
   onProgress: (progress: EmbedProgress) => void,
   signal: AbortSignal,
 ): Promise<BundleSearchFacts> {
-  yieldToOthers();
+  yieldToReaders();
   using sections = await unlessAborted(sectionsOf(order), signal);
   const vectors = model === null ? null : await embed(order, sections, model, onProgress, signal);
   for (const { path, bytes } of encodeBundleSearch({ sections: cutSections(sections), vectors })) {
@@ -137,9 +137,4 @@ function digestOf(files: readonly FileEntry[]): string {
   const hash = createHash('sha256');
   for (const { path, sha256 } of files) if (isPage(path)) hash.update(`${sha256} ${path}\n`);
   return hash.digest('hex');
-}
-
-/** On Linux a thread has a niceness of its own (setpriority(2)): whoever answers requests comes first. */
-function yieldToOthers(): void {
-  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
-import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
+import { yieldToReaders } from '../threads/index.ts';
 import { KEYWORD_FILE, VECTOR_FILE } from './build-index.ts';
 import { KeywordIndex } from './keyword/index.ts';
 import type { EmbedOrder } from './messages.ts';
@@ -57,14 +57,6 @@ export async function embedInThread(
     keyword.close();
   }
   return { modelDigest: digest };
-}
-
-/**
- * Readers come first. On Linux a thread has a niceness of its own (setpriority(2), "C library/kernel differences"), so that
- * this one yields and the ones that answer do not.
- */
-function yieldToReaders(): void {
-  if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 }
 
 /** The cache is bounded by the releases that are stored. A sweep that fails is made good after the next release. */

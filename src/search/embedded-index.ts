@@ -1,24 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import { DocshelfError } from '../domain/errors.ts';
-import { CalledThread } from '../threads/called-thread.ts';
-import { endInOrder } from '../threads/end-in-order.ts';
-import { embedFor } from './embed-for.ts';
-import type { FromThread, ModelChoice, QueryCall, SearchRole, ToThread } from './messages.ts';
+import { HEAPS, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
+import type { ModelChoice } from './messages.ts';
+import { embedWith } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
 import type { SearchAnswer, SearchRequest } from './request.ts';
+import type { SearchCalls } from './worker.ts';
 
 export interface Model {
   readonly choice: ModelChoice;
-  /** Embeds for threads whose model is the parent's. */
+  /** For threads whose model is the parent's. */
   readonly embedder: Embedder | null;
 }
 
 export interface EmbeddedIndexOptions {
-  /** Starts a search thread. */
-  readonly spawn: (role: SearchRole) => Worker;
   /** The model, when it is first needed; what fails is asked for again. */
   readonly model: () => Promise<Model>;
   /** Of a model that lies in a folder: a bundle may bring its vectors. */
@@ -29,6 +26,10 @@ export interface EmbeddedIndexOptions {
 
 /** Queries that wait at once. More than a second's worth is of no use to whoever waits. */
 const WAITING_MAX = 400;
+const URGENT = { isUrgent: true };
+
+/** What embeds ends between two batches, 80 ms each; a pass over a million passages without a pause is terminated. */
+const ENDING_MS_MAX = 2_000;
 
 const DERIVED = 'search';
 
@@ -38,23 +39,18 @@ const DERIVED = 'search';
  */
 export class EmbeddedIndex implements SearchIndex {
   readonly #options: EmbeddedIndexOptions;
-  readonly #queries: CalledThread;
+  readonly #queries: Thread<SearchCalls>;
   readonly #opened = new Set<string>();
   readonly #tasks = new Set<Promise<unknown>>();
   readonly #stopping = new AbortController();
 
   constructor(options: EmbeddedIndexOptions) {
     this.#options = options;
-    this.#queries = new CalledThread({
-      spawn: () => {
-        this.#stopping.signal.throwIfAborted();
-        return options.spawn({ role: 'query' });
-      },
-      died: (cause) => new DocshelfError('index_damaged', 'Cannot search: the search thread has ended', { cause }),
-      over: stopping,
-      hear: (thread, message: FromThread) => {
-        if (message.kind === 'embed') void this.#embedFor(thread, message);
-      },
+    this.#queries = this.#thread({
+      task: 'search',
+      heap: HEAPS.query,
+      codes: { ended: 'index_damaged', full: 'queue_full' },
+      callsMax: WAITING_MAX,
       onEnd: () => this.#opened.clear(),
     });
   }
@@ -65,7 +61,11 @@ export class EmbeddedIndex implements SearchIndex {
     const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
     try {
       const order = { releaseDir, trailingSlash, searchDir, modelFolder: this.#options.modelFolder };
-      const facts = (await this.#run({ role: 'build', order }, signal, () => undefined)) as { sections: number };
+      const facts = await this.#run(
+        { task: 'build the search index', heap: HEAPS.index },
+        (thread) => thread.call('build', order),
+        signal,
+      );
       await replaceFolder(searchDir, join(releaseDir, DERIVED));
       return facts;
     } finally {
@@ -75,7 +75,8 @@ export class EmbeddedIndex implements SearchIndex {
 
   async open(release: IndexedRelease): Promise<{ sections: number }> {
     const searchDir = dirOf(release);
-    const facts = (await this.#call({ kind: 'open', searchDir })) as { sections: number };
+    this.#stopping.signal.throwIfAborted();
+    const facts = await this.#queries.call('open', searchDir, URGENT);
     this.#opened.add(searchDir);
     return facts;
   }
@@ -88,79 +89,48 @@ export class EmbeddedIndex implements SearchIndex {
     const { choice: model } = await this.#options.model();
     const searchDir = dirOf(release);
     const order = { searchDir, release: release.digest, cacheDir: this.#options.cacheDir, model };
-    const { modelDigest } = (await this.#run({ role: 'embed', order }, signal, onProgress)) as { modelDigest: string };
-    await this.#call({ kind: 'vectors', searchDir, modelDigest, model });
+    const { modelDigest } = await this.#run(
+      { task: 'embed the search index', heap: HEAPS.embed, abortWithinMs: ENDING_MS_MAX },
+      (thread) => thread.call('embed', order, { onProgress }),
+      signal,
+    );
+    this.#stopping.signal.throwIfAborted();
+    await this.#queries.call('useVectors', { searchDir, modelDigest, model }, URGENT);
   }
 
   async search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer> {
-    if (this.#queries.waiting >= WAITING_MAX) {
-      throw new DocshelfError('queue_full', 'Cannot search now: too many searches are waiting', {
-        fields: { retryAfterS: 1 },
-        next: 'Try again in a moment.',
-      });
-    }
-    const searchDir = dirOf(release);
-    const json = await this.#call({ kind: 'search', searchDir, request, label });
-    return answerOf(json as Uint8Array<ArrayBuffer>);
+    this.#stopping.signal.throwIfAborted();
+    return answerOf(await this.#queries.call('search', { searchDir: dirOf(release), request, label }));
   }
 
   async close(release: IndexedRelease): Promise<void> {
     const searchDir = dirOf(release);
-    if (this.#opened.delete(searchDir)) await this.#call({ kind: 'close', searchDir });
+    if (this.#opened.delete(searchDir)) await this.#queries.call('close', searchDir, URGENT);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(stopping());
     await Promise.allSettled(this.#tasks);
     this.#opened.clear();
-    await this.#queries.end();
+    await this.#queries.end({ withinMs: ENDING_MS_MAX });
   }
 
-  /** Runs a thread to its end. An abort ends it at once, and so does `stop`. */
-  async #run(role: SearchRole, signal: AbortSignal, onProgress: (progress: EmbedProgress) => void): Promise<unknown> {
-    const task = this.#runThread(role, AbortSignal.any([signal, this.#stopping.signal]), onProgress);
+  /** A thread of its own for one call. An abort ends it, and so does `stop`. */
+  async #run<Result>(
+    options: Omit<ThreadOptions, 'entry'>,
+    call: (thread: Thread<SearchCalls>) => Promise<Result>,
+    aborted: AbortSignal,
+  ): Promise<Result> {
+    const signal = AbortSignal.any([aborted, this.#stopping.signal]);
+    const thread = this.#thread({ ...options, signal });
+    const task = call(thread).finally(() => thread.end({ withinMs: options.abortWithinMs ?? 0 }));
     this.#tasks.add(task);
     return task.finally(() => this.#tasks.delete(task));
   }
 
-  async #runThread(
-    role: SearchRole,
-    signal: AbortSignal,
-    onProgress: (progress: EmbedProgress) => void,
-  ): Promise<unknown> {
-    signal.throwIfAborted();
-    const thread = this.#options.spawn(role);
-    const ended = Promise.withResolvers<unknown>();
-    const abort = (): void => ended.reject(signal.reason as Error);
-    signal.addEventListener('abort', abort, { once: true });
-    thread.on('message', (message: FromThread) => {
-      if (message.kind === 'progress') onProgress(message.progress);
-      else if (message.kind === 'embed') void this.#embedFor(thread, message);
-      else if (message.kind === 'done') ended.resolve(message.result);
-      else if (message.kind === 'failed') ended.reject(DocshelfError.fromPlain(message.error));
-    });
-    thread.on('error', ended.reject);
-    thread.on('exit', (code) =>
-      ended.reject(
-        new DocshelfError('internal', `Cannot ${role.role} the search index: its thread ended with ${code}`),
-      ),
-    );
-    try {
-      return await ended.promise;
-    } finally {
-      signal.removeEventListener('abort', abort);
-      if (role.role === 'build') await thread.terminate();
-      else await endInOrder(thread);
-    }
-  }
-
-  #call(call: QueryCall): Promise<unknown> {
-    return this.#queries.ask((id) => ({ kind: 'call', id, call }) satisfies ToThread);
-  }
-
-  async #embedFor(thread: Worker, message: FromThread & { kind: 'embed' }): Promise<void> {
-    const model = this.#options.model().then(({ embedder }) => embedder);
-    thread.postMessage(await embedFor(message, model));
+  #thread(options: Omit<ThreadOptions, 'entry'>): Thread<SearchCalls> {
+    const handlers = embedWith(async () => (await this.#options.model()).embedder);
+    return new Thread({ ...options, entry: threadEntry('./worker', import.meta), handlers });
   }
 }
 

@@ -1,9 +1,11 @@
-import type { Worker } from 'node:worker_threads';
-import { DocshelfError } from '../domain/errors.ts';
-import { CalledThread } from '../threads/called-thread.ts';
-import type { ModelCall, ModelFacts, ToModelThread } from './messages.ts';
+import { HEAPS, Thread, threadEntry } from '../threads/index.ts';
+import type { ModelFacts } from './messages.ts';
 import type { Embedder } from './ports.ts';
 import { readsLanguage } from './semantic/scripts.ts';
+import type { ModelCalls } from './semantic/worker.ts';
+
+/** What is being embedded for queries is there in milliseconds; loading a model takes 0.3 s. */
+const ENDING_MS_MAX = 5_000;
 
 /**
  * A model in a thread of its own: the runtime holds the thread that it is called from until it is done, 2.6 ms for a question of
@@ -13,29 +15,28 @@ export class ModelThread implements Embedder {
   readonly digest: string;
   readonly dims: number;
   readonly #scripts: ReadonlySet<string>;
-  readonly #thread: CalledThread;
+  readonly #thread: Thread<ModelCalls>;
 
-  private constructor({ digest, dims, scripts }: ModelFacts, thread: CalledThread) {
+  private constructor({ digest, dims, scripts }: ModelFacts, thread: Thread<ModelCalls>) {
     this.digest = digest;
     this.dims = dims;
     this.#scripts = scripts;
     this.#thread = thread;
   }
 
-  /**
-   * @param spawn starts a thread in the role `model`
-   * @throws DocshelfError `model_invalid`.
-   */
-  static async load(spawn: () => Worker): Promise<ModelThread> {
-    const thread = new CalledThread({
-      spawn,
-      died: (cause) => new DocshelfError('embedder_failed', 'Cannot embed: the thread has ended', { cause }),
-      over: () => new DocshelfError('embedder_failed', 'Cannot embed: the model has been closed'),
+  /** @throws DocshelfError `model_invalid`. */
+  static async load(folder: string): Promise<ModelThread> {
+    const thread = new Thread<ModelCalls>({
+      task: 'embed',
+      heap: HEAPS.model,
+      entry: threadEntry('./semantic/worker', import.meta),
+      data: folder,
+      codes: { ended: 'embedder_failed', over: 'embedder_failed' },
     });
     try {
-      return new ModelThread((await ask(thread, { kind: 'facts' })) as ModelFacts, thread);
+      return new ModelThread(await thread.call('facts', null), thread);
     } catch (error) {
-      await thread.end();
+      await thread.end({ withinMs: ENDING_MS_MAX });
       throw error;
     }
   }
@@ -45,18 +46,14 @@ export class ModelThread implements Embedder {
   }
 
   embedQuery(text: string): Promise<Float32Array> {
-    return ask(this.#thread, { kind: 'query', text }) as Promise<Float32Array>;
+    return this.#thread.call('embedQuery', text);
   }
 
   embedPassages(texts: readonly string[]): Promise<Float32Array[]> {
-    return ask(this.#thread, { kind: 'passages', texts }) as Promise<Float32Array[]>;
+    return this.#thread.call('embedPassages', texts);
   }
 
   close(): Promise<void> {
-    return this.#thread.end();
+    return this.#thread.end({ withinMs: ENDING_MS_MAX });
   }
-}
-
-function ask(thread: CalledThread, call: ModelCall): Promise<unknown> {
-  return thread.ask((id) => ({ kind: 'call', id, call }) satisfies ToModelThread);
 }

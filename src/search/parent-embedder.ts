@@ -1,43 +1,48 @@
-import type { CallOutcome } from '../threads/call-outcome.ts';
-import { OpenCalls } from '../threads/open-calls.ts';
-import type { FromThread } from './messages.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { Call, CallContext } from '../threads/index.ts';
 import type { Embedder } from './ports.ts';
 
-/** Embeds by asking the thread that spawned this one: the way to an embeddings endpoint is an adapter, and those live there. */
+/** Calls of a thread whose model is an endpoint: the way out to it is in the thread that started it. */
+export interface EmbedderCalls {
+  embedQuery(text: string, context: CallContext): Promise<Float32Array>;
+  embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
+}
+
+/** Embeds by asking the thread that started this one. */
 export class ParentEmbedder implements Embedder {
   readonly digest: string;
   readonly dims: number;
-  readonly #post: (message: FromThread) => void;
-  readonly #calls = new OpenCalls();
+  readonly #call: Call<EmbedderCalls>;
 
-  constructor(digest: string, dims: number, post: (message: FromThread) => void) {
+  constructor(digest: string, dims: number, call: Call<EmbedderCalls>) {
     this.digest = digest;
     this.dims = dims;
-    this.#post = post;
+    this.#call = call;
   }
 
-  /** What an endpoint's model can read nobody tells us: whoever configures one has chosen it for the site. */
+  /** Nobody tells us what an endpoint's model can read: whoever configures one has chosen it for the site. */
   reads(): boolean {
     return true;
   }
 
-  async embedQuery(text: string): Promise<Float32Array> {
-    const [vector] = await this.#ask('query', [text]);
-    return vector as Float32Array;
+  embedQuery(text: string, signal?: AbortSignal): Promise<Float32Array> {
+    return this.#call('embedQuery', text, { signal });
   }
 
-  embedPassages(texts: readonly string[]): Promise<Float32Array[]> {
-    return this.#ask('passages', texts);
+  embedPassages(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
+    return this.#call('embedPassages', texts, { signal });
   }
+}
 
-  /** Takes the parent's answer. */
-  answered(outcome: CallOutcome): void {
-    this.#calls.settle(outcome);
-  }
-
-  #ask(purpose: 'query' | 'passages', texts: readonly string[]): Promise<Float32Array[]> {
-    const { id, answer } = this.#calls.open();
-    this.#post({ kind: 'embed', id, purpose, texts });
-    return answer as Promise<Float32Array[]>;
-  }
+/** Answers what a `ParentEmbedder` asks. */
+export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls {
+  const given = async (): Promise<Embedder> => {
+    const embedder = await model();
+    if (embedder === null) throw new DocshelfError('internal', 'Cannot embed: there is no embedder');
+    return embedder;
+  };
+  return {
+    embedQuery: async (text, { signal }) => (await given()).embedQuery(text, signal),
+    embedPassages: async (texts, { signal }) => (await given()).embedPassages(texts, signal),
+  };
 }

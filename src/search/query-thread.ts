@@ -1,13 +1,27 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { VECTOR_FILE } from './build-index.ts';
-import type { ModelChoice, QueryCall } from './messages.ts';
+import type { ModelChoice } from './messages.ts';
 import type { Embedder } from './ports.ts';
 import { ReleaseSearch } from './release-search.ts';
+import type { SearchRequest } from './request.ts';
 import { type CosineScale, measureScale } from './semantic/cosine-scale.ts';
 import { rememberQueries } from './semantic/remember-queries.ts';
 import { readVectors } from './semantic/vector-file.ts';
 import { VectorIndex } from './semantic/vector-index.ts';
+
+/** The release's vectors are there now, made by that model. */
+export interface VectorsOrder {
+  readonly searchDir: string;
+  readonly modelDigest: string;
+  readonly model: ModelChoice;
+}
+
+export interface SearchOrder {
+  readonly searchDir: string;
+  readonly request: SearchRequest;
+  readonly label: string;
+}
 
 /** Answers the calls of the query thread: releases are opened, searched and closed by their search folder. */
 export class QueryThread {
@@ -20,22 +34,6 @@ export class QueryThread {
     this.#load = load;
   }
 
-  async answer(call: QueryCall): Promise<unknown> {
-    switch (call.kind) {
-      case 'open':
-        return this.#openRelease(call.searchDir);
-      case 'close':
-        this.#open.get(call.searchDir)?.close();
-        this.#open.delete(call.searchDir);
-        return null;
-      case 'vectors':
-        this.#useVectors(call.searchDir, call.modelDigest, call.model);
-        return null;
-      case 'search':
-        return this.#search(call);
-    }
-  }
-
   /** Ends the threads of models. No call is answered by meaning after it. */
   async end(): Promise<void> {
     const models = await Promise.allSettled(this.#models.values());
@@ -46,7 +44,7 @@ export class QueryThread {
    * The results as JSON: a structured clone of ten of them with their 200 highlights took 0.6 ms more, on both sides together. A
    * release may be closed while the model reads the query.
    */
-  async #search({ searchDir, request, label }: QueryCall & { kind: 'search' }): Promise<Uint8Array> {
+  async search({ searchDir, request, label }: SearchOrder): Promise<Uint8Array<ArrayBuffer>> {
     const release = this.#release(searchDir);
     try {
       return new TextEncoder().encode(JSON.stringify(await release.search(request, label)));
@@ -55,16 +53,20 @@ export class QueryThread {
     }
   }
 
-  async #openRelease(searchDir: string): Promise<{ sections: number }> {
-    this.#open.get(searchDir)?.close();
-    this.#open.delete(searchDir);
+  async open(searchDir: string): Promise<{ readonly sections: number }> {
+    this.close(searchDir);
     const release = await ReleaseSearch.open(searchDir);
     this.#open.set(searchDir, release);
     return { sections: release.sections };
   }
 
+  close(searchDir: string): void {
+    this.#open.get(searchDir)?.close();
+    this.#open.delete(searchDir);
+  }
+
   /** Vectors and model are read when the first query needs them: that one pays 0.2 s, and a daemon that nobody searches nothing. */
-  #useVectors(searchDir: string, modelDigest: string, model: ModelChoice): void {
+  useVectors({ searchDir, modelDigest, model }: VectorsOrder): void {
     let reading: ReturnType<typeof readVectors> | null = null;
     this.#release(searchDir).useSemantic(async () => {
       // Once: a damaged file is not read anew by each query.

@@ -1,4 +1,8 @@
-import type { ResourceLimits } from 'node:worker_threads';
+/** In MiB, as V8 divides it. */
+export interface Heap {
+  readonly maxYoungGenerationSizeMb?: number;
+  readonly maxOldGenerationSizeMb: number;
+}
 
 /**
  * Bounds of the heaps, in MiB: a fault in one thread must not take the memory of those that serve. A thread that comes to its bound
@@ -25,4 +29,4 @@ export const HEAPS = {
   job: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   /** Far more than a page takes. Up to here garbage grows slowly: 20,000 pages took 317 MiB in all, and 390 without a bound. */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
-} as const satisfies Readonly<Record<string, ResourceLimits>>;
+} as const satisfies Readonly<Record<string, Heap>>;

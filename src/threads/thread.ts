@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import { type Call, type CallsOf, Channel, type ChannelOptions } from './channel.ts';
-import { HEAPS } from './heaps.ts';
+import type { Heap } from './heaps.ts';
 
 export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'callsMax'> {
-  /** Its row in the table of heaps. */
-  readonly heap: keyof typeof HEAPS;
+  /** Bound of its heap; see `HEAPS`. */
+  readonly heap: Heap;
   /** A module that calls `serve`; see `threadEntry`. */
   readonly entry: URL;
   /** The module's `workerData`. */
@@ -107,7 +107,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
 
   #spawn(): Running<Calls> {
     const { entry, heap, data, handlers = {}, isBatched, callsMax, isReplaced } = this.#options;
-    const worker = new Worker(entry, { workerData: data, resourceLimits: HEAPS[heap] });
+    const worker = new Worker(entry, { workerData: data, resourceLimits: heap });
     const full = (): DocshelfError => this.#error('full', 'too many calls are waiting');
     const channel = new Channel<Calls>(worker, handlers, {
       full,
@@ -142,8 +142,8 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 }
 
-function stateOf(cause: unknown, exitCode: number, heap: keyof typeof HEAPS): string {
+function stateOf(cause: unknown, exitCode: number, heap: Heap): string {
   if ((cause as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY')
-    return `its thread needs more than ${HEAPS[heap].maxOldGenerationSizeMb} MiB of memory`;
+    return `its thread needs more than ${heap.maxOldGenerationSizeMb} MiB of memory`;
   return cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${exitCode}`;
 }

@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { EmbeddedIndex, type IndexedRelease, type SearchIndex, type SearchRequest } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
+import { watchThreads } from '../helpers/watch-threads.ts';
 
 /** What every SearchIndex keeps (src/search/ports.ts), wherever its indexes are. */
 interface Subject {
@@ -17,25 +17,16 @@ interface Subject {
 }
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
-const WORKER = new URL('../../src/search/worker.ts', import.meta.url);
 
 function embeddedSubject(folder: string): Subject {
-  let alive = 0;
+  const threads = watchThreads();
   const index = new EmbeddedIndex({
-    spawn: (role) => {
-      const thread = new Worker(WORKER, { workerData: role });
-      alive += 1;
-      thread.once('exit', () => {
-        alive -= 1;
-      });
-      return thread;
-    },
     model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
     modelFolder: MODEL,
     cacheDir: join(folder, 'vectors'),
   });
   const damage = (release: IndexedRelease) => truncate(join(release.releaseDir, 'search/keyword.sqlite'), 5000);
-  return { index, damage, alive: () => alive };
+  return { index, damage, alive: threads.alive };
 }
 
 const NEVER = new AbortController().signal;

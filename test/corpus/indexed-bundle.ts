@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { type DefaultTreeAdapterTypes as Dom, parse } from 'parse5';
 import type { ReleaseInfo } from '../../src/domain/release.ts';
 import { EmbeddedIndex, type IndexedRelease, type SearchResult } from '../../src/search/index.ts';
@@ -9,7 +8,6 @@ import { bundleFile, importBundle, newHome } from '../helpers/corpus.ts';
 import type { Bench } from '../helpers/daemon.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
-const WORKER = new URL('../../src/search/worker.ts', import.meta.url);
 
 /** A page as its own head says it is, read by other means than the engine's. */
 export interface TitledPage {
@@ -31,7 +29,6 @@ export class IndexedBundle {
     this.release = release;
     this.cacheDir = cacheDir;
     this.#index = new EmbeddedIndex({
-      spawn: (role) => new Worker(WORKER, { workerData: role }),
       model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
       modelFolder: MODEL,
       cacheDir,

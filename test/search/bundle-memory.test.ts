@@ -1,12 +1,10 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { BundleSearchMaker } from '../../src/search/bundle-search-maker.ts';
 
-const WORKER = new URL('../../src/search/worker.ts', import.meta.url);
 const PAGES = 2_000;
 const PARAGRAPHS = 30;
 /** A third more than what is needed; the text of the site is 43 MB. */
@@ -38,12 +36,8 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     const files = await writeSite(siteDir);
     const into = join(dir, 'into');
     await mkdir(into);
-    const resourceLimits = { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 8 };
-    const maker = new BundleSearchMaker({
-      spawn: (role) => new Worker(WORKER, { workerData: role, resourceLimits }),
-      model: null,
-      cacheDir: join(dir, 'vectors'),
-    });
+    const heap = { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 8 };
+    const maker = new BundleSearchMaker({ model: null, cacheDir: join(dir, 'vectors'), heap });
     await maker.make({ siteDir, files }, into, () => undefined, new AbortController().signal);
     const { sections } = JSON.parse(await readFile(join(into, 'header.json'), 'utf8'));
     expect(sections.count).toBe(PAGES);

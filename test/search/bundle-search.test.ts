@@ -1,19 +1,18 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { buildIndex } from '../../src/search/build-index.ts';
 import { BundleSearchMaker, type BundleSearchMakerOptions } from '../../src/search/bundle-search-maker.ts';
-import { EmbeddedIndex, type SearchRole } from '../../src/search/index.ts';
+import { EmbeddedIndex } from '../../src/search/index.ts';
 import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { readVectors } from '../../src/search/semantic/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
+import { watchThreads } from '../helpers/watch-threads.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
-const WORKER = new URL('../../src/search/worker.ts', import.meta.url);
 const NEVER = new AbortController().signal;
 
 const page = (title: string, body: string, lang = 'en') =>
@@ -36,14 +35,17 @@ const SITE: Readonly<Record<string, string>> = {
 
 let dir: string;
 let siteDir: string;
-let threads: Set<Worker>;
+let threads: ReturnType<typeof watchThreads>;
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'docshelf-bundle-search-'));
   siteDir = join(dir, 'release/site');
-  threads = new Set();
+  threads = watchThreads();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
+afterEach(async () => {
+  threads.stop();
+  await rm(dir, { recursive: true, force: true });
+});
 
 /** Writes the site as unpacking leaves it. */
 async function writeSite(site = SITE): Promise<FileEntry[]> {
@@ -62,16 +64,10 @@ async function writeSite(site = SITE): Promise<FileEntry[]> {
   return files;
 }
 
-const spawn = (role: SearchRole) => {
-  const thread = new Worker(WORKER, { workerData: role });
-  threads.add(thread);
-  thread.once('exit', () => threads.delete(thread));
-  return thread;
-};
 const builtin = async () => ({ choice: { kind: 'folder' as const, folder: MODEL }, embedder: null });
 
 function makerOf(model: BundleSearchMakerOptions['model']): BundleSearchMaker {
-  return new BundleSearchMaker({ spawn, model, cacheDir: join(dir, 'vectors') });
+  return new BundleSearchMaker({ model, cacheDir: join(dir, 'vectors') });
 }
 
 /** An endpoint's model, in this thread; counts what it is asked. */
@@ -130,7 +126,6 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     // From the pages, embedded there.
     const fromPages = await indexed(join(dir, 'release/search'));
     const index = new EmbeddedIndex({
-      spawn,
       model: builtin,
       modelFolder: MODEL,
       cacheDir: join(dir, 'other-vectors'),
@@ -155,7 +150,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(await readFile(join(dir, 'imported/sections.json'))).toEqual(
       await readFile(join(dir, 'release/search/sections.json')),
     );
-    expect(threads.size).toBe(0);
+    expect(threads.alive()).toBe(0);
   });
 
   it('gives the same bytes again, and embeds nothing twice', async () => {
@@ -214,7 +209,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
       }),
     );
     await expect(make(interrupted, files, 'interrupted', stop.signal)).rejects.toBe(reason);
-    expect(threads.size).toBe(0);
+    expect(threads.alive()).toBe(0);
     expect(await readdir(join(dir, 'interrupted'))).toEqual([]);
     expect(before).toBeLessThan(30);
 
@@ -244,7 +239,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
       stop.signal,
     );
     await expect(making).rejects.toThrow('canceled');
-    expect(threads.size).toBe(0);
+    expect(threads.alive()).toBe(0);
   });
 
   it('ends when it is aborted before the model is there', async () => {
@@ -252,14 +247,12 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     const stop = new AbortController();
     const into = join(dir, 'into');
     await mkdir(into);
-    const abortOnStart = (role: SearchRole) => {
-      const thread = spawn(role);
+    process.once('worker', (thread) => {
       thread.once('online', () => stop.abort(new Error('canceled')));
-      return thread;
-    };
-    const maker = new BundleSearchMaker({ spawn: abortOnStart, model: builtin, cacheDir: join(dir, 'vectors') });
+    });
+    const maker = makerOf(builtin);
     await expect(maker.make({ siteDir, files }, into, () => undefined, stop.signal)).rejects.toThrow('canceled');
-    expect(threads.size).toBe(0);
+    expect(threads.alive()).toBe(0);
     expect(await readdir(into)).toEqual([]);
   });
 
@@ -270,7 +263,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
       throw new Error('the endpoint is gone');
     });
     await expect(make(makerOf(endpoint), await writeSite(), 'made-2')).rejects.toThrow('the endpoint is gone');
-    expect(threads.size).toBe(0);
+    expect(threads.alive()).toBe(0);
   });
 
   it('keeps in the cache the lists of the newest exports and those of releases', async () => {

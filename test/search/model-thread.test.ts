@@ -2,31 +2,25 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ModelThread } from '../../src/search/model-thread.ts';
 import { EmbeddingModel } from '../../src/search/semantic/model.ts';
+import { watchThreads } from '../helpers/watch-threads.ts';
 
 const MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'docshelf-test-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** Starts threads for a folder, and keeps them. */
-function threadsFor(folder: string): { readonly spawn: () => Worker; readonly threads: Worker[] } {
-  const threads: Worker[] = [];
-  const entry = new URL('../../src/search/worker.ts', import.meta.url);
-  const spawn = (): Worker => {
-    const thread = new Worker(entry, { workerData: { role: 'model', folder } });
-    threads.push(thread);
-    return thread;
-  };
-  return { spawn, threads };
-}
+let threads: ReturnType<typeof watchThreads>;
+beforeEach(() => {
+  threads = watchThreads();
+});
+afterEach(() => threads.stop());
 
 describe('ModelThread', () => {
   it('gives the vectors of the model, to the bit, and knows what it reads', async () => {
     const here = await EmbeddingModel.load(MODEL);
-    const there = await ModelThread.load(threadsFor(MODEL).spawn);
+    const there = await ModelThread.load(MODEL);
     const texts = ['rotate the signing keys', 'a link expires after an hour'];
     expect([there.digest, there.dims]).toEqual([here.digest, here.dims]);
     expect(await there.embedQuery(texts[0] as string)).toEqual(await here.embedQuery(texts[0] as string));
@@ -36,21 +30,19 @@ describe('ModelThread', () => {
   });
 
   it('answers what was asked before it was closed, ends its thread, and starts none after that', async () => {
-    const { spawn, threads } = threadsFor(MODEL);
-    const model = await ModelThread.load(spawn);
+    const model = await ModelThread.load(MODEL);
     const asked = Promise.all(Array.from({ length: 20 }, (_, at) => model.embedQuery(`question ${at}`)));
     await model.close();
     expect((await asked).map(({ length }) => length)).toEqual(Array(20).fill(model.dims));
-    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+    expect([threads.started.length, threads.alive()]).toEqual([1, 0]);
     await expect(model.embedQuery('one more')).rejects.toMatchObject({ code: 'embedder_failed' });
-    expect(threads.length).toBe(1);
+    expect(threads.started.length).toBe(1);
   });
 
   it('fails what was asked of a thread that died, and starts another one for the next', async () => {
-    const { spawn, threads } = threadsFor(MODEL);
-    const model = await ModelThread.load(spawn);
+    const model = await ModelThread.load(MODEL);
     // Idle, so not in the middle of native code.
-    const ended = threads[0]?.terminate();
+    const ended = threads.started[0]?.terminate();
     await expect(model.embedQuery('lost')).rejects.toMatchObject({ code: 'embedder_failed' });
     await ended;
     expect((await model.embedQuery('found')).length).toBe(model.dims);
@@ -62,8 +54,7 @@ describe('ModelThread', () => {
     mkdirSync(folder);
     cpSync(MODEL, folder, { recursive: true });
     writeFileSync(join(folder, 'onnx/model_quantized.onnx'), 'no graph');
-    const { spawn, threads } = threadsFor(folder);
-    await expect(ModelThread.load(spawn)).rejects.toMatchObject({ code: 'model_invalid' });
-    expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
+    await expect(ModelThread.load(folder)).rejects.toMatchObject({ code: 'model_invalid' });
+    expect([threads.started.length, threads.alive()]).toEqual([1, 0]);
   });
 });

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
-import { Thread, type ThreadOptions, threadEntry } from '../../src/threads/index.ts';
+import { HEAPS, Thread, type ThreadOptions, threadEntry } from '../../src/threads/index.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 import type { TestCalls } from './worker.ts';
 
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 function start(options: Partial<ThreadOptions> = {}): Thread<TestCalls> {
-  const thread = new Thread<TestCalls>({ task: 'test', heap: 'queue', entry: ENTRY, ...options });
+  const thread = new Thread<TestCalls>({ task: 'test', heap: HEAPS.queue, entry: ENTRY, ...options });
   open.push(thread);
   return thread;
 }
@@ -260,7 +260,7 @@ describe('the process', { timeout: 20_000 }, () => {
       program,
       `const { Thread } = await import(${JSON.stringify(new URL('../../src/threads/index.ts', import.meta.url).href)});
        const entry = new URL(${JSON.stringify(ENTRY.href)});
-       const thread = new Thread({ task: 'test', heap: 'queue', entry });
+       const thread = new Thread({ task: 'test', heap: { maxOldGenerationSizeMb: 128 }, entry });
        thread.call('later', { value: 'answered', ms: 300 }).then(console.log);`,
     );
     const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -1,4 +1,4 @@
-import { Thread, threadEntry } from '../../threads/index.ts';
+import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import type { ScopeSettings } from '../scope.ts';
 import type { PageCalls } from '../worker.ts';
 import type {
@@ -20,7 +20,7 @@ export class PageThreads {
     this.#threads = Array.from({ length: count }, (_, thread) => {
       const own = { ...data, thread, givesPages: count === 1 } satisfies PageThreadData;
       // Waking a thread costs as much as reading a small page.
-      return new Thread({ task: 'export', heap: 'pages', entry, data: own, isBatched: true, isReplaced: false });
+      return new Thread({ task: 'export', heap: HEAPS.pages, entry, data: own, isBatched: true, isReplaced: false });
     });
     for (const thread of this.#threads) thread.start();
   }

@@ -1,4 +1,4 @@
-import { Thread, threadEntry } from '../../threads/index.ts';
+import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import type { UnpackOrder, UnpackProgress, UnpackSummary } from './unpack.ts';
 import type { UnpackCalls } from './worker.ts';
 
@@ -8,7 +8,7 @@ export type Unpack = (order: UnpackOrder, onProgress: UnpackProgress, signal: Ab
 /** Unpacks in a thread of its own, so that parsing and hashing never stand in the way of serving. */
 export const unpackInThread: Unpack = async (order, onProgress, signal) => {
   const task = `unpack "${order.name}"`;
-  const thread = new Thread<UnpackCalls>({ task, heap: 'unpack', entry: threadEntry('./worker', import.meta) });
+  const thread = new Thread<UnpackCalls>({ task, heap: HEAPS.unpack, entry: threadEntry('./worker', import.meta) });
   try {
     return await thread.call('unpack', order, {
       signal,

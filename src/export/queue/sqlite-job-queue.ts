@@ -1,5 +1,5 @@
 import type { ExportedBundle, ExportReport } from '../../domain/job.ts';
-import { Thread, threadEntry } from '../../threads/index.ts';
+import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import type { Claim, JobCounts, JobFilter, JobQueue, NewJob, StoredJob } from '../ports.ts';
 import type { QueueArgs, QueueCalls, QueueMethod, QueueOrder, QueueResult } from './ports.ts';
 
@@ -17,7 +17,7 @@ export class SqliteJobQueue implements JobQueue {
 
   private constructor(order: QueueOrder, entry: URL) {
     // Whoever waits while it dies does not learn whether its call was carried out. What is on the disk stays.
-    this.#thread = new Thread({ task: 'ask for jobs', heap: 'queue', entry, data: order, callsMax: WAITING_MAX });
+    this.#thread = new Thread({ task: 'ask for jobs', heap: HEAPS.queue, entry, data: order, callsMax: WAITING_MAX });
   }
 
   /**

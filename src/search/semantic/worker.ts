@@ -1,0 +1,31 @@
+import { workerData } from 'node:worker_threads';
+import { serve } from '../../threads/index.ts';
+import type { ModelFacts } from '../messages.ts';
+import { EmbeddingModel } from './model.ts';
+
+export interface ModelCalls {
+  facts(order: null): Promise<ModelFacts>;
+  embedQuery(text: string): Promise<Float32Array>;
+  embedPassages(texts: readonly string[]): Promise<Float32Array[]>;
+}
+
+serveModel(workerData as string);
+
+/** Answers one text after another. The model is loaded by the first call. */
+function serveModel(folder: string): void {
+  let loading: Promise<EmbeddingModel> | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <Answer>(answer: (model: EmbeddingModel) => Answer | Promise<Answer>): Promise<Answer> => {
+    loading ??= EmbeddingModel.load(folder);
+    const answering = Promise.all([loading, last]).then(([model]) => answer(model));
+    last = answering.catch(() => undefined);
+    return answering;
+  };
+  const handlers: ModelCalls = {
+    facts: () => inTurn(({ digest, dims, scripts }) => ({ digest, dims, scripts })),
+    embedQuery: (text) => inTurn((model) => model.embedQuery(text)),
+    embedPassages: (texts) => inTurn((model) => model.embedPassages(texts)),
+  };
+  // The weights are outside the thread's heap: they do not go with the thread.
+  serve(handlers, { end: async () => (await loading?.catch(() => null))?.close() });
+}
