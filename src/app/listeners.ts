@@ -9,7 +9,7 @@ import { RateLogFile } from '../http/limits/rate-log-file.ts';
 import { ORGANIZATION_RATE } from '../http/limits/sliding-log.ts';
 import { accessLog } from '../http/listener/access-log.ts';
 import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
-import type { ServedRequest } from '../http/listener/served-request.ts';
+import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { createSiteApp, type SiteAppOptions } from '../http/site/site.ts';
 import type { Search } from '../search/index.ts';
@@ -50,7 +50,7 @@ type Answer = ListenerOptions['fetch'];
 export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   const { config, metrics, log } = parts;
   const opened: Listener[] = [];
-  const open = async (name: ListenerOptions['name'], at: ListenAddress, fetch: Answer) => {
+  const open = async (name: ListenerName, fetch: Answer, at = addressOf(config[LISTENERS[name].section])) => {
     const onFault = (error: DocshelfError): void => logFailure(log, 'listen', error);
     const listener = await openListener({ name, ...at, fetch, onRequest, onFault });
     opened.push(listener);
@@ -72,12 +72,12 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     onFault: (error) => logFailure(log, 'rates', error),
   });
   try {
-    const site = await open('site', addressOf(config.server), siteAnswer(parts));
-    const admin = await open('admin', addressOf(config.admin), adminAnswer(parts, 'token'));
+    const site = await open('site', siteAnswer(parts));
+    const admin = await open('admin', adminAnswer(parts, 'token'));
     const hasApi = parts.search !== null || parts.exports !== null;
-    const api = hasApi ? await open('api', addressOf(config.api), apiAnswer(parts, rateLog)) : null;
+    const api = hasApi ? await open('api', apiAnswer(parts, rateLog)) : null;
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
-      open('admin', { socket }, adminAnswer(parts, 'socket')),
+      open('admin', adminAnswer(parts, 'socket'), { socket }),
     ).catch((error: unknown) => {
       // Readers need no commands: what is said to the daemon by others goes over the network.
       logFailure(log, 'listen', error);

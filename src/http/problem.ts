@@ -5,6 +5,7 @@ import {
   DocshelfError,
   type ErrorCode,
   type OTHER_CODES,
+  toDocshelfError,
   type UNAVAILABLE_CODES,
 } from '../domain/errors.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -129,4 +130,23 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
     headers['Retry-After'] = String(error.fields.retryAfterS ?? RETRY_AFTER_S);
   }
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
+}
+
+export interface FaultHooks {
+  readonly metrics: { onError(code: ErrorCode): void };
+  /** A fault of ours (status 500 and above) was answered; its message may not have been. */
+  onError?(error: DocshelfError, requestId: string | null): void;
+}
+
+/** Answers a fault as a problem document, and tells of it. */
+export function answerFault(cause: unknown, request: Request, requestId: string | null, hooks: FaultHooks): Response {
+  const error = request.signal.aborted ? clientLeft() : toDocshelfError(cause);
+  hooks.metrics.onError(error.code);
+  if (statusOf(error.code) >= 500) hooks.onError?.(error, requestId);
+  return problemResponse(error, requestId);
+}
+
+/** Nobody reads this answer: it is for the metrics, where work that was given up with its client is no fault of ours. */
+function clientLeft(): DocshelfError {
+  return new DocshelfError('bad_request', 'Cannot answer: the client left before the answer');
 }

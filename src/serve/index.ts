@@ -9,11 +9,12 @@ import { type ByteRange, parseRange } from './range.ts';
 import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
 import { streamSiteFile } from './site-bytes.ts';
-import type { SiteFile } from './site-file.ts';
+import { COMMON_HEADERS, type SiteFile } from './site-file.ts';
 import type { Found, SiteSnapshot } from './snapshot.ts';
 
 export { type Notice, noticePage, noticeText } from './notice.ts';
 export type { SiteRequest } from './request.ts';
+export { COMMON_HEADERS } from './site-file.ts';
 export { buildSnapshot, type SiteSnapshot } from './snapshot.ts';
 
 export interface ServeSettings {
@@ -179,7 +180,7 @@ export class SiteServer {
           ...(body.encoding === 'identity' ? {} : { 'Content-Encoding': body.encoding }),
           'Cache-Control': 'no-cache',
           Vary: 'Accept-Encoding',
-          'X-Content-Type-Options': 'nosniff',
+          ...COMMON_HEADERS,
         },
       });
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { AnswerHeaders } from './site-file.ts';
+import { type AnswerHeaders, COMMON_HEADERS } from './site-file.ts';
 
 /** An answer of docshelf's own, for people. */
 export interface Notice {
@@ -9,7 +9,7 @@ export interface Notice {
   readonly headers?: AnswerHeaders;
 }
 
-const BASE_HEADERS = { 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding', 'X-Content-Type-Options': 'nosniff' };
+const BASE_HEADERS = { 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding', ...COMMON_HEADERS };
 
 /** Nothing but this page's own style is loaded or run, so that a sentence that carries markup stays a sentence. */
 const POLICY =

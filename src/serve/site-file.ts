@@ -7,6 +7,9 @@ import type { SiteFileOnDisk } from './site-bytes.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
+/** Headers of every page and file, and of docshelf's own answers among them. */
+export const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
+
 /** Hex digits of the SHA-256 that stand in an entity tag: 128 bits, more than enough to tell contents apart. */
 const ETAG_DIGITS = 32;
 
@@ -71,7 +74,7 @@ export class SiteFile implements SiteFileOnDisk {
       ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
       ...this.validatorHeaders(encoding),
       'Accept-Ranges': 'bytes',
-      'X-Content-Type-Options': 'nosniff',
+      ...COMMON_HEADERS,
     });
     this.#headers[encoding] = headers;
     return headers;

@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleStore } from '../../src/export/ports.ts';
 import { DiskBundleStore } from '../../src/export/stores/disk-bundle-store.ts';
 import { PART_BYTES } from '../../src/export/stores/s3-upload.ts';
-import { answerFault } from '../../src/http/answer-fault.ts';
+import type { ApiEnv } from '../../src/http/api/auth.ts';
 import { bundleDownload } from '../../src/http/api/bundle-download.ts';
-import type { ApiEnv } from '../../src/http/api/env.ts';
 import { openListener } from '../../src/http/listener/listener.ts';
+import { answerFault } from '../../src/http/problem.ts';
 import { packedBundle } from '../export/stores/packed-bundle.ts';
 import { s3StoreAt, startS3Server } from '../export/stores/s3-server.ts';
 

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { FeatureReport, FeatureSupport } from '../../domain/feature.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
-import { bytesInWords, countInWords, timeInWords } from '../wording.ts';
 import type { StatusReport } from './status-report.ts';
+import { bytesInWords, countInWords, timeInWords } from './wording.ts';
 
 /** Text in which everything that was put in is escaped. */
 export type Markup = ReturnType<typeof html>;

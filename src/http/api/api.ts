@@ -1,14 +1,13 @@
 import { type Context, Hono } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportService } from '../../export/index.ts';
-import { answerFault, type FaultHooks } from '../answer-fault.ts';
-import { openToAllOrigins } from '../cors.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import { openApiDocument } from '../openapi.ts';
-import { addRoutes, refuseMethod, shown } from '../routes.ts';
+import { answerFault, type FaultHooks } from '../problem.ts';
+import { addRoutes, openToAllOrigins, refuseMethod, shown } from '../routes.ts';
+import type { ApiEnv } from './auth.ts';
 import { requireExportPlan, requireKey } from './auth.ts';
 import { addDocs } from './docs.ts';
-import type { ApiEnv } from './env.ts';
 import { exportRoutes } from './exports.ts';
 import type { Access } from './keys.ts';
 import { API_INFO } from './operations.ts';

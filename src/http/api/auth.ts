@@ -1,9 +1,19 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context, MiddlewareHandler } from 'hono';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { KeyType, OwnedSite } from '../../domain/organization.ts';
+import type { KeyType, Organization, OwnedSite, SiteDirectory } from '../../domain/organization.ts';
+import type { RateVerdict } from '../limits/sliding-log.ts';
 import { shown } from '../routes.ts';
-import type { ApiEnv } from './env.ts';
 import type { Access } from './keys.ts';
+
+/** Who asks, and what there is, as the config had it when the request came. */
+export interface Caller {
+  readonly organization: Organization;
+  readonly sites: SiteDirectory;
+}
+
+/** The bindings are absent where the app is called without a socket; the caller is there behind `requireKey`. */
+export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { caller: Caller; rate?: RateVerdict } };
 
 /** The one plan that exports (contract, section 6). */
 const EXPORTING_PLAN = 'enterprise';

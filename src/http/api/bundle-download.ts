@@ -7,7 +7,7 @@ import type { SiteRequest } from '../../serve/request.ts';
 import { streamSiteFile } from '../../serve/site-bytes.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import type { AnswerDownload } from './api.ts';
-import type { ApiEnv } from './env.ts';
+import type { ApiEnv } from './auth.ts';
 
 export interface BundleDownloadOptions {
   /**

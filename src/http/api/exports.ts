@@ -2,8 +2,8 @@ import type { Context } from 'hono';
 import { JOBS_LIMIT_DEFAULT } from '../../domain/job.ts';
 import type { ExportService } from '../../export/index.ts';
 import { type Route, route } from '../routes.ts';
+import type { ApiEnv } from './auth.ts';
 import { ownSite } from './auth.ts';
-import type { ApiEnv } from './env.ts';
 import * as calls from './operations.ts';
 
 export interface ExportApiOptions {

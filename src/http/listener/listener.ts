@@ -7,7 +7,7 @@ import { problemResponse } from '../problem.ts';
 import { Connections } from './connections.ts';
 import { answerMalformed } from './malformed-request.ts';
 import { REQUEST_ID_HEADER, requestIdFrom, requestIdOf } from './request-id.ts';
-import { type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
+import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
 export type ListenerOptions = ListenerHandlers & ListenAddress;
 
@@ -40,13 +40,8 @@ export interface Listener {
 const KEEP_ALIVE_MS = 75_000;
 /** From the first byte of a request to the end of its headers. */
 const HEADERS_MS_MAX = 30_000;
-/** From the first byte of a request to the end of its body. 6 h is the largest bundle, 8 GiB, at 3 Mbit/s. */
-const RECEIVE_MS_MAX: Readonly<Record<ListenerName, number>> = { site: 60_000, api: 60_000, admin: 6 * 3600_000 };
 /** An open connection takes about 20 KiB of memory: this bounds them at 200 MiB. */
 const CONNECTIONS_MAX = 10_000;
-
-/** The listener's section in the config: what a person changes to make it listen elsewhere. */
-const SECTION: Readonly<Record<ListenerName, string>> = { site: 'server', admin: 'admin', api: 'api' };
 
 /**
  * Opens a listener for an app. Every answer carries `X-Request-Id`.
@@ -58,7 +53,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_MS_MAX,
-    requestTimeout: RECEIVE_MS_MAX[name],
+    requestTimeout: LISTENERS[name].receiveMsMax,
     // Node would answer without an id: `hasNoHost` refuses it below.
     requireHostHeader: false,
   });
@@ -130,7 +125,7 @@ function socketFault(error: unknown, path: string): DocshelfError {
 
 function listenFault(error: unknown, name: ListenerName, host: string, port: number): DocshelfError {
   const { code, message } = error as NodeJS.ErrnoException;
-  const section = SECTION[name];
+  const { section } = LISTENERS[name];
   const act = `Cannot listen on "${urlHost(host)}:${port}" for the ${name}`;
   const detail = { fields: { listener: name, host, port }, cause: error };
   if (code === 'EADDRINUSE') {

@@ -1,8 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The listeners of contract section 2, named after their section in the config. */
-export type ListenerName = 'site' | 'admin' | 'api';
+/** The listeners of contract section 2. Another one is a row here, and an app in `openListeners`. */
+export const LISTENERS = {
+  site: { section: 'server', receiveMsMax: 60_000 },
+  api: { section: 'api', receiveMsMax: 60_000 },
+  // 6 h is the largest bundle, 8 GiB, at 3 Mbit/s.
+  admin: { section: 'admin', receiveMsMax: 6 * 3600_000 },
+} as const satisfies Record<string, ListenerKind>;
+
+interface ListenerKind {
+  /** Section of the config: where a person makes it listen elsewhere. */
+  readonly section: string;
+  /** From the first byte of a request to the end of its body. */
+  readonly receiveMsMax: number;
+}
+
+export type ListenerName = keyof typeof LISTENERS;
 
 /** A request that is over, for the log and the metrics. */
 export interface ServedRequest {

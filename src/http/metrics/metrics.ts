@@ -4,8 +4,7 @@ import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfEr
 import type { BundleSourceKind } from '../../domain/release.ts';
 import type { StatusReport } from '../admin/status-report.ts';
 import type { ServedRequest } from '../listener/served-request.ts';
-import { defineMetrics } from './metric-set.ts';
-import { addProcessMetrics } from './process-metrics.ts';
+import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 
 /** What is asked for when the metrics are read, so that it is never older than the answer. */
 export interface Readings {

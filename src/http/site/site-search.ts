@@ -1,10 +1,11 @@
 import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
 import { jsonOf, type Search } from '../../search/index.ts';
-import { answerFault, type FaultHooks } from '../answer-fault.ts';
+import { COMMON_HEADERS } from '../../serve/index.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
+import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
 
 export interface SiteSearchOptions extends FaultHooks {
@@ -21,7 +22,7 @@ const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
   // Not even for a minute: after a swap an old answer would lead to pages that are gone.
   'Cache-Control': 'no-store',
-  'X-Content-Type-Options': 'nosniff',
+  ...COMMON_HEADERS,
   // Without CORS no other origin reads it; with this none loads it either.
   'Cross-Origin-Resource-Policy': 'same-origin',
 };

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { FeatureReport } from '../../domain/feature.ts';
-import { noticePage, noticeText, type SiteRequest, type SiteServer } from '../../serve/index.ts';
+import { COMMON_HEADERS, noticePage, noticeText, type SiteRequest, type SiteServer } from '../../serve/index.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
@@ -52,7 +52,7 @@ function featureAnswer(method: string, report: FeatureReport): Response {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': String(Buffer.byteLength(body)),
       'Cache-Control': 'no-cache',
-      'X-Content-Type-Options': 'nosniff',
+      ...COMMON_HEADERS,
     },
   });
 }

@@ -7,12 +7,12 @@ import { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { LinkedBundle } from '../../../src/export/ports.ts';
-import { answerFault } from '../../../src/http/answer-fault.ts';
+import type { ApiEnv } from '../../../src/http/api/auth.ts';
 import { type BundleDownloadOptions, bundleDownload } from '../../../src/http/api/bundle-download.ts';
-import type { ApiEnv } from '../../../src/http/api/env.ts';
 import { accessLog } from '../../../src/http/listener/access-log.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
+import { answerFault } from '../../../src/http/problem.ts';
 
 const SHA256 = 'ab'.repeat(32);
 const ETAG = `"${SHA256}"`;
