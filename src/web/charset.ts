@@ -56,17 +56,27 @@ export function markedCharset([first, second, third]: Uint8Array): string | null
  * The charset that a page names itself, as the encoding standard's name in lower case, or null where it names none.
  *
  * The order is that of the HTML standard's encoding sniffing (section 13.2.3.2): byte order mark, `<meta charset>` or
- * `<meta http-equiv="Content-Type">`, then the XML declaration. Simplified from its prescan: comments are removed and
- * tags found by a pattern, so a `>` inside an attribute's value ends a tag early. XML and SVG files go the same way.
+ * `<meta http-equiv="Content-Type">`, then the XML declaration. XML and SVG files go the same way.
  *
- * @param head the file's first bytes; only `CHARSET_HEAD_BYTES` of them are looked at.
+ * @param head the file's first bytes; only `CHARSET_HEAD_BYTES` of them are looked at
  */
 export function htmlCharset(head: Uint8Array): string | null {
-  const marked = markedCharset(head);
-  if (marked !== null) return marked;
-  const text = new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES));
-  const meta = metaCharset(text.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
+  return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
+}
+
+/**
+ * `htmlCharset` of a text of one unit a byte, where there is no byte order mark. Simplified from the standard's prescan: comments
+ * are removed and tags found by a pattern, so a `>` inside an attribute's value ends a tag early.
+ */
+export function charsetInMarkup(text: string): string | null {
+  const head = text.slice(0, CHARSET_HEAD_BYTES);
+  const meta = metaCharset(head.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));
   if (meta !== null) return meta;
-  const declared = XML_DECLARATION.exec(text)?.[1];
+  const declared = XML_DECLARATION.exec(head)?.[1];
   return declared === undefined ? null : encodingOf(declared);
+}
+
+/** The charset that a style sheet begins with (CSS Syntax Level 3, section 3.2), or null. */
+export function charsetInCss(text: string): string | null {
+  return /^@charset "([\w.:-]+)";/.exec(text.slice(0, 100))?.[1]?.toLowerCase() ?? null;
 }

@@ -1,5 +1,5 @@
 import type { Reference } from './references.ts';
-import { findReferences, type SourceFile } from './rewrite/find-references.ts';
+import { findReferences, type SourceFile, textOf } from './rewrite/find-references.ts';
 import { mayHoldUrls } from './rewrite/read-css.ts';
 import { referencesOf } from './rewrite/reference.ts';
 import { CSS } from './rewrite/write.ts';
@@ -12,11 +12,10 @@ const NAMES_NO_FILE = /^(?:$|#|data:)/i;
  * of styles in SVG. In the order of the file; as written, escapes decoded.
  */
 export function styleReferences(file: SourceFile): Reference[] {
-  // ASCII in every encoding but UTF-16, whose style sheets are rare and read all the same.
-  const text = Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.byteLength).toString('latin1');
-  if (!mayHoldUrls(text) && !text.includes('\0')) return [];
+  const text = textOf(file);
+  if (!mayHoldUrls(text.units)) return [];
   const references: Reference[] = [];
-  for (const { kind, url, writing } of referencesOf(findReferences(file))) {
+  for (const { kind, url, writing } of referencesOf(findReferences(file, text))) {
     if ((writing & CSS) === 0 || NAMES_NO_FILE.test(url)) continue;
     references.push({ kind: 'asset', tag: 'style', attribute: kind === 'style' ? '@import' : 'url', url });
   }

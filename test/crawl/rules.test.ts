@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { llmsLinks } from '../../src/crawl/lists/llms-links.ts';
-import { segmentsOf } from '../../src/crawl/lists/next-segments.ts';
-import { readSitemap } from '../../src/crawl/lists/sitemap.ts';
+import { llmsLinks, readSitemap } from '../../src/crawl/lists/sitemap.ts';
 import { saysNoFollow } from '../../src/crawl/meta-robots.ts';
 import { Robots } from '../../src/crawl/robots.ts';
 import { prefixOf, Scope } from '../../src/crawl/scope.ts';
 import { Traps } from '../../src/crawl/traps.ts';
+import { segmentsOf } from '../../src/web/rewrite/generators/next.ts';
 
 const at = (path: string) => new URL(path, 'https://docs.test');
 

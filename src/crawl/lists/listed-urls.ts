@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { filesOfGenerators, isGeneratorFile } from '../../web/rewrite/index.ts';
 import type { AskedAs } from '../ask/answer-type.ts';
 import type { ContentEntry } from '../entry.ts';
 import type { Scope } from '../scope.ts';
-import { llmsLinks } from './llms-links.ts';
-import { segmentsOf } from './next-segments.ts';
-import { pagefindFilesOfEntry, pagefindFilesOfMeta } from './pagefind.ts';
-import { isSitemapPath, readSitemap, SITEMAP_BYTES_MAX } from './sitemap.ts';
+import { isSitemapPath, llmsLinks, readSitemap, SITEMAP_BYTES_MAX } from './sitemap.ts';
 
 /** An address that a file lists, which is no page and no code. */
 export interface ListedUrl {
@@ -16,23 +14,18 @@ export interface ListedUrl {
   readonly askedAs: AskedAs;
 }
 
-const SEGMENT_TREE = /\/__next\._tree\.txt$/;
-const PAGEFIND = /\/(?:pagefind-entry\.json|pagefind\.[\w-]+\.pf_meta)$/;
-/** The tree of a route is small; what is larger is none. */
-const TREE_BYTES_MAX = 256 * 1024;
-
-/** Whether a file lists addresses: for what it was asked for, or by its name. */
+/** True for files that list addresses: by what they were asked for as, or by their name. */
 export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>): boolean {
   if (askedAs === 'sitemap' || askedAs === 'llms') return true;
   const { pathname } = new URL(url);
-  return isSitemapPath(pathname) || SEGMENT_TREE.test(pathname) || PAGEFIND.test(pathname);
+  return isSitemapPath(pathname) || isGeneratorFile(pathname);
 }
 
 /** The site's own addresses that a file of the site lists. @param file with its content */
 export async function urlsListedIn(entry: ContentEntry, file: string, scope: Scope): Promise<ListedUrl[]> {
   const { url, askedAs, fetched } = entry;
   if (fetched.content.size > SITEMAP_BYTES_MAX || !scope.isOwn(new URL(url))) return [];
-  const bytes = await readFile(file);
+  const bytes = await unpacked(await readFile(file));
   const own = (links: readonly string[], as: AskedAs): ListedUrl[] =>
     links.flatMap((link) => {
       const target = URL.parse(link, url);
@@ -40,24 +33,17 @@ export async function urlsListedIn(entry: ContentEntry, file: string, scope: Sco
       return canonical === null ? [] : [{ url: canonical, askedAs: as }];
     });
   if (askedAs === 'llms') return own(llmsLinks(bytes.toString('utf8')), 'link');
-  if (SEGMENT_TREE.test(url)) {
-    if (bytes.length > TREE_BYTES_MAX) return [];
-    const names = segmentsOf(bytes.toString('utf8')).map((name) => `./__next.${encodeURI(name)}.txt`);
-    return own(names, 'known_file');
-  }
   const { pathname } = new URL(url);
-  if (PAGEFIND.test(pathname)) {
-    const names = pathname.endsWith('.json')
-      ? pagefindFilesOfEntry(bytes.toString('utf8'))
-      : pagefindFilesOfMeta(bytes);
-    return own(names, 'known_file');
+  if (isGeneratorFile(pathname)) {
+    const source = { text: bytes.toString('latin1'), path: pathname, named: [] };
+    return own(filesOfGenerators('file', source), 'known_file');
   }
-  const { pages, sitemaps } = readSitemap(await unpacked(bytes));
+  const { pages, sitemaps } = readSitemap(bytes.toString('utf8'));
   return [...own(sitemaps, 'sitemap'), ...own(pages, 'link')];
 }
 
-async function unpacked(bytes: Buffer): Promise<string> {
-  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes.toString('utf8');
-  const text = await promisify(gunzip)(bytes, { maxOutputLength: SITEMAP_BYTES_MAX }).catch(() => null);
-  return text?.toString('utf8') ?? '';
+/** Empty where it is no whole gzip, or too large. */
+async function unpacked(bytes: Buffer): Promise<Buffer> {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  return promisify(gunzip)(bytes, { maxOutputLength: SITEMAP_BYTES_MAX }).catch(() => Buffer.alloc(0));
 }

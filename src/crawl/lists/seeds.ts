@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { CrawlSettings } from '../../domain/crawl.ts';
 import { badSource } from '../../domain/site-source.ts';
 import type { FileStore } from '../../files/file-store.ts';
+import { UNNAMED_FILES } from '../../web/rewrite/index.ts';
 import type { Crawl } from '../crawl.ts';
 import { type Entry, hasContent } from '../entry.ts';
 import { Robots } from '../robots.ts';
@@ -55,9 +56,7 @@ export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots,
   for (const folder of folders) {
     crawl.name(`${folder}llms.txt`, { ...KNOWN, askedAs: 'llms' });
     crawl.name(`${folder}llms-full.txt`, { ...KNOWN, askedAs: 'known_file' });
-    // The search of static sites, which its script alone names; Nextra has it in a folder of another name.
-    for (const name of ['pagefind', '_pagefind'])
-      crawl.name(`${folder}${name}/pagefind-entry.json`, { ...KNOWN, askedAs: 'known_file' });
+    for (const name of UNNAMED_FILES) crawl.name(folder + name, { ...KNOWN, askedAs: 'known_file' });
   }
 }
 

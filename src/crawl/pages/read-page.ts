@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { htmlCharset, markedCharset } from '../../web/index.ts';
+import { markedCharset } from '../../web/index.ts';
 import { type FoundKind, type FoundReferences, findReferences, referencesOf } from '../../web/rewrite/index.ts';
 import { namesPage } from '../ask/answer-type.ts';
 import { saysNoFollow } from '../meta-robots.ts';
@@ -7,7 +7,6 @@ import type { Scope } from '../scope.ts';
 import type { FoundStore } from './found-store.ts';
 import type { PageContent } from './page-content.ts';
 import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
-import { payloadsOf } from './payloads.ts';
 import { baseOf, type Target, type Targets } from './reference-target.ts';
 
 /** What a reference of these kinds leads to is no file of its own. */
@@ -33,15 +32,10 @@ export class PageReading {
       content instanceof Uint8Array
         ? { sha256: hash('sha256', bytes), size: bytes.length, packed: this.#contents.pack(bytes) }
         : content;
-    const isMarkup = type === 'html' || type === 'xml';
+    const { origin, pathname } = new URL(url);
     // The header decides where both speak, and a byte order mark over both (HTML standard, "encoding sniffing").
-    const own = isMarkup ? htmlCharset(bytes) : type === 'css' ? cssCharset(bytes) : null;
-    const found = findReferences({
-      type,
-      bytes,
-      charset: markedCharset(bytes) ?? charset ?? own ?? 'utf-8',
-      path: new URL(url).pathname,
-    });
+    const found = findReferences({ type, bytes, charset: markedCharset(bytes) ?? charset, path: pathname });
+    const isMarkup = type === 'html' || type === 'xml';
     const { urls, withDigest } = this.#newUrls(found, url, isMarkup);
     return {
       content: kept,
@@ -50,7 +44,7 @@ export class PageReading {
       noFollow: found.robots.some(saysNoFollow),
       urls,
       withDigest,
-      payloads: type === 'html' ? payloadsOf(url, bytes) : [],
+      payloads: found.payloads.map((path) => origin + path),
     };
   }
 
@@ -76,10 +70,4 @@ function isNew(target: Target, isLink: boolean): boolean {
   if (isLink) target.isToldAsLink = true;
   else target.isToldAsFile = true;
   return true;
-}
-
-/** What a style sheet begins with (CSS Syntax Level 3, section 3.2). */
-function cssCharset(bytes: Uint8Array): string | null {
-  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 100)).toString('latin1');
-  return /^@charset "([\w.:-]+)";/.exec(head)?.[1]?.toLowerCase() ?? null;
 }

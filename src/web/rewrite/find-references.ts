@@ -1,3 +1,5 @@
+import { charsetInCss, charsetInMarkup, markedCharset } from '../charset.ts';
+import { filesOfGenerators } from './generators/index.ts';
 import { readDocument } from './markup/read-document.ts';
 import { readFeed } from './markup/read-feed.ts';
 import { PageFacts } from './markup/tag-reader.ts';
@@ -8,7 +10,7 @@ import { readScript } from './read-script.ts';
 import type { FoundReferences } from './reference.ts';
 import { ReferenceList } from './reference-list.ts';
 import { Region } from './region.ts';
-import { ownStrings, sourceText } from './source-text.ts';
+import { ownStrings, type SourceText, sourceText } from './source-text.ts';
 import { CSS } from './write.ts';
 
 /**
@@ -47,22 +49,29 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
 export interface SourceFile {
   readonly type: SourceType;
   readonly bytes: Uint8Array;
-  /** As the encoding standard names it, whoever said so (`htmlCharset`, a header); UTF-8 where it is not known. */
-  readonly charset: string;
+  /** As the encoding standard names it; null for the one that the file itself says, and UTF-8 where it says none. */
+  readonly charset: string | null;
   /** The path that the file is answered at, if known: Vite's modules name others from a folder above it. */
   readonly path?: string;
 }
 
+/** The text of a file, decoded for all who read it. */
+export function textOf({ bytes, charset, type }: SourceFile): SourceText {
+  return sourceText(bytes, (text) => charset ?? markedCharset(bytes) ?? ownCharset(text, type) ?? 'utf-8');
+}
+
 /** Everything that a file refers to. Never fails: what is no HTML, CSS or JavaScript has fewer references. */
-export function findReferences(file: SourceFile): FoundReferences {
-  const { units, charset } = sourceText(file.bytes, file.charset);
+export function findReferences(file: SourceFile, { units, charset } = textOf(file)): FoundReferences {
   const list = new ReferenceList(charset, file.path ?? null);
   const page = new PageFacts();
   const region = new Region(units);
+  let payloads: readonly string[] = [];
   switch (file.type) {
     case 'html':
     case 'xml':
       readDocument(region, list, page, file.type === 'xml');
+      if (file.type === 'html' && file.path !== undefined)
+        payloads = filesOfGenerators('page', { text: units, path: file.path, named: [] });
       break;
     case 'feed':
       readFeed(region, list);
@@ -79,5 +88,10 @@ export function findReferences(file: SourceFile): FoundReferences {
       break;
   }
   const { base, importMaps, robots } = page;
-  return { charset, urls: ownStrings(list.urls), spans: list.spans, base, importMaps, robots };
+  return { charset, urls: ownStrings(list.urls), spans: list.spans, base, importMaps, robots, payloads };
+}
+
+function ownCharset(text: string, type: SourceType): string | null {
+  if (type === 'html' || type === 'xml') return charsetInMarkup(text);
+  return type === 'css' ? charsetInCss(text) : null;
 }

@@ -5,6 +5,7 @@
  * 2. `rewriteFile` writes it, whenever the new addresses are known, without reading it again.
  */
 export { findReferences, type SourceFile, type SourceType, sourceTypeOf } from './find-references.ts';
+export { filesOfGenerators, isGeneratorFile, UNNAMED_FILES } from './generators/index.ts';
 export { refreshOf } from './markup/lists.ts';
 export { type FoundKind, type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
 export { encodePath, relativeUrl } from './relative-url.ts';

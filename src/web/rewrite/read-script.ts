@@ -23,7 +23,7 @@ const IMPORT_CALL = 'import(';
  * script puts together at run time is not seen. A script that does not parse has none.
  */
 export function readScript(region: Region, list: ReferenceList): void {
-  readMentions(region, list);
+  readMentions(region, list, 'script');
   readCalls(region, list);
   readLiterals(region, list);
 }

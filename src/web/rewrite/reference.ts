@@ -57,6 +57,8 @@ export interface FoundReferences {
   readonly importMaps: readonly string[];
   /** What its metas tell robots: `noindex, nofollow`. */
   readonly robots: readonly string[];
+  /** Paths, from the root, of files that the generator's scripts may ask for beside the page. */
+  readonly payloads: readonly string[];
 }
 
 export const SPAN_NUMBERS = 5;

@@ -36,12 +36,16 @@ export function isUtf16(charset: string): boolean {
   return charset.startsWith('utf-16');
 }
 
-/** @param charset a name of the encoding standard; one that is not known is read as UTF-8. */
-export function sourceText(bytes: Uint8Array, charset: string): SourceText {
-  const name = decoderOf(charset).encoding;
+/**
+ * Decodes a file, once for all who read it.
+ *
+ * @param charset finds the charset in a text of one unit a byte; one that nobody knows is read as UTF-8
+ */
+export function sourceText(bytes: Uint8Array, charset: (text: string) => string): SourceText {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (isUtf16(name)) return { units: utf16Units(buffer, name), charset: name };
   const units = buffer.toString('latin1');
+  const name = decoderOf(charset(units)).encoding;
+  if (isUtf16(name)) return { units: utf16Units(buffer, name), charset: name };
   const leads = LEAD_BYTES.get(name);
   if (leads !== undefined) return { units: maskTrails(units, leads), charset: name };
   return { units: name === 'iso-2022-jp' ? maskShifted(units) : units, charset: name };

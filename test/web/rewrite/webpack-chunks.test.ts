@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { webpackChunks } from '../../../src/web/rewrite/generators/webpack.ts';
 import { findReferences, referencesOf } from '../../../src/web/rewrite/index.ts';
-import { webpackChunks } from '../../../src/web/rewrite/webpack-chunks.ts';
 
 function mentions(text: string, path = '/docs/js/runtime.js'): string[] {
   const found = findReferences({ type: 'script', bytes: Buffer.from(text), charset: 'utf-8', path });

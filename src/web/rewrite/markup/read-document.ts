@@ -1,11 +1,10 @@
-import { readDataLiterals } from '../mentions.ts';
+import { readDataLiterals, readMentions } from '../mentions.ts';
 import { readCss } from '../read-css.ts';
 import { readImportMap, readSpeculationRules } from '../read-json.ts';
 import { readPageScript } from '../read-page-script.ts';
 import { readScript } from '../read-script.ts';
 import type { ReferenceList } from '../reference-list.ts';
 import type { Region } from '../region.ts';
-import { siteSearchFiles } from '../site-search.ts';
 import { decodeUnits, ownString } from '../source-text.ts';
 import { RAW_TEXT, scriptType } from './elements.ts';
 import { ForeignStack } from './foreign-stack.ts';
@@ -121,7 +120,7 @@ class DocumentReader implements MarkupReader {
 
   #readScript(region: Region, type: string | null): void {
     const kind = scriptType(type);
-    for (const file of siteSearchFiles(region.text)) this.#list.mention(file);
+    readMentions(region, this.#list, 'page script');
     if (kind === 'classic' || kind === 'module') {
       readScript(region, this.#list);
       readPageScript(region, this.#list);

@@ -1,10 +1,10 @@
 import { decodeReferences } from '../character-references.ts';
+import { filesOfGenerators } from '../generators/index.ts';
 import { mayHoldUrls, readCss } from '../read-css.ts';
 import { readPageScript } from '../read-page-script.ts';
 import type { FoundKind } from '../reference.ts';
 import type { ReferenceList } from '../reference-list.ts';
 import type { Region } from '../region.ts';
-import { rustdocFiles } from '../site-search.ts';
 import { decodeUnits, ownString } from '../source-text.ts';
 import { CSS, LIST, LITERAL, SPECIFIER, UNQUOTED } from '../write.ts';
 import {
@@ -124,8 +124,8 @@ export class TagReader {
     const name = this.value('name')?.trim().toLowerCase() ?? '';
     if (ADDRESS_METAS.has(name)) this.#addNamed('asset', 'content');
     if (ROBOTS_METAS.has(name)) this.#facts.robots.push(ownString(this.value('content') ?? ''));
-    if (name === 'rustdoc-vars')
-      for (const file of rustdocFiles((attribute) => this.value(attribute))) this.#list.mention(file);
+    const source = { text: name, path: '', named: [], attribute: (each: string) => this.value(each) };
+    for (const file of filesOfGenerators('meta', source)) this.#list.mention(file);
     if (this.value('http-equiv')?.trim().toLowerCase() !== 'refresh') return;
     const index = this.#scanner.indexOfAttribute('content');
     if (index === -1) return;

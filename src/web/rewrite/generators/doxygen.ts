@@ -1,3 +1,5 @@
+import type { GeneratorSource } from './addresses.ts';
+
 const SECTIONS = /\bindexSectionsWithContent\s*=\s*\{([^}]*)\}/;
 const SECTION_NAMES = /\bindexSectionNames\s*=\s*\{([^}]*)\}/;
 const ENTRY = /(\d+)\s*:\s*"((?:[^"\\]|\\.)*)"/g;
@@ -9,31 +11,19 @@ const NAME = /^\w+$/;
 const FILES_MAX = 5_000;
 
 /**
- * Scripts of Doxygen that others of it load by names that they put together: the parts of its search, each of one section
- * and one letter, which `searchdata.js` counts; and the parts of its tree of pages, which `navtreedata.js` counts and names.
- *
- * @returns addresses as the script sees them
+ * Scripts of Doxygen that others of it load by names that they put together: the parts of its search, each of one section and
+ * one letter, which `searchdata.js` counts; and the parts of its tree of pages, which `navtreedata.js` counts and names.
  */
-export function doxygenFiles(script: string): readonly string[] {
-  const isTree = script.includes('NAVTREEINDEX');
-  const isBranch = isTree || /^\s*var \w+ =\s*\[\s*\[/.test(script.slice(0, 300));
-  const files = [
-    ...(script.includes('indexSectionsWithContent') ? searchParts(script) : []),
-    ...(isTree ? treeParts(script) : []),
-    ...(isBranch ? Array.from(script.matchAll(BRANCH), ([, name]) => `${name}.js`) : []),
-  ];
-  return files.slice(0, FILES_MAX);
-}
-
-function searchParts(script: string): string[] {
+export function searchParts({ text: script }: GeneratorSource): string[] {
   const names = new Map(entriesIn(script, SECTION_NAMES));
-  return entriesIn(script, SECTIONS).flatMap(([section, letters]) => {
+  const files = entriesIn(script, SECTIONS).flatMap(([section, letters]) => {
     const name = names.get(section) ?? '';
     if (!NAME.test(name)) return [];
     const parts = Array.from({ length: Math.min(letters.length, FILES_MAX) }, (_, at) => `${name}_${at.toString(16)}`);
     // Before 1.9.2 a page of results loads the script.
     return parts.flatMap((part) => [`${part}.js`, `${part}.html`]);
   });
+  return files.slice(0, FILES_MAX);
 }
 
 function entriesIn(script: string, table: RegExp): (readonly [key: string, value: string])[] {
@@ -41,7 +31,12 @@ function entriesIn(script: string, table: RegExp): (readonly [key: string, value
   return Array.from(rows.matchAll(ENTRY), ([, key = '', value = '']) => [key, value.replace(/\\(.)/g, '$1')] as const);
 }
 
-function treeParts(script: string): string[] {
-  const count = NAVIGATION.exec(script)?.[1]?.match(/"[^"]*"/g)?.length ?? 0;
-  return Array.from({ length: Math.min(count, FILES_MAX) }, (_, at) => `navtreeindex${at}.js`);
+export function treeParts(source: GeneratorSource): string[] {
+  const count = NAVIGATION.exec(source.text)?.[1]?.match(/"[^"]*"/g)?.length ?? 0;
+  const parts = Array.from({ length: Math.min(count, FILES_MAX) }, (_, at) => `navtreeindex${at}.js`);
+  return [...parts, ...branchFiles(source)].slice(0, FILES_MAX);
+}
+
+export function branchFiles({ text }: GeneratorSource): string[] {
+  return Array.from(text.matchAll(BRANCH), ([, name]) => `${name}.js`).slice(0, FILES_MAX);
 }

@@ -1,3 +1,5 @@
+import { fromBuildRoot, type GeneratorSource } from './addresses.ts';
+
 /**
  * Webpack's run time (Rspack's is of the same make) puts the addresses of chunks together from their numbers, below the public
  * path `n.p`:
@@ -31,6 +33,12 @@ export interface ChunkNames {
   /** What the script puts before the names; null where that is the folder of the script itself. */
   readonly publicPath: string | null;
   readonly names: readonly string[];
+}
+
+/** The chunks of a script, as the script sees them. */
+export function webpackFiles({ text, path }: GeneratorSource): string[] {
+  const { publicPath, names } = webpackChunks(text);
+  return names.map((name) => (publicPath === '' ? fromBuildRoot(name, path) : (publicPath ?? './') + name));
 }
 
 export function webpackChunks(script: string): ChunkNames {

@@ -1,3 +1,50 @@
+import { addressesWith, folderOf, type GeneratorSource, stemOf } from './addresses.ts';
+
+const NEXT_STATIC = '/_next/static/';
+const NEXT_CHUNKS = 'static/chunks/';
+/** `/_next/static/<build>/_buildManifest.js` names files below `/_next/`. */
+const BUILD_MANIFEST_TO_ROOT = '../../';
+/** A page names its first chunks in its head. */
+const HEAD_URLS_MAX = 100;
+
+/** Where Next.js keeps its files, with the site's base path or the host of its assets before it, as the page has them. */
+function rootOf({ text, named }: GeneratorSource): string {
+  const known =
+    named.slice(0, HEAD_URLS_MAX).find((url) => url.includes(NEXT_STATIC)) ??
+    addressesWith(text, NEXT_STATIC).next().value;
+  const at = known?.indexOf(NEXT_STATIC) ?? -1;
+  return known === undefined || at === -1 ? '/_next/' : `${known.slice(0, at)}/_next/`;
+}
+
+/** Chunks that the payload of an app router's page names. */
+export function chunksInPayload(source: GeneratorSource): string[] {
+  return chunksIn(source.text, rootOf(source));
+}
+
+export function buildManifestChunks({ text }: GeneratorSource): string[] {
+  return text.includes('__next_f') ? [] : chunksIn(text, BUILD_MANIFEST_TO_ROOT);
+}
+
+function chunksIn(text: string, root: string): string[] {
+  const below = [...addressesWith(text, NEXT_CHUNKS)].filter((address) => address.startsWith(NEXT_CHUNKS));
+  return [...addressesWith(text, NEXT_STATIC), ...below.map((address) => root + address)];
+}
+
+/** The server components of a page, whole and by segment. */
+export function payloadFiles({ path }: GeneratorSource): string[] {
+  const whole = path.endsWith('/') ? `${path}index.txt` : `${stemOf(path)}.txt`;
+  return [whole, ...['_tree', '_full', '_head', '_index'].map((name) => `${folderOf(path)}__next.${name}.txt`)];
+}
+
+/** The tree of a route is small; what is larger is none. */
+const TREE_BYTES_MAX = 256 * 1024;
+
+/** The payloads of the segments that a route's tree names, beside it. */
+export function segmentFiles({ text }: GeneratorSource): string[] {
+  if (text.length > TREE_BYTES_MAX) return [];
+  return segmentsOf(Buffer.from(text, 'latin1').toString('utf8')).map((name) => `./__next.${encodeURI(name)}.txt`);
+}
+
 const NODES_MAX = 500;
 /** What stands in a file name as it is. */
 const PLAIN = /^[\w@-]+$/;

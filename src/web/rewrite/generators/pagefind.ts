@@ -1,13 +1,9 @@
-import { gunzipSync } from 'node:zlib';
-
 /**
  * Pagefind's search: its script asks for files that no markup names. `pagefind-entry.json` names an index for each language,
  * whose `.pf_meta` names the files of the index and a fragment for each page. Read off version 1.5 and 1.6; an index of another
  * shape names nothing.
  */
 
-/** What a Pagefind index of a whole site's pages may take, unpacked. */
-const META_BYTES_MAX = 50 * 1024 ** 2;
 const MARK = 'pagefind_dcd';
 const NAME = /^[\w-]{1,100}$/;
 const DEPTH_MAX = 16;
@@ -37,12 +33,11 @@ export function pagefindFilesOfEntry(entry: string): string[] {
   return [...OWN_FILES, ...metas, ...programs];
 }
 
-/** @param bytes of a `.pf_meta`, which is CBOR behind a mark, in gzip. @returns names of files beside it */
-export function pagefindFilesOfMeta(bytes: Uint8Array): string[] {
+/** @param meta of a `.pf_meta`, unpacked, which is CBOR behind a mark. @returns names of files beside it */
+export function pagefindFilesOfMeta(meta: string): string[] {
+  if (!meta.startsWith(MARK)) return [];
   try {
-    const unpacked = gunzipSync(bytes, { maxOutputLength: META_BYTES_MAX });
-    if (unpacked.toString('latin1', 0, MARK.length) !== MARK) return [];
-    const [, pages, chunks, filters] = new Cbor(unpacked, MARK.length).read() as unknown[];
+    const [, pages, chunks, filters] = new Cbor(Buffer.from(meta, 'latin1'), MARK.length).read() as unknown[];
     return [
       ...rowsOf(pages).flatMap(([hash]) => named(hash).map((name) => `fragment/${name}.pf_fragment`)),
       ...rowsOf(chunks).flatMap((row) => named(row.at(-1)).map((name) => `index/${name}.pf_index`)),

@@ -1,0 +1,54 @@
+/** Where a generator is recognised. */
+export interface GeneratorSource {
+  /** Of the script, the page or the file, one unit a byte; of a `meta` its name. */
+  readonly text: string;
+  /** Path that the file is answered at; empty where it is not known. */
+  readonly path: string;
+  /** Addresses that the file was seen to name so far. */
+  readonly named: readonly string[];
+  /** A `meta`'s attributes. */
+  readonly attribute?: (name: string) => string | null;
+}
+
+/** What ends an address in script text, escaped quotes among it. */
+const DELIMITERS = new Set('"\'`\\ \t\n\r,()<>{};|');
+const HAS_EXTENSION = /\.[a-z0-9]+(?:\?[\w=&.%-]*)?$/i;
+
+/** Each address that a known part stands in. */
+export function* addressesWith(text: string, part: string): Generator<string> {
+  let end = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, end)) {
+    let start = at;
+    while (start > end && !DELIMITERS.has(text[start - 1] ?? '')) start--;
+    end = at + part.length;
+    while (end < text.length && !DELIMITERS.has(text[end] ?? '')) end++;
+    const address = text.slice(start, end);
+    if (HAS_EXTENSION.test(address)) yield address;
+  }
+}
+
+/** `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`; `/` for the root. */
+export function stemOf(path: string): string {
+  const stem = path
+    .replace(/\/index\.html?$/i, '/')
+    .replace(/\.html?$/i, '')
+    .replace(/\/$/, '');
+  return stem === '' ? '/' : stem;
+}
+
+/** As `stemOf`, `/index` for the root. */
+export function indexedStemOf(path: string): string {
+  return stemOf(path) === '/' ? '/index' : stemOf(path);
+}
+
+/** The folder that has the page's name. */
+export function folderOf(path: string): string {
+  return stemOf(path) === '/' ? '/' : `${stemOf(path)}/`;
+}
+
+/** An address from the folder that the site was built for, which is above this file's: `assets/a.js` of `/docs/assets/b.js`. */
+export function fromBuildRoot(address: string, filePath: string): string {
+  const folder = `/${address.slice(0, address.indexOf('/') + 1)}`;
+  const at = folder === '/' ? -1 : filePath.lastIndexOf(folder);
+  return at === -1 ? `/${address}` : filePath.slice(0, at + 1) + address;
+}

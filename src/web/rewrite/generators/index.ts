@@ -1,0 +1,151 @@
+import { addressesWith, folderOf, type GeneratorSource, indexedStemOf, stemOf } from './addresses.ts';
+import { branchFiles, searchParts, treeParts } from './doxygen.ts';
+import { buildManifestChunks, chunksInPayload, payloadFiles, segmentFiles } from './next.ts';
+import { pagefindFilesOfEntry, pagefindFilesOfMeta } from './pagefind.ts';
+import { belowRoot, materialFiles, rustdocFiles } from './search.ts';
+import { viteDependencies, vitePressFiles } from './vite.ts';
+import { webpackFiles } from './webpack.ts';
+
+/**
+ * Files that the scripts of a generator ask for by addresses that they put together: chunks and payloads when a reader goes on,
+ * the index of a search once somebody searches. No markup names them. They are there to be fetched, and one that is not there
+ * is missed by nobody; nothing is written, since what they name is resolved by the generator's scripts.
+ */
+
+/** Where a generator shows itself: any script, one in a page, a `meta`, a page as a whole, or a file by its path. */
+export type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
+
+interface Generator {
+  readonly name: string;
+  readonly in: GeneratorPlace;
+  /** Stands in the text, or, of a file, is the end of its path. */
+  readonly mark: string | RegExp;
+  /** Addresses as the file sees them; of a page, paths from the root. */
+  readonly files: (source: GeneratorSource) => Iterable<string>;
+}
+
+/** One row a shape. All were read off what the generators write; a text of another shape names nothing. */
+const GENERATORS: readonly Generator[] = [
+  { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
+  { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },
+  { name: 'Vite', in: 'script', mark: '__vite__mapDeps', files: viteDependencies },
+  { name: 'Gatsby', in: 'script', mark: '___chunkMapping', files: routeFiles },
+  { name: 'Remix', in: 'script', mark: '__remixManifest', files: routeFiles },
+  { name: 'React Router', in: 'script', mark: '__reactRouterManifest', files: routeFiles },
+  { name: 'VitePress', in: 'script', mark: '__VP_HASH_MAP__', files: vitePressFiles },
+  { name: 'webpack, Rspack', in: 'script', mark: /\.(?:u|k|miniCssF)\s*=|\.p\s*\+/, files: webpackFiles },
+  { name: 'Doxygen, search', in: 'script', mark: 'indexSectionsWithContent', files: searchParts },
+  { name: 'Doxygen, tree', in: 'script', mark: 'NAVTREEINDEX', files: treeParts },
+  { name: 'Doxygen, branch', in: 'script', mark: /^\s*var \w+ =\s*\[\s*\[/, files: branchFiles },
+  // The index of each part of a site; the first is that of all. Its script is in `assets/js/`.
+  {
+    name: "Docusaurus' local search",
+    in: 'script',
+    mark: 'search-index{dir}.json',
+    files: ({ path }) => [`${path.slice(0, path.lastIndexOf('/assets/js/') + 1)}search-index.json`],
+  },
+
+  { name: 'Material for MkDocs', in: 'page script', mark: '"search"', files: materialFiles },
+  {
+    name: 'MkDocs with its own themes',
+    in: 'page script',
+    mark: 'base_url',
+    files: belowRoot(/\bbase_url\s*=\s*["']([^"'\\]*)["']/, () =>
+      ['worker.js', 'lunr.js', 'search_index.json'].map((file) => `search/${file}`),
+    ),
+  },
+  {
+    // From 0.5 on the name has a digest, and the page says it.
+    name: 'mdBook',
+    in: 'page script',
+    mark: 'path_to_root',
+    files: belowRoot(/\bpath_to_root\s*=\s*["']([^"'\\]*)["']/, (script) => [
+      /\bpath_to_searchindex_js\s*=\s*["']([\w.-]+)["']/.exec(script)?.[1] ?? 'searchindex.js',
+      'searchindex.json',
+    ]),
+  },
+  {
+    name: 'Javadoc, from JDK 9 on',
+    in: 'page script',
+    mark: 'pathtoroot',
+    files: belowRoot(/\bpathtoroot\s*=\s*["']([^"'\\]*)["']/, () =>
+      ['module', 'package', 'type', 'member', 'tag'].map((file) => `${file}-search-index.js`),
+    ),
+  },
+  {
+    name: 'HonKit, and GitBook as it once was',
+    in: 'page script',
+    mark: 'gitbook.page.hasChanged',
+    files: belowRoot(/"basePath":"([^"\\]*)"/, () => ['search_index.json']),
+  },
+  { name: 'rustdoc', in: 'meta', mark: /^rustdoc-vars$/, files: rustdocFiles },
+
+  { name: 'Next.js, app router', in: 'page', mark: 'self.__next_f', files: payloadFiles },
+  {
+    name: 'Next.js, pages router',
+    in: 'page',
+    mark: '__NEXT_DATA__',
+    files: ({ text, path }) => {
+      const buildId = /"buildId":"([\w-]{1,64})"/.exec(text)?.[1];
+      return buildId === undefined ? [] : [`/_next/data/${buildId}${indexedStemOf(path)}.json`];
+    },
+  },
+  { name: 'Nuxt', in: 'page', mark: '__NUXT', files: ({ path }) => [`${folderOf(path)}_payload.json`] },
+  { name: 'SvelteKit', in: 'page', mark: '__sveltekit_', files: ({ path }) => [`${folderOf(path)}__data.json`] },
+  {
+    name: 'React Router and Remix with single fetch',
+    in: 'page',
+    mark: '__reactRouterContext',
+    files: ({ path }) => [stemOf(path) === '/' ? '/_root.data' : `${stemOf(path)}.data`],
+  },
+  {
+    name: 'Gatsby',
+    in: 'page',
+    mark: '___gatsby',
+    files: ({ path }) => ['/page-data/app-data.json', `/page-data${indexedStemOf(path)}/page-data.json`],
+  },
+
+  { name: 'Next.js, from 16 on', in: 'file', mark: /\/__next\._tree\.txt$/, files: segmentFiles },
+  { name: 'Pagefind', in: 'file', mark: /\/pagefind-entry\.json$/, files: ({ text }) => pagefindFilesOfEntry(text) },
+  {
+    name: 'Pagefind',
+    in: 'file',
+    mark: /\/pagefind\.[\w-]+\.pf_meta$/,
+    files: ({ text }) => pagefindFilesOfMeta(text),
+  },
+];
+
+/** Files that sites have and nothing names, seen from the folder of the site; Nextra calls the second's folder otherwise. */
+export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
+
+/** What every mark of a page holds: most pages have none, and need not be searched for each. */
+const IN_PAGE_MARKS = '__';
+/** A script that sets things for a search is short; a longer one is the page once more. */
+const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
+
+/** What generators that are recognised in a source ask for. */
+export function filesOfGenerators(place: GeneratorPlace, source: GeneratorSource): string[] {
+  const { text, path } = source;
+  if (place === 'page' && !text.includes(IN_PAGE_MARKS)) return [];
+  if (place === 'page script' && text.length > PAGE_SCRIPT_CHARS_MAX) return [];
+  const files: string[] = [];
+  const searched = place === 'file' ? path : text;
+  for (const row of GENERATORS) if (row.in === place && isIn(searched, row.mark)) files.push(...row.files(source));
+  return files;
+}
+
+/** True for a file of a generator that names others of it. */
+export function isGeneratorFile(path: string): boolean {
+  return GENERATORS.some((row) => row.in === 'file' && isIn(path, row.mark));
+}
+
+function isIn(text: string, mark: string | RegExp): boolean {
+  return typeof mark === 'string' ? text.includes(mark) : mark.test(text);
+}
+
+const ROUTE_FILE = /^\/.*\.(?:js|css)$/;
+
+/** Tables of what each route loads, by addresses from the root. */
+function routeFiles({ text }: GeneratorSource): string[] {
+  return ['.js', '.css'].flatMap((part) => [...addressesWith(text, part)].filter((each) => ROUTE_FILE.test(each)));
+}

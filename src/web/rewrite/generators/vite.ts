@@ -1,0 +1,56 @@
+import { fromBuildRoot, type GeneratorSource } from './addresses.ts';
+
+/** Where VitePress writes down the digest of each page's script, and what its site is. */
+const HASH_MAP = '__VP_HASH_MAP__=JSON.parse(';
+const BASE = /__VP_SITE_DATA__=JSON\.parse\("(?:(?!\\"base\\").)*?\\"base\\":\\"([^"\\]*)\\"/;
+const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
+const PAGE = /^[\w.()[\]-]+\.md$/;
+const DIGEST = /^[\w-]+$/;
+
+/**
+ * Files that VitePress's scripts load by the name of a page: `hashmap.json`, which they ask for on a page that is missing, and
+ * the scripts of all pages, which come before a reader who goes on: whole (`x.js`), and without what the page's HTML has
+ * already (`x.lean.js`). One file of the site may name all pages; where each page does, that would be too much of it.
+ */
+export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
+  const at = script.indexOf(HASH_MAP);
+  if (at === -1) return [];
+  const base = BASE.exec(script)?.[1] ?? '/';
+  const files = [`${base}hashmap.json`];
+  for (const [page, digest] of path.endsWith('.js') ? digestsAt(script, at + HASH_MAP.length) : []) {
+    if (PAGE.test(page) && DIGEST.test(digest))
+      files.push(...['js', 'lean.js'].map((end) => `${base}assets/${page}.${digest}.${end}`));
+  }
+  return files;
+}
+
+function digestsAt(script: string, at: number): readonly [page: string, digest: string][] {
+  JSON_STRING.lastIndex = at;
+  try {
+    const map: unknown = JSON.parse(JSON.parse(JSON_STRING.exec(script)?.[0] ?? '""') as string);
+    const entries = typeof map === 'object' && map !== null ? Object.entries(map) : [];
+    return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  } catch {
+    return [];
+  }
+}
+
+/** Vite's list of what a lazily loaded module needs. */
+export function viteDependencies({ text, path }: GeneratorSource): string[] {
+  const mark = 'm.f=';
+  const start = text.indexOf(mark, text.indexOf('__vite__mapDeps')) + mark.length;
+  const end = text.indexOf(']', start) + 1;
+  if (start < mark.length || end === 0) return [];
+  return stringsOf(text.slice(start, end)).map((address) =>
+    /^[./]/.test(address) ? address : fromBuildRoot(address, path),
+  );
+}
+
+function stringsOf(json: string): string[] {
+  try {
+    const parsed: unknown = JSON.parse(json);
+    return Array.isArray(parsed) ? parsed.filter((entry) => typeof entry === 'string') : [];
+  } catch {
+    return [];
+  }
+}
