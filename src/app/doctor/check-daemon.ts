@@ -7,7 +7,7 @@ import type { StatusReport } from '../../http/admin/status-report.ts';
 
 const ANSWER_MS_MAX = 3_000;
 
-/** What the running daemon says of itself; where none runs, whether its ports are free. */
+/** Status of the running daemon; where none runs, its ports are tried. */
 export async function checkDaemon(config: Config, signal: AbortSignal): Promise<Diagnosis[]> {
   const daemons = await runningDaemons(dataPaths(config.storage.dir)).catch(() => []);
   const daemon = daemons[0];

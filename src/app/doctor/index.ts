@@ -1,20 +1,18 @@
 import type { LoadedConfig } from '../../config/index.ts';
 import { dataPaths, ReleaseStore } from '../../deploy/index.ts';
 import type { Diagnosis } from '../../domain/diagnosis.ts';
-import { checkBundle } from './check-bundle.ts';
+import { checkBundle, checkSources } from './check-bundles.ts';
 import { checkDaemon } from './check-daemon.ts';
-import { checkDataFolder } from './check-data-folder.ts';
 import { checkNamedFiles } from './check-named-files.ts';
 import { checkNetwork } from './check-network.ts';
-import { checkSources } from './check-sources.ts';
-import { checkSpace } from './check-space.ts';
+import { checkDataFolder, checkSpace } from './check-storage.ts';
 
-/** What a person waits for at most. */
+/** A person waits no longer. */
 const TOTAL_MS_MAX = 30_000;
 
 /**
- * Looks at all that a sound config needs of its machine and its network: folders, space, files, the daemon or its ports, and
- * every host that the config names. Nothing is changed, save a file that is written into the data folder and removed.
+ * Checks the machine and the network against a sound config: folders, space, files, daemon or ports, and every host it names.
+ * Changes nothing, save a probe file that is written into the data folder and removed.
  */
 export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]> {
   const { config } = loaded;

@@ -1,9 +1,10 @@
 import { access, constants, readdir } from 'node:fs/promises';
 import type { Config } from '../../config/index.ts';
-import { type Diagnosis, faulty, sound } from '../../domain/diagnosis.ts';
+import type { ReleaseStore } from '../../deploy/index.ts';
+import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 
-/** The folders that bundles and exports are made from: the preload folder, and the source of each site. */
+/** Folders that are read: the preload folder, and the source of each exported site. */
 export async function checkSources({ staticExport, exportApi, organizations }: Config): Promise<Diagnosis[]> {
   const found = [await checkPreload(staticExport.preload, staticExport.preloadIsDefault)];
   if (!exportApi.enabled) return found;
@@ -21,8 +22,7 @@ export async function checkSources({ staticExport, exportApi, organizations }: C
   return found;
 }
 
-/** Whether the folder is there and holds anything. */
-export async function holdsFiles(folder: string): Promise<boolean> {
+async function holdsFiles(folder: string): Promise<boolean> {
   return (await readdir(folder).catch(() => [])).some((name) => !name.startsWith('.'));
 }
 
@@ -43,4 +43,29 @@ function cannotRead(path: string, consequence: string, errno: string | undefined
   return new DocshelfError('cannot_read', `Cannot read "${path}": ${errno ?? 'failed'}, so ${consequence}`, {
     next: 'Make it readable for the user that docshelf runs as.',
   });
+}
+
+/** A bundle to serve, or a place that it comes from. Without either the daemon waits: no fault, but worth a word before its 503. */
+export async function checkBundle({ staticExport }: Config, store: ReleaseStore): Promise<Diagnosis[]> {
+  const { enabled, bundleUrl, renew, version, preload } = staticExport;
+  // What a link or a folder of archives holds is known once it is looked at.
+  if (!enabled || bundleUrl !== null || renew !== null || (await holdsFiles(preload))) return [];
+  const take = `docshelf bundle import FILE${version === null ? '' : ` --version ${version}`}`;
+  const next = `Take one in with "${take}", put an archive into "${preload}", or set staticExport.bundleUrl.`;
+  if (version !== null) {
+    const isStored = (await store.label(version).catch(() => null)) !== null;
+    return isStored
+      ? [sound('bundle', 'staticExport.version', `Version ${version} is stored.`)]
+      : [
+          warning(
+            'bundle',
+            'staticExport.version',
+            `Version ${version} is not stored, and nothing says where to get it.`,
+            next,
+          ),
+        ];
+  }
+  const stored = await store.list().catch(() => []);
+  if (stored.length > 0) return [sound('bundle', 'the bundle', 'A version to serve is stored.')];
+  return [warning('bundle', 'the bundle', 'No version is stored, and nothing says where to get one.', next)];
 }

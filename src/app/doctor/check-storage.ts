@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from '../../config/index.ts';
+import { dataPaths, type ReleaseStore } from '../../deploy/index.ts';
+import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+
+const SUBJECT = 'storage.dir';
+const GiB = 1024 ** 3;
+/** Free space that an empty shelf should have: most bundles unpacked, with their archive, are smaller. */
+const EMPTY_SHELF_BYTES = GiB;
+/** Spare inodes: a site has thousands of small files, and each takes one. */
+const INODES_SPARE = 10_000;
+
+/** The data folder can be made and written, and is one file system: releases get there by rename(2). */
+export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]> {
+  const { dir } = storage;
+  const existing = await nearestThere(dir);
+  const written = await writeProbe(existing);
+  if (written !== null) return [faulty('folder', SUBJECT, cannotWrite(existing, written))];
+  if (existing !== dir) return [sound('folder', SUBJECT, `"${dir}" is not there yet, and can be made.`)];
+  const strangers = await foldersElsewhere(dir);
+  if (strangers.length > 0) return [faulty('folder', SUBJECT, onOtherFileSystems(dir, strangers))];
+  return [sound('folder', SUBJECT, `"${dir}" can be written, and is one file system.`)];
+}
+
+/** The path itself, or the nearest one above it that exists; not necessarily a folder. */
+async function nearestThere(folder: string): Promise<string> {
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  return isThere || dirname(folder) === folder ? folder : nearestThere(dirname(folder));
+}
+
+/** Writes for real: access(2) says yes to root, and knows of no quota. @returns the errno, or null */
+async function writeProbe(folder: string): Promise<string | null> {
+  const probe = join(folder, `.docshelf-doctor-${randomBytes(8).toString('hex')}`);
+  try {
+    await writeFile(probe, 'docshelf', { flag: 'wx' });
+    return null;
+  } catch (error) {
+    return errnoOf(error) ?? 'failed';
+  } finally {
+    await rm(probe, { force: true }).catch(() => undefined);
+  }
+}
+
+async function foldersElsewhere(dir: string): Promise<string[]> {
+  const { spool, staging, releases, versions, inbox, rejected, daemons } = dataPaths(dir);
+  const own = (await stat(dir)).dev;
+  const folders = [spool, staging, releases, versions, inbox, rejected, daemons];
+  const devices = await Promise.all(folders.map((folder) => stat(folder).catch(() => null)));
+  return folders.filter((_, index) => (devices[index]?.dev ?? own) !== own);
+}
+
+function cannotWrite(folder: string, state: string): DocshelfError {
+  return new DocshelfError('cannot_write', `Cannot write to "${folder}": ${state}`, {
+    next: 'Make storage.dir a folder that the user of docshelf may write to.',
+  });
+}
+
+function onOtherFileSystems(dir: string, folders: readonly string[]): DocshelfError {
+  const names = folders.map((folder) => `"${folder}"`).join(', ');
+  return new DocshelfError(
+    'cannot_write',
+    `Cannot move releases within "${dir}": ${names} stands on another file system`,
+    { next: 'Mount one volume at storage.dir, and none below it.' },
+  );
+}
+
+/** Room for the next bundle, taken to be as large as the largest stored one, its archive and its unpacked files side by side. */
+export async function checkSpace(config: Config, store: ReleaseStore): Promise<Diagnosis[]> {
+  const { bavail, bsize, files, ffree } = await statfs(await nearestThere(config.storage.dir));
+  const freeBytes = bavail * bsize;
+  const stored = await store.list().catch(() => []);
+  const nextBytes = Math.max(0, ...stored.map(({ bytes, archiveBytes }) => bytes + archiveBytes));
+  const nextFiles = Math.max(0, ...stored.map((release) => release.files));
+  const free = `${inGiB(freeBytes)} free`;
+
+  if (nextBytes > freeBytes) {
+    const state = `a bundle like the largest that is stored takes ${inGiB(nextBytes)} while it is taken in, and there are ${free}`;
+    return [faulty('space', SUBJECT, noSpace(state))];
+  }
+  // Some file systems (btrfs) have no fixed number of inodes, and say 0.
+  if (files > 0 && ffree < nextFiles) {
+    return [faulty('space', SUBJECT, noSpace(`a bundle takes ${nextFiles} inodes, and ${ffree} are free`))];
+  }
+  const comfort = stored.length === 0 ? EMPTY_SHELF_BYTES : 2 * nextBytes;
+  if (freeBytes < comfort || (files > 0 && ffree < nextFiles + INODES_SPARE)) {
+    return [warning('space', SUBJECT, `There are ${free}, ${ffree} inodes.`, NEXT)];
+  }
+  const { totalBytesMax } = config.staticExport.limits;
+  const limit = totalBytesMax + config.staticExport.bundleBytesMax;
+  const largest = freeBytes < limit ? ` The largest bundle that the limits allow (${inGiB(limit)}) would not fit.` : '';
+  return [sound('space', SUBJECT, `There are ${free}; ${stored.length} releases are stored.${largest}`)];
+}
+
+const NEXT = 'Free space on the volume of storage.dir, lower staticExport.keep, or give it a larger volume.';
+
+function noSpace(state: string): DocshelfError {
+  return new DocshelfError('not_enough_space', `Cannot take in the next bundle: ${state}`, { next: NEXT });
+}
+
+function inGiB(bytes: number): string {
+  return `${(bytes / GiB).toFixed(1)} GiB`;
+}
