@@ -18,7 +18,7 @@ import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
 
 export interface ListenerParts {
-  /** What the listeners open with. */
+  /** Config at the start. */
   readonly config: Config;
   /** The config that holds. */
   readonly current: () => Config;
@@ -40,7 +40,7 @@ export interface Listeners {
   readonly api: Listener | null;
   /** The Unix socket for commands; null where none could be opened. */
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
-  /** What the rate limit has counted and not yet written. */
+  /** Writes the rate limit's counts that are still in memory. */
   flush(): Promise<void>;
 }
 

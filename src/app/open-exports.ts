@@ -23,7 +23,7 @@ export interface Exports {
 }
 
 export interface ExportsParts {
-  /** What the store and the queue are opened with. */
+  /** Config at the start: store and queue keep to it. */
   readonly config: Config;
   /** The config that holds. */
   readonly current: () => Config;

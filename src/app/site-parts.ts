@@ -12,7 +12,7 @@ import { openSearch } from './open-search.ts';
 import { openShelf, type Shelf } from './shelf.ts';
 import { SiteSwitch } from './site-switch.ts';
 
-/** What a daemon is made of, joined: deploy swaps, and serve and search follow in the same moment. */
+/** Parts of a daemon, joined: deploy swaps, serve and search follow in the same tick. */
 export interface SiteParts {
   readonly shelf: Shelf;
   readonly server: SiteServer;

@@ -1,11 +1,11 @@
-/** What a crawl is asked to do. Plain data: it crosses a thread, so secrets are named by their files. */
+/** Orders for a crawl: plain data that crosses a thread, so secrets are named by their files. */
 export interface CrawlSettings {
   readonly kind: 'crawl';
   /** Where it begins; pages below its folder are the site. */
   readonly url: string;
   /** Private addresses and networks (CIDR) that it may reach. */
   readonly allowAddresses: readonly string[];
-  /** Whether robots.txt and robots metas hold. */
+  /** Honours robots.txt and robots metas. */
   readonly robots: 'respect' | 'ignore';
   /** Holds what is sent as the Cookie header to the site's origin, and to no other. */
   readonly cookieFile: string | null;
@@ -21,19 +21,19 @@ export interface CrawlSettings {
 }
 
 export interface RenderSettings {
-  /** What becomes of the scripts of pages that scripts have written. */
+  /** Scripts of pages that scripts have written: kept or dropped. */
   readonly scripts: 'keep' | 'drop';
 }
 
 /** How the system's browser is run. Plain data: it crosses a thread. */
 export interface BrowserSettings {
-  /** Whether the browser shuts its pages in: `auto` unless it is run as root, which it cannot for. */
+  /** Chromium's sandbox; `auto`: on, except as root, where it cannot run. */
   readonly sandbox: 'auto' | 'off';
   /** Pages that are rendered at once. */
   readonly tabs: number;
   /** Time for one page; half of it to load, a sixth to settle. */
   readonly pageMsMax: number;
-  /** Whether what a crawl has written is opened in it, where it is installed. */
+  /** Proof of the written site in the browser, where one is installed. */
   readonly verify: 'auto' | 'off';
 }
 

@@ -1,6 +1,6 @@
 import type { DocshelfError, ErrorCode } from './errors.ts';
 
-/** What `docshelf doctor` looks at. */
+/** Subjects of `docshelf doctor`. */
 export type DiagnosisCheck =
   | 'config'
   | 'folder'

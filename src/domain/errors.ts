@@ -3,7 +3,7 @@
  * `lastError`, problem documents, metrics, the log and the runbook. Nobody parses messages: decisions read the code.
  */
 
-/** What can be wrong with an archive: one code a rule, so that a refusal names the rule. All are exit code 65. */
+/** Faults of an archive: one code a rule, so that a refusal names the rule. Exit code 65. */
 export const ARCHIVE_CODES = [
   'unknown_format',
   'truncated',
@@ -46,7 +46,7 @@ export const ARCHIVE_CODES = [
   'no_pages',
 ] as const;
 
-/** What can be wrong with a bundle as a whole, its archive being sound. Exit code 65. */
+/** Faults of a bundle as a whole, its archive being sound. Exit code 65. */
 export const BUNDLE_CODES = [
   'wrong_digest',
   'bad_signature',
@@ -142,7 +142,7 @@ export type ErrorCode =
   | (typeof OTHER_CODES)[number];
 
 export interface ErrorDetail {
-  /** What the person does next, one sentence; absent where nothing can be said. */
+  /** Advice, one sentence; absent where none can be given. */
   readonly next?: string;
   /** Facts for programs: numbers, names. Never a credential. */
   readonly fields?: Readonly<Record<string, unknown>>;

@@ -35,7 +35,7 @@ export const FEATURE_TABLE: Readonly<Record<FeatureId, FeatureRow>> = Object.fre
   localSearch: row('Local search', 'configurable', 'configurable', 'configurable'),
 });
 
-/** What the config says of each feature: true, false, or null where it says nothing. */
+/** Setting of each feature in the config; null where there is none. */
 export type FeatureWishes = Readonly<Record<FeatureId, boolean | null>>;
 
 export interface FeatureState {

@@ -17,7 +17,7 @@ export type TrailingSlash = 'always' | 'never';
 
 export type BundleSourceKind = 'url' | 'preload' | 'inbox' | 'import' | 'upload' | 'export';
 
-/** What `release.json` holds. A release whose `formatVersion` is newer than ours is refused, not guessed at. */
+/** Content of `release.json`. A newer `formatVersion` than ours is refused, not guessed at. */
 export interface ReleaseInfo {
   readonly formatVersion: number;
   readonly digest: string;
@@ -34,7 +34,7 @@ export interface ReleaseInfo {
   /** Bytes of the unpacked site. */
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** What was odd and is reported, one sentence each: names that differ only by case, ignored launchers. */
+  /** Oddities to report, one sentence each: names that differ only by case, ignored launchers. */
   readonly notes: readonly string[];
 }
 

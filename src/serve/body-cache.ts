@@ -20,7 +20,7 @@ interface CacheableFile extends SiteFileOnDisk {
 /** A body may fill no more than this part of the cache, so that one search index does not drive every page out. */
 const CACHE_PART_MAX = 1 / 8;
 
-/** What an entry costs besides its bytes: key, object, bookkeeping. */
+/** Cost of an entry besides its bytes: key, object, bookkeeping. */
 const ENTRY_BYTES = 256;
 
 /** Reads and compressions at once: the threads of libuv's pool. Their bodies are in memory outside the cache. */
@@ -46,7 +46,6 @@ export class BodyCache {
     });
   }
 
-  /** The body if it is here. */
   get(sha256: string, encoding: Encoding): Body | undefined {
     return this.#bodies.get(`${sha256}${encoding}`);
   }

@@ -1,7 +1,7 @@
-/** The forms that a body is kept and sent in. */
+/** Content codings that bodies are kept and sent in. */
 export type Encoding = 'identity' | 'gzip' | 'br';
 
-/** What tells an encoding's entity tag from the others': a strong one must differ by form (RFC 9110, section 8.8.3). */
+/** Entity tag suffixes: a strong tag must differ by encoding (RFC 9110, section 8.8.3). */
 export const ETAG_SUFFIX: Readonly<Record<Encoding, string>> = { identity: '', gzip: '-gz', br: '-br' };
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;

@@ -39,7 +39,7 @@ const RETRY_AFTER_S = 5;
  * Answers requests for the site that is current, in the order of the design: canonicalise the address once, find it in
  * the snapshot's table, look at the conditions, take the body from memory or disk, respond.
  *
- * What is in memory is answered in the same tick, without a promise: the HTTP adapter then writes it straight to the socket.
+ * A body in memory is answered in the same tick, without a promise: the HTTP adapter then writes it straight to the socket.
  */
 export class SiteServer {
   readonly #bodies: BodyCache;

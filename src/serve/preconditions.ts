@@ -1,6 +1,6 @@
 import type { SiteRequest } from './request.ts';
 
-/** What a request's conditions are compared with. */
+/** Validators of a representation, which conditions are compared with. */
 export interface Validators {
   /** The strong entity tag of the selected form, quotes included. */
   readonly etag: string;
@@ -47,7 +47,7 @@ export function evaluatePreconditions(request: SiteRequest, { etag, lastModified
 }
 
 /**
- * Whether a `Range` may be honoured: there is no `If-Range`, or it names exactly this content (RFC 9110, section
+ * True where a `Range` may be honoured: no `If-Range`, or one that names exactly this content (RFC 9110, section
  * 13.1.5: strong comparison; a date must be the very one).
  */
 export function rangeHolds(ifRange: string | undefined, { etag, lastModifiedMs }: Validators): boolean {

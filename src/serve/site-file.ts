@@ -29,7 +29,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #cacheControl: string;
   readonly #headers: { [encoding in Encoding]?: AnswerHeaders } = {};
 
-  /** @param isImmutable whether no release gives other bytes under this name, now or later. */
+  /** @param isImmutable no release has other bytes under this name, now or later */
   constructor(entry: FileEntry, release: ReleaseView, isImmutable: boolean) {
     this.path = entry.path;
     this.type = entry.type;
@@ -54,7 +54,7 @@ export class SiteFile implements SiteFileOnDisk {
     };
   }
 
-  /** What a 304 repeats of the 200's headers (RFC 9110, section 15.4.5). */
+  /** Headers of the 200 that a 304 repeats (RFC 9110, section 15.4.5). */
   validatorHeaders(encoding: Encoding): AnswerHeaders {
     return {
       ETag: this.validators(encoding).etag,

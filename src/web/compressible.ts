@@ -24,13 +24,13 @@ const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
   [0x77, 0x4f, 0x46], // WOFF and WOFF2
 ];
 
-/** Whether a media type is worth compressing at all; what `isCompressible` asks before it looks at the bytes. */
+/** True for media types that shrink; the first half of `isCompressible`. */
 export function isCompressibleType(type: string): boolean {
   const end = type.indexOf(';');
   return isTextType(type) || SHRINKING.has(end === -1 ? type : type.slice(0, end).trimEnd());
 }
 
-/** Whether a file is worth compressing: by its media type, and by its first bytes not being compressed already. */
+/** True for files worth compressing: by media type, and by first bytes that are not compressed already. */
 export function isCompressible(type: string, head: Uint8Array): boolean {
   if (!isCompressibleType(type)) return false;
   return !COMPRESSED_MAGIC.some((magic) => magic.every((byte, at) => head[at] === byte));

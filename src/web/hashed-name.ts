@@ -14,7 +14,7 @@ function isHash(part: string): boolean {
 const ROLLUP_HASH_CHARS = 8;
 
 /**
- * Whether a file carries a hash in its name, so that other content gets another name (design, "What people ask").
+ * True for a name that carries a hash, so that other content gets another name.
  *
  * A hash is a part of the file's own name, set off by `.`, `-` or `_`, of at least 8 hex digits with a letter and a digit
  * among them, or of at least 8 base64url characters with both cases and a digit. Since `-` and `_` are base64url

@@ -1,5 +1,5 @@
 /**
- * What a page is, and where a path leads: pure knowledge of the web that deploy, serve, search and export share.
+ * Pure knowledge of the web: pages, references, media types, and where a path leads.
  *
  * The serving side names the files behind this door: the HTML parser that comes with it costs a start 20 ms, and answering a
  * request needs none.

@@ -30,7 +30,7 @@ function knownTypeOf(path: string): string | null {
   return OWN_TYPES.get(extension) ?? (lookup(extension) || null);
 }
 
-/** Whether a media type, with or without parameters, is text. */
+/** True for textual media types, with or without parameters. */
 export function isTextType(type: string): boolean {
   const end = type.indexOf(';');
   return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());
@@ -48,7 +48,7 @@ export function mediaTypeOf(path: string, charset = 'utf-8'): string {
 /** Markup, whose files may name their own charset. */
 const MARKUP = new Set(['html', 'htm', 'xhtml', 'xml', 'svg', 'rss', 'atom']);
 
-/** Whether a file's first bytes are worth reading for `mediaTypeOfFile`. */
+/** True where `mediaTypeOfFile` needs the file's first bytes. */
 export function namesItsCharset(path: string): boolean {
   return MARKUP.has(extensionOf(path));
 }
@@ -60,7 +60,7 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
 }
 
 /**
- * Whether a path looks like that of an asset and not of a page: its extension is a known one and not a page's.
+ * True for a path of an asset: its extension is a known one and not a page's.
  * A missing asset gets a plain 404, since a script or a stylesheet that is answered with HTML breaks the page in a
  * way that is hard to see. `docs/v1.2` and `api/Foo.bar` are page-like.
  */

@@ -88,7 +88,7 @@ class ReferenceCollector implements MarkupReader {
     this.scanner.allowsCdata = this.#foreign.isForeign;
   }
 
-  /** What is in `noscript` is read as markup: a reader without scripts sees it. */
+  /** `noscript` is read as markup: a reader without scripts sees it. */
   #skipText(tag: string): void {
     if (tag === 'plaintext') this.scanner.skipAll();
     else if (tag !== 'noscript' && RAW_TEXT.has(tag)) this.scanner.skipRawText();
@@ -144,7 +144,7 @@ class OutlineCollector extends ReferenceCollector {
 }
 
 /**
- * What a page refers to, in the attributes that hold one URL. References in `srcset`, in styles and in scripts are not
+ * References of a page, from the attributes that hold one URL. Those in `srcset`, in styles and in scripts are not
  * among them.
  */
 export function findLinks(html: string): PageReferences {
@@ -154,9 +154,9 @@ export function findLinks(html: string): PageReferences {
 
 /** A page as a checker of links sees it. References in styles and in scripts are not among them. */
 export interface PageOutline extends PageReferences {
-  /** What `srcset` and `imagesrcset` name. */
+  /** URLs of `srcset` and `imagesrcset`. */
   readonly pictures: readonly Reference[];
-  /** What a fragment may lead to: every `id`, and the `name` of an `a` (HTML standard, "find a potential indicated element"). */
+  /** Targets of fragments: every `id`, and the `name` of an `a` (HTML standard, "find a potential indicated element"). */
   readonly anchors: ReadonlySet<string>;
 }
 

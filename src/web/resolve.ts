@@ -20,7 +20,7 @@ const NOT_FOUND_PAGES = ['404.html', '404/index.html'];
 const WELL_KNOWN = '.well-known/';
 
 /**
- * Whether a path is never answered: docshelf's own folder, and whatever has a segment that begins with a dot, as version
+ * True for paths that are never answered: docshelf's own folder, and any segment that begins with a dot, as version
  * control, editors and tools leave behind. `.well-known/` (RFC 8615) is the exception, at the root and for itself only.
  */
 export function isHidden(path: string): boolean {

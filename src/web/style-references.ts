@@ -8,7 +8,7 @@ import { CSS } from './rewrite/write.ts';
 const NAMES_NO_FILE = /^(?:$|#|data:)/i;
 
 /**
- * What styles load: the addresses of a style sheet, or of a page's `style` elements and attributes and of what has the syntax
+ * Addresses that styles load: of a style sheet, or of a page's `style` elements and attributes and of what has the syntax
  * of styles in SVG. In the order of the file; as written, escapes decoded.
  */
 export function styleReferences(file: SourceFile): Reference[] {

@@ -74,7 +74,7 @@ export class TrailingSlashVotes {
     }
   }
 
-  /** What the pages so far ask for. Without any sign it is `never` for sites that refer absolutely, else `always`. */
+  /** Majority of the pages so far. Without any sign `never` for sites that refer absolutely, else `always`. */
   decide(): TrailingSlash {
     if (this.#withSlash !== this.#withoutSlash) return this.#withSlash > this.#withoutSlash ? 'always' : 'never';
     return this.#relative > this.#absolute ? 'always' : 'never';
@@ -125,7 +125,7 @@ export class TrailingSlashVotes {
 
 /** A page's two possible addresses, with and without the slash, and where a reference leads from each. */
 class PageAddresses {
-  /** Whether the two differ: a folder's page that is not the root's, and is answered at its own address only. */
+  /** True for a folder's page other than the root's that answers at its own address only: there the two differ. */
   readonly isFolderPage: boolean;
   readonly #withSlash: string | undefined;
   readonly #withoutSlash: string | undefined;

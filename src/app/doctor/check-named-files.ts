@@ -6,7 +6,7 @@ import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.t
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { certificateState } from './certificate-state.ts';
 
-/** Files that hold a secret. That they are there and hold one is for the config to say. */
+/** Files that hold a secret. The config has checked that they exist and hold one. */
 const SECRET_FILES = [
   'staticExport.bundleUrlFile',
   'staticExport.renew.keyFile',

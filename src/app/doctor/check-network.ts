@@ -88,7 +88,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 
-/** Whether its name is known here. Behind a proxy the proxy looks it up, and what may not be asked is not looked up. */
+/** DNS lookup of the host. Skipped behind a proxy, which does it, and for hosts that may not be asked. */
 async function checkName(
   url: URL,
   setting: string,
@@ -173,7 +173,7 @@ function behindGap(setting: string, shown: string, url: URL): Diagnosis {
   return skipped('reach', setting, state, `Where it stands inside, add "${url.host}" to network.allowedHosts.`);
 }
 
-/** What the exchanges showed of each server. */
+/** Certificates and clocks of the servers that answered. */
 function observed(watch: ExchangeWatch): Diagnosis[] {
   return [...watch.facts].flatMap(([origin, { aheadMs, certificateEndsAtMs }]) => {
     const found: Diagnosis[] = [];
@@ -200,11 +200,10 @@ interface NetworkTarget {
   readonly link: Secret | string;
   /** `bundle`: opened as the daemon opens it; `service`: any answer will do. */
   readonly kind: 'bundle' | 'service';
-  /** The rules that it is asked by. */
   readonly rules: HttpClientSettings;
 }
 
-/** Every link of the config that holds here and now: what is turned off is not asked. */
+/** Links of all that is turned on. */
 function networkTargets(config: Config): NetworkTarget[] {
   const { staticExport, features, search, exportApi, deployment } = config;
   const rules = httpClientSlice(config);
@@ -232,7 +231,7 @@ function networkTargets(config: Config): NetworkTarget[] {
   return targets;
 }
 
-/** Sites that are exported from where they live. A crawl asks by rules of its own, and reaches private addresses only where it may. */
+/** Start addresses of crawls, which have network rules of their own. */
 function crawlTargets({ organizations }: Config, rules: HttpClientSettings): NetworkTarget[] {
   return organizations
     .flatMap(({ sites }) => sites)
