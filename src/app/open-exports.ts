@@ -50,7 +50,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { role } = config.exportApi;
   const [exporting, { SqliteJobQueue }] = await Promise.all([
     import('../export/index.ts'),
-    import('../export/queue/sqlite-job-queue.ts'),
+    import('../export/jobs/queue/sqlite-job-queue.ts'),
   ]);
   const { applyRetention, ExportService, JobRunner, openExportsFolder, readPicture, repackBundle, Signatures } =
     exporting;

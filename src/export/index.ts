@@ -8,12 +8,11 @@
  * behind `BundleStore`, and sites come from a `SiteSource`.
  */
 export { type CheckSiteOptions, checkSite } from './check/index.ts';
-export { type ExportsFolder, openExportsFolder } from './exports-folder.ts';
+export { type ExportsFolder, openExportsFolder, readPicture } from './exports-folder.ts';
 export { Findings } from './findings.ts';
-export { readPicture } from './pictures.ts';
-export { repackBundle } from './repack.ts';
-export { applyRetention } from './retention.ts';
-export type { RunJobOptions } from './run-job.ts';
-export { type JobEvent, JobRunner, type JobRunnerSettings } from './runner.ts';
+export { repackBundle } from './jobs/repack.ts';
+export { applyRetention } from './jobs/retention.ts';
+export type { RunJobOptions } from './jobs/run-job.ts';
+export { type JobEvent, JobRunner, type JobRunnerSettings } from './jobs/runner.ts';
 export { ExportService, type ExportSettings } from './service.ts';
 export { Signatures } from './signatures.ts';

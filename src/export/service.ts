@@ -11,7 +11,6 @@ import {
   type JobPage,
 } from '../domain/job.ts';
 import type { OwnedSite } from '../domain/organization.ts';
-import { jobView } from './job-view.ts';
 import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
 
 export interface ExportSettings {
@@ -187,4 +186,10 @@ function noSource(domain: string): DocshelfError {
     next: `Ask who runs this service to set the source of the domain "${domain}" in organizations, then start the export again.`,
     fields: { domain },
   });
+}
+
+/** A job as clients see it: nothing of what the service knows besides. */
+export function jobView(stored: StoredJob): Job {
+  const { jobId, domain, version, status, progress, pageCount, createdAt, updatedAt, error } = stored;
+  return { jobId, domain, version, status, progress, pageCount, createdAt, updatedAt, error };
 }

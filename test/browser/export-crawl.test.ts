@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as crawler from '../../src/crawl/index.ts';
-import { verify } from '../../src/export/steps.ts';
+import { verify } from '../../src/export/jobs/steps.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 import { type CrawledSite, CrawlHome, crawlOf } from '../crawl/crawled-site.ts';
 import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';

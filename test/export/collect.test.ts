@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SiteSink, SiteSource } from '../../src/domain/site-source.ts';
-import { type CollectProgress, collectSite } from '../../src/export/collect.ts';
-import { readSiteTable, writeSiteTable } from '../../src/export/site-table.ts';
+import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from '../../src/export/jobs/collect.ts';
 import { FileStore } from '../../src/files/file-store.ts';
 
 const REQUEST = { domain: 'acme', version: null, paths: null };

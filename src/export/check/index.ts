@@ -1,25 +1,26 @@
-/**
- * The check of a written site: does every reference lead where a reader of the served site gets something, do fragments exist,
- * and what do pages load from elsewhere.
- */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
+import { showName } from '../../domain/show-name.ts';
 import { mapAhead } from '../../files/lanes.ts';
 import {
   charsetOfType,
   markedCharset,
   outlinePage,
   pageText,
+  type Reference,
   styleReferences,
   TrailingSlashVotes,
 } from '../../web/index.ts';
-import { CheckedPages } from './checked-pages.ts';
-import { findFaults } from './find-faults.ts';
 import { PublishedAddress } from './published-address.ts';
-import { ServedSite } from './served-site.ts';
+import { type CheckedPage, CheckedPages, ServedSite } from './served-site.ts';
+
+/**
+ * The check of a written site: does every reference lead where a reader of the served site gets something, do fragments exist,
+ * and what do pages load from elsewhere.
+ */
 
 export interface CheckSiteOptions {
   /** Holds the site's files, at their paths. */
@@ -94,4 +95,46 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   }
   // A style sheet that loads nothing is not followed.
   if (done < total) onProgress(total, total);
+}
+
+/** What of a fragment is a directive to the browser and names no anchor: `#:~:text=…` (WICG, URL Fragment Text Directives). */
+const DIRECTIVE = ':~:';
+
+/** What is wrong with a page's references, in their order. */
+export function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedPages): Generator<Finding> {
+  const base = site.baseOf(page.path, page.base);
+  for (const reference of page.references) {
+    // A canonical names where the page is published, and leads nowhere.
+    if (reference.kind === 'canonical') continue;
+    const target = site.targetOf(reference.url, base);
+    if (target.kind === 'elsewhere' && reference.kind === 'asset') {
+      yield finding('off_origin_load', page, reference, ` from ${target.host}`);
+    }
+    if (target.kind !== 'own') continue;
+    const file = target.path === null ? null : site.answerTo(target.path);
+    if (file === null) yield finding('broken_reference', page, reference);
+    else if (reference.kind === 'link' && !hasAnchor(pages, file, target.fragment)) {
+      yield finding('missing_fragment', page, reference);
+    }
+  }
+}
+
+/** Whether a fragment leads somewhere on a page (HTML standard, "select the indicated part"); true for what is no page. */
+function hasAnchor(pages: CheckedPages, path: string, fragment: string): boolean {
+  const [name = ''] = fragment.split(DIRECTIVE);
+  if (name === '' || pages.hasAnchor(path, name) !== false) return true;
+  const decoded = decodeLeniently(name);
+  return decoded.toLowerCase() === 'top' || pages.hasAnchor(path, decoded) === true;
+}
+
+function decodeLeniently(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function finding(kind: string, { path }: CheckedPage, { tag, attribute, url }: Reference, more = ''): Finding {
+  return { kind, page: path, detail: `${tag} ${attribute}="${showName(url)}"${more}` };
 }

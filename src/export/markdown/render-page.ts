@@ -3,8 +3,8 @@ import { escapeHtml } from '../../web/escape-html.ts';
 import { layoutNotFound, layoutPage, type PageContent } from './layout/page.ts';
 import type { View } from './layout/view.ts';
 import type { MarkdownRenderer } from './render/render-markdown.ts';
+import { plainTitle } from './site/make-pages.ts';
 import type { Page } from './site/page.ts';
-import { plainTitle } from './site/read-drafts.ts';
 import type { SourceFile } from './source/read-folder.ts';
 import { type PageText, readPage } from './source/read-page.ts';
 

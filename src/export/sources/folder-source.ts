@@ -4,8 +4,7 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { ExportRequest } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { isPage } from '../../domain/release.ts';
-import type { SiteSink, SiteSource } from '../../domain/site-source.ts';
-import { badSource } from '../../domain/site-source.ts';
+import { badSource, type SiteSink, type SiteSource } from '../../domain/site-source.ts';
 import { Lanes } from '../../files/lanes.ts';
 import { selectPages } from './select-pages.ts';
 import { unpackArchive } from './unpack-archive.ts';
@@ -163,3 +162,5 @@ async function addFile(sink: SiteSink, path: string, file: string): Promise<void
     );
   }
 }
+
+/** The sources of files that are built already. Each kind of source gives a site to a sink (`SiteSource` in ../ports.ts). */

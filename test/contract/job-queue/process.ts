@@ -6,7 +6,7 @@
  * - `work <letter> <jobs>`: adds that many jobs while it runs whatever is queued; says the jobId of each that it completed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SqliteJobQueue } from '../../../src/export/queue/sqlite-job-queue.ts';
+import { SqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
 import { BUNDLE, jobIdOf, newJob, reportOf } from './jobs.ts';
 
 const [file = '', role = '', letter = '', count = '0'] = process.argv.slice(2);

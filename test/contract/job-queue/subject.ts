@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { QueueOrder } from '../../../src/export/jobs/queue/queue-calls.ts';
+import { SqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
 import type { JobQueue } from '../../../src/export/ports.ts';
-import type { QueueOrder } from '../../../src/export/queue/ports.ts';
-import { SqliteJobQueue } from '../../../src/export/queue/sqlite-job-queue.ts';
 import { SharedClocks } from './shared-clocks.ts';
 
 /** What the contract asks of a kind of queue: to open one, as several processes would, with clocks that the test turns. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { DocshelfError, toDocshelfError } from '../../../src/domain/errors.ts';
-import { asStoreFault, openDatabase, patiently, transact } from '../../../src/export/queue/database.ts';
+import { asStoreFault, openDatabase, patiently, transact } from '../../../src/export/jobs/queue/database.ts';
 
 let folder: string;
 let file: string;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SqliteJobQueue } from '../../../src/export/queue/sqlite-job-queue.ts';
+import { SqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
 import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
 import { codeOf } from '../../contract/job-queue/workbench.ts';
 import { watchThreads } from '../../helpers/watch-threads.ts';
@@ -117,7 +117,7 @@ describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
   });
 
   test('that is not closed does not keep its process alive', async () => {
-    const adapter = new URL('../../../src/export/queue/sqlite-job-queue.ts', import.meta.url).href;
+    const adapter = new URL('../../../src/export/jobs/queue/sqlite-job-queue.ts', import.meta.url).href;
     const program = join(folder, 'program.mjs');
     await writeFile(
       program,

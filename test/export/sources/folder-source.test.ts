@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { layoutOf } from '../../../src/archive/layout.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../../src/domain/limits.ts';
 import { MANIFEST_PATH } from '../../../src/domain/release.ts';
-import { FolderSource } from '../../../src/export/sources/index.ts';
+import { FolderSource } from '../../../src/export/sources/folder-source.ts';
 import { ARCHIVE_FORMATS, gz, rawTar, SITE_FILES, siteArchive } from '../../helpers/archives.ts';
 import { RecordingSink } from '../recording-sink.ts';
 

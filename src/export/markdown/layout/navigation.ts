@@ -1,5 +1,5 @@
 import { escapeHtml } from '../../../web/escape-html.ts';
-import { firstPageIn, type NavigationNode } from '../site/navigation-node.ts';
+import { firstPageIn, type NavigationNode } from '../site/navigation.ts';
 import { referenceOf, type View } from './view.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { type Token as HtmlToken, Tokenizer } from 'parse5';
 import { escapeHtml } from '../../../web/escape-html.ts';
-import type { Token } from './token.ts';
+import type { Token } from './blocks.ts';
 
 /** The reference as the page is to have it; null: none. */
 type Rewrite = (reference: string) => string | null;

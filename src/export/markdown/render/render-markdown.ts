@@ -1,11 +1,8 @@
 import MarkdownIt, { type StateCore, type Token } from 'markdown-it';
 import anchor from 'markdown-it-anchor';
 import type { Words } from '../site/words.ts';
-import { makeCallouts } from './callouts.ts';
-import { renderCode } from './code.ts';
+import { makeCallouts, makeTables, makeTasks, renderCode } from './blocks.ts';
 import { rewriteTokens } from './references.ts';
-import { makeTables } from './tables.ts';
-import { makeTasks } from './tasks.ts';
 
 /** What a page's text is rendered with: everything that its place in the site decides. */
 export interface PageContext {

@@ -1,15 +1,12 @@
 import type { ExportRequest, Finding } from '../../../domain/job.ts';
-import { decodeText } from '../source/decode-text.ts';
 import { readFolder, readSource, type SourceFile } from '../source/read-folder.ts';
-import { PAGE_BYTES_MAX } from '../source/read-page.ts';
+import { decodeText, PAGE_BYTES_MAX } from '../source/read-page.ts';
 import { readSettings, SETTINGS_FILE, type SiteLink, type SiteSettings } from '../source/settings.ts';
 import type { Tone } from '../source/tone.ts';
 import { findLanguages, type Language } from './languages.ts';
-import { makePages, type PageSet } from './make-pages.ts';
-import { navigationOf } from './navigation.ts';
-import { type NavigationNode, pagesIn } from './navigation-node.ts';
+import { makePages, type PageSet, readDrafts } from './make-pages.ts';
+import { type NavigationNode, navigationOf, pagesIn } from './navigation.ts';
 import { isPageSource, type Page } from './page.ts';
-import { readDrafts } from './read-drafts.ts';
 import { Targets } from './targets.ts';
 
 export interface SiteOptions extends ExportRequest {

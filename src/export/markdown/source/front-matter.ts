@@ -1,6 +1,6 @@
 import { parse, YAMLParseError } from 'yaml';
 import { DocshelfError } from '../../../domain/errors.ts';
-import { languageTag } from './language-tag.ts';
+import { languageTag } from './settings-reader.ts';
 
 /** What a page says of itself before its text. Keys that nobody here knows are let be. */
 export interface FrontMatter {

@@ -1,5 +1,5 @@
-import { languageTag } from './language-tag.ts';
 import type { SettingsReader } from './settings-reader.ts';
+import { languageTag } from './settings-reader.ts';
 
 /** One entry of a written navigation. */
 export type NavigationEntry =

@@ -1,7 +1,5 @@
 import type { Finding } from '../../../domain/job.ts';
-import { decodeText } from './decode-text.ts';
 import { type FrontMatter, readFrontMatter } from './front-matter.ts';
-import { splitTitle } from './leading-title.ts';
 import { readSource, type SourceFile } from './read-folder.ts';
 
 /** A page as its file has it. */
@@ -22,4 +20,64 @@ export async function readPage(source: SourceFile, find: (finding: Finding) => v
   if (!isUnicode) find({ kind: 'not_utf8', page: source.path, detail: 'it is no UTF-8, and was read as Windows-1252' });
   const { matter, body } = readFrontMatter(source.path, text);
   return { matter, ...splitTitle(body) };
+}
+
+/** The text of a file that people wrote, and whether its bytes were what they should be. */
+export interface DecodedText {
+  /** Without byte order mark, lines ended by `\n`. */
+  readonly text: string;
+  /** False where the bytes are not valid in any Unicode encoding; they are read as Windows-1252 then, as browsers do. */
+  readonly isUnicode: boolean;
+}
+
+/** Reads UTF-8, and UTF-16 that says so by its byte order mark. */
+export function decodeText(bytes: Uint8Array): DecodedText {
+  const encoding =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';
+  try {
+    return { text: unixLines(new TextDecoder(encoding, { fatal: true }).decode(bytes)), isUnicode: true };
+  } catch {
+    return { text: unixLines(new TextDecoder('windows-1252').decode(bytes)), isUnicode: false };
+  }
+}
+
+function unixLines(text: string): string {
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
+
+/** A page's text, parted from the heading of level 1 that it begins with. */
+export interface TitledBody {
+  /** Inline Markdown, or null where the text begins with something else. */
+  readonly heading: string | null;
+  readonly body: string;
+}
+
+/** UTF-16 code units. A longer first line is a text, and patterns are spared it. */
+const HEADING_LENGTH_MAX = 1_000;
+/** What begins a block that is no paragraph, and so no setext heading (CommonMark, section 4.3). */
+const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
+
+/** Finds CommonMark's ATX and setext headings (sections 4.2 and 4.3), of one line. */
+export function splitTitle(markdown: string): TitledBody {
+  const start = markdown.search(/\S/);
+  const [line = '', below = ''] = start === -1 ? [] : markdown.slice(start).split('\n', 2);
+  if (line.length > HEADING_LENGTH_MAX || /\n {4}|^ {4}|\t/.test(markdown.slice(0, start))) {
+    return { heading: null, body: markdown };
+  }
+  const after = (lines: string) => markdown.slice(start + lines.length + 1);
+  if (/^#\s/.test(line)) {
+    return {
+      heading:
+        line
+          .slice(1)
+          .trim()
+          .replace(/(?:^|\s)#+$/, '')
+          .trim() || null,
+      body: after(line),
+    };
+  }
+  if (/^=+$/.test(below.trim()) && !OTHER_BLOCK.test(line)) {
+    return { heading: line.trim(), body: after(`${line}\n${below}`) };
+  }
+  return { heading: null, body: markdown };
 }

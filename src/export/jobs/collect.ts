@@ -1,0 +1,89 @@
+import { open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { ExportRequest } from '../../domain/job.ts';
+import { type FileEntry, isPage } from '../../domain/release.ts';
+import type { SiteSink, SiteSource } from '../../domain/site-source.ts';
+import type { FileStore } from '../../files/file-store.ts';
+import { flushPath } from '../../files/index.ts';
+import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';
+import { Findings, type FoundSoFar } from '../findings.ts';
+
+/** A collected site: what a job goes on from after an interruption. Its files are in the file store. */
+export interface SiteTable {
+  /** By path (code units). */
+  readonly files: readonly FileEntry[];
+  readonly found: FoundSoFar;
+}
+
+export interface CollectProgress {
+  /** Work done and work known, in the source's own units. */
+  readonly done: number;
+  readonly total: number;
+  readonly pages: number;
+}
+
+/**
+ * Takes a site from its source into the file store.
+ *
+ * @throws DocshelfError `bad_source` where it has no page; what the source throws
+ */
+export async function collectSite(
+  source: SiteSource,
+  request: ExportRequest,
+  store: FileStore,
+  onProgress: (progress: CollectProgress) => void,
+  signal: AbortSignal,
+): Promise<SiteTable> {
+  const files = new Map<string, FileEntry>();
+  const findings = new Findings();
+  let pages = 0;
+  let at = { done: 0, total: 0 };
+  const sink: SiteSink = {
+    async add(path, content) {
+      if (files.has(path)) throw new Error(`the source gives "${path}" twice`);
+      if ('sha256' in content) files.set(path, { path, ...content });
+      else {
+        const { sha256, size } = await store.put(content);
+        files.set(path, { path, size, sha256, type: await typeOf(path, store.pathOf(sha256)) });
+      }
+      if (isPage(path)) pages += 1;
+      onProgress({ ...at, pages });
+    },
+    find: (finding) => findings.add(finding),
+    progress: (done, total) => {
+      at = { done, total };
+      onProgress({ ...at, pages });
+    },
+  };
+  await source.collect(request, sink, signal);
+  if (pages === 0) {
+    throw new DocshelfError('bad_source', `Cannot export "${request.domain}": its source gives no page`, {
+      next: 'Check the source of the domain in the config: it must hold HTML pages, or Markdown where its kind is markdown.',
+    });
+  }
+  const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files: sorted, found: findings.soFar };
+}
+
+async function typeOf(path: string, file: string): Promise<string> {
+  if (!namesItsCharset(path)) return mediaTypeOf(path);
+  await using handle = await open(file, 'r');
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(CHARSET_HEAD_BYTES), 0);
+  return mediaTypeOfFile(path, buffer.subarray(0, bytesRead));
+}
+
+/** Writes a collected site's table into the file store: the digest is all that a job needs to go on from it. */
+export async function writeSiteTable(store: FileStore, table: SiteTable): Promise<string> {
+  const { sha256 } = await store.put(Buffer.from(JSON.stringify(table)));
+  // The checkpoint that names it is flushed, and must not outlive it.
+  const path = store.pathOf(sha256);
+  await flushPath(path);
+  await flushPath(dirname(path));
+  return sha256;
+}
+
+/** @throws the system's own errors where the table is gone */
+export async function readSiteTable(store: FileStore, sha256: string): Promise<SiteTable> {
+  return JSON.parse(await readFile(store.pathOf(sha256), 'utf8')) as SiteTable;
+}

@@ -1,0 +1,95 @@
+import type { Claim, JobQueue } from '../ports.ts';
+
+/** What each step is of the whole, in per cent: of 1,000 Markdown pages exported for the first time, vectors take the most. */
+const SPANS = {
+  collect: [0, 35],
+  check: [35, 40],
+  verify: [40, 45],
+  search: [45, 80],
+  pack: [80, 95],
+  store: [95, 99],
+} as const;
+export type JobStep = keyof typeof SPANS;
+
+/** Each write is flushed to the disk; people and pollers look once in seconds. */
+const WRITE_EVERY_MS = 250;
+
+/**
+ * Tells the queue how far a job is: at most four writes a second, one at a time, and `onLost` once where the queue says that
+ * another attempt has the job.
+ */
+export class JobProgress {
+  readonly #queue: JobQueue;
+  readonly #claim: Claim;
+  readonly #onLost: () => void;
+  #progress: number;
+  #pageCount: number;
+  #isDirty = false;
+  #writing: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #writtenAt = Number.NEGATIVE_INFINITY;
+
+  constructor(queue: JobQueue, claim: Claim, onLost: () => void) {
+    this.#queue = queue;
+    this.#claim = claim;
+    this.#onLost = onLost;
+    this.#progress = claim.job.progress;
+    this.#pageCount = claim.job.pageCount;
+  }
+
+  /** For one step: takes work done of work known, and pages where the step knows them. */
+  of(step: JobStep): (done: number, total: number, pages?: number) => void {
+    const [from, to] = SPANS[step];
+    return (done, total, pages) => {
+      const share = total > 0 ? Math.min(1, done / total) : 0;
+      this.#progress = Math.max(this.#progress, from + (to - from) * share);
+      this.#pageCount = Math.max(this.#pageCount, pages ?? 0);
+      this.#isDirty = true;
+      this.#writeSoon();
+    };
+  }
+
+  /** Writes down what the job goes on from, durable when this resolves. */
+  async checkpoint(checkpoint: string): Promise<void> {
+    await this.settle();
+    await this.#advance(checkpoint);
+  }
+
+  /** Waits for what is being written; what waits for its turn is dropped. */
+  async settle(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  /** The last of many reports is written too: a step may say nothing more for minutes. */
+  #writeSoon(): void {
+    if (this.#writing !== null || this.#timer !== null) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = null;
+        this.#write();
+      },
+      Math.max(0, this.#writtenAt + WRITE_EVERY_MS - performance.now()),
+    );
+  }
+
+  #write(): void {
+    this.#writing = this.#advance().finally(() => {
+      this.#writing = null;
+      if (this.#isDirty) this.#writeSoon();
+    });
+  }
+
+  async #advance(checkpoint?: string): Promise<void> {
+    this.#isDirty = false;
+    this.#writtenAt = performance.now();
+    // One decimal: more says nothing.
+    const step = { progress: Math.round(this.#progress * 10) / 10, pageCount: this.#pageCount };
+    const isHeld = await this.#queue
+      .advance(this.#claim, checkpoint === undefined ? step : { ...step, checkpoint })
+      // A queue that fails is noticed by the heartbeat, which decides what becomes of the job.
+      .catch(() => true);
+    if (!isHeld) this.#onLost();
+  }
+}

@@ -1,0 +1,52 @@
+import type { Claim, JobQueue } from '../ports.ts';
+
+/** Why a job has to stop before its end. */
+export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
+
+/** A cancelled job hears of it within this, or within a third of its lease. */
+const HEARTBEAT_MS_MAX = 1_000;
+
+/** Holds a claim by renewing it, and says through its signal when the job has to stop, and why. */
+export class Lease {
+  readonly #controller = new AbortController();
+  readonly #beat: NodeJS.Timeout;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #release: () => void;
+  #ended: End | null = null;
+
+  constructor(
+    queue: Pick<JobQueue, 'renew'>,
+    claim: Claim,
+    { leaseMs, deadlineMs }: { readonly leaseMs: number; readonly deadlineMs: number },
+    stopping: AbortSignal,
+  ) {
+    const renew = async (): Promise<void> => {
+      // One failed renewal is no reason to stop: where the lease is lost by it, every later write says so.
+      const state = await queue.renew(claim).catch(() => 'held' as const);
+      if (state !== 'held') this.end(state);
+    };
+    this.#beat = setInterval(() => void renew(), Math.min(leaseMs / 3, HEARTBEAT_MS_MAX));
+    this.#deadline = setTimeout(() => this.end('deadline'), deadlineMs);
+    const stop = (): void => this.end('stopping');
+    stopping.addEventListener('abort', stop, { once: true });
+    this.#release = () => stopping.removeEventListener('abort', stop);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Null while the job may go on. */
+  get ended(): End | null {
+    return this.#ended;
+  }
+
+  /** The first reason holds. */
+  end(reason: End): void {
+    this.#ended ??= reason;
+    clearInterval(this.#beat);
+    clearTimeout(this.#deadline);
+    this.#release();
+    this.#controller.abort();
+  }
+}

@@ -1,0 +1,94 @@
+import type { BrowserSettings, CrawlNetwork, CrawlSettings } from '../../domain/crawl.ts';
+import type { ExportRequest } from '../../domain/job.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { SourceSettings } from '../../domain/organization.ts';
+import type { FileEntry } from '../../domain/release.ts';
+import type { FoundSoFar } from '../findings.ts';
+
+/** What the steps of a job are asked for and answer. Plain data: it crosses a thread. */
+
+/** Where the stores of an exports folder lie. */
+export interface StoreFolders {
+  readonly filesDir: string;
+  readonly manifestsDir: string;
+}
+
+export interface CollectOrder extends StoreFolders {
+  readonly request: ExportRequest;
+  readonly source: SourceSettings;
+  /** Full host names of the site, in lower case. */
+  readonly hosts: readonly string[];
+  /** For what the source has on the disk on its way. */
+  readonly workDir: string;
+  /** What a bundle may hold. */
+  readonly limits: ArchiveLimits;
+  /** Of a source that is crawled. */
+  readonly crawl: CrawlOrder;
+}
+
+/** What any look at a crawled site takes. */
+export interface CrawlPlaces {
+  readonly network: CrawlNetwork;
+  readonly browser: BrowserSettings;
+  /** Of the job, and not of the attempt. */
+  readonly journalDir: string;
+  readonly recordsDir: string;
+}
+
+export interface CrawlOrder extends CrawlPlaces {
+  /** Threads for pages. */
+  readonly pageThreads: number;
+}
+
+export interface CheckOrder extends StoreFolders {
+  readonly tableSha256: string;
+  /** Receives the site's files; made here. */
+  readonly siteDir: string;
+  /** Host names of the site, in lower case: references to them are its own. */
+  readonly hosts: readonly string[];
+}
+
+export interface CheckedSite {
+  readonly files: readonly FileEntry[];
+  readonly pages: number;
+  readonly bytes: number;
+  readonly found: FoundSoFar;
+}
+
+/** The proof of a crawled site that is checked. */
+export interface VerifyOrder extends StoreFolders, CrawlPlaces {
+  readonly domain: string;
+  readonly source: CrawlSettings;
+  readonly siteDir: string;
+  readonly files: readonly FileEntry[];
+  readonly found: FoundSoFar;
+  /** For what the browser has on the disk on its way. */
+  readonly workDir: string;
+  /** Receives pictures of the worst pages. */
+  readonly picturesDir: string;
+}
+
+export interface DescribeOrder extends StoreFolders {
+  readonly request: ExportRequest;
+  readonly tableSha256: string;
+  /** Holds what goes beside the site as `_docshelf/`; may be empty. */
+  readonly ownDir: string;
+  readonly createdAt: string;
+  readonly generator: string;
+}
+
+export interface PackOrder extends StoreFolders {
+  readonly contentSha256: string;
+  readonly to: string;
+}
+
+export interface SweepOrder extends StoreFolders {
+  /** `contentSha256` of the bundles that are kept. */
+  readonly keep: readonly string[];
+  /** Records of crawls: what they name is kept too. */
+  readonly recordsDir: string;
+  /** What was written or used more recently stays, whoever names it: a job may be at work on it. */
+  readonly olderThanMs: number;
+}
+
+export type OnStep = (done: number, total: number, pages?: number) => void;

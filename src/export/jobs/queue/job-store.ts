@@ -1,0 +1,244 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { DocshelfError } from '../../../domain/errors.ts';
+import type { ExportedBundle, ExportReport } from '../../../domain/job.ts';
+import type { Claim, JobCounts, JobFilter, NewJob, StoredJob } from '../../ports.ts';
+import { openDatabase, transact } from './database.ts';
+import { type Holder, isGone, LeaseWatch, type LifeSign, thisHolder } from './leases.ts';
+import { cursorOf, type JobRow, seqOf, toStoredJob } from './row.ts';
+import { prepareStatements, type Statements } from './statements.ts';
+
+/** Both in milliseconds: the time of day, which people read and which may jump, and one that only runs forward. */
+export interface Clocks {
+  wallMs(): number;
+  monotonicMs(): number;
+}
+
+/** A claim without its job: what a write needs of it. */
+export type ClaimRef = Pick<Claim, 'attempt'> & Pick<StoredJob, 'jobId'>;
+
+export interface ReferencePage {
+  readonly bundles: readonly string[];
+  readonly contents: readonly string[];
+  /** Where the next page begins; null after the last one. */
+  readonly next: number | null;
+}
+
+/** Characters. Every reader of a job gets it: what is larger lies in a file that the checkpoint names. */
+const CHECKPOINT_LENGTH_MAX = 64 * 1024;
+/** Jobs that one call removes, and rows of a page of references: some milliseconds, so that other calls get in between. */
+const PRUNE_MAX = 200;
+const REFERENCES_PER_PAGE = 1000;
+
+interface RunningRow extends LifeSign {
+  readonly seq: number;
+  readonly holder: string | null;
+  readonly isCanceled: 0 | 1;
+}
+
+/**
+ * The jobs in their file: what the port `JobQueue` promises, synchronous, for a thread of its own. What a call changed is on
+ * the disk when it returns. Where a call has a page of work (`prune`, `references`), its caller goes on until there is none.
+ */
+export class JobStore {
+  readonly #database: DatabaseSync;
+  readonly #statements: Statements;
+  readonly #clocks: Clocks;
+  readonly #leases = new LeaseWatch();
+  readonly #here: Holder | null = thisHolder();
+
+  /** @throws DocshelfError `data_folder_newer`; errors of SQLite and of the file system as they are */
+  constructor(file: string, clocks: Clocks) {
+    this.#database = openDatabase(file);
+    this.#statements = prepareStatements(this.#database);
+    this.#clocks = clocks;
+  }
+
+  add({ jobId, organizationId, domain, version, paths }: NewJob, queuedMax: number): StoredJob {
+    const nowMs = this.#clocks.wallMs();
+    return this.#write(({ add, countQueuedOf }) => {
+      if (countOf(countQueuedOf.get({ organizationId })) >= queuedMax) throw queueFull(domain, queuedMax);
+      const pathsJson = paths === null ? null : JSON.stringify(paths);
+      return jobOf(add.get({ jobId, organizationId, domain, version, paths: pathsJson, nowMs }));
+    });
+  }
+
+  get(jobId: string): StoredJob | null {
+    return jobOrNull(this.#statements.get.get({ jobId }));
+  }
+
+  list({ organizationId, domain, status, limit, cursor }: JobFilter): {
+    readonly jobs: readonly StoredJob[];
+    readonly nextCursor: string | null;
+  } {
+    const { list, listOfDomain, listOfStatus, listOfDomainAndStatus } = this.#statements;
+    // One row more than asked for says whether there is a next page.
+    const page = { organizationId, before: seqOf(cursor), limit: limit + 1 };
+    const found =
+      domain === undefined
+        ? status === undefined
+          ? list.all(page)
+          : listOfStatus.all({ ...page, status })
+        : status === undefined
+          ? listOfDomain.all({ ...page, domain })
+          : listOfDomainAndStatus.all({ ...page, domain, status });
+    const rows = (found as unknown as JobRow[]).slice(0, limit);
+    const last = rows.at(-1);
+    const nextCursor = found.length > limit && last !== undefined ? cursorOf(last.seq) : null;
+    return { jobs: rows.map(toStoredJob), nextCursor };
+  }
+
+  claim(leaseMs: number): Claim | null {
+    // Most looks find nothing to do, and a look takes no lock.
+    if (this.#abandoned(leaseMs).length === 0 && this.#statements.nextQueued.get() === undefined) return null;
+    return this.#write((statements) => {
+      for (const { seq, jobId, attempt, isCanceled } of this.#abandoned(leaseMs)) {
+        if (!isCanceled) return this.#begin(seq);
+        this.#fail({ jobId, attempt }, 'canceled', null);
+      }
+      const next = statements.nextQueued.get() as { seq: number; organizationId: string } | undefined;
+      if (next === undefined) return null;
+      statements.takeTurn.run({ organizationId: next.organizationId });
+      return this.#begin(next.seq);
+    });
+  }
+
+  renew({ jobId, attempt }: ClaimRef): 'held' | 'lost' | 'canceled' {
+    const row = this.#write(({ renew }) => renew.get({ jobId, attempt })) as { isCanceled: 0 | 1 } | undefined;
+    if (row === undefined) return 'lost';
+    return row.isCanceled ? 'canceled' : 'held';
+  }
+
+  advance(
+    { jobId, attempt }: ClaimRef,
+    step: { readonly progress: number; readonly pageCount: number; readonly checkpoint?: string },
+  ): boolean {
+    const { progress, pageCount, checkpoint = null } = step;
+    if (checkpoint !== null && checkpoint.length > CHECKPOINT_LENGTH_MAX) {
+      throw new RangeError(`a checkpoint of ${checkpoint.length} characters, over ${CHECKPOINT_LENGTH_MAX}`);
+    }
+    const nowMs = this.#clocks.wallMs();
+    return this.#write(({ advance }) =>
+      isDone(advance.run({ jobId, attempt, progress, pageCount, checkpoint, nowMs })),
+    );
+  }
+
+  complete({ jobId, attempt }: ClaimRef, bundle: ExportedBundle, report: ExportReport): boolean {
+    const columns = {
+      bundleSha256: bundle.sha256,
+      bundleSizeBytes: bundle.sizeBytes,
+      contentSha256: bundle.contentSha256,
+      report: JSON.stringify(report),
+    };
+    const nowMs = this.#clocks.wallMs();
+    return this.#write(({ complete }) => isDone(complete.run({ jobId, attempt, ...columns, nowMs })));
+  }
+
+  fail(claim: ClaimRef, error: string, report: ExportReport | null): boolean {
+    return this.#write(() => this.#fail(claim, error, report));
+  }
+
+  /** A job that was asked to stop ends with it. */
+  release({ jobId, attempt }: ClaimRef): void {
+    const nowMs = this.#clocks.wallMs();
+    this.#write(({ release }) => {
+      if (!isDone(release.run({ jobId, attempt, nowMs }))) this.#fail({ jobId, attempt }, 'canceled', null);
+    });
+  }
+
+  cancel(jobId: string): StoredJob | null {
+    const nowMs = this.#clocks.wallMs();
+    return this.#write(({ cancelQueued, askToStop, get }) => {
+      cancelQueued.run({ jobId, nowMs });
+      askToStop.run({ jobId, nowMs });
+      return jobOrNull(get.get({ jobId }));
+    });
+  }
+
+  report(jobId: string): ExportReport | null {
+    const row = this.#statements.report.get({ jobId }) as { report: string | null } | undefined;
+    return row === undefined || row.report === null ? null : (JSON.parse(row.report) as ExportReport);
+  }
+
+  lastCompleted(organizationId: string, domain: string, version: string | null): StoredJob | null {
+    return jobOrNull(this.#statements.lastCompleted.get({ organizationId, domain, version }));
+  }
+
+  counts(organizationId?: string): JobCounts {
+    const { countQueued, countRunning, countQueuedOf, countRunningOf } = this.#statements;
+    return organizationId === undefined
+      ? { queued: countOf(countQueued.get()), running: countOf(countRunning.get()) }
+      : {
+          queued: countOf(countQueuedOf.get({ organizationId })),
+          running: countOf(countRunningOf.get({ organizationId })),
+        };
+  }
+
+  /** Removes at most `PRUNE_MAX` jobs; there may be more where it has removed so many. */
+  prune(beforeMs: number): number {
+    return this.#write(({ prune }) => Number(prune.run({ beforeMs, limit: PRUNE_MAX }).changes));
+  }
+
+  /**
+   * A page of what completed jobs name, in the order of their completion: one that is completed between two pages comes on
+   * a later one.
+   *
+   * @param after 0 for the first page, then `next` of the page before
+   */
+  references(after: number): ReferencePage {
+    const rows = this.#statements.references.all({ after, limit: REFERENCES_PER_PAGE }) as unknown as {
+      completion: number;
+      bundleSha256: string;
+      contentSha256: string;
+    }[];
+    return {
+      bundles: rows.map(({ bundleSha256 }) => bundleSha256),
+      contents: rows.map(({ contentSha256 }) => contentSha256),
+      next: rows.length < REFERENCES_PER_PAGE ? null : (rows.at(-1)?.completion ?? null),
+    };
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #write<T>(act: (statements: Statements) => T): T {
+    return transact(this.#database, () => act(this.#statements));
+  }
+
+  /** Running jobs that nobody works on: the lease has expired, or the holder is known to be dead. */
+  #abandoned(leaseMs: number): RunningRow[] {
+    const running = this.#statements.running.all() as unknown as RunningRow[];
+    const expired = new Set(this.#leases.expired(running, leaseMs, this.#clocks.monotonicMs()));
+    const holders = new Set(running.map(({ holder }) => holder).filter((holder) => holder !== null));
+    const gone = new Set([...holders].filter((holder) => isGone(JSON.parse(holder) as Holder, this.#here)));
+    return running.filter((row) => expired.has(row) || (row.holder !== null && gone.has(row.holder)));
+  }
+
+  #begin(seq: number): Claim {
+    const holder = this.#here === null ? null : JSON.stringify(this.#here);
+    const job = jobOf(this.#statements.begin.get({ seq, holder, nowMs: this.#clocks.wallMs() }));
+    return { job, attempt: job.attempt };
+  }
+
+  #fail({ jobId, attempt }: ClaimRef, error: string, report: ExportReport | null): boolean {
+    const reportJson = report === null ? null : JSON.stringify(report);
+    const nowMs = this.#clocks.wallMs();
+    return isDone(this.#statements.fail.run({ jobId, attempt, error, report: reportJson, nowMs }));
+  }
+}
+
+const jobOf = (row: unknown): StoredJob => toStoredJob(row as JobRow);
+const jobOrNull = (row: unknown): StoredJob | null => (row === undefined ? null : jobOf(row));
+const countOf = (row: unknown): number => (row as { jobs: number }).jobs;
+const isDone = ({ changes }: { changes: number | bigint }): boolean => changes === 1;
+
+function queueFull(domain: string, queuedMax: number): DocshelfError {
+  return new DocshelfError(
+    'queue_full',
+    `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization wait`,
+    {
+      next: 'Wait until one of them has begun, or cancel one.',
+      fields: { queuedMax },
+    },
+  );
+}

@@ -1,0 +1,7 @@
+import { workerData } from 'node:worker_threads';
+import type { QueueOrder } from './queue-calls.ts';
+import { serveQueue } from './queue-thread.ts';
+
+/** The thread of the job store. SQLite is synchronous, and flushes each change to the disk. */
+
+serveQueue(workerData as QueueOrder, { wallMs: () => Date.now(), monotonicMs: () => performance.now() });

@@ -1,0 +1,185 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BrowserSettings, CrawlNetwork } from '../../domain/crawl.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { ExportedBundle, ExportReport } from '../../domain/job.ts';
+import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { SourceSettings } from '../../domain/organization.ts';
+import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
+import { Findings, type FoundSoFar, reportOf } from '../findings.ts';
+import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from '../ports.ts';
+import type { Signatures } from '../signatures.ts';
+import type { JobProgress, JobStep } from './job-progress.ts';
+import { type JobThread, openJobThread } from './job-thread.ts';
+import type { OnStep } from './orders.ts';
+
+/** The heap of the thread of a job with so many is not worth the start of another one, 0.1 to 0.4 s on a busy machine. */
+const PAGES_OF_SMALL = 1_000;
+
+/** What a domain's config says of its export. */
+export interface ExportedSite {
+  readonly source: SourceSettings;
+  readonly hosts: readonly string[];
+}
+
+export interface RunJobOptions {
+  readonly folder: ExportsFolder;
+  readonly queue: JobQueue;
+  readonly store: BundleStore;
+  /** Makes the search data; null where search is off. */
+  readonly searchData: SearchData | null;
+  readonly signatures: Signatures;
+  /** The site as the config has it now; null where the organization has none of that domain (any more). */
+  readonly siteOf: (job: Pick<StoredJob, 'organizationId' | 'domain'>) => ExportedSite | null;
+  /** Of the thread of a job; see `serve-steps.ts`. */
+  readonly jobEntry: URL;
+  /** What a bundle may hold. */
+  readonly limits: () => ArchiveLimits;
+  /** The way out for crawls, as the config is now. */
+  readonly crawlNetwork: () => CrawlNetwork;
+  readonly browser: () => BrowserSettings;
+  /** Threads for the pages of a crawl. */
+  readonly pageThreads: number;
+  /** Name and version of this program, for manifests. */
+  readonly generator: string;
+}
+
+/**
+ * Runs one attempt of a job, from its last checkpoint:
+ *
+ *     collect (source -> file store) -> check -> verify (crawls) -> search data -> describe (manifest) -> pack -> sign -> store
+ *
+ * Nothing that it writes is in anybody's way: files and manifests have their digests for names, the rest lies in the
+ * attempt's own folder, which is gone when this returns.
+ *
+ * @throws DocshelfError what the steps throw; the signal's reason when it is aborted
+ */
+export async function runJob(
+  claim: Claim,
+  progress: JobProgress,
+  options: RunJobOptions,
+  signal: AbortSignal,
+): Promise<{ readonly bundle: ExportedBundle; readonly report: ExportReport }> {
+  const { job } = claim;
+  const { folder, siteOf, generator } = options;
+  const site = siteOf(job);
+  if (site === null) {
+    throw new DocshelfError('bad_source', `Cannot export "${job.domain}": the config names no source for it`, {
+      next: "Set organizations' domains' source for the domain, and start a new export.",
+    });
+  }
+  const workDir = await makeWorkFolder(folder, job.jobId, claim.attempt);
+  const journalDir = journalFolder(folder, job.jobId);
+  const thread = openJobThread(options.jobEntry, signal);
+  const folders = storeFolders(folder);
+  const crawl = {
+    network: options.crawlNetwork(),
+    browser: options.browser(),
+    journalDir,
+    recordsDir: folder.crawls,
+  };
+  const request = { domain: job.domain, version: job.version, paths: job.paths };
+  try {
+    let tableSha256 = job.checkpoint;
+    if (tableSha256 === null) {
+      const order = {
+        ...folders,
+        request,
+        ...site,
+        workDir: join(workDir, 'source'),
+        limits: options.limits(),
+        crawl: { ...crawl, pageThreads: options.pageThreads },
+      };
+      const collected = await thread.call('collect', order, told(progress, 'collect'));
+      tableSha256 = collected.tableSha256;
+      if (collected.pages > PAGES_OF_SMALL) await thread.terminate();
+      await progress.checkpoint(tableSha256);
+    }
+
+    const siteDir = join(workDir, 'site');
+    const checkOrder = { ...folders, tableSha256, siteDir, hosts: site.hosts };
+    let checked = await thread.call('check', checkOrder, told(progress, 'check'));
+    const { source } = site;
+    if (source.kind === 'crawl' && crawl.browser.verify === 'auto') {
+      const { files, found } = checked;
+      const picturesDir = join(folder.pictures, job.jobId);
+      await rm(picturesDir, { recursive: true, force: true });
+      const work = { siteDir, files, found, workDir: join(workDir, 'verify'), picturesDir };
+      const order = { ...folders, ...crawl, domain: job.domain, source, ...work };
+      checked = { ...checked, found: await thread.call('verify', order, told(progress, 'verify')) };
+    }
+
+    if (checked.pages > PAGES_OF_SMALL) await thread.terminate();
+    const ownDir = join(workDir, 'own');
+    const found = await makeSearchData(options, { siteDir, ownDir, checked }, progress, signal);
+
+    const createdAt = job.createdAt;
+    const described = await thread.call('describe', { ...folders, request, tableSha256, ownDir, createdAt, generator });
+    const bundle = await packAndStore(thread, claim, described.contentSha256, workDir, progress, options, signal);
+    const { pages, bytes, files } = checked;
+    const report = reportOf(job.jobId, { pages, bytes, files: files.length }, found);
+    return { bundle, report };
+  } finally {
+    await thread.terminate();
+    await rm(workDir, { recursive: true, force: true });
+    // One that is interrupted goes on from what it has fetched.
+    if (!signal.aborted) await rm(journalDir, { recursive: true, force: true });
+  }
+}
+
+const told = (progress: JobProgress, step: JobStep) => {
+  const onStep = progress.of(step);
+  return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
+};
+
+/** A bundle without search data is whole: the deployment side indexes the pages. So a fault here is said, and no more. */
+async function makeSearchData(
+  { searchData }: RunJobOptions,
+  site: {
+    siteDir: string;
+    ownDir: string;
+    checked: { files: Parameters<SearchData['make']>[0]['files']; found: FoundSoFar };
+  },
+  progress: JobProgress,
+  signal: AbortSignal,
+): Promise<FoundSoFar> {
+  const { siteDir, ownDir, checked } = site;
+  const into = join(ownDir, 'search');
+  await mkdir(into, { recursive: true });
+  if (searchData === null) return checked.found;
+  try {
+    await searchData.make({ siteDir, files: checked.files }, into, progress.of('search'), signal);
+    return checked.found;
+  } catch (error) {
+    signal.throwIfAborted();
+    await rm(into, { recursive: true, force: true });
+    const findings = Findings.of(checked.found);
+    const detail = error instanceof Error ? error.message : String(error);
+    findings.add({ kind: 'search_data_missing', page: '', detail });
+    return findings.soFar;
+  }
+}
+
+/** What the domain's last export of this version has packed already is not packed again. */
+async function packAndStore(
+  thread: JobThread,
+  { job }: Claim,
+  contentSha256: string,
+  workDir: string,
+  progress: JobProgress,
+  options: RunJobOptions,
+  signal: AbortSignal,
+): Promise<ExportedBundle> {
+  const { folder, queue, store, signatures } = options;
+  const last = await queue.lastCompleted(job.organizationId, job.domain, job.version);
+  if (last?.bundle?.contentSha256 === contentSha256) {
+    const { bundle } = last;
+    if ((await store.has(bundle.sha256)) && (await signatures.has(bundle.sha256))) return bundle;
+  }
+  const to = join(workDir, 'bundle.tar.gz');
+  const folders = storeFolders(folder);
+  const packed = await thread.call('pack', { ...folders, contentSha256, to }, told(progress, 'pack'));
+  await signatures.sign(packed.sha256, to);
+  await store.put({ ...packed, file: to }, signal);
+  return { ...packed, contentSha256 };
+}

@@ -1,0 +1,181 @@
+import { rm } from 'node:fs/promises';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { isTerminal, type Job } from '../../domain/job.ts';
+import { jobIdOf, journalFolder, removeWorkFolders } from '../exports-folder.ts';
+import type { Claim } from '../ports.ts';
+import { JobProgress } from './job-progress.ts';
+import { type End, Lease } from './lease.ts';
+import { type RunJobOptions, runJob } from './run-job.ts';
+
+export interface JobRunnerOptions extends RunJobOptions {
+  /** Read anew for each job, so that a reload holds from the next one on. */
+  readonly settings: () => JobRunnerSettings;
+  readonly onEvent: (event: JobEvent) => void;
+}
+
+export interface JobRunnerSettings {
+  readonly concurrency: number;
+  readonly deadlineMs: number;
+  readonly leaseMs: number;
+}
+
+export type JobEvent =
+  | { readonly kind: 'started'; readonly job: Job; readonly attempt: number }
+  | { readonly kind: 'completed'; readonly job: Job; readonly tookMs: number }
+  | { readonly kind: 'failed'; readonly job: Job; readonly error: DocshelfError }
+  /** The job goes on elsewhere: another attempt has it, or this process ends. */
+  | { readonly kind: 'left'; readonly job: Job }
+  /** The queue itself does not answer. */
+  | { readonly kind: 'fault'; readonly error: DocshelfError };
+
+/** How often the queue is asked where nobody says that there is something new: another process may have added a job. */
+const POLL_MS = 1_000;
+/** A job whose process dies so often kills it: it ends, so that others get their turn. */
+const ATTEMPTS_MAX = 50;
+
+const CANCELED = 'canceled';
+
+/** Claims jobs and runs them, several at once, each under its lease, until it is stopped. */
+export class JobRunner {
+  readonly #options: JobRunnerOptions;
+  readonly #running = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+  #wake = Promise.withResolvers<void>();
+  #loop: Promise<void> = Promise.resolve();
+
+  constructor(options: JobRunnerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#loop = this.#claimJobs();
+  }
+
+  /** There may be something new to claim. */
+  nudge(): void {
+    this.#wake.resolve();
+  }
+
+  /** Jobs that are running go back to the queue, where another process, or this one after its start, goes on with them. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.nudge();
+    await this.#loop;
+    await Promise.all(this.#running);
+  }
+
+  async #claimJobs(): Promise<void> {
+    await this.#sweep().catch((error: unknown) => this.#fault(error));
+    while (!this.#stopping.signal.aborted) {
+      this.#wake = Promise.withResolvers<void>();
+      const claim = await this.#claimNext();
+      if (claim === null) await this.#nudgeOrPoll();
+      else this.#run(claim);
+    }
+  }
+
+  async #claimNext(): Promise<Claim | null> {
+    const { settings, queue } = this.#options;
+    const { concurrency, leaseMs } = settings();
+    if (this.#running.size >= concurrency) return null;
+    return queue.claim(leaseMs).catch((error: unknown) => {
+      this.#fault(error);
+      return null;
+    });
+  }
+
+  async #nudgeOrPoll(): Promise<void> {
+    const timer = setTimeout(this.#wake.resolve, POLL_MS);
+    await this.#wake.promise;
+    clearTimeout(timer);
+  }
+
+  #run(claim: Claim): void {
+    const run = this.#runClaimed(claim)
+      .catch((error: unknown) => this.#fault(error))
+      .finally(() => {
+        this.#running.delete(run);
+        this.nudge();
+      });
+    this.#running.add(run);
+  }
+
+  async #runClaimed(claim: Claim): Promise<void> {
+    const { queue, onEvent, settings } = this.#options;
+    const { job } = claim;
+    const startedAtMs = performance.now();
+    onEvent({ kind: 'started', job, attempt: claim.attempt });
+    const lease = new Lease(queue, claim, settings(), this.#stopping.signal);
+    const progress = new JobProgress(queue, claim, () => lease.end('lost'));
+    try {
+      if (claim.attempt > ATTEMPTS_MAX) {
+        throw new DocshelfError('internal', `Cannot export "${job.domain}": it was interrupted ${ATTEMPTS_MAX} times`, {
+          next: 'Look in the log for what ends docshelf while this site is exported, such as too little memory, and start a new export.',
+        });
+      }
+      const { bundle, report } = await runJob(claim, progress, this.#options, lease.signal);
+      await progress.settle();
+      if (await queue.complete(claim, bundle, report)) {
+        onEvent({ kind: 'completed', job, tookMs: performance.now() - startedAtMs });
+      } else await this.#endUnfinished(claim, (await queue.renew(claim)) === 'canceled' ? 'canceled' : 'lost');
+    } catch (error) {
+      await progress.settle();
+      if (lease.ended === null || lease.ended === 'deadline') await this.#fail(claim, lease.ended, error);
+      else await this.#endUnfinished(claim, lease.ended);
+    } finally {
+      lease.end('lost');
+    }
+  }
+
+  async #fail(claim: Claim, ended: 'deadline' | null, thrown: unknown): Promise<void> {
+    const { queue, onEvent, settings } = this.#options;
+    const { job } = claim;
+    const error =
+      ended === null
+        ? toDocshelfError(thrown)
+        : new DocshelfError(
+            'deadline_exceeded',
+            `Cannot export "${job.domain}": it took longer than ${Math.round(settings().deadlineMs / 1000)} s`,
+            { next: 'Raise exportApi.deadline, or export fewer pages with paths, and start a new export.' },
+          );
+    const sentence = error.next === undefined ? error.message : `${error.message}. ${error.next}`;
+    if (await queue.fail(claim, sentence, null)) {
+      await this.#forget(job);
+      onEvent({ kind: 'failed', job, error });
+    } else onEvent({ kind: 'left', job });
+  }
+
+  async #endUnfinished(claim: Claim, ended: End): Promise<void> {
+    const { queue, onEvent } = this.#options;
+    const { job } = claim;
+    if (ended === 'canceled') {
+      await queue.fail(claim, CANCELED, null);
+      await this.#forget(job);
+      const error = new DocshelfError('canceled', `Cannot export "${job.domain}": the job was canceled`);
+      onEvent({ kind: 'failed', job, error });
+      return;
+    }
+    if (ended === 'stopping') await queue.release(claim);
+    onEvent({ kind: 'left', job });
+  }
+
+  /** What its attempts have left to each other. */
+  async #forget({ jobId }: Job): Promise<void> {
+    await rm(journalFolder(this.#options.folder, jobId), { recursive: true, force: true }).catch((error: unknown) =>
+      this.#fault(error),
+    );
+  }
+
+  /** Folders of attempts whose jobs have ended: their process was killed. */
+  async #sweep(): Promise<void> {
+    const { folder, queue } = this.#options;
+    await removeWorkFolders(folder, async (name) => {
+      const job = await queue.get(jobIdOf(name));
+      return job === null || isTerminal(job.status);
+    });
+  }
+
+  #fault(error: unknown): void {
+    this.#options.onEvent({ kind: 'fault', error: toDocshelfError(error) });
+  }
+}

@@ -1,0 +1,135 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+// By their files: what reads archives, and checks manifests of others, takes the thread longer to load than a small job.
+import { archiveOrder, packBundle } from '../../archive/pack/bundle.ts';
+import type { PackEntry } from '../../archive/pack/entries.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Finding } from '../../domain/job.ts';
+import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';
+import { FileStore } from '../../files/file-store.ts';
+import { listFiles } from '../../files/index.ts';
+import { mediaTypeOf } from '../../web/index.ts';
+import { checkSite } from '../check/index.ts';
+import { Findings, type FoundSoFar } from '../findings.ts';
+import { ManifestStore } from '../manifest-store.ts';
+import type { SiteCrawler } from '../ports.ts';
+import { openSource } from '../sources/open-source.ts';
+import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from './collect.ts';
+import type {
+  CheckedSite,
+  CheckOrder,
+  CollectOrder,
+  DescribeOrder,
+  OnStep,
+  PackOrder,
+  SweepOrder,
+  VerifyOrder,
+} from './orders.ts';
+
+/**
+ * The heavy steps of a job, which run in its thread: plain data in, plain data out. The site's table passes between them as
+ * a file of the file store, so that an interrupted job goes on from it.
+ */
+
+/** Source -> file store. @throws DocshelfError `bad_source`; the signal's reason */
+export async function collect(
+  order: CollectOrder,
+  crawler: SiteCrawler,
+  onStep: OnStep,
+  signal: AbortSignal,
+): Promise<{ readonly tableSha256: string; readonly pages: number }> {
+  const { request, filesDir } = order;
+  const store = new FileStore(filesDir);
+  const onProgress = ({ done, total, pages }: CollectProgress): void => onStep(done, total, pages);
+  const site = await openSource(order, crawler);
+  const table = await collectSite(site, request, store, onProgress, signal);
+  const pages = table.files.filter(({ path }) => isPage(path)).length;
+  return { tableSha256: await writeSiteTable(store, table), pages };
+}
+
+/** The site as a folder, and what is wrong with it. */
+export async function check(
+  { tableSha256, filesDir, siteDir, hosts }: CheckOrder,
+  onStep: OnStep,
+  signal: AbortSignal,
+): Promise<CheckedSite> {
+  const store = new FileStore(filesDir);
+  const { files, found } = await readSiteTable(store, tableSha256);
+  for (const folder of new Set(files.map(({ path }) => dirname(join(siteDir, path))))) {
+    await mkdir(folder, { recursive: true });
+  }
+  for (const { path, sha256 } of files) await store.link(sha256, join(siteDir, path));
+  const findings = Findings.of(found);
+  const find = (finding: Finding): void => findings.add(finding);
+  const spoolFile = `${siteDir}.references`;
+  await checkSite({ siteDir, spoolFile, files, hosts, find, onProgress: onStep, signal });
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  return { files, pages: files.filter(({ path }) => isPage(path)).length, bytes, found: findings.soFar };
+}
+
+/** What is found where a crawled site is opened as it is written, added to what was found before. */
+export async function verify(
+  order: VerifyOrder,
+  crawler: SiteCrawler,
+  onProgress: OnStep,
+  signal: AbortSignal,
+): Promise<FoundSoFar> {
+  const findings = Findings.of(order.found);
+  await crawler.verify(order, { find: (finding) => findings.add(finding), onProgress }, signal);
+  return findings.soFar;
+}
+
+/** The manifest of the site with docshelf's own files beside it. */
+export async function describe(order: DescribeOrder): Promise<{ readonly contentSha256: string }> {
+  const { request, tableSha256, filesDir, manifestsDir, ownDir, createdAt, generator } = order;
+  const store = new FileStore(filesDir);
+  const { files } = await readSiteTable(store, tableSha256);
+  const own: FileEntry[] = [];
+  for (const name of await listFiles(ownDir)) {
+    const path = OWN_FOLDER + name;
+    own.push({ path, ...(await store.put({ file: join(ownDir, name) })), type: mediaTypeOf(path) });
+  }
+  const all = [...files, ...own].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const { domain, version } = request;
+  const content = { domain, version, files: all };
+  const { contentSha256 } = await new ManifestStore(manifestsDir).take(content, { createdAt, generator });
+  return { contentSha256 };
+}
+
+/** The archive that a manifest describes. @throws DocshelfError `bundle_gone` where the manifest is no longer there; `cannot_read` */
+export async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
+  const { contentSha256, filesDir, manifestsDir, to } = order;
+  const store = new FileStore(filesDir);
+  const bytes = await new ManifestStore(manifestsDir).read(contentSha256);
+  if (bytes === null) {
+    throw new DocshelfError('bundle_gone', 'Cannot pack the bundle: its manifest is no longer there', {
+      next: 'Start a new export.',
+    });
+  }
+  const files = filesOf(bytes);
+  const stored = files.map(({ path, size, sha256 }) => ({ path, size, sha256, file: store.pathOf(sha256) }));
+  const entries: PackEntry[] = [{ path: MANIFEST_PATH, bytes }, ...stored].sort(archiveOrder);
+  const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+  return packBundle({ entries, to, signal, onProgress: (doneBytes) => onStep(doneBytes, totalBytes) });
+}
+
+/** Removes manifests and files that no kept bundle holds. */
+export async function sweep(
+  { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepOrder,
+  crawler: SiteCrawler,
+): Promise<void> {
+  const manifests = new ManifestStore(manifestsDir);
+  const files = new Set(await crawler.recordedContents(recordsDir));
+  for (const contentSha256 of keep) {
+    const bytes = await manifests.read(contentSha256);
+    if (bytes === null) continue;
+    for (const { sha256 } of filesOf(bytes)) files.add(sha256);
+  }
+  await manifests.sweep(new Set(keep), olderThanMs);
+  await new FileStore(filesDir).sweep(files, olderThanMs);
+}
+
+/** Of a manifest of our own store, which nobody else writes. */
+function filesOf(manifest: Uint8Array): readonly FileEntry[] {
+  return (JSON.parse(Buffer.from(manifest).toString()) as { files: readonly FileEntry[] }).files;
+}

@@ -1,0 +1,94 @@
+import { escapeHtml } from '../../../web/escape-html.ts';
+import { encodePath } from '../site/address.ts';
+import type { NavigationNode } from '../site/navigation.ts';
+import type { Page } from '../site/page.ts';
+import type { LanguageSite, Site } from '../site/read-site.ts';
+import { canonicalOf } from './view.ts';
+
+export interface TextFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What one sitemap may hold (sitemaps.org, 0.9). */
+const URLS_MAX = 50_000;
+const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
+const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
+
+/** `sitemap.xml` with the canonical addresses, or an index of several where one is too small; and the `robots.txt` that names it. */
+export function layoutSitemap(site: Site, pages: readonly Page[], urlsMax = URLS_MAX): readonly TextFile[] {
+  const robots = { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${site.url}/sitemap.xml\n` };
+  const listed = pages.filter(({ isNoindex }) => !isNoindex);
+  if (listed.length <= urlsMax) return [{ path: 'sitemap.xml', text: urlSet(site, listed) }, robots];
+  const parts = Array.from({ length: Math.ceil(listed.length / urlsMax) }, (_, index): TextFile => {
+    const text = urlSet(site, listed.slice(index * urlsMax, (index + 1) * urlsMax));
+    return { path: `sitemap-${index + 1}.xml`, text };
+  });
+  const entries = parts.map(({ path }) => `<sitemap><loc>${escapeHtml(`${site.url}/${path}`)}</loc></sitemap>`);
+  const index = `${XML}<sitemapindex ${NAMESPACE}>\n${entries.join('\n')}\n</sitemapindex>\n`;
+  return [{ path: 'sitemap.xml', text: index }, ...parts, robots];
+}
+
+function urlSet(site: Site, pages: readonly Page[]): string {
+  const urls = pages.map((page) => `<url><loc>${escapeHtml(canonicalOf(site, page))}</loc></url>`);
+  return `${XML}<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`;
+}
+
+/**
+ * `llms.txt` (llmstxt.org): what the site is, and its pages as links to their Markdown twins. The links are relative, so that
+ * they hold wherever the bundle is served.
+ */
+export function layoutLlms(site: Site): string {
+  const head = `# ${oneLine(site.name)}\n${site.description === null ? '' : `\n> ${oneLine(site.description)}\n`}`;
+  return head + site.languages.map((local, index) => ofLanguage(local, index > 0)).join('');
+}
+
+function ofLanguage({ language, navigation, unlisted }: LanguageSite, namesLanguage: boolean): string {
+  const prefix = namesLanguage ? `${language.name} / ` : '';
+  const loose = navigation.flatMap((node) => (node.kind === 'page' ? [node.page] : []));
+  const groups = navigation.flatMap((node) => (node.kind === 'group' ? [node] : []));
+  const rest = unlisted.filter(({ isHidden }) => !isHidden);
+  return [
+    section(`${prefix}Docs`, loose),
+    ...groups.map((group) => section(prefix + group.title, pagesBelow(group))),
+    section(`${prefix}${language.words.more}`, rest),
+  ].join('');
+}
+
+function pagesBelow(node: NavigationNode): readonly Page[] {
+  return node.kind === 'page' ? [node.page] : node.kind === 'group' ? node.children.flatMap(pagesBelow) : [];
+}
+
+function section(title: string, pages: readonly Page[]): string {
+  const lines = pages
+    .filter(({ isNoindex }) => !isNoindex)
+    .map(({ title: name, twin, description }) => {
+      const about = description === null ? '' : `: ${oneLine(description)}`;
+      return `- [${oneLine(name).replace(/[[\]\\]/g, '\\$&')}](${encodePath(twin)})${about}`;
+    });
+  return lines.length === 0 ? '' : `\n## ${oneLine(title)}\n\n${lines.join('\n')}\n`;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** Bytes of UTF-8, about a quarter of a million tokens: what a model still reads in one go. */
+const FULL_BYTES_MAX = 1024 ** 2;
+
+/** Gathers `llms-full.txt`, all pages in one file, and lets go of it once it is too large to be of use. */
+export class FullText {
+  #parts: string[] | null = [];
+  #bytes = 0;
+
+  add(twin: string): void {
+    this.#bytes += Buffer.byteLength(twin) + 1;
+    if (this.#bytes > FULL_BYTES_MAX) this.#parts = null;
+    this.#parts?.push(twin);
+  }
+
+  /** The whole text, or null where it is too large or there is none. */
+  text(): string | null {
+    return this.#parts === null || this.#parts.length === 0 ? null : this.#parts.join('\n');
+  }
+}

@@ -1,0 +1,24 @@
+import type { SiteSource } from '../../domain/site-source.ts';
+import type { CollectOrder } from '../jobs/orders.ts';
+import type { SiteCrawler } from '../ports.ts';
+
+/**
+ * The source of a site by its settings. Each kind is loaded when it is asked for: rendering Markdown brings much along.
+ */
+export async function openSource(order: CollectOrder, crawler: SiteCrawler): Promise<SiteSource> {
+  const { source, workDir, limits } = order;
+  switch (source.kind) {
+    case 'folder': {
+      const { FolderSource } = await import('./folder-source.ts');
+      return new FolderSource({ path: source.path, workDir, limits });
+    }
+    case 'markdown': {
+      const { MarkdownSource } = await import('../markdown/index.ts');
+      return new MarkdownSource(source.path);
+    }
+    case 'crawl': {
+      const { crawl, ...places } = order;
+      return crawler.source({ ...places, ...crawl, settings: source });
+    }
+  }
+}
