@@ -103,7 +103,7 @@ async function docshelf(url: string, dir: string): Promise<number> {
     },
     hosts: [],
     limits: ARCHIVE_LIMITS,
-    browser: { sandbox: 'auto', tabs: 4, pageMsMax: 30_000, verify: 'off' },
+    browser: { sandbox: 'auto', tabs: 4, pageTimeoutMs: 30_000, verify: 'off' },
     network: { connectTimeoutMs: 10_000, idleTimeoutMs: 30_000, proxy: 'off', caFile: null },
     filesDir,
     workDir: join(dir, 'work'),

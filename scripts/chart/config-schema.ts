@@ -1,11 +1,9 @@
-import { isNotBuilt } from '../../src/config/not-built.ts';
-import { schemaSource } from '../../src/config/schema/index.ts';
-import type { SchemaNode } from '../../src/config/schema-node.ts';
+import { configSchema, type SchemaNode } from '../../src/config/schema-node.ts';
 
 /** A JSON Schema as plain data. */
 export type Schema = { [keyword: string]: unknown };
 
-const source = schemaSource as unknown as SchemaNode;
+const isBuilt = (schema: SchemaNode): boolean => schema['x-not-built'] !== true;
 
 /** What the chart decides itself: the ports and folders that its pods rely on, and what has a value of its own outside `config`. */
 const CHART_OWNED: ReadonlySet<string> = new Set([
@@ -22,6 +20,8 @@ const CHART_OWNED: ReadonlySet<string> = new Set([
   'exportApi.role',
 ]);
 
+const FILE_UNITS: ReadonlySet<unknown> = new Set(['path', 'file']);
+
 /** The regular expressions of helm (RE2) count no further than 1,000; docshelf itself checks the length. */
 const LONG_REPEAT = /\{1,\d{4,}\}/g;
 
@@ -37,11 +37,11 @@ function cut(schema: SchemaNode, key: string): Schema {
       kept.properties = Object.fromEntries(
         Object.entries(value as Record<string, SchemaNode>)
           .map(([name, child]): [string, SchemaNode, string] => [name, child, key === '' ? name : `${key}.${name}`])
-          .filter(([, , path]) => !CHART_OWNED.has(path) && !isNotBuilt(path))
+          .filter(([, child, path]) => !CHART_OWNED.has(path) && isBuilt(child))
           .map(([name, child, path]) => [name, cut(child, path)]),
       );
     } else if (keyword === 'anyOf') {
-      kept.anyOf = (value as SchemaNode[]).map((alternative) => cut(alternative, key));
+      kept.anyOf = (value as SchemaNode[]).filter(isBuilt).map((alternative) => cut(alternative, key));
     } else if (keyword === 'items' || (keyword === 'additionalProperties' && typeof value === 'object')) {
       kept[keyword] = cut(value as SchemaNode, `${key}[]`);
     } else if (keyword === 'pattern') {
@@ -55,16 +55,16 @@ function cut(schema: SchemaNode, key: string): Schema {
 
 /** docshelf's config as the chart takes it under `config`. */
 export function configSchemaOfChart(): Schema {
-  return cut(source, '');
+  return cut(configSchema, '');
 }
 
 /** One section of it, whole, as the chart takes it at its top. */
 export function sectionSchemaOfChart(name: 'deployment' | 'staticExport'): { properties: Record<string, Schema> } {
-  const properties = source.properties?.[name]?.properties ?? {};
+  const properties = configSchema.properties?.[name]?.properties ?? {};
   return {
     properties: Object.fromEntries(
       Object.entries(properties)
-        .filter(([key]) => !isNotBuilt(`${name}.${key}`))
+        .filter(([, child]) => isBuilt(child))
         .map(([key, child]) => [key, cut(child, `${name}.${key}`)]),
     ),
   };
@@ -77,21 +77,21 @@ function* leaves(schema: SchemaNode, key: string): Generator<[string, SchemaNode
   for (const { properties = {} } of sections) {
     for (const [name, child] of Object.entries(properties)) {
       const path = key === '' ? name : `${key}.${name}`;
-      if (!isNotBuilt(path)) yield* leaves(child, path);
+      if (isBuilt(child)) yield* leaves(child, path);
     }
   }
 }
 
 /** Keys that hold a credential: it belongs into a Secret. */
 export function secretKeys(): string[] {
-  return [...leaves(source, '')].filter(([, schema]) => schema['x-unit'] === 'secret').map(([key]) => key);
+  return [...leaves(configSchema, '')].filter(([, schema]) => schema['x-unit'] === 'secret').map(([key]) => key);
 }
 
 /** Keys that name a file, which may come out of a Secret or a ConfigMap. The link's has a value of its own. */
 export function fileKeys(): string[] {
-  return [...leaves(source, '')]
+  return [...leaves(configSchema, '')]
     .filter(
-      ([key, schema]) => schema['x-unit'] === 'path' && /file$/i.test(key) && key !== 'staticExport.bundleUrlFile',
+      ([key, schema]) => FILE_UNITS.has(schema['x-unit']) && /file$/i.test(key) && key !== 'staticExport.bundleUrlFile',
     )
     .map(([key]) => key);
 }

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, type LoadedConfig } from '../config/index.ts';
+import { type Config, ConfigError, type LoadedConfig, pendingRestart } from '../config/index.ts';
 import { type DeployEvent, type Deployment, Inbox } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { FeatureReport } from '../domain/feature.ts';
@@ -13,7 +13,7 @@ import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
 import { ReaderSearch } from './reader-search.ts';
 import { openSiteParts, type SiteParts } from './site-parts.ts';
-import { deploySlice, featureReport, pendingRestart } from './slices.ts';
+import { deploySlice, featureReport } from './slices.ts';
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;

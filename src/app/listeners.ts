@@ -16,6 +16,7 @@ import type { Search } from '../search/index.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
+import { organizationsSlice } from './slices.ts';
 
 export interface ListenerParts {
   /** Config at the start. */
@@ -152,7 +153,7 @@ function accessReader({ current, domain }: ListenerParts) {
     const config = current();
     const name = domain();
     if (made?.config !== config || made.domain !== name) {
-      const organizations = organizationsOf(config.organizations, { domain: name, keys: config.search.keys });
+      const organizations = organizationsOf(organizationsSlice(config), { domain: name, keys: config.search.keys });
       made = { config, domain: name, access: accessOf(organizations) };
     }
     return made.access;

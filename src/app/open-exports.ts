@@ -10,7 +10,7 @@ import type { Logger } from './log.ts';
 import { logFailure, logJobEvent } from './log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
-import { crawlNetworkSlice, exportSlice } from './slices.ts';
+import { archiveLimits, crawlNetworkSlice, exportSlice, organizationsSlice, s3Slice } from './slices.ts';
 
 /** The service side: what the API listener offers of it, and the jobs that run here. */
 export interface Exports {
@@ -63,13 +63,13 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     queue,
     store,
     searchData: await openBundleSearch(config, parts.network),
-    signatures: new Signatures(folder.signatures, () => current().exportApi.signingKey),
+    signatures: new Signatures(folder.signatures, () => current().exportApi.signingKeyFile?.text ?? null),
     siteOf: (job) => siteOf(current(), job),
     jobEntry: threadEntry('./export-thread', import.meta),
     pageThreads: PAGE_THREADS,
     crawlNetwork: () => crawlNetworkSlice(current()),
     browser: () => current().exportApi.browser,
-    limits: () => current().staticExport.limits,
+    limits: () => archiveLimits(current()),
     generator: `docshelf ${parts.programVersion}`,
   };
   const onFault = (error: unknown): void => logFailure(log, 'export', error);
@@ -88,7 +88,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
 
   const retain = async (): Promise<void> => {
     const { retentionMs } = current().exportApi;
-    if (retentionMs === null) return;
+    if (retentionMs === 'none') return;
     await applyRetention({ ...jobOptions, signal: stopping.signal }, Date.now() - retentionMs);
   };
   let retaining: Promise<void> = runsJobs ? retain().catch(onFault) : Promise.resolve();
@@ -124,8 +124,8 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
 }
 
 /** A domain may have gone to another organization since the job was queued, whose site is not for the first one. */
-function siteOf({ organizations }: Config, { organizationId, domain }: Parameters<RunJobOptions['siteOf']>[0]) {
-  const organization = organizations.find(({ id }) => id === organizationId);
+function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOptions['siteOf']>[0]) {
+  const organization = organizationsSlice(config).find(({ id }) => id === organizationId);
   const site = organization?.sites.find((each) => each.domain === domain);
   return site === undefined || site.source === null ? null : { source: site.source, hosts: site.hosts };
 }
@@ -134,8 +134,8 @@ async function openStore(
   { config, publicUrl, log }: ExportsParts,
   dir: string,
 ): Promise<{ store: BundleStore; download: AnswerDownload | null }> {
-  const settings = config.exportApi.store;
-  if (settings.kind === 's3') {
+  const settings = s3Slice(config);
+  if (settings !== null) {
     const { S3BundleStore } = await import('../export/stores/s3-bundle-store.ts');
     // An instance's metadata service is no place to ask behind an air gap.
     const findCredentials = config.deployment.type === 'air-gapped' ? 'environment' : 'anywhere';

@@ -4,6 +4,7 @@ import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-search-maker.ts';
 import { EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
 import type { Network } from './network.ts';
+import { modelSlice } from './slices.ts';
 
 /** The model that docshelf brings along; from `src/app` as from `dist/app`, it lies two folders up. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
@@ -15,8 +16,7 @@ const EMBED_AFTER_MS = 500;
 export function openSearch(config: Config, network: Network, onEvent: (event: SearchEvent) => void): SiteSearch | null {
   const index = openIndex(config, network);
   return (
-    index &&
-    new SiteSearch({ index, isSemantic: config.search.model.kind !== 'off', embedAfterMs: EMBED_AFTER_MS, onEvent })
+    index && new SiteSearch({ index, isSemantic: config.search.model !== 'off', embedAfterMs: EMBED_AFTER_MS, onEvent })
   );
 }
 
@@ -40,12 +40,13 @@ export async function openBundleSearch(config: Config, network: Network): Promis
   if (!enabled) return null;
   const { BundleSearchMaker } = await import('../search/bundle-search-maker.ts');
   return new BundleSearchMaker({
-    model: model.kind === 'off' ? null : modelOf(config, network, modelFolderOf(config)),
+    model: model === 'off' ? null : modelOf(config, network, modelFolderOf(config)),
     cacheDir: join(config.storage.dir, 'vectors'),
   });
 }
 
-function modelFolderOf({ search: { model } }: Config): string | null {
+function modelFolderOf(config: Config): string | null {
+  const model = modelSlice(config);
   if (model.kind === 'builtin') return BUILTIN_MODEL;
   return model.kind === 'folder' ? model.folder : null;
 }
@@ -64,7 +65,7 @@ function modelOf(config: Config, network: Network, folder: string | null): () =>
 }
 
 async function connect(config: Config, network: Network): Promise<Model> {
-  const { model } = config.search;
+  const model = modelSlice(config);
   if (model.kind !== 'endpoint') throw new Error(`no embedder for search.model ${model.kind}`);
   const { EmbeddingEndpoint } = await import('../search/semantic/embedding-endpoint.ts');
   const embedder = await EmbeddingEndpoint.connect(await network.client(), model, new AbortController().signal);

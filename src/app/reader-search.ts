@@ -40,12 +40,12 @@ export class ReaderSearch implements Search {
 
   async #open(config: Config, domain: string): Promise<Search> {
     const { local, network, onFault } = this.#options;
-    const { hosted } = config.features.search;
-    if (hosted === null) return local;
+    const { discoveryUrl, keyFile } = config.features.search;
+    if (discoveryUrl === null || keyFile === null) return local;
     const { HostedSearch } = await import('../search/hosted/hosted-search.ts');
     return new HostedSearch({
       client: await network.client(),
-      settings: { discoveryUrl: hosted.discoveryUrl, key: hosted.key, domain },
+      settings: { discoveryUrl, key: keyFile.text, domain },
       local,
       onFault,
     });

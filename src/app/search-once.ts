@@ -28,7 +28,7 @@ export async function searchOnce(
   const release = { digest, releaseDir: store.folderOf(digest), trailingSlash: info.trailingSlash };
   try {
     await index.open(release);
-    if (config.search.model.kind !== 'off') {
+    if (config.search.model !== 'off') {
       await index.embed(release, () => undefined, AbortSignal.timeout(VECTORS_MS_MAX)).catch(() => undefined);
     }
     return (await index.search(release, request, label)).results;

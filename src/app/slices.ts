@@ -1,94 +1,133 @@
-import type { Config } from '../config/index.ts';
+import { type Config, valueAt } from '../config/index.ts';
 import type { DeploySettings } from '../deploy/index.ts';
 import type { CrawlNetwork } from '../domain/crawl.ts';
-import { type FeatureReport, reportFeatures } from '../domain/feature.ts';
+import { FEATURES, type FeatureReport, type FeatureWishes, reportFeatures } from '../domain/feature.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits } from '../domain/limits.ts';
+import type { Organization, SourceSettings } from '../domain/organization.ts';
+import type { Secret } from '../domain/secret.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
 import type { HttpClientSettings } from '../net/http-client.ts';
 
 /** The config, cut into the slice that each room takes. */
 
-export function deploySlice({ deployment, staticExport, network }: Config): DeploySettings {
+export function deploySlice(config: Config): DeploySettings {
+  const { deployment, staticExport, network } = config;
+  const { enabled, version, sha256, preload, keep, limits } = staticExport;
   return {
-    enabled: staticExport.enabled,
-    link: staticExport.bundleUrl,
-    version: staticExport.version,
-    sha256: staticExport.sha256,
-    signature: signatureSlice(staticExport.signature),
-    preload: { dir: staticExport.preload, mayBeMissing: staticExport.preloadIsDefault },
-    keep: staticExport.keep,
+    enabled,
+    version,
+    sha256,
+    preload,
+    keep,
+    link: bundleLink(config),
+    signature: signatureSlice(config),
     domain: deployment.domain,
-    limits: staticExport.limits,
-    bundleBytesMax: staticExport.bundleBytesMax,
+    limits: archiveLimits(config),
+    bundleBytesMax: limits.bundleBytesMax,
     fetchRetriesMax: network.retries,
-    renew: staticExport.renew,
+    renew: renewSlice(config),
   };
 }
 
-function signatureSlice({ url, ...others }: Config['staticExport']['signature']): DeploySettings['signature'] {
-  return { ...others, link: url };
+/** The link, wherever it stands. */
+export function bundleLink({ staticExport }: Config): Secret | null {
+  return staticExport.bundleUrl ?? staticExport.bundleUrlFile?.text ?? null;
+}
+
+export function archiveLimits({ staticExport }: Config): ArchiveLimits {
+  const { bundleBytesMax: _, ...limits } = staticExport.limits;
+  return { ...ARCHIVE_LIMITS, ...limits };
+}
+
+export function signatureSlice({ staticExport }: Config): DeploySettings['signature'] {
+  const { required, publicKeys, file, url } = staticExport.signature;
+  return {
+    required,
+    publicKeys: publicKeys.map((key) => (typeof key === 'string' ? key : key.text.reveal())),
+    text: file?.text.reveal() ?? null,
+    link: url,
+  };
+}
+
+/** Null where nothing asks for it. That an address has its key is a rule of the config. */
+export function renewSlice({ staticExport, deployment }: Config): DeploySettings['renew'] {
+  const { apiUrl, keyFile, domain, ...renew } = staticExport.renew;
+  if (apiUrl === null || keyFile === null) return null;
+  return { apiUrl, key: keyFile.text, domain: domain ?? deployment.domain, ...renew };
 }
 
 export function httpClientSlice({ deployment, network }: Config): HttpClientSettings {
+  const { connectTimeoutMs, idleTimeoutMs, totalTimeoutMs, redirectsMax, caFile, allowedHosts, allowPrivate } = network;
   return {
-    connectTimeoutMs: network.connectTimeoutMs,
-    idleTimeoutMs: network.idleTimeoutMs,
-    totalTimeoutMs: network.totalTimeoutMs,
-    redirectsMax: network.redirectsMax,
+    connectTimeoutMs,
+    idleTimeoutMs,
+    totalTimeoutMs,
+    redirectsMax,
+    caFile,
+    allowedHosts,
+    allowPrivate,
     proxy: typeof network.proxy === 'string' ? network.proxy : network.proxy.reveal(),
-    caFile: network.caFile,
-    allowedHosts: network.allowedHosts,
     // Behind an air gap only what is named may be asked; elsewhere naming nothing means any host.
     allowNone: deployment.type === 'air-gapped' && network.allowedHosts.length === 0,
-    allowPrivate: network.allowPrivate,
   };
 }
 
-export function crawlNetworkSlice({ network }: Config): CrawlNetwork {
-  return {
-    connectTimeoutMs: network.connectTimeoutMs,
-    idleTimeoutMs: network.idleTimeoutMs,
-    proxy: typeof network.proxy === 'string' ? network.proxy : network.proxy.reveal(),
-    caFile: network.caFile,
-  };
+export function crawlNetworkSlice(config: Config): CrawlNetwork {
+  const { connectTimeoutMs, idleTimeoutMs, proxy, caFile } = httpClientSlice(config);
+  return { connectTimeoutMs, idleTimeoutMs, proxy, caFile };
 }
 
 export function exportSlice({ exportApi }: Config): JobRunnerSettings & ExportSettings {
-  const { concurrency, deadlineMs, leaseMs, linkTtlMs, queuedMax } = exportApi;
-  return { concurrency, deadlineMs, leaseMs, linkTtlMs, queuedMax };
+  const { concurrency, deadlineMs, queue, linkTtlMs, queuedMax } = exportApi;
+  return { concurrency, deadlineMs, leaseMs: queue.leaseMs, linkTtlMs, queuedMax };
+}
+
+/** Null: bundles are kept on disk. That there is a bucket is a rule of the config. */
+export function s3Slice({ exportApi: { store } }: Config) {
+  const { bucket, region, endpoint, pathStyle, prefix, accessKeyId, secretAccessKey, caFile } = store;
+  if (store.kind === 'disk' || bucket === null) return null;
+  const credentials = accessKeyId === null || secretAccessKey === null ? null : { accessKeyId, secretAccessKey };
+  return { bucket, region, endpoint, pathStyle, prefix: prefix ?? '', credentials, caFile };
+}
+
+/** What computes meanings: the model of `models/`, none (keywords only), a folder, or an embeddings endpoint. */
+export type ModelSlice =
+  | { readonly kind: 'builtin' | 'off' }
+  | { readonly kind: 'folder'; readonly folder: string }
+  | { readonly kind: 'endpoint'; readonly url: string; readonly model: string; readonly key: Secret | null };
+
+export function modelSlice({ search: { model } }: Config): ModelSlice {
+  if (model === 'builtin' || model === 'off') return { kind: model };
+  if (typeof model === 'string') return { kind: 'folder', folder: model };
+  return { kind: 'endpoint', url: model.url, model: model.model, key: model.keyFile?.text ?? null };
+}
+
+/** The organizations of the config; empty where docshelf's own is to own the deployment's domain. */
+export function organizationsSlice({ organizations }: Config): readonly Organization[] {
+  return organizations.map(({ id, plan, domains, keys }) => ({
+    id,
+    plan,
+    keys,
+    sites: Object.entries(domains).map(([domain, { hosts, source }]) => ({ domain, hosts, source: sourceOf(source) })),
+  }));
+}
+
+type ConfiguredSource = Config['organizations'][number]['domains'][string]['source'];
+
+/** That a source has what its kind reads is a rule of the config; without one the site is only searched. */
+function sourceOf(source: ConfiguredSource): SourceSettings | null {
+  if (source === null) return null;
+  const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits } = source;
+  if (kind !== 'crawl') return path === null ? null : { kind, path };
+  if (url === null) return null;
+  const render = source.render === 'none' ? null : { scripts: source.scripts };
+  return { kind, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits, render };
 }
 
 export function featureReport(config: Config, domain: string): FeatureReport {
-  const { features, staticExport, search, deployment } = config;
-  return reportFeatures(deployment.type, domain, {
-    search: features.search.enabled,
-    assistant: features.assistant.enabled,
-    analytics: features.analytics.enabled,
-    apiPlayground: features.apiPlayground.enabled,
-    staticExport: staticExport.enabled,
-    localSearch: search.enabled,
+  const wishes = FEATURES.map(({ id, key }) => {
+    const path = key.endsWith('.enabled') ? key : `${key}.enabled`;
+    return [id, valueAt(config, path.split('.'))];
   });
-}
-
-/** Settings that a running daemon cannot change: asked for by a reload, they wait for a restart. */
-const NEEDS_RESTART: readonly [key: string, read: (config: Config) => unknown][] = [
-  ['server.host', (config) => config.server.host],
-  ['server.port', (config) => config.server.port],
-  ['server.cacheBytes', (config) => config.server.cacheBytes],
-  ['server.trustedProxies', (config) => config.server.trustedProxies.join()],
-  ['admin.host', (config) => config.admin.host],
-  ['admin.port', (config) => config.admin.port],
-  ['api.host', (config) => config.api.host],
-  ['api.port', (config) => config.api.port],
-  ['storage.dir', (config) => config.storage.dir],
-  ['search.enabled', (config) => config.search.enabled],
-  ['search.model', (config) => JSON.stringify(config.search.model)],
-  ['exportApi.enabled', (config) => config.exportApi.enabled],
-  ['exportApi.role', (config) => config.exportApi.role],
-  ['exportApi.store', (config) => JSON.stringify(config.exportApi.store)],
-  ['log.format', (config) => config.log.format],
-];
-
-/** The keys in which two configs differ and that a restart has to bring about. */
-export function pendingRestart(running: Config, wanted: Config): string[] {
-  return NEEDS_RESTART.filter(([, read]) => read(running) !== read(wanted)).map(([key]) => key);
+  return reportFeatures(config.deployment.type, domain, Object.fromEntries(wishes) as FeatureWishes);
 }

@@ -1,23 +1,37 @@
 import { isIP } from 'node:net';
 import { parseOciReference } from '../domain/oci-reference.ts';
+import type { TextRule } from './schema-node.ts';
 
-/** Whether the text is a URL of one of the protocols (`https:`). */
-export function isUrl(text: string, protocols: readonly string[]): boolean {
+/** The formats that rows name, by their name in the schema. */
+export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
+  'http-url': (text) => isUrl(text, ['http:', 'https:']),
+  link: isLink,
+  'bundle-link': isBundleLink,
+  cidr: isNetwork,
+};
+
+/** True for text that meets a row's pattern and format. */
+export function fits(text: string, { pattern, format }: TextRule): boolean {
+  if (pattern !== undefined && !new RegExp(pattern).test(text)) return false;
+  return format === undefined || FORMATS[format]?.(text) === true;
+}
+
+function isUrl(text: string, protocols: readonly string[]): boolean {
   return URL.canParse(text) && protocols.includes(new URL(text).protocol);
 }
 
-/** Whether the text is a link to a file. */
-export function isLink(text: string): boolean {
+/** True for a link to a file. */
+function isLink(text: string): boolean {
   return isUrl(text, ['http:', 'https:', 'file:']);
 }
 
-/** Whether the text is a link that a bundle can be fetched from. */
+/** True for a link that a bundle can be fetched from. */
 export function isBundleLink(text: string): boolean {
   return isLink(text) || parseOciReference(text) !== null;
 }
 
-/** Whether the text is an IP address, or a network in CIDR notation. */
-export function isNetwork(text: string): boolean {
+/** True for an IP address, and for a network in CIDR notation. */
+function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIP(address);
   if (family === 0 || rest.length > 0) return false;

@@ -1,32 +1,22 @@
 import { dirname } from 'node:path';
-import { buildConfig } from './build-config.ts';
-import type { LoadedConfig } from './config.ts';
+import { Secret } from '../domain/secret.ts';
+import { decode, deepFreeze, type LoadedConfig, valueAt } from './decode.ts';
 import { ConfigError, type ConfigFault } from './faults.ts';
 import { readNamedFiles } from './named-files.ts';
 import { findNotBuilt } from './not-built.ts';
-import { readOrganizationsFile } from './organizations-file.ts';
-import { readConfigFile } from './read-config-file.ts';
-import { readEnvironment } from './read-environment.ts';
-import { readFlags } from './read-flags.ts';
-import { findRepeatedNames } from './repeated-names.ts';
+import { findOrganizationFaults } from './organization-rules.ts';
+import { readConfigFile, readOrganizationsFile } from './read-config-file.ts';
+import { readEnvironment, readFlags } from './read-environment.ts';
 import { findBrokenRules } from './rules.ts';
-import { configSchema, listKeys } from './schema-node.ts';
+import type { Config } from './schema/index.ts';
+import { configSchema, listKeys, listRestartKeys } from './schema-node.ts';
 import { Settings } from './setting.ts';
-import { checkSourceSecrets } from './source-secrets.ts';
-import { findUselessSources } from './useless-sources.ts';
 import { validate } from './validate.ts';
-import { loadValues, treeOf } from './values.ts';
 
-export type {
-  Config,
-  FeatureConfig,
-  HostedSearchConfig,
-  LoadedConfig,
-  S3StoreConfig,
-  SearchModelConfig,
-} from './config.ts';
+export { type LoadedConfig, valueAt } from './decode.ts';
 export { ConfigError, type ConfigFault } from './faults.ts';
 export { type PrintedConfig, type PrintedSetting, printConfig } from './print.ts';
+export type { Config } from './schema/index.ts';
 
 export interface LoadOptions {
   /** `--config`; null: `DOCSHELF_CONFIG`, else `./config.yaml` if it is there, else no file. */
@@ -43,7 +33,7 @@ export function jsonSchema(): object {
 }
 
 /**
- * Loads the config: file and environment and flags -> settings -> checked -> values -> one frozen Config.
+ * Loads the config: file and environment and flags -> settings -> checked -> decoded -> one frozen Config.
  *
  * Relative paths, from wherever they come, begin at the config file's folder, or at `cwd` where there is no file.
  *
@@ -63,21 +53,18 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
   // What has a fault of its own is left out of all further checks, so that no fault is told twice.
   const sound = all.without(validation.faulty);
-  const values = loadValues(sound, baseDir);
-  const namedFiles = await readNamedFiles(sound, values);
-  const sourceSecrets = await checkSourceSecrets(sound, values);
+  const { config, named: paths } = decode(sound, baseDir);
+  const namedFiles = await readNamedFiles(paths);
 
   const faults: ConfigFault[] = [
     ...file.faults,
     ...environment.faults,
     ...organizations.faults,
     ...validation.faults,
-    ...findBrokenRules(sound, values, validation.faulty),
-    ...findRepeatedNames(sound, values),
-    ...findUselessSources(sound, values),
-    ...findNotBuilt(sound, values, loadValues(new Settings([]), baseDir)),
+    ...findBrokenRules(sound, config, validation.faulty),
+    ...findOrganizationFaults(sound, config),
+    ...findNotBuilt(sound),
     ...namedFiles.faults,
-    ...sourceSecrets.faults,
   ];
   const watchedFiles = [
     ...new Set([
@@ -85,13 +72,25 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
       ...environment.files,
       ...organizations.files,
       ...namedFiles.files,
-      ...sourceSecrets.files,
     ]),
   ];
   if (faults.length > 0) throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles);
 
   const origins = new Map(listKeys().map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
-  const preloadIsDefault = origins.get('staticExport.preload') === 'default';
-  const config = buildConfig(treeOf(values), { ...namedFiles, preloadIsDefault });
-  return { config, file: file.path, origins, values, watchedFiles };
+  return { config: deepFreeze(config), file: file.path, origins, watchedFiles };
+}
+
+/** The keys and sections in which two configs differ and that a restart has to bring about. */
+export function pendingRestart(running: Config, wanted: Config): string[] {
+  return listRestartKeys()
+    .filter(({ path }) => revealed(valueAt(running, path)) !== revealed(valueAt(wanted, path)))
+    .map(({ path }) => path.join('.'));
+}
+
+/** For comparison only: secrets are in it. */
+function revealed(value: unknown): string {
+  return JSON.stringify(value, function reveal(this: Record<string, unknown>, key, text: unknown) {
+    const held = this[key];
+    return held instanceof Secret ? held.reveal() : text;
+  });
 }

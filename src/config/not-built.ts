@@ -1,38 +1,50 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { ConfigFault } from './faults.ts';
-import type { Settings } from './setting.ts';
-import { type KeyValues, valueAt } from './values.ts';
+import { childOf, configSchema, type SchemaNode, typesOf } from './schema-node.ts';
+import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
+import { parseDuration, parseSize } from './units.ts';
 
-/** What the config knows and this version does not do yet: keys, or sections for all keys in them. Building something deletes its row. */
-const NOT_BUILT: readonly string[] = [
-  'server.basePath',
-  'server.workers',
-  'server.tls',
-  'staticExport.minVersion',
-  'features.enforce',
-  'features.search.origins',
-  'features.assistant.origins',
-  'features.analytics.origins',
-  'features.apiPlayground.origins',
-  'search.widget',
-  'search.mcp',
-  'exportApi.queue.url',
-  'exportApi.queue.kind',
-];
-
-/** Whether this version does not honour a key. */
-export function isNotBuilt(key: string): boolean {
-  return NOT_BUILT.some((row) => key === row || key.startsWith(`${row}.`));
+/** A fault for every setting that asks for what a row says is not built yet: accepted and ignored would be a lie. */
+export function findNotBuilt(settings: Settings): ConfigFault[] {
+  return settings.all().flatMap((setting) => {
+    let [schema, isNotBuilt]: [SchemaNode | undefined, boolean] = [configSchema, false];
+    for (const key of setting.path) {
+      schema = childOf(schema, key);
+      isNotBuilt ||= schema?.['x-not-built'] === true;
+    }
+    if (schema === undefined) return [];
+    const asked = isNotBuilt ? { ...schema, 'x-not-built': true as const } : schema;
+    return pathsNotBuilt(setting.value, asked, setting.path).map((path) => faultAt(path, setting));
+  });
 }
 
-/** A fault for every setting that asks for what is not built yet: accepted and ignored would be a lie. */
-export function findNotBuilt(settings: Settings, values: KeyValues, defaults: KeyValues): ConfigFault[] {
-  const faults: ConfigFault[] = [];
-  for (const { path, where } of settings.all()) {
-    const key = path.join('.');
-    if (!isNotBuilt(key) || isDeepStrictEqual(valueAt(values, key), valueAt(defaults, key))) continue;
-    const message = `${key} is not built yet in this version of docshelf; remove it`;
-    faults.push({ code: 'config_not_built', message, key, where });
+function faultAt(path: readonly string[], { places, where }: Setting): ConfigFault {
+  const pointer = pointerOf(path);
+  const key = dottedOf(pointer);
+  const message = `${key} is not built yet in this version of docshelf; remove it`;
+  return { code: 'config_not_built', message, key, where: places.get(pointer) ?? where };
+}
+
+/** The places in a valid value that ask for it. A default asks for nothing, however it is written. */
+function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string[]): string[][] {
+  const alternative = schema.anyOf?.find((each) => each['x-not-built'] && takes(each, value));
+  if (schema['x-not-built'] || alternative !== undefined) {
+    return textOf(value, schema) === textOf(schema.default, schema) ? [] : [[...path]];
   }
-  return faults;
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => pathsNotBuilt(item, schema.items ?? {}, [...path, String(index)]));
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) =>
+    pathsNotBuilt(child, childOf(schema, key) ?? {}, [...path, key]),
+  );
+}
+
+/** The same text for values that mean the same. */
+function textOf(value: unknown, { 'x-unit': unit }: SchemaNode): string | undefined {
+  const bare = unit === 'ms' ? parseDuration(value) : unit === 'bytes' ? parseSize(value) : null;
+  return JSON.stringify(bare ?? value);
+}
+
+function takes(schema: SchemaNode, value: unknown): boolean {
+  return schema.enum?.includes(value as string) ?? typesOf(schema).has(typeof value);
 }

@@ -1,6 +1,7 @@
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
-import type { LoadedConfig } from './config.ts';
-import { listKeys } from './schema-node.ts';
+import { type LoadedConfig, valueAt } from './decode.ts';
+import { NamedFile, NamedFolder } from './named-files.ts';
+import { childOf, listKeys, mapOf, nameOf, type SchemaNode } from './schema-node.ts';
 
 /** One key for a person: what holds, and who says so. */
 export interface PrintedSetting {
@@ -18,24 +19,33 @@ export interface PrintedConfig {
 }
 
 /** The effective values and where each came from. Sizes are bytes, durations milliseconds; secrets are `[redacted]`. */
-export function printConfig(loaded: LoadedConfig): PrintedConfig {
-  const printed = listKeys().map(({ path }) => {
+export function printConfig({ config, file, origins }: LoadedConfig): PrintedConfig {
+  const printed = listKeys().map(({ path, schema }) => {
     const key = path.join('.');
-    return { key, value: publicValue(key, loaded.values.get(key)), origin: loaded.origins.get(key) ?? 'default' };
+    return { key, value: publicValue(valueAt(config, path), schema), origin: origins.get(key) ?? 'default' };
   });
   return {
-    file: loaded.file,
+    file,
     rows: printed.map(({ key, value, origin }) => ({ key, value: asText(value), origin })),
     settings: Object.fromEntries(printed.map(({ key, value, origin }) => [key, { value, origin }])),
   };
 }
 
-/** `network.proxy` is a secret only in its user part; its words say nothing about anyone. */
-function publicValue(key: string, value: unknown): unknown {
-  if (!(value instanceof Secret)) return value ?? null;
-  if (key !== 'network.proxy') return value.toString();
-  const proxy = value.reveal();
-  return proxy === 'env' || proxy === 'off' ? proxy : linkWithoutSecrets(proxy);
+/** Under the names that are written; what has no value is left out of maps. */
+function publicValue(value: unknown, schema: SchemaNode): unknown {
+  // A proxy is a secret only in its user part.
+  if (value instanceof Secret) return schema['x-shown'] === 'link' ? linkWithoutSecrets(value.reveal()) : `${value}`;
+  if (Array.isArray(value)) return value.map((item) => publicValue(item, schema.items ?? {}));
+  if (value instanceof NamedFile || value instanceof NamedFolder) return value.toJSON();
+  if (typeof value !== 'object' || value === null) return value;
+  const { properties } = mapOf(schema);
+  const keys = properties === undefined ? Object.keys(value) : Object.keys(properties);
+  const shown = keys.flatMap((key) => {
+    const child = childOf(schema, key) ?? {};
+    const inner = (value as Record<string, unknown>)[nameOf(key, child)];
+    return inner === null ? [] : [[key, publicValue(inner, child)]];
+  });
+  return Object.fromEntries(shown);
 }
 
 function asText(value: unknown): string {

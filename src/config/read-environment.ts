@@ -1,9 +1,16 @@
 import { resolve } from 'node:path';
-import { coerceText } from './coerce-text.ts';
 import type { ConfigFault } from './faults.ts';
 import { nearestOf } from './nearest.ts';
 import { readText, stateOf } from './read-text.ts';
-import { environmentName, type KeySpec, listKeys, listSections } from './schema-node.ts';
+import {
+  environmentName,
+  type KeySpec,
+  listKeys,
+  listSections,
+  type SchemaNode,
+  schemaAt,
+  typesOf,
+} from './schema-node.ts';
 import { type Setting, settingsOf } from './setting.ts';
 
 /** A value, not a document: keys and certificates are named by path. */
@@ -70,6 +77,20 @@ export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): 
   return { settings, faults, files };
 }
 
+/** The settings of command-line flags, dotted key to value; texts are read as in the environment. */
+export async function readFlags(flags: Readonly<Record<string, unknown>>): Promise<Setting[]> {
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+  const settings: Setting[] = [];
+  for (const [dotted, value] of given) {
+    const path = dotted.split('.');
+    const schema = schemaAt(path);
+    const [typed] =
+      typeof value === 'string' && schema !== undefined ? await coerceText([{ schema, text: value }]) : [value];
+    settings.push(...settingsOf(typed, { where: 'flag', places: new Map() }, path));
+  }
+  return settings;
+}
+
 /** The variables that name keys, the outer ones first so that the inner ones hold; faults for all others. */
 function recogniseAll(names: readonly string[]): { variables: Variable[]; faults: ConfigFault[] } {
   const known = new Map<string, KeySpec>();
@@ -112,4 +133,47 @@ function setTwice(key: KeySpec, first: string, second: string): ConfigFault {
     key: dotted,
     where: `environment ${second}`,
   };
+}
+
+interface Written {
+  readonly schema: SchemaNode;
+  readonly text: string;
+}
+
+/**
+ * Texts as values of the types that their keys take: `8080` a number, `true` a boolean, `[…]` and `{…}` JSON. Text that is of no
+ * such type stays text, for the validation to judge.
+ */
+async function coerceText(written: readonly Written[]): Promise<unknown[]> {
+  const values: unknown[] = written.map(({ schema, text }) => parseJson(text, typesOf(schema)));
+  const texts = Object.fromEntries([...values.entries()].filter(([, value]) => typeof value === 'string'));
+  if (Object.keys(texts).length === 0) return values;
+  // Imported here, because its import alone costs 19 ms of CPU and most starts on a bare machine need none of it.
+  const { envSchema } = await import('env-schema');
+  const coerced: Record<string, unknown> = envSchema({
+    // env-schema drops what its schema does not name and writes into the schema: names were checked before, and
+    // this schema is made for this one call.
+    schema: { type: 'object', properties: Object.fromEntries(Object.keys(texts).map(propertyOf)) },
+    env: false,
+    data: texts,
+  });
+  for (const [index, value] of Object.entries(coerced)) values[Number(index)] = value;
+  return values;
+
+  function propertyOf(index: string): [string, object] {
+    const types = typesOf(written[Number(index)]?.schema);
+    const scalars = ['integer', 'boolean'].filter((type) => types.has(type));
+    return [index, { anyOf: [...scalars, 'string'].map((type) => ({ type })) }];
+  }
+}
+
+/** Lists and maps are written as JSON. What is no JSON stays text. */
+function parseJson(text: string, types: ReadonlySet<string>): unknown {
+  const looksLikeJson = (types.has('array') && /^\s*\[/.test(text)) || (types.has('object') && /^\s*\{/.test(text));
+  if (!looksLikeJson) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

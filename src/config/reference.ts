@@ -1,6 +1,5 @@
-import { expectationOf } from './expectation.ts';
-import { isNotBuilt } from './not-built.ts';
-import { configSchema, environmentName, listKeys, type SchemaNode } from './schema-node.ts';
+import { expectationOf } from './explain-errors.ts';
+import { configSchema, environmentName, type KeySpec, listKeys, schemaAt } from './schema-node.ts';
 
 const INTRODUCTION = `# Config reference
 
@@ -27,29 +26,32 @@ of its variable; \`docshelf config check\` does nothing else, \`docshelf config 
 
 /** The text of `docs/config.md`: every key with its type, default and environment variable. */
 export function configReference(): string {
-  const sections = Object.entries(configSchema.properties ?? {}).map(([name, schema]) =>
-    sectionReference(name, schema),
-  );
-  return `${INTRODUCTION}\n${sections.join('\n')}`;
+  const sections = Map.groupBy(listKeys(), ({ path }) => path[0] ?? '');
+  return `${INTRODUCTION}\n${[...sections].map(([name, keys]) => sectionReference(name, keys)).join('\n')}`;
 }
 
-function sectionReference(name: string, schema: SchemaNode): string {
-  const rows = listKeys(schema, [name]).map(({ path, schema: key }) => {
-    const dotted = path.join('.');
+function sectionReference(name: string, keys: readonly KeySpec[]): string {
+  const rows = keys.map(({ path, schema }) => {
+    // What is said of a section holds for its keys.
+    const chain = path.map((_, index) => schemaAt(path.slice(0, index + 1)));
+    const notes = [
+      schema.description ?? '',
+      ...(chain.some((each) => each?.['x-restart']) ? ['A change needs a restart.'] : []),
+      ...(chain.some((each) => each?.['x-not-built']) ? ['*Not built yet in this version.*'] : []),
+    ];
+    const usual = typeof schema.default === 'string' ? schema.default : JSON.stringify(schema.default);
     const cells = [
-      `\`${dotted}\``,
-      expectationOf(key),
-      key.default === undefined
-        ? ''
-        : `\`${typeof key.default === 'string' ? key.default : JSON.stringify(key.default)}\``,
+      `\`${path.join('.')}\``,
+      expectationOf(schema),
+      usual === undefined ? '' : `\`${usual}\``,
       `\`${environmentName(path)}\``,
-      `${key.description ?? ''}${isNotBuilt(dotted) ? ' *Not built yet in this version.*' : ''}`,
+      notes.join(' '),
     ];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   });
   return `## ${name}
 
-${schema.description ?? ''}
+${configSchema.properties?.[name]?.description ?? ''}
 
 | key | value | default | environment variable | what it does |
 |---|---|---|---|---|

@@ -1,10 +1,21 @@
 import document from './config.schema.json' with { type: 'json' };
 
-/**
- * How the written value becomes the loaded one: bytes and milliseconds are numbers, a path absolute, a secret a Secret. A
- * word or path is a path unless it is one of the words of an alternative, or of their form.
- */
-export type Unit = 'bytes' | 'ms' | 'path' | 'secret' | 'word-or-path';
+/** How the written value becomes the one in `Config`. A word that one of several alternatives names stays as it is. */
+export type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
+
+export interface TextRule {
+  readonly pattern?: string;
+  readonly format?: string;
+}
+
+/** What a file must hold, white space around it left out; `expects` follows "it does not hold". */
+export interface Contents extends TextRule {
+  readonly expects?: string;
+  readonly bytesMax?: number;
+}
+
+/** What doctor looks at: who may read a secret, when certificates end. */
+export type FileKind = 'file' | 'secret' | 'certificates';
 
 /** The part of JSON Schema that `schema/` writes, as plain data. */
 export interface SchemaNode {
@@ -23,10 +34,19 @@ export interface SchemaNode {
   /** What a person is told to write, where the rest of the schema does not say it. */
   readonly 'x-expects'?: string;
   readonly 'x-unit'?: Unit;
+  /** What the key's name ends with in `Config`: `Ms`, `Max`. */
+  readonly 'x-suffix'?: string;
   /** Bounds of a size or duration, written as one. */
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
   /** The key that a bare `true` or `false` in place of the section stands for. */
   readonly 'x-shorthand'?: string;
+  /** What the path leads to. It must be there, the default of a folder aside. */
+  readonly 'x-names'?: 'folder' | FileKind;
+  readonly 'x-holds'?: Contents;
+  /** A secret of which a link's host and path are printed. */
+  readonly 'x-shown'?: 'link';
+  readonly 'x-restart'?: true;
+  readonly 'x-not-built'?: true;
 }
 
 /** The JSON Schema of the config: what docshelf checks with is what an editor checks with. */
@@ -39,11 +59,21 @@ export function sectionOf(schema: SchemaNode | undefined): SchemaNode | null {
   return schema.anyOf?.find((alternative) => alternative.properties !== undefined) ?? null;
 }
 
+/** The alternative that is a map, or the schema itself. */
+export function mapOf(schema: SchemaNode): SchemaNode {
+  return schema.anyOf?.find(({ type }) => type === 'object') ?? schema;
+}
+
 /** The schema of one key of a section or map; undefined for a key that the schema does not know. */
 export function childOf(schema: SchemaNode | undefined, key: string): SchemaNode | undefined {
-  const whole = schema?.anyOf?.find((alternative) => alternative.type === 'object') ?? schema;
-  if (whole?.properties !== undefined && Object.hasOwn(whole.properties, key)) return whole.properties[key];
-  return typeof whole?.additionalProperties === 'object' ? whole.additionalProperties : undefined;
+  const { properties, additionalProperties } = schema === undefined ? {} : mapOf(schema);
+  if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key];
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+}
+
+/** A key's name in `Config`. */
+export function nameOf(key: string, schema: SchemaNode): string {
+  return `${key}${schema['x-suffix'] ?? ''}`;
 }
 
 /** The schema of a key or section of the config; undefined for one that it does not know. */
@@ -70,6 +100,13 @@ export function listKeys(schema: SchemaNode = configSchema, path: readonly strin
   const section = sectionOf(schema);
   if (section?.properties === undefined) return [{ path, schema }];
   return Object.entries(section.properties).flatMap(([key, child]) => listKeys(child, [...path, key]));
+}
+
+/** Every key and section that a running daemon cannot change. */
+export function listRestartKeys(schema: SchemaNode = configSchema, path: readonly string[] = []): KeySpec[] {
+  if (schema['x-restart']) return [{ path, schema }];
+  const children = Object.entries(sectionOf(schema)?.properties ?? {});
+  return children.flatMap(([key, child]) => listRestartKeys(child, [...path, key]));
 }
 
 /** Every section, the outermost first; the top itself left out. */

@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { explainErrors } from './explain-errors.ts';
 import { type ConfigFault, FAULTS_MAX } from './faults.ts';
-import { isBundleLink, isLink, isNetwork, isUrl } from './formats.ts';
+import { FORMATS } from './formats.ts';
 import { unknownKeySentence } from './nearest.ts';
 import { schemaAt, sectionOf } from './schema-node.ts';
 import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
@@ -72,11 +72,7 @@ function createAjv(): Ajv {
     // Optimising the generated code costs more than running it once.
     code: { optimize: false },
   });
-  ajv.addFormat('http-url', (text) => isUrl(text, ['http:', 'https:']));
-  ajv.addFormat('link', isLink);
-  ajv.addFormat('bundle-link', isBundleLink);
-  ajv.addFormat('proxy', (text) => text === 'env' || text === 'off' || isUrl(text, ['http:', 'https:']));
-  ajv.addFormat('cidr', isNetwork);
+  for (const [name, holds] of Object.entries(FORMATS)) ajv.addFormat(name, holds);
   ajv.addKeyword({
     keyword: 'x-bounds',
     validate: (bounds: { min: string; max: string }, written: unknown) => {

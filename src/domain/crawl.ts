@@ -32,7 +32,7 @@ export interface BrowserSettings {
   /** Pages that are rendered at once. */
   readonly tabs: number;
   /** Time for one page; half of it to load, a sixth to settle. */
-  readonly pageMsMax: number;
+  readonly pageTimeoutMs: number;
   /** Proof of the written site in the browser, where one is installed. */
   readonly verify: 'auto' | 'off';
 }

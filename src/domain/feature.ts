@@ -2,41 +2,70 @@ import type { DeploymentType } from './deployment.ts';
 
 /** The feature table of contract section 4, and what holds of it in one deployment. */
 
-export const FEATURE_IDS = [
-  'search',
-  'assistant',
-  'analytics',
-  'apiPlayground',
-  'staticExport',
-  'localSearch',
-] as const;
-export type FeatureId = (typeof FEATURE_IDS)[number];
 export type FeatureSupport = 'available' | 'configurable' | 'unavailable';
 
-interface FeatureRow {
+interface FeatureRow extends Readonly<Record<DeploymentType, FeatureSupport>> {
+  readonly id: string;
   readonly name: string;
-  readonly support: Readonly<Record<DeploymentType, FeatureSupport>>;
+  /** The config key that turns it on or off. */
+  readonly key: string;
 }
 
-const row = (
-  name: string,
-  cloud: FeatureSupport,
-  clientHosted: FeatureSupport,
-  airGapped: FeatureSupport,
-): FeatureRow => ({ name, support: { cloud, 'client-hosted': clientHosted, 'air-gapped': airGapped } });
-
 /** Support by type of deployment. The first five rows are the published contract and are never bent. */
-export const FEATURE_TABLE: Readonly<Record<FeatureId, FeatureRow>> = Object.freeze({
-  search: row('Documentation search', 'available', 'configurable', 'unavailable'),
-  assistant: row('AI assistant', 'available', 'configurable', 'unavailable'),
-  analytics: row('Web analytics', 'available', 'configurable', 'unavailable'),
-  apiPlayground: row('API playground ("Try it")', 'available', 'available', 'configurable'),
-  staticExport: row('Static export bundle', 'available', 'available', 'available'),
-  localSearch: row('Local search', 'configurable', 'configurable', 'configurable'),
-});
+export const FEATURES = Object.freeze([
+  {
+    id: 'search',
+    name: 'Documentation search',
+    key: 'features.search',
+    cloud: 'available',
+    'client-hosted': 'configurable',
+    'air-gapped': 'unavailable',
+  },
+  {
+    id: 'assistant',
+    name: 'AI assistant',
+    key: 'features.assistant',
+    cloud: 'available',
+    'client-hosted': 'configurable',
+    'air-gapped': 'unavailable',
+  },
+  {
+    id: 'analytics',
+    name: 'Web analytics',
+    key: 'features.analytics',
+    cloud: 'available',
+    'client-hosted': 'configurable',
+    'air-gapped': 'unavailable',
+  },
+  {
+    id: 'apiPlayground',
+    name: 'API playground ("Try it")',
+    key: 'features.apiPlayground',
+    cloud: 'available',
+    'client-hosted': 'available',
+    'air-gapped': 'configurable',
+  },
+  {
+    id: 'staticExport',
+    name: 'Static export bundle',
+    key: 'staticExport.enabled',
+    cloud: 'available',
+    'client-hosted': 'available',
+    'air-gapped': 'available',
+  },
+  {
+    id: 'localSearch',
+    name: 'Local search',
+    key: 'search.enabled',
+    cloud: 'configurable',
+    'client-hosted': 'configurable',
+    'air-gapped': 'configurable',
+  },
+] as const satisfies readonly FeatureRow[]);
 
-/** Setting of each feature in the config; null where there is none. */
-export type FeatureWishes = Readonly<Record<FeatureId, boolean | null>>;
+export type FeatureId = (typeof FEATURES)[number]['id'];
+/** Features with a key of their own under `features`. */
+export type SwitchedFeatureId = Extract<(typeof FEATURES)[number], { readonly key: `features.${string}` }>['id'];
 
 export interface FeatureState {
   readonly id: FeatureId;
@@ -54,49 +83,27 @@ export interface FeatureReport {
   readonly features: readonly FeatureState[];
 }
 
-/** The config key that turns a feature on or off. */
-const KEY: Readonly<Record<FeatureId, string>> = {
-  search: 'features.search',
-  assistant: 'features.assistant',
-  analytics: 'features.analytics',
-  apiPlayground: 'features.apiPlayground',
-  staticExport: 'staticExport.enabled',
-  localSearch: 'search.enabled',
-};
-
-function stateOf(id: FeatureId, type: DeploymentType, wish: boolean | null): FeatureState {
-  const { name, support: bySupport } = FEATURE_TABLE[id];
-  const support = bySupport[type];
-  const base = { id, name, support };
+function stateOf(feature: (typeof FEATURES)[number], type: DeploymentType, wish: boolean | null): FeatureState {
+  const { id, name, key, [type]: support } = feature;
+  const state = (enabled: boolean, reason: string): FeatureState => ({ id, name, support, enabled, reason });
   if (support === 'unavailable') {
     const because = `it relies on the service's cloud, and ${type === 'air-gapped' ? 'an air-gapped' : `a ${type}`} deployment has no outbound network`;
-    return wish === true
-      ? { ...base, enabled: false, reason: `Overruled: ${KEY[id]} asks for it, but ${because}.` }
-      : { ...base, enabled: false, reason: `Unavailable: ${because}.` };
+    return state(false, wish === true ? `Overruled: ${key} asks for it, but ${because}.` : `Unavailable: ${because}.`);
   }
-  if (wish !== null) {
-    return { ...base, enabled: wish, reason: `Turned ${wish ? 'on' : 'off'} by ${KEY[id]}.` };
-  }
-  if (support === 'available') {
-    return { ...base, enabled: true, reason: `Available in a ${type} deployment, on by default.` };
-  }
-  return {
-    ...base,
-    enabled: false,
-    reason: `Depends on the environment's set-up: set ${KEY[id]} to true to turn it on.`,
-  };
+  if (wish !== null) return state(wish, `Turned ${wish ? 'on' : 'off'} by ${key}.`);
+  return support === 'available'
+    ? state(true, `Available in a ${type} deployment, on by default.`)
+    : state(false, `Depends on the environment's set-up: set ${key} to true to turn it on.`);
 }
 
-/**
- * The feature report of contract section 4, in the table's order.
- *
- * `staticExport` and `localSearch` have defaults of their own, so their wishes are never null: the caller passes
- * what the config resolved to.
- */
+/** What the config says of each feature: true, false, or null where it says nothing. */
+export type FeatureWishes = Readonly<Record<FeatureId, boolean | null>>;
+
+/** The feature report of contract section 4, in the table's order. */
 export function reportFeatures(type: DeploymentType, domain: string, wishes: FeatureWishes): FeatureReport {
   return {
     deploymentType: type,
     domain,
-    features: FEATURE_IDS.map((id) => stateOf(id, type, wishes[id])),
+    features: FEATURES.map((feature) => stateOf(feature, type, wishes[feature.id])),
   };
 }

@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
         })),
         found: { counts: {}, listed: [] },
         network: { connectTimeoutMs: 2_000, idleTimeoutMs: 2_000, proxy: 'off', caFile: null },
-        browser: { sandbox: 'off', tabs: 2, pageMsMax: 20_000, verify: 'auto' },
+        browser: { sandbox: 'off', tabs: 2, pageTimeoutMs: 20_000, verify: 'auto' },
         journalDir: join(home.dir, `journal-${job}`),
         recordsDir: join(home.dir, 'records'),
         workDir: join(home.dir, `verify-${job}`),

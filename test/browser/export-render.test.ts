@@ -137,7 +137,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
   });
 
   it('that never lets anything else run is given up, and the next one is rendered', async () => {
-    const impatient = await browsers.open(site.answer, { pageMsMax: 3_000, tabs: 1 });
+    const impatient = await browsers.open(site.answer, { pageTimeoutMs: 3_000, tabs: 1 });
     const page = await renderPath(impatient, '/hangs.html');
     expect(page).toMatchObject({ state: 'hung', dom: null });
     expect(askedBy(page)).toContain('/before.png');
@@ -145,7 +145,7 @@ describe.skipIf(!hasChromium)(`a rendered page${whyNoChromium}`, () => {
   });
 
   it('that goes on asking is taken as it is', async () => {
-    const impatient = await browsers.open(site.answer, { pageMsMax: 6_000 });
+    const impatient = await browsers.open(site.answer, { pageTimeoutMs: 6_000 });
     const pages = await Promise.all(['/polls.html', '/waits.html'].map((path) => renderPath(impatient, path)));
     expect(pages.map(({ state, dom }) => [state, dom?.text])).toEqual([
       ['unsettled', 'Polls'],

@@ -101,7 +101,7 @@ export class Browsers {
       sandbox: 'off',
       tempDir,
       tabs: 4,
-      pageMsMax: 20_000,
+      pageTimeoutMs: 20_000,
       ...settings,
     });
   }

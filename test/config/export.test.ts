@@ -1,6 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { organizationsSlice, s3Slice } from '../../src/app/slices.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { briefsOf, errorOf, folderWith, load } from './folder.ts';
 
@@ -10,9 +11,9 @@ describe('exportApi', () => {
   it('takes an S3 store whole, its credentials hidden', async () => {
     const { config } = await load(`exportApi:
   store: { kind: s3, bucket: b, region: r, endpoint: "https://s3.corp", pathStyle: true, prefix: p/, accessKeyId: AK1, secretAccessKey: SK1 }`);
-    const { store } = config.exportApi;
-    expect(store).toMatchObject({ kind: 's3', bucket: 'b', region: 'r', endpoint: 'https://s3.corp', pathStyle: true });
-    expect(store.kind === 's3' && store.credentials?.secretAccessKey.reveal()).toBe('SK1');
+    const store = s3Slice(config);
+    expect(store).toMatchObject({ bucket: 'b', region: 'r', endpoint: 'https://s3.corp', pathStyle: true });
+    expect(store?.credentials?.secretAccessKey.reveal()).toBe('SK1');
     expect(JSON.stringify(store)).not.toMatch(/AK1|SK1/);
   });
 
@@ -41,7 +42,7 @@ describe('the source of a site', () => {
   it('is a folder or Markdown, its path from the config file', async () => {
     const { config, file } = await load(`organizations:
   - { id: a, domains: { one: { source: { kind: folder, path: ./site } }, two: { source: { kind: markdown, path: /docs } }, three: {} } }`);
-    expect(config.organizations[0]?.sites).toEqual([
+    expect(organizationsSlice(config)[0]?.sites).toEqual([
       { domain: 'one', hosts: [], source: { kind: 'folder', path: join(String(file), '../site') } },
       { domain: 'two', hosts: [], source: { kind: 'markdown', path: '/docs' } },
       { domain: 'three', hosts: [], source: null },
@@ -55,7 +56,7 @@ describe('the source of a site', () => {
       cookie: 'session=1\n',
     });
     const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
-    expect(config.organizations[0]?.sites[0]?.source).toEqual({
+    expect(organizationsSlice(config)[0]?.sites[0]?.source).toEqual({
       kind: 'crawl',
       url: 'https://docs.acme.dev/',
       allowAddresses: [],
@@ -80,8 +81,8 @@ describe('the source of a site', () => {
     const { config } = await load(`
 exportApi: { browser: { sandbox: off, tabs: 2, pageTimeout: 5s, verify: off } }
 organizations: [{ id: a, domains: { d: { source: { kind: crawl, url: "https://x", render: chromium, scripts: drop } } } }]`);
-    expect(config.organizations[0]?.sites[0]?.source).toMatchObject({ render: { scripts: 'drop' } });
-    expect(config.exportApi.browser).toEqual({ sandbox: 'off', tabs: 2, pageMsMax: 5_000, verify: 'off' });
+    expect(organizationsSlice(config)[0]?.sites[0]?.source).toMatchObject({ render: { scripts: 'drop' } });
+    expect(config.exportApi.browser).toEqual({ sandbox: 'off', tabs: 2, pageTimeoutMs: 5_000, verify: 'off' });
   });
 
   it.each([

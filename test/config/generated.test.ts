@@ -19,6 +19,12 @@ const strictAjv = () =>
     'x-expects',
     'x-bounds',
     'x-shorthand',
+    'x-suffix',
+    'x-names',
+    'x-holds',
+    'x-shown',
+    'x-restart',
+    'x-not-built',
   ]);
 
 describe('what scripts/generate.ts writes is up to date', () => {

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { archiveLimits, bundleLink, modelSlice, s3Slice } from '../../src/app/slices.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { exitCodeOf } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS, BUNDLE_BYTES_MAX } from '../../src/domain/limits.ts';
@@ -16,38 +17,74 @@ describe('loadConfig() without a config file', () => {
     expect(file).toBeNull();
     expect(watchedFiles).toEqual([]);
     expect(new Set(origins.values())).toEqual(new Set(['default']));
+    const tls = { certFile: null, keyFile: null, http2: true, hstsMs: null, certificates: [], redirectPort: null };
+    const feature = { enabled: null, origins: [] };
+    expect(archiveLimits(config)).toEqual(ARCHIVE_LIMITS);
+    expect(config.staticExport.limits.bundleBytesMax).toBe(BUNDLE_BYTES_MAX);
+    expect(bundleLink(config)).toBeNull();
+    expect(modelSlice(config)).toEqual({ kind: 'builtin' });
+    expect(s3Slice(config)).toBeNull();
     expect(config).toEqual({
       deployment: { type: 'client-hosted', domain: null },
       staticExport: {
         enabled: false,
         bundleUrl: null,
+        bundleUrlFile: null,
         version: null,
         sha256: null,
-        signature: { required: false, publicKeys: [], text: null, url: null },
-        renew: null,
-        preload: join(cwd, 'bundles'),
-        preloadIsDefault: true,
+        signature: { required: false, publicKeys: [], file: null, url: null },
+        preload: { dir: join(cwd, 'bundles'), mayBeMissing: true },
         keep: 3,
-        limits: ARCHIVE_LIMITS,
-        bundleBytesMax: BUNDLE_BYTES_MAX,
+        minVersion: null,
+        serveVersions: 'pinned',
+        from: 'link',
+        renew: { apiUrl: null, keyFile: null, domain: null, jobId: null, everyMs: null },
+        limits: expect.anything(),
       },
+      sites: [],
       server: {
         host: '0.0.0.0',
         port: 8080,
+        publicUrl: null,
+        basePath: '/',
         trailingSlash: 'auto',
+        spaFallback: false,
+        headers: { preset: 'recommended', set: {} },
+        auth: {
+          kind: 'none',
+          usersFile: null,
+          name: null,
+          issuer: null,
+          clientId: null,
+          clientSecretFile: null,
+          scopes: [],
+          groupsClaim: 'groups',
+          allowedGroups: [],
+          sessionTtlMs: null,
+          sessionKeyFile: null,
+        },
+        workers: 1,
         cacheBytes: 134_217_728,
         trustedProxies: [],
         shutdownTimeoutMs: 20_000,
+        readyAfterMs: 300_000,
+        shelf: true,
+        markdown: true,
+        versionSwitcher: false,
+        tls,
       },
-      admin: { host: '127.0.0.1', port: 9090, token: null },
-      api: { host: '127.0.0.1', port: 8081, publicUrl: null },
+      admin: { host: '127.0.0.1', port: 9090, token: null, hosts: [], tls },
+      api: { host: '127.0.0.1', port: 8081, publicUrl: null, tls },
       storage: { dir: join(cwd, 'data') },
+      deploy: { parallel: 2 },
       network: {
         allowedHosts: [],
         allowPrivate: true,
         proxy: 'env',
         caFile: null,
         registryAuthFile: null,
+        tokenHosts: [],
+        fileRoots: [],
         connectTimeoutMs: 10_000,
         idleTimeoutMs: 30_000,
         totalTimeoutMs: 1_800_000,
@@ -55,26 +92,41 @@ describe('loadConfig() without a config file', () => {
         redirectsMax: 5,
       },
       features: {
-        search: { enabled: null, hosted: null },
-        assistant: { enabled: null },
-        analytics: { enabled: null },
-        apiPlayground: { enabled: null },
+        search: { ...feature, discoveryUrl: null, keyFile: null },
+        assistant: feature,
+        analytics: feature,
+        apiPlayground: feature,
+        enforce: 'off',
       },
-      search: { enabled: true, model: { kind: 'builtin' }, keys: [] },
+      search: { enabled: true, widget: false, mcp: false, memory: 402_653_184, model: 'builtin', keys: [] },
       exportApi: {
         enabled: false,
         role: 'both',
         concurrency: 1,
         queuedMax: 100,
         deadlineMs: 3_600_000,
-        leaseMs: 15_000,
         linkTtlMs: 3_600_000,
-        retentionMs: null,
-        signingKey: null,
-        browser: { sandbox: 'auto', tabs: 4, pageMsMax: 30_000, verify: 'auto' },
-        store: { kind: 'disk' },
+        retentionMs: 'none',
+        signingKeyFile: null,
+        browser: { sandbox: 'auto', tabs: 4, pageTimeoutMs: 30_000, verify: 'auto' },
+        store: {
+          kind: 'disk',
+          bucket: null,
+          region: null,
+          endpoint: null,
+          pathStyle: false,
+          caFile: null,
+          prefix: null,
+          accessKeyId: null,
+          secretAccessKey: null,
+        },
+        queue: { kind: 'sqlite', leaseMs: 15_000 },
       },
+      database: { urlFile: null },
+      rateLimits: { onFault: 'open' },
       organizations: [],
+      organizationsFile: null,
+      metrics: { sites: 200 },
       log: { level: 'info', format: 'auto', access: true },
     });
   });
@@ -127,8 +179,8 @@ staticExport: { sha256: ${'AB'.repeat(32)}, limits: { totalBytes: 1GiB, bundleBy
 network: { totalTimeout: 1d, connectTimeout: 1s, idleTimeout: 1h }
 `);
     expect(config.server).toMatchObject({ cacheBytes: 65_536, shutdownTimeoutMs: 120_000 });
-    expect(config.staticExport).toMatchObject({ sha256: 'ab'.repeat(32), bundleBytesMax: 1000 });
-    expect(config.staticExport.limits).toEqual({
+    expect(config.staticExport).toMatchObject({ sha256: 'ab'.repeat(32), limits: { bundleBytesMax: 1000 } });
+    expect(archiveLimits(config)).toEqual({
       ...ARCHIVE_LIMITS,
       totalBytesMax: 1024 ** 3,
       entriesMax: 7,
@@ -146,16 +198,15 @@ network: { totalTimeout: 1d, connectTimeout: 1s, idleTimeout: 1h }
     const env = { DOCSHELF__STATIC_EXPORT__PRELOAD: 'in' };
     const { config } = await loadConfig({ file: 'conf/config.yaml', env, cwd });
     expect(config.storage.dir).toBe(join(cwd, 'conf/here'));
-    expect(config.staticExport.preload).toBe(join(cwd, 'conf/in'));
-    expect(config.staticExport.preloadIsDefault).toBe(false);
+    expect(config.staticExport.preload).toEqual({ dir: join(cwd, 'conf/in'), mayBeMissing: false });
     const byFlag = await loadConfig({ file: 'conf/config.yaml', env: {}, cwd, flags: { 'storage.dir': '/abs' } });
     expect(byFlag.config.storage.dir).toBe('/abs');
   });
 
   it('takes true, false and a map for a feature', async () => {
     const { config } = await load('features: { search: true, assistant: false, analytics: { enabled: true } }');
-    expect(config.features).toEqual({
-      search: { enabled: true, hosted: null },
+    expect(config.features).toMatchObject({
+      search: { enabled: true, discoveryUrl: null, keyFile: null },
       assistant: { enabled: false },
       analytics: { enabled: true },
       apiPlayground: { enabled: null },
@@ -264,7 +315,7 @@ describe('files that the config names', () => {
       'run/link': ` ${LINK}\n\n`,
     });
     const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
-    expect(config.staticExport.bundleUrl?.reveal()).toBe(LINK);
+    expect(bundleLink(config)?.reveal()).toBe(LINK);
     expect(watchedFiles).toEqual([join(cwd, 'config.yaml'), join(cwd, 'run/link')]);
   });
 
@@ -288,7 +339,9 @@ describe('files that the config names', () => {
     expect((await errorOf(loading())).faults).toMatchObject([{ key: 'staticExport.preload' }]);
     await rm(join(cwd, 'in'));
     await mkdir(join(cwd, 'in'));
-    expect((await loading()).config.staticExport).toMatchObject({ preload: join(cwd, 'in'), preloadIsDefault: false });
+    expect((await loading()).config.staticExport).toMatchObject({
+      preload: { dir: join(cwd, 'in'), mayBeMissing: false },
+    });
   });
 
   it('caFile must be there, and is watched', async () => {

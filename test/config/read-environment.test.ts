@@ -44,7 +44,7 @@ describe('environment variables', () => {
     };
     const { config } = await load('', { env });
     expect(config.server).toMatchObject({ port: 8443, cacheBytes: 1024 ** 2, trustedProxies: ['10.0.0.0/8', '::1'] });
-    expect(config.staticExport).toMatchObject({ enabled: true, version: '3.10', bundleBytesMax: 4096 });
+    expect(config.staticExport).toMatchObject({ enabled: true, version: '3.10', limits: { bundleBytesMax: 4096 } });
     expect(config.deployment.domain).toBe('42');
     expect(config.features).toMatchObject({
       search: { enabled: true },
@@ -145,5 +145,5 @@ it('environmentName() gives every key a name of its own', () => {
   const names = listKeys().map(({ path }) => environmentName(path));
   expect(new Set(names).size).toBe(names.length);
   expect(names).toContain('DOCSHELF__STATIC_EXPORT__BUNDLE_URL');
-  expect(Object.keys(configSchema.properties ?? {})).toHaveLength(13);
+  expect(Object.keys(configSchema.properties ?? {})).toHaveLength(18);
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { renewSlice } from '../../src/app/slices.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { faultsOf, folderWith } from './folder.ts';
 
@@ -10,7 +11,7 @@ describe('staticExport.renew', () => {
     const yaml = `deployment: { domain: acme }\nstaticExport: { renew: { ${BASE}, every: 30d } }\n`;
     const cwd = await folderWith({ 'config.yaml': yaml, key: 'svc_canary\n' });
     const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
-    const { renew } = config.staticExport;
+    const renew = renewSlice(config);
     expect(renew).toMatchObject({ apiUrl: 'https://api.test', domain: 'acme', jobId: null, everyMs: 30 * 86_400_000 });
     expect(renew?.key.reveal()).toBe('svc_canary');
     expect(JSON.stringify(config)).not.toContain('canary');
@@ -19,7 +20,7 @@ describe('staticExport.renew', () => {
 
   it('is null where nothing asks for it', async () => {
     const cwd = await folderWith({ 'config.yaml': 'staticExport: { renew: {} }\n' });
-    expect((await loadConfig({ file: null, env: {}, cwd })).config.staticExport.renew).toBeNull();
+    expect((await loadConfig({ file: null, env: {}, cwd })).config.staticExport.renew.apiUrl).toBeNull();
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { modelSlice, organizationsSlice } from '../../src/app/slices.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
@@ -12,7 +13,7 @@ describe('search.model', () => {
     ['builtin', { kind: 'builtin' }],
     ['off', { kind: 'off' }],
   ])('%s is a word', async (word, model) => {
-    expect((await load(`search: { model: ${word} }`)).config.search.model).toEqual(model);
+    expect(modelSlice((await load(`search: { model: ${word} }`)).config)).toEqual(model);
   });
 
   it('is a folder that begins at the config file, and must be there', async () => {
@@ -20,7 +21,7 @@ describe('search.model', () => {
     const loading = () => loadConfig({ file: 'conf/config.yaml', env: {}, cwd });
     expect((await errorOf(loading())).faults).toMatchObject([{ key: 'search.model' }]);
     await mkdir(join(cwd, 'conf/builtin'));
-    expect((await loading()).config.search.model).toEqual({ kind: 'folder', folder: join(cwd, 'conf/builtin') });
+    expect(modelSlice((await loading()).config)).toEqual({ kind: 'folder', folder: join(cwd, 'conf/builtin') });
   });
 
   it('is an endpoint whose key is read from its file, which is watched', async () => {
@@ -28,10 +29,10 @@ describe('search.model', () => {
     const cwd = await folderWith({ 'config.yaml': yaml });
     const loading = () => loadConfig({ file: null, env: {}, cwd });
     const error = await errorOf(loading());
-    expect(error.faults).toMatchObject([{ key: 'search.model' }]);
+    expect(error.faults).toMatchObject([{ key: 'search.model.keyFile', where: 'config.yaml:1:62' }]);
     expect(error.watchedFiles).toContain(join(cwd, 'key'));
     await writeFile(join(cwd, 'key'), 'k3y\n');
-    const { model } = (await loading()).config.search;
+    const model = modelSlice((await loading()).config);
     expect(model).toMatchObject({ kind: 'endpoint', url: 'https://x/v1/embeddings', model: 'm' });
     expect(model.kind === 'endpoint' && model.key?.reveal()).toBe('k3y');
     expect(JSON.stringify(model)).not.toContain('k3y');
@@ -39,7 +40,7 @@ describe('search.model', () => {
 
   it('is an endpoint without a key where none is named', async () => {
     const { config } = await load('search: { model: { url: "https://x/v1/embeddings", model: m } }');
-    expect(config.search.model).toMatchObject({ kind: 'endpoint', key: null });
+    expect(modelSlice(config)).toMatchObject({ kind: 'endpoint', key: null });
   });
 });
 
@@ -49,8 +50,8 @@ describe('features.search', () => {
   it('names the hosted search with the key of its file', async () => {
     const cwd = await folderWith({ 'config.yaml': yaml, key: ' svc_dsc_1 \n' });
     const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
-    expect(config.features.search).toMatchObject({ enabled: true, hosted: { discoveryUrl: 'https://x' } });
-    expect(config.features.search.hosted?.key.reveal()).toBe('svc_dsc_1');
+    expect(config.features.search).toMatchObject({ enabled: true, discoveryUrl: 'https://x' });
+    expect(config.features.search.keyFile?.text.reveal()).toBe('svc_dsc_1');
     expect(watchedFiles).toContain(join(cwd, 'key'));
   });
 
@@ -78,7 +79,7 @@ organizations:
     domains: { acme: { hosts: [Docs.Acme.dev] }, labs: {} }
     keys: [{ id: site, type: assistant, sha256: ${HEX} }]
 `);
-    expect(config.organizations).toEqual([
+    expect(organizationsSlice(config)).toEqual([
       {
         id: 'Acme',
         plan: 'none',

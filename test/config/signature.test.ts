@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { signatureSlice } from '../../src/app/slices.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { briefsOf, errorOf, folderWith, load } from './folder.ts';
 
@@ -12,18 +13,18 @@ const SIGNATURE = readFileSync(join(FIXTURES, 'bundle.txt.minisig'), 'utf8');
 describe('staticExport.signature', () => {
   it('asks for nothing by default', async () => {
     const { config } = await load('');
-    expect(config.staticExport.signature).toEqual({ required: false, publicKeys: [], text: null, url: null });
+    expect(signatureSlice(config)).toEqual({ required: false, publicKeys: [], text: null, link: null });
   });
 
   it('takes keys as files and as they are, and reads the signature', async () => {
     const yaml = `staticExport: { signature: { required: true, publicKeys: [keys/a.pub, "${BARE}"], file: a.minisig } }`;
     const cwd = await folderWith({ 'config.yaml': yaml, 'keys/a.pub': PUBLIC, 'a.minisig': SIGNATURE });
     const { config, watchedFiles } = await loadConfig({ file: null, env: {}, cwd });
-    expect(config.staticExport.signature).toEqual({
+    expect(signatureSlice(config)).toEqual({
       required: true,
       publicKeys: [PUBLIC.trim(), BARE],
       text: SIGNATURE.trim(),
-      url: null,
+      link: null,
     });
     expect(watchedFiles).toEqual(expect.arrayContaining([join(cwd, 'keys/a.pub'), join(cwd, 'a.minisig')]));
   });
@@ -38,8 +39,8 @@ describe('staticExport.signature', () => {
   it.each([
     ['{ required: true }', 'required'],
     ['{ url: "https://x/y" }', 'url'],
-    [`{ publicKeys: [none.pub] }`, 'publicKeys'],
-    [`{ publicKeys: [config.yaml] }`, 'publicKeys'],
+    [`{ publicKeys: [none.pub] }`, 'publicKeys\\[0\\]'],
+    [`{ publicKeys: [config.yaml] }`, 'publicKeys\\[0\\]'],
     [`{ publicKeys: ["${BARE}"], file: none.minisig }`, 'file'],
   ])('%s is a fault', async (signature, key) => {
     const [brief, ...others] = await briefsOf(`staticExport: { signature: ${signature} }`);

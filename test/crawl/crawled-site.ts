@@ -48,7 +48,7 @@ export class CrawlHome {
       settings,
       hosts: [],
       limits: ARCHIVE_LIMITS,
-      browser: { sandbox: 'off', tabs: 2, pageMsMax: 20_000, verify: 'off' },
+      browser: { sandbox: 'off', tabs: 2, pageTimeoutMs: 20_000, verify: 'off' },
       network: { connectTimeoutMs: 2_000, idleTimeoutMs: 2_000, proxy: 'off', caFile: null },
       filesDir: join(this.dir, 'files'),
       workDir: join(this.dir, `work-${process.pid}-${this.#attempts}`),

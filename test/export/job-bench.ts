@@ -81,7 +81,7 @@ export class JobBench {
       jobEntry: JOB_THREAD,
       limits: () => ARCHIVE_LIMITS,
       crawlNetwork: () => ({ connectTimeoutMs: 1_000, idleTimeoutMs: 1_000, proxy: 'off', caFile: null }),
-      browser: () => ({ sandbox: 'auto', tabs: 4, pageMsMax: 30_000, verify: 'off' }),
+      browser: () => ({ sandbox: 'auto', tabs: 4, pageTimeoutMs: 30_000, verify: 'off' }),
       pageThreads: 1,
       generator: 'docshelf test',
       ...changes,

@@ -3,12 +3,14 @@ import type { Config } from '../../config/index.ts';
 import type { ReleaseStore } from '../../deploy/index.ts';
 import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { bundleLink, organizationsSlice } from '../slices.ts';
 
 /** Folders that are read: the preload folder, and the source of each exported site. */
-export async function checkSources({ staticExport, exportApi, organizations }: Config): Promise<Diagnosis[]> {
-  const found = [await checkPreload(staticExport.preload, staticExport.preloadIsDefault)];
-  if (!exportApi.enabled) return found;
-  for (const site of organizations.flatMap(({ sites }) => sites)) {
+export async function checkSources(config: Config): Promise<Diagnosis[]> {
+  const { dir, mayBeMissing } = config.staticExport.preload;
+  const found = [await checkPreload(dir, mayBeMissing)];
+  if (!config.exportApi.enabled) return found;
+  for (const site of organizationsSlice(config).flatMap(({ sites }) => sites)) {
     if (site.source === null || !('path' in site.source)) continue;
     const { path } = site.source;
     const subject = `the source of ${site.domain}`;
@@ -46,12 +48,12 @@ function cannotRead(path: string, consequence: string, errno: string | undefined
 }
 
 /** A bundle to serve, or a place that it comes from. Without either the daemon waits: no fault, but worth a word before its 503. */
-export async function checkBundle({ staticExport }: Config, store: ReleaseStore): Promise<Diagnosis[]> {
-  const { enabled, bundleUrl, renew, version, preload } = staticExport;
+export async function checkBundle(config: Config, store: ReleaseStore): Promise<Diagnosis[]> {
+  const { enabled, renew, version, preload } = config.staticExport;
   // What a link or a folder of archives holds is known once it is looked at.
-  if (!enabled || bundleUrl !== null || renew !== null || (await holdsFiles(preload))) return [];
+  if (!enabled || bundleLink(config) !== null || renew.apiUrl !== null || (await holdsFiles(preload.dir))) return [];
   const take = `docshelf bundle import FILE${version === null ? '' : ` --version ${version}`}`;
-  const next = `Take one in with "${take}", put an archive into "${preload}", or set staticExport.bundleUrl.`;
+  const next = `Take one in with "${take}", put an archive into "${preload.dir}", or set staticExport.bundleUrl.`;
   if (version !== null) {
     const isStored = (await store.label(version).catch(() => null)) !== null;
     return isStored

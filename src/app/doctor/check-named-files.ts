@@ -1,37 +1,29 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
-import type { LoadedConfig } from '../../config/index.ts';
-import { valueAt } from '../../config/values.ts';
+import { type LoadedConfig, valueAt } from '../../config/index.ts';
+import { NamedFile } from '../../config/named-files.ts';
+import { listKeys } from '../../config/schema-node.ts';
 import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { certificateState } from './certificate-state.ts';
 
-/** Files that hold a secret. The config has checked that they exist and hold one. */
-const SECRET_FILES = [
-  'staticExport.bundleUrlFile',
-  'staticExport.renew.keyFile',
-  'features.search.keyFile',
-  'exportApi.signingKeyFile',
-  'network.registryAuthFile',
-];
-/** Settings that make the config file itself a secret where they stand in it. */
-const SECRET_SETTINGS = ['staticExport.bundleUrl', 'admin.token', 'staticExport.signature.url', 'network.proxy'];
-const CA_FILES = ['network.caFile', 'exportApi.store.caFile'];
-
 /** The files that the config names: who else may read the secret ones, and when authorities end. */
-export async function checkNamedFiles(loaded: LoadedConfig): Promise<Diagnosis[]> {
-  const named = (key: string): string | null => valueAt(loaded.values, key) as string | null;
+export async function checkNamedFiles({ config, file: configFile, origins }: LoadedConfig): Promise<Diagnosis[]> {
   const found: Diagnosis[] = [];
-  for (const key of SECRET_FILES) {
-    const file = named(key);
-    if (file !== null) found.push(await checkSecret(key, file));
+  for (const { path, schema } of listKeys()) {
+    const value = valueAt(config, path);
+    if (value === null || Array.isArray(value)) continue;
+    const file = String(value instanceof NamedFile ? value.path : value);
+    const key = path.join('.');
+    // That it is there and holds a secret is for the config to say.
+    if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
+    if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
-  const holdsSecret = SECRET_SETTINGS.some((key) => /:\d+:\d+$/.test(loaded.origins.get(key) ?? ''));
-  if (loaded.file !== null && holdsSecret) found.push(await checkSecret('the config file', loaded.file));
-  for (const key of CA_FILES) {
-    const file = named(key);
-    if (file !== null) found.push(...(await checkAuthorities(key, file)));
-  }
+  // A credential that stands in the config file makes it a secret itself.
+  const holdsSecret = listKeys().some(
+    ({ path, schema }) => schema['x-unit'] === 'secret' && /:\d+:\d+$/.test(origins.get(path.join('.')) ?? ''),
+  );
+  if (configFile !== null && holdsSecret) found.push(await checkSecret('the config file', configFile));
   return found;
 }
 

@@ -9,7 +9,7 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
 import { HttpClient, type HttpClientSettings } from '../../net/http-client.ts';
 import { openSources } from '../open-sources.ts';
-import { featureReport, httpClientSlice } from '../slices.ts';
+import { bundleLink, featureReport, httpClientSlice, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
 import { certificateState } from './certificate-state.ts';
 
 /** Per step of one target. */
@@ -206,22 +206,23 @@ interface NetworkTarget {
 /** Links of all that is turned on. */
 function networkTargets(config: Config): NetworkTarget[] {
   const { staticExport, features, search, exportApi, deployment } = config;
+  const model = modelSlice(config);
   const rules = httpClientSlice(config);
   const targets: NetworkTarget[] = [];
   const add = (setting: string, link: Secret | string | null, kind: NetworkTarget['kind'] = 'service'): void => {
     if (link !== null) targets.push({ setting, link, kind, rules });
   };
   if (staticExport.enabled) {
-    add('staticExport.bundleUrl', staticExport.bundleUrl, 'bundle');
+    add('staticExport.bundleUrl', bundleLink(config), 'bundle');
     add('staticExport.signature.url', staticExport.signature.url, 'bundle');
-    add('staticExport.renew.apiUrl', staticExport.renew?.apiUrl ?? null);
+    add('staticExport.renew.apiUrl', staticExport.renew.apiUrl);
   }
   const report = featureReport(config, deployment.domain ?? '');
   const isHosted = report.features.some(({ id, enabled }) => id === 'search' && enabled);
-  if (isHosted) add('features.search.discoveryUrl', features.search.hosted?.discoveryUrl ?? null);
-  if (search.enabled && search.model.kind === 'endpoint') add('search.model', search.model.url);
-  const { store } = exportApi;
-  if (exportApi.enabled && store.kind === 's3') {
+  if (isHosted) add('features.search.discoveryUrl', features.search.discoveryUrl);
+  if (search.enabled && model.kind === 'endpoint') add('search.model', model.url);
+  const store = s3Slice(config);
+  if (exportApi.enabled && store !== null) {
     const link = store.endpoint ?? `https://s3.${store.region ?? 'us-east-1'}.amazonaws.com`;
     // The store is no source of bundles: the rules of `network` say nothing of it.
     const own = { ...rules, allowedHosts: [], allowNone: false, allowPrivate: true, caFile: store.caFile };
@@ -232,8 +233,8 @@ function networkTargets(config: Config): NetworkTarget[] {
 }
 
 /** Start addresses of crawls, which have network rules of their own. */
-function crawlTargets({ organizations }: Config, rules: HttpClientSettings): NetworkTarget[] {
-  return organizations
+function crawlTargets(config: Config, rules: HttpClientSettings): NetworkTarget[] {
+  return organizationsSlice(config)
     .flatMap(({ sites }) => sites)
     .flatMap(({ domain, source }) => {
       if (source?.kind !== 'crawl') return [];

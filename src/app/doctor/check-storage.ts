@@ -92,7 +92,7 @@ export async function checkSpace(config: Config, store: ReleaseStore): Promise<D
     return [warning('space', SUBJECT, `There are ${free}, ${ffree} inodes.`, NEXT)];
   }
   const { totalBytesMax } = config.staticExport.limits;
-  const limit = totalBytesMax + config.staticExport.bundleBytesMax;
+  const limit = totalBytesMax + config.staticExport.limits.bundleBytesMax;
   const largest = freeBytes < limit ? ` The largest bundle that the limits allow (${inGiB(limit)}) would not fit.` : '';
   return [sound('space', SUBJECT, `There are ${free}; ${stored.length} releases are stored.${largest}`)];
 }

@@ -42,7 +42,7 @@ export async function fetchArchive<T>(
       {
         spoolDir: work,
         bundleFile: file,
-        bundleBytesMax: staticExport.bundleBytesMax,
+        bundleBytesMax: staticExport.limits.bundleBytesMax,
         retriesMax: network.retries,
         partMaxAgeMs: Number.MAX_SAFE_INTEGER,
       },

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from '../command.ts';
 import { table, toMiB } from '../table.ts';
@@ -29,7 +30,7 @@ async function inspectFile(file: string, config: Config): Promise<Record<string,
   const { inspectArchive } = await import('../../archive/index.ts');
   const listing = await inspectArchive(file, {
     name: basename(file),
-    limits: config.staticExport.limits,
+    limits: archiveLimits(config),
     foldsCase: false,
   });
   const { format, archiveBytes, files, pages, totalBytes, root, launchers, caseConflicts } = listing;

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { OpenSources } from '../../app/index.ts';
+import { archiveLimits, signatureSlice } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { checkSignature, type ReleaseVerdict, type Signer, verifyRelease } from '../../deploy/index.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
@@ -97,7 +98,7 @@ async function verifyFile(
   }
   const signature = await signerOf(file, options, config);
   const { inspectArchive, verifyArchive } = await import('../../archive/index.ts');
-  const reading = { name, limits: config.staticExport.limits, foldsCase: false };
+  const reading = { name, limits: archiveLimits(config), foldsCase: false };
   const draw = (phase: string) => (done: number, total: number) =>
     progress.draw(phase, done / Math.max(1, total), name);
   const listing = await inspectArchive(file, { ...reading, onProgress: draw('inspecting') });
@@ -115,7 +116,6 @@ async function verifyFile(
 
 /** As taking it in would verify it. The way out is opened where the signature has to be fetched, and not before. */
 async function signerOf(file: string, { signature }: VerifyOptions, config: Config): Promise<Signer | null> {
-  const { url: link, ...settings } = config.staticExport.signature;
   let opened: OpenSources | null = null;
   const sources = async () => {
     opened ??= await (await import('../../app/index.ts')).openCommandSources(config);
@@ -124,7 +124,7 @@ async function signerOf(file: string, { signature }: VerifyOptions, config: Conf
   try {
     const archive = { file, name: basename(file), signature: signature ?? null };
     const { signal } = new AbortController();
-    return await checkSignature(archive, { ...settings, link }, sources, config.network.retries, signal);
+    return await checkSignature(archive, signatureSlice(config), sources, config.network.retries, signal);
   } finally {
     await (opened as OpenSources | null)?.close();
   }

@@ -27,8 +27,8 @@ export async function serviceAddress(
   environment: NodeJS.ProcessEnv,
 ): Promise<ServiceAddress> {
   const { renew } = config.staticExport;
-  const url = apiUrl ?? renew?.apiUrl;
-  if (url === undefined) {
+  const url = apiUrl ?? renew.apiUrl;
+  if (url === null) {
     throw new DocshelfError('usage', 'Cannot ask an export service: nothing says where it is', {
       next: 'Name it with --api-url https://api.example.com, or set staticExport.renew.apiUrl in the config.',
     });
@@ -41,7 +41,7 @@ export async function serviceAddress(
   if (keyFile !== undefined) return { apiUrl: url, key: await keyIn(keyFile) };
   const given = environment[KEY_VARIABLE]?.trim() ?? '';
   if (given !== '') return { apiUrl: url, key: keyOf(given, `the environment variable ${KEY_VARIABLE}`) };
-  if (renew !== null && apiUrl === undefined) return { apiUrl: url, key: renew.key };
+  if (renew.keyFile !== null && apiUrl === undefined) return { apiUrl: url, key: renew.keyFile.text };
   throw new DocshelfError('unauthorized', `Cannot ask ${new URL(url).origin}: no key is given`, {
     next: `Name a file that holds the admin key with --key-file, or put the key into ${KEY_VARIABLE}.`,
   });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { OpenExportService } from '../../app/export-client.ts';
+import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
@@ -98,7 +99,7 @@ async function pull(run: Pull): Promise<Pulled> {
   const download = {
     sources,
     link: () => service.bundle(jobId, signal),
-    bundleBytesMax: config.staticExport.bundleBytesMax,
+    bundleBytesMax: config.staticExport.limits.bundleBytesMax,
     retriesMax: config.network.retries,
     signal,
     onProgress: (doneBytes: number, totalBytes: number | null) =>
@@ -119,7 +120,7 @@ async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloa
   const { bundle, digest, sizeBytes } = downloaded;
   const name = nameOf(job, downloaded);
   const { inspectArchive } = await import('../../archive/index.ts');
-  await inspectArchive(file, { name, limits: config.staticExport.limits, foldsCase: false });
+  await inspectArchive(file, { name, limits: archiveLimits(config), foldsCase: false });
   if (bundle.signature !== null) await writeFile(file + SIGNATURE_EXTENSION, bundle.signature);
 
   const label = [options.version, job.version].find((word) => typeof word === 'string' && isVersion(word)) ?? null;

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { signatureSlice } from '../../app/slices.ts';
 import { verifyFile } from '../../archive/index.ts';
 import type { Config } from '../../config/index.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
@@ -43,7 +44,7 @@ export async function unpackTransfer(given: string, options: UnpackOptions): Pro
   // Who only looks needs no config, save for its keys.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
   const config = isAlone ? null : (await loadFor(options)).config;
-  const signature = config?.staticExport.signature;
+  const signature = config === null ? null : signatureSlice(config);
   const keys =
     options.publicKey === undefined ? (signature?.publicKeys ?? []) : await Promise.all(options.publicKey.map(readKey));
 

@@ -1,128 +1,201 @@
-import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
+import type { NamedFile, NamedFolder } from '../named-files.ts';
+import type { Contents, FileKind, TextRule } from '../schema-node.ts';
 
 /**
- * The building blocks of the schema. `Static` of a block is the type of the loaded value (bytes, milliseconds,
- * absolute path, Secret), its JSON Schema describes what a person writes; `x-unit` says how one becomes the other.
+ * The building blocks of a row. Its JSON Schema describes what a person writes; its `Static` type is the value in `Config`, and
+ * `x-unit`, `x-names` and `x-suffix` are the decode step between them, carried out in `decode.ts`.
  *
- * Only `scripts/generate.ts` and the tests run this code: docshelf itself reads the generated `config.schema.json`,
- * because importing TypeBox costs 125 ms of CPU at every start (measured), more than all the rest of loading.
+ * Only `scripts/generate.ts` and the tests run this code. The program reads the generated `config.schema.json`: importing TypeBox
+ * costs 125 ms of CPU at every start (measured), more than all the rest of loading.
  */
 
-/** Keywords that tell about a key and rule nothing. */
-type Told = Readonly<{ description: string; default?: unknown; examples?: unknown[] }>;
+interface More {
+  readonly examples?: unknown[];
+  /** A running daemon cannot change it: asked for by a reload, it waits for a restart. */
+  readonly restart?: true;
+  /** Anything but the default is refused as not built yet. */
+  readonly notBuilt?: true;
+}
+
+/** A row whose name in `Config` ends with its unit or with `Max`. */
+type Suffixed<T, S extends string> = TUnsafe<T> & { readonly 'x-suffix': S };
+type NameOf<K extends string, S> = S extends { readonly 'x-suffix': infer X extends string } ? `${K}${X}` : K;
+type Decoded<P extends TProperties> = { readonly [K in keyof P & string as NameOf<K, P[K]>]: Static<P[K]> };
+
+/** How a row ends: its text, its default where it has one, and what else there is to say. */
+type Told = readonly [description: string, fallback?: unknown, more?: More];
+
+const row = <T>(schema: object, ...[description, fallback, { restart, notBuilt, ...more } = {}]: Told): TUnsafe<T> =>
+  Type.Unsafe<T>({
+    ...schema,
+    description,
+    ...(fallback !== undefined && { default: fallback }),
+    ...(restart && { 'x-restart': true }),
+    ...(notBuilt && { 'x-not-built': true }),
+    ...more,
+  });
 
 /** Keys with a default may be left out; the others are required unless they are `optional`. */
-function requiredOf(properties: TProperties): string[] | undefined {
-  const required = Object.entries(properties)
+function requiredOf(properties: TProperties): string[] {
+  return Object.entries(properties)
     .filter(([, schema]) => !Type.IsOptional(schema) && !('default' in schema))
     .map(([key]) => key);
-  return required.length === 0 ? undefined : required;
 }
 
 /** A fixed set of keys; another key is a fault. */
-export function record<P extends TProperties>(properties: P, told: { readonly description: string }): Type.TObject<P> {
-  return Type.Object(properties, { ...told, additionalProperties: false, required: requiredOf(properties) });
+export function record<P extends TProperties>(properties: P, ...told: Told): TUnsafe<Decoded<P>> {
+  const required = requiredOf(properties);
+  const keys = { type: 'object', properties, additionalProperties: false };
+  return row(required.length === 0 ? keys : { ...keys, required }, ...told);
 }
 
 /** A `record` that may be left out, every one of its keys then being at its default. */
-export function section<P extends TProperties>(properties: P, description: string): Type.TObject<P> {
-  return Type.Object(properties, {
-    description,
-    default: {},
-    additionalProperties: false,
-    required: requiredOf(properties),
-  });
+export function section<P extends TProperties>(properties: P, description: string, more: More = {}) {
+  return record(properties, description, {}, more);
 }
 
 /** A section for which `true` and `false` stand for its key `enabled`. */
-export function switchable<P extends TProperties>(properties: P, description: string) {
-  const whole = record(properties, { description });
-  return Type.Unsafe<Static<typeof whole>>({
-    anyOf: [{ type: 'boolean' }, whole],
-    description,
-    default: {},
-    'x-shorthand': 'enabled',
-  });
+export function switchable<P extends TProperties>(properties: P, description: string): TUnsafe<Decoded<P>> {
+  const whole = record(properties, description);
+  return row({ anyOf: [{ type: 'boolean' }, whole], 'x-shorthand': 'enabled' }, description, {});
 }
 
-export const optional = Type.Optional;
-export const boolean = (told: Told) => Type.Boolean(told);
-export const list = <T extends TSchema>(items: T, told: Told) => Type.Array(items, { default: [], ...told });
-export const integer = (minimum: number, maximum: number, told: Told) => Type.Integer({ minimum, maximum, ...told });
+/** A key without a default: null in `Config` where nobody sets it. */
+export function optional<S extends TSchema>(schema: S) {
+  // Only the type of the value changes; what the name ends with stays.
+  return Type.Optional(schema as unknown as TUnsafe<Static<S> | null> & Pick<S, Extract<'x-suffix', keyof S>>);
+}
 
-export const oneOf = <const W extends readonly (string | boolean)[]>(words: W, told: Told) =>
-  Type.Unsafe<W[number]>({ enum: words, ...told });
+/** A bound: its name in `Config` ends with `Max`. */
+export const max = <S extends TSchema>(schema: S) =>
+  ({ ...schema, 'x-suffix': 'Max' }) as unknown as Suffixed<Static<S>, 'Max'>;
 
-export const text = (expects: string, rule: { pattern?: string; format?: string }, told: Told) =>
-  Type.Unsafe<string>({ type: 'string', minLength: 1, maxLength: 4096, ...rule, 'x-expects': expects, ...told });
+export const boolean = (...told: Told) => row<boolean>({ type: 'boolean' }, ...told);
+export const integer = (minimum: number, maximum: number, ...told: Told) =>
+  row<number>({ type: 'integer', minimum, maximum }, ...told);
+export const list = <T extends TSchema>(items: T, description: string, more: More = {}) =>
+  row<readonly Static<T>[]>({ type: 'array', items }, description, [], more);
+export const map = <T extends TSchema>(names: object, items: T, description: string, more: More = {}) =>
+  row<Readonly<Record<string, Static<T>>>>(
+    { type: 'object', propertyNames: names, additionalProperties: items },
+    description,
+    {},
+    more,
+  );
+export const oneOf = <const W extends readonly (string | boolean)[]>(words: W, ...told: Told) =>
+  row<W[number]>({ enum: words }, ...told);
+
+const words = (expects: string, rule: TextRule = {}) =>
+  ({ type: 'string', minLength: 1, maxLength: 4096, ...rule, 'x-expects': expects }) as const;
+export const text = (expects: string, rule: TextRule, ...told: Told) => row<string>(words(expects, rule), ...told);
 
 /** Bytes; written as an integer or with KiB, MiB, GiB. */
-export const size = (min: string, max: string, told: Told) =>
-  Type.Unsafe<number>({
-    type: ['integer', 'string'],
-    minimum: 0,
-    pattern: '^\\d{1,12}(?:KiB|MiB|GiB)?$',
-    'x-unit': 'bytes',
-    'x-bounds': { min, max },
-    'x-expects': 'a size such as 128MiB (KiB, MiB, GiB, or a plain number of bytes)',
+export const size = (min: string, max: string, ...told: Told) =>
+  row<number>(
+    {
+      type: ['integer', 'string'],
+      minimum: 0,
+      pattern: '^\\d{1,12}(?:KiB|MiB|GiB)?$',
+      'x-unit': 'bytes',
+      'x-bounds': { min, max },
+      'x-expects': 'a size such as 128MiB (KiB, MiB, GiB, or a plain number of bytes)',
+    },
     ...told,
-  });
+  );
 
-const DURATION = { pattern: '^\\d{1,9}[smhd]$', 'x-expects': 'a duration such as 30s (s, m, h or d)' };
+const DURATION = { type: 'string', pattern: '^\\d{1,9}[smhd]$' };
+
+function timed<T>(schema: object, min: string, max: string, ...told: Told) {
+  const unit = { 'x-unit': 'ms', 'x-suffix': 'Ms', 'x-bounds': { min, max } };
+  return row({ ...schema, ...unit }, ...told) as unknown as Suffixed<T, 'Ms'>;
+}
 
 /** Milliseconds; written with s, m, h or d. A bare number is refused: nobody can see what it means. */
-export const duration = (min: string, max: string, told: Told) =>
-  Type.Unsafe<number>({ type: 'string', ...DURATION, 'x-unit': 'ms', 'x-bounds': { min, max }, ...told });
+export const duration = (min: string, max: string, ...told: Told) =>
+  timed<number>({ ...DURATION, 'x-expects': 'a duration such as 30s (s, m, h or d)' }, min, max, ...told);
 
-/** A duration, or `none`. */
-export const durationOrNone = (min: string, max: string, told: Told) =>
-  Type.Unsafe<number | 'none'>({
-    anyOf: [{ enum: ['none'] }, { type: 'string', ...DURATION }],
-    'x-unit': 'ms',
-    'x-bounds': { min, max },
-    'x-expects': 'none, or a duration such as 30d (s, m, h or d)',
-    ...told,
-  });
+/** A duration, or one of the other forms. */
+export const durationOr = <T>(
+  others: readonly object[],
+  expects: string,
+  [min, max]: readonly [string, string],
+  ...told: Told
+) => timed<number | T>({ anyOf: [...others, DURATION], 'x-expects': expects }, min, max, ...told);
 
 /** An absolute path; a relative one is written from the config file's folder. */
-export const path = (told: Told) =>
-  Type.Unsafe<string>({
-    type: 'string',
-    minLength: 1,
-    maxLength: 4096,
-    'x-unit': 'path',
-    'x-expects': 'a path',
-    ...told,
-  });
+const PATH = { ...words('a path'), 'x-unit': 'path' };
+export const path = (...told: Told) => row<string>(PATH, ...told);
 
-export const secret = (expects: string, rule: { pattern?: string; format?: string }, told: Told) =>
-  Type.Unsafe<Secret>({
-    type: 'string',
-    minLength: 1,
-    maxLength: 16_384,
-    ...rule,
-    'x-unit': 'secret',
-    'x-expects': expects,
-    ...told,
-  });
+/** A folder of archives: one that somebody names must be there. */
+export const folder = (...told: Told) =>
+  row<NamedFolder>({ ...PATH, 'x-unit': 'folder', 'x-names': 'folder' }, ...told);
 
-export const host = (told: Told) => text('an IP address or a host name', { pattern: '^[A-Za-z0-9._:-]{1,255}$' }, told);
-export const port = (told: Told) => integer(0, 65_535, told);
-export const httpUrl = (told: Told) => text('an http or https URL', { format: 'http-url' }, told);
+/** A path whose file must be readable, and hold what it should where that is said. */
+export const file = (kind: FileKind, holds: Contents | null, ...told: Told) =>
+  row<string>({ ...PATH, 'x-names': kind, ...(holds && { 'x-holds': holds }) }, ...told);
+
+/** A file that is read with the config, and watched. */
+export const contents = (kind: FileKind, holds: Contents, ...told: Told) =>
+  row<NamedFile>({ ...PATH, 'x-unit': 'file', 'x-names': kind, 'x-holds': holds }, ...told);
+
+export const secret = (expects: string, rule: TextRule, ...told: Told) =>
+  row<Secret>({ ...words(expects, rule), maxLength: 16_384, 'x-unit': 'secret' }, ...told);
+
+/** One of the words, or a link that is printed without its user part and query. */
+export const secretOr = <const W extends readonly string[]>(
+  alternatives: W,
+  expects: string,
+  rule: TextRule,
+  ...told: Told
+) =>
+  row<W[number] | Secret>(
+    {
+      anyOf: [{ enum: alternatives }, words(expects, rule)],
+      'x-unit': 'secret',
+      'x-shown': 'link',
+      'x-expects': expects,
+    },
+    ...told,
+  );
+
+/** What an Authorization header can carry. */
+const KEY = { pattern: '^[\\x21-\\x7e]{1,4096}$', expects: 'a key: visible ASCII characters, without spaces' };
+export const keyFile = (...told: Told) => contents('secret', KEY, ...told);
+
+/** One line of a header, of the size that most servers take. */
+const HEADER = { pattern: '^[\\x20-\\x7e]+$', expects: 'one line of visible ASCII characters', bytesMax: 16 * 1024 };
+/** A crawl reads it when it begins. */
+export const headerFile = (...told: Told) => file('secret', HEADER, ...told);
+
+const HOST = ['an IP address or a host name', { pattern: '^[A-Za-z0-9._:-]{1,255}$' }] as const;
+export const host = (...told: Told) => text(...HOST, ...told);
+export const port = (...told: Told) => integer(0, 65_535, ...told);
+export const httpUrl = (...told: Told) => text('an http or https URL', { format: 'http-url' }, ...told);
 export const cidr = text(
   'an IP address or a network such as 10.0.0.0/8',
   { format: 'cidr' },
-  {
-    description: 'An IP address or a network in CIDR notation.',
-  },
+  'An IP address or a network in CIDR notation.',
 );
-export const sha256 = (told: Told) => text('a SHA-256 digest of 64 hex digits', { pattern: '^[0-9a-fA-F]{64}$' }, told);
+
+/** Compared without case: lower-case from here on. */
+const lowerCase = (expects: string, rule: TextRule, ...told: Told) =>
+  row<string>({ ...words(expects, rule), 'x-unit': 'lower-case' }, ...told);
+export const sha256 = (...told: Told) =>
+  lowerCase('a SHA-256 digest of 64 hex digits', { pattern: '^[0-9a-fA-F]{64}$' }, ...told);
+export const hosts = (description: string) => list(lowerCase(...HOST, 'A full host name.'), description);
 
 const VERSION_RULE = 'a version: 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or a digit';
-export const version = (told: Told) => text(VERSION_RULE, { pattern: VERSION_PATTERN.source }, told);
+export const version = (...told: Told) => text(VERSION_RULE, { pattern: VERSION_PATTERN.source }, ...told);
 
 export const DOMAIN_RULE = 'a domain: 1 to 63 lower-case letters, digits or "-", such as acme';
-export const domain = (told: Told) => text(DOMAIN_RULE, { pattern: DOMAIN_PATTERN.source }, told);
+export const domain = (...told: Told) => text(DOMAIN_RULE, { pattern: DOMAIN_PATTERN.source }, ...told);
+
+/** Certificate and key of a listener. */
+export const certificate = () => ({
+  certFile: optional(path('Certificate chain in PEM.')),
+  keyFile: optional(path('Private key in PEM.')),
+});

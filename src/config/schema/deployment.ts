@@ -1,18 +1,23 @@
 import { Type } from 'typebox';
 import { DEFAULT_DOMAIN, DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
+import { FEATURES, type SwitchedFeatureId } from '../../domain/feature.ts';
+import type { NamedFile } from '../named-files.ts';
 import {
   boolean,
-  cidr,
+  contents,
   domain,
   duration,
-  host,
+  folder,
+  hosts,
   httpUrl,
   integer,
+  keyFile,
   list,
+  max,
   oneOf,
   optional,
   path,
-  port,
+  record,
   secret,
   section,
   sha256,
@@ -21,128 +26,84 @@ import {
   text,
   version,
 } from './blocks.ts';
+import { basePath, perSite } from './listeners.ts';
+import { search } from './service.ts';
 
-/** The deployment side of contract section 2: what this daemon is, what it serves, and where it listens. */
+/** What this daemon is and what it serves. */
 
 export const deployment = section(
   {
-    type: oneOf(DEPLOYMENT_TYPES, {
-      description: 'The type of this deployment; it decides which features are available.',
-      default: 'client-hosted',
-    }),
+    type: oneOf(
+      DEPLOYMENT_TYPES,
+      'The type of this deployment; it decides which features are available.',
+      'client-hosted',
+    ),
     domain: optional(
-      domain({
-        description: `The domain of the site. Without it: that of the first bundle's manifest, else ${DEFAULT_DOMAIN}; kept in the data folder.`,
-        examples: ['acme'],
-      }),
+      domain(
+        `The domain of the site. Without it: that of the first bundle's manifest, else ${DEFAULT_DOMAIN}; kept in the data folder.`,
+        undefined,
+        { examples: ['acme'] },
+      ),
     ),
   },
   'This running daemon.',
 );
 
-export const server = section(
+export const deploy = section(
   {
-    host: host({ description: 'Address on which the site listens.', default: '0.0.0.0' }),
-    port: port({ description: 'Port of the site; 0 takes a free one.', default: 8080 }),
-    basePath: text(
-      'a path that begins with /',
-      { pattern: '^/[A-Za-z0-9._~/-]*$' },
-      {
-        description: 'Path below which the site is served.',
-        default: '/',
-        examples: ['/docs'],
-      },
-    ),
-    trailingSlash: oneOf(['auto', 'always', 'never'], {
-      description: "Whether a folder's page answers with or without its slash; auto: as the site's own links ask.",
-      default: 'auto',
-    }),
-    workers: integer(1, 64, { description: 'Processes that serve the site.', default: 1 }),
-    cacheBytes: size('0', '64GiB', { description: 'Memory for hot files; 0 turns the cache off.', default: '128MiB' }),
-    trustedProxies: list(cidr, {
-      description: 'Addresses or networks of proxies whose X-Forwarded-* headers are believed.',
-      examples: [['10.0.0.0/8']],
-    }),
-    shutdownTimeout: duration('1s', '10m', {
-      description: 'How long requests in flight may take to finish at shutdown.',
-      default: '20s',
-    }),
-    tls: section(
-      {
-        certFile: optional(path({ description: 'Certificate chain in PEM.' })),
-        keyFile: optional(path({ description: 'Private key in PEM.' })),
-      },
-      'TLS on the site listener.',
-    ),
+    parallel: integer(1, 64, 'Archives that are taken in at once.', 2, { notBuilt: true }),
   },
-  'The site listener.',
-);
-
-export const admin = section(
-  {
-    host: host({ description: 'Address on which the admin interface listens.', default: '127.0.0.1' }),
-    port: port({ description: 'Port of the admin interface; 0 takes a free one.', default: 9090 }),
-    token: optional(
-      secret(
-        'a token of visible ASCII characters, without spaces',
-        { pattern: '^[\\x21-\\x7e]{1,4096}$' },
-        {
-          description: 'Bearer token that the admin actions ask for. Without one, every action is refused.',
-        },
-      ),
-    ),
-  },
-  'Health, status, metrics, features and actions.',
+  'How archives are taken in.',
 );
 
 export const storage = section(
-  { dir: path({ description: 'The data folder. A change needs a restart.', default: './data' }) },
+  { dir: path('The data folder.', './data', { restart: true }) },
   'Where releases are kept.',
 );
 
 const limits = section(
   {
-    entries: integer(1, 10_000_000, { description: 'Entries of an archive.', default: 200_000 }),
-    fileBytes: size('1', '1024GiB', { description: 'One unpacked file.', default: '512MiB' }),
-    totalBytes: size('1', '1024GiB', { description: 'All unpacked files together.', default: '8GiB' }),
-    ratio: integer(1, 100_000, {
-      description: 'Unpacked bytes per byte of the archive, beyond the first 64 MiB.',
-      default: 200,
-    }),
-    bundleBytes: size('1', '1024GiB', { description: 'An archive as it is fetched or taken in.', default: '8GiB' }),
+    entries: max(integer(1, 10_000_000, 'Entries of an archive.', 200_000)),
+    fileBytes: max(size('1', '1024GiB', 'One unpacked file.', '512MiB')),
+    totalBytes: max(size('1', '1024GiB', 'All unpacked files together.', '8GiB')),
+    ratio: max(integer(1, 100_000, 'Unpacked bytes per byte of the archive, beyond the first 64 MiB.', 200)),
+    bundleBytes: max(size('1', '1024GiB', 'An archive as it is fetched or taken in.', '8GiB')),
   },
   'Bounds on an archive; one that exceeds them is refused.',
 );
 
-const publicKey = Type.Unsafe<string>({
-  anyOf: [
-    { type: 'string', pattern: '^RW[A-Za-z0-9+/]{54}$' },
-    { type: 'string', minLength: 1, maxLength: 4096 },
-  ],
-  description: 'A minisign public key, or a file that holds one.',
-  'x-unit': 'word-or-path',
+/** A key of minisign: 42 bytes in base64, of which the first two name Ed25519. */
+const PUBLIC_KEY = 'RW[A-Za-z0-9+/]{54}$';
+const publicKey = Type.Unsafe<string | NamedFile>({
+  ...contents(
+    'file',
+    { pattern: `(?:^|\\n)${PUBLIC_KEY}`, expects: 'a minisign public key' },
+    'A minisign public key, or a file that holds one.',
+  ),
+  anyOf: [{ pattern: `^${PUBLIC_KEY}` }, { minLength: 1 }],
   'x-expects': 'a minisign public key, or a path',
 });
 
 const signature = section(
   {
-    required: boolean({ description: 'Refuse a bundle without a valid signature.', default: false }),
-    publicKeys: list(publicKey, {
-      description:
-        'minisign public keys that may sign: files (minisign.pub, watched for changes), or the keys themselves.',
-      examples: [['./minisign.pub'], ['RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK']],
-    }),
+    required: boolean('Refuse a bundle without a valid signature.', false),
+    publicKeys: list(
+      publicKey,
+      'minisign public keys that may sign: files (minisign.pub, watched for changes), or the keys themselves.',
+      { examples: [['./minisign.pub'], ['RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK']] },
+    ),
     file: optional(
-      path({
-        description:
-          'File that holds the signature, for an archive that has none beside it (<archive>.minisig); watched for changes.',
-      }),
+      contents(
+        'file',
+        {},
+        'File that holds the signature, for an archive that has none beside it (<archive>.minisig); watched for changes.',
+      ),
     ),
     url: optional(
       secret(
         'an http, https or file URL',
         { format: 'link' },
-        { description: 'Link to the signature, in place of file. A credential: it is never printed.' },
+        'Link to the signature, in place of file. A credential: it is never printed.',
       ),
     ),
   },
@@ -151,24 +112,18 @@ const signature = section(
 
 const renew = section(
   {
-    apiUrl: optional(
-      httpUrl({ description: 'Base URL of a static export service; the API is below its /v1/static-export.' }),
-    ),
-    keyFile: optional(path({ description: 'File that holds the admin key; watched for changes.' })),
-    domain: optional(
-      domain({ description: 'Domain whose newest completed export is fetched. Without it, deployment.domain.' }),
-    ),
+    apiUrl: optional(httpUrl('Base URL of a static export service; the API is below its /v1/static-export.')),
+    keyFile: optional(keyFile('File that holds the admin key; watched for changes.')),
+    domain: optional(domain('Domain whose newest completed export is fetched. Without it, deployment.domain.')),
     jobId: optional(
       text(
         'a job id: se_ and 16 hex digits',
         { pattern: '^se_[0-9a-f]{16}$' },
-        { description: 'The job whose bundle is fetched, in place of the newest.' },
+        'The job whose bundle is fetched, in place of the newest.',
       ),
     ),
     every: optional(
-      duration('1m', '30d', {
-        description: 'How often the site is exported anew and swapped in. Not together with a pinned version.',
-      }),
+      duration('1m', '30d', 'How often the site is exported anew and swapped in. Not together with a pinned version.'),
     ),
   },
   'The export service that is asked for a fresh link when bundleUrl has expired, or is not set.',
@@ -176,14 +131,14 @@ const renew = section(
 
 export const staticExport = section(
   {
-    enabled: boolean({ description: 'Turns serving of the bundle on.', default: false }),
+    enabled: boolean('Turns serving of the bundle on.', false),
     bundleUrl: optional(
       secret(
         'an http, https or file URL, or oci://registry/repository:tag',
         { format: 'bundle-link' },
+        'Link to the bundle, fetched at start: https, http, file:, or an artifact in a registry (oci://registry/repository:tag, or @sha256:…). A credential: it is never printed.',
+        undefined,
         {
-          description:
-            'Link to the bundle, fetched at start: https, http, file:, or an artifact in a registry (oci://registry/repository:tag, or @sha256:…). A credential: it is never printed.',
           examples: [
             'https://bundles.example.com/acme-export-2024-06-01.tar.gz?signature=...',
             'oci://registry.example/docs/acme:2024-06-01',
@@ -192,69 +147,88 @@ export const staticExport = section(
       ),
     ),
     bundleUrlFile: optional(
-      path({ description: 'File that holds the link, in place of bundleUrl; watched for changes.' }),
+      contents(
+        'secret',
+        { format: 'bundle-link', expects: 'an http, https, file or oci URL' },
+        'File that holds the link, in place of bundleUrl; watched for changes.',
+      ),
     ),
-    version: optional(version({ description: 'Pins the version that is served.', examples: ['2024-06-01', 'v3.2.0'] })),
-    sha256: optional(sha256({ description: 'Digest that the fetched archive must have.' })),
+    version: optional(version('Pins the version that is served.', undefined, { examples: ['2024-06-01', 'v3.2.0'] })),
+    sha256: optional(sha256('Digest that the fetched archive must have.')),
     signature,
-    preload: path({
-      description: 'Folder of archives that are taken in at start. May be missing where it is the default.',
-      default: './bundles',
+    preload: folder(
+      'Folder of archives that are taken in at start. May be missing where it is the default.',
+      './bundles',
+    ),
+    keep: integer(0, 1000, 'Old releases that stay on disk after a swap.', 3),
+    minVersion: optional(version('Oldest version that may be served.', undefined, { notBuilt: true })),
+    serveVersions: oneOf(
+      ['pinned', 'kept'],
+      'The versions that readers can open: the active one, or all that are kept.',
+      'pinned',
+      { notBuilt: true },
+    ),
+    from: oneOf(['link', 'exports'], "Where the bundle comes from: its link, or this daemon's own exports.", 'link', {
+      notBuilt: true,
     }),
-    keep: integer(0, 1000, { description: 'Old releases that stay on disk after a swap.', default: 3 }),
-    minVersion: optional(version({ description: 'Oldest version that may be served.' })),
     renew,
     limits,
   },
   'The bundle that is served.',
 );
 
-const ORIGIN = text(
-  'an origin such as https://search.example.com',
-  { format: 'http-url' },
-  {
-    description: 'An origin that pages may talk to.',
-  },
-);
-const wish = {
-  enabled: optional(
-    boolean({ description: 'On or off. Without it: on where the feature table says available, else off.' }),
+const switched = {
+  enabled: optional(boolean('On or off. Without it: on where the feature table says available, else off.')),
+  origins: list(
+    text('an origin such as https://search.example.com', { format: 'http-url' }, 'An origin that pages may talk to.'),
+    'Origins that the feature needs.',
+    { notBuilt: true },
   ),
-  origins: list(ORIGIN, { description: 'Origins that the feature needs.' }),
 };
+const simple = FEATURES.filter(({ key, id }) => key === `features.${id}` && id !== 'search').map(
+  ({ id, name }) => [id, switchable(switched, `${name}.`)] as const,
+);
 
 export const features = section(
   {
     search: switchable(
       {
-        ...wish,
-        discoveryUrl: optional(httpUrl({ description: 'Base URL of the hosted search.' })),
-        keyFile: optional(path({ description: 'File that holds the assistant key.' })),
+        ...switched,
+        discoveryUrl: optional(httpUrl('Base URL of the hosted search.')),
+        keyFile: optional(keyFile('File that holds the assistant key.')),
       },
       'Documentation search by the hosted service.',
     ),
-    assistant: switchable(wish, 'AI assistant.'),
-    analytics: switchable(wish, 'Web analytics.'),
-    apiPlayground: switchable(wish, 'API playground ("Try it").'),
-    enforce: oneOf(['off', 'report', 'on'], {
-      description: 'Whether pages are held to the feature report: not at all, reported, or blocked.',
-      default: 'off',
-    }),
+    ...(Object.fromEntries(simple) as Record<
+      Exclude<SwitchedFeatureId, 'search'>,
+      ReturnType<typeof switchable<typeof switched>>
+    >),
+    enforce: oneOf(
+      ['off', 'report', 'on'],
+      'Whether pages are held to the feature report: not at all, reported, or blocked.',
+      'off',
+      { notBuilt: true },
+    ),
   },
   'What readers find on the site. true and false are short for enabled.',
 );
 
-export const log = section(
+const site = record(
   {
-    level: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
-      description: 'The least severe line that is written.',
-      default: 'info',
-    }),
-    format: oneOf(['auto', 'json', 'pretty'], {
-      description: 'auto: pretty on a terminal, else JSON.',
-      default: 'auto',
-    }),
-    access: boolean({ description: 'Whether every request is logged.', default: true }),
+    domain: domain('The domain of the site.'),
+    title: optional(text('a title', {}, 'Its title. Without it: that of its first page.')),
+    hosts: hosts('Host names that it answers; none: every host that no other site names.'),
+    basePath: basePath('Path below which it is served there.'),
+    ...perSite,
+    staticExport,
+    features,
+    search,
   },
-  'The log.',
+  'A site.',
+);
+
+export const sites = list(
+  site,
+  'The sites of a daemon that serves several, in place of deployment.domain and staticExport.',
+  { notBuilt: true },
 );

@@ -1,36 +1,43 @@
 import { type Static, Type } from 'typebox';
-import { admin, deployment, features, log, server, staticExport, storage } from './deployment.ts';
-import { network } from './network.ts';
-import { api, exportApi, organizations, organizationsFile, search } from './service.ts';
+import { section } from './blocks.ts';
+import { deploy, deployment, features, sites, staticExport, storage } from './deployment.ts';
+import { admin, api, log, metrics, network, server } from './listeners.ts';
+import { database, exportApi, organizations, organizationsFile, rateLimits, search } from './service.ts';
 
 /**
- * The whole config (contract, section 2): the one source of the validation, of the types, of `config.schema.json` and
- * of `docs/config.md`. After a change: `sh scripts/run.sh node scripts/generate.ts`.
+ * The whole config (contract, section 2). A row states a key once: its name, type, unit, default and text, and whether it needs a
+ * restart or is not built yet. `Config` is its `Static` type; validation, decoding, `config.schema.json`, `docs/config.md` and the
+ * chart's schema of values follow. After a change: `sh scripts/run.sh node scripts/generate.ts`.
  */
-export const schemaSource = Type.Object(
+const keys = section(
   {
     deployment,
     staticExport,
+    sites,
     server,
     admin,
     api,
     storage,
+    deploy,
     network,
     features,
     search,
     exportApi,
+    database,
+    rateLimits,
     organizations,
     organizationsFile,
+    metrics,
     log,
   },
-  {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'docshelf config',
-    description: 'The config of docshelf. Every key may be left out.',
-    additionalProperties: false,
-    required: undefined,
-  },
+  'The config of docshelf. Every key may be left out.',
 );
 
-/** Every key with its default filled and its unit converted; a key that has neither value nor default is absent. */
-export type Values = Static<typeof schemaSource>;
+export const schemaSource = Type.Unsafe<Static<typeof keys>>({
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'docshelf config',
+  ...keys,
+});
+
+/** The config as docshelf works with it: checked, whole and deeply frozen. Sizes are bytes, durations milliseconds, paths absolute. */
+export type Config = Static<typeof schemaSource>;

@@ -26,13 +26,13 @@ export class ChromiumBrowser {
   readonly #browser: Browser;
   readonly #context: BrowserContext;
   readonly #profileDir: string;
-  readonly #pageMsMax: number;
+  readonly #pageTimeoutMs: number;
   readonly #tabs = new Set<ChromiumTab>();
   readonly #closing = new AbortController();
 
   /** @throws DocshelfError `browser_missing`, `browser_failed` */
   static async launch(settings: ChromiumSettings, answer: AnswerRequest): Promise<ChromiumBrowser> {
-    const { env, sandbox, tempDir, pageMsMax } = settings;
+    const { env, sandbox, tempDir, pageTimeoutMs } = settings;
     const program = findChromium(env);
     const profileDir = await mkdtemp(join(tempDir, 'chromium-'));
     try {
@@ -53,7 +53,7 @@ export class ChromiumBrowser {
         acceptDownloads: false,
         serviceWorkers: 'block',
       });
-      const browser = new ChromiumBrowser(context, profileDir, pageMsMax);
+      const browser = new ChromiumBrowser(context, profileDir, pageTimeoutMs);
       await browser.#intercept(answer);
       return browser;
     } catch (error) {
@@ -65,13 +65,13 @@ export class ChromiumBrowser {
     }
   }
 
-  private constructor(context: BrowserContext, profileDir: string, pageMsMax: number) {
+  private constructor(context: BrowserContext, profileDir: string, pageTimeoutMs: number) {
     const browser = context.browser();
     if (browser === null) throw new Error('a persistent context has its browser');
     this.#browser = browser;
     this.#context = context;
     this.#profileDir = profileDir;
-    this.#pageMsMax = pageMsMax;
+    this.#pageTimeoutMs = pageTimeoutMs;
   }
 
   get isGone(): boolean {
@@ -79,7 +79,7 @@ export class ChromiumBrowser {
   }
 
   async openTab(): Promise<ChromiumTab> {
-    const tab = await ChromiumTab.open(this.#context, this.#pageMsMax);
+    const tab = await ChromiumTab.open(this.#context, this.#pageTimeoutMs);
     this.#tabs.add(tab);
     return tab;
   }

@@ -47,7 +47,7 @@ class PageEnd extends Error {
 export class ChromiumTab {
   readonly #page: Page;
   readonly #cdp: CDPSession;
-  readonly #pageMsMax: number;
+  readonly #pageTimeoutMs: number;
   readonly #mainFrameId: string;
   readonly #frameIds = new Set<string>();
   #visit: Visit | null = null;
@@ -59,22 +59,22 @@ export class ChromiumTab {
   #end: (reason: unknown) => void = () => undefined;
   #hasEnded = false;
 
-  static async open(context: BrowserContext, pageMsMax: number): Promise<ChromiumTab> {
+  static async open(context: BrowserContext, pageTimeoutMs: number): Promise<ChromiumTab> {
     const page = await within(OPEN_MS_MAX, context.newPage());
     if (page === null) throw new TabEnd('crashed', 'no tab could be opened');
     const cdp = await context.newCDPSession(page);
     const { frameTree } = await cdp.send('Page.getFrameTree');
-    const tab = new ChromiumTab(page, cdp, frameTree.frame.id, pageMsMax);
+    const tab = new ChromiumTab(page, cdp, frameTree.frame.id, pageTimeoutMs);
     await cdp.send('Page.enable');
     await cdp.send('Page.setLifecycleEventsEnabled', { enabled: true });
     return tab;
   }
 
-  private constructor(page: Page, cdp: CDPSession, mainFrameId: string, pageMsMax: number) {
+  private constructor(page: Page, cdp: CDPSession, mainFrameId: string, pageTimeoutMs: number) {
     this.#page = page;
     this.#cdp = cdp;
     this.#mainFrameId = mainFrameId;
-    this.#pageMsMax = pageMsMax;
+    this.#pageTimeoutMs = pageTimeoutMs;
     this.#watchFrames();
     this.#watchPage();
   }
@@ -109,7 +109,10 @@ export class ChromiumTab {
     const visit = new Visit(url, () => this.#end(new TabEnd('hung', 'it wrote to its console without end')));
     const onAbort = (): void => this.#end(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => this.#end(new TabEnd('hung', 'its scripts let nothing else run')), this.#pageMsMax);
+    const timer = setTimeout(
+      () => this.#end(new TabEnd('hung', 'its scripts let nothing else run')),
+      this.#pageTimeoutMs,
+    );
     this.#visit = visit;
     const { answered, failures, consoleErrors } = visit;
     const base = { answered, failures, consoleErrors, screenshot: null, dom: null };
@@ -192,7 +195,7 @@ export class ChromiumTab {
 
   /** Half of the page's time is for this. */
   async #untilLoaded(loaderId: string): Promise<boolean> {
-    const deadline = performance.now() + this.#pageMsMax / 2;
+    const deadline = performance.now() + this.#pageTimeoutMs / 2;
     while (this.#loadedId !== loaderId) {
       if (performance.now() > deadline) return false;
       this.#checkStays(loaderId);
@@ -203,7 +206,7 @@ export class ChromiumTab {
 
   /** Nothing is asked for during a while, in which the page has had time of its own. */
   async #untilQuiet(visit: Visit, signal: AbortSignal): Promise<boolean> {
-    const msMax = this.#pageMsMax / 6;
+    const msMax = this.#pageTimeoutMs / 6;
     await this.#run(scrollToEnd, SCREENS_MAX);
     await this.#run(untilUnchanged, QUIET_MS, CHANGING_MS_MAX);
     const deadline = performance.now() + 2 * msMax;

@@ -1,10 +1,23 @@
 import { getCACertificates } from 'node:tls';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import type { S3StoreConfig } from '../../config/index.ts';
+import type { Secret } from '../../domain/secret.ts';
 import { readCertificates } from '../../net/certificates.ts';
 import { noCredentials } from './s3-faults.ts';
 
-export interface S3Settings extends S3StoreConfig {
+export interface S3Settings {
+  readonly bucket: string;
+  /** Null: `us-east-1` with an endpoint, which most other services take; else what the SDK finds in the environment. */
+  readonly region: string | null;
+  /** URL of another S3 service; null: Amazon's. */
+  readonly endpoint: string | null;
+  /** The bucket in the path and not in the host name. */
+  readonly pathStyle: boolean;
+  /** Folder of the objects in the bucket; empty: none. */
+  readonly prefix: string;
+  /** Null: they are found in the environment. */
+  readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
+  /** PEM file of certificates that are trusted besides Node's own roots. */
+  readonly caFile: string | null;
   /**
    * Where credentials come from that the config does not name. `anywhere`: the SDK's default chain, environment, shared
    * files, web identity, the metadata services of containers and machines. `environment`: `AWS_ACCESS_KEY_ID`,

@@ -12,9 +12,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const configOf = (renew: object | null) => ({ staticExport: { renew } }) as unknown as Config;
-const CONFIGURED = configOf({ apiUrl: 'https://config.test', key: new Secret('svc_config') });
-const NOTHING = configOf(null);
+const configOf = (renew: object) => ({ staticExport: { renew } }) as unknown as Config;
+const CONFIGURED = configOf({ apiUrl: 'https://config.test', keyFile: { text: new Secret('svc_config') } });
+const NOTHING = configOf({ apiUrl: null, keyFile: null });
 
 async function keyFile(content: string): Promise<string> {
   const file = join(folder, 'key');

@@ -1,0 +1,139 @@
+import { resolve } from 'node:path';
+import { Secret } from '../domain/secret.ts';
+import { NamedFile, NamedFolder, type NamedPath } from './named-files.ts';
+import type { Config } from './schema/index.ts';
+import { childOf, configSchema, mapOf, nameOf, type SchemaNode, sectionOf } from './schema-node.ts';
+import { pointerOf, type Setting, type Settings } from './setting.ts';
+import { parseDuration, parseSize } from './units.ts';
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Absolute path of the config file, or null where there is none. */
+  readonly file: string | null;
+  /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** Absolute paths: the config file and every file that it names. */
+  readonly watchedFiles: readonly string[];
+}
+
+export interface Decoding {
+  /** Frozen by the caller, once the files are read. */
+  readonly config: Config;
+  /** The paths that somebody named and that lead to something. */
+  readonly named: readonly NamedPath[];
+}
+
+/**
+ * The config that valid settings make: every default filled, every unit converted, every name as in `Config`, null for what has
+ * neither value nor default.
+ *
+ * @param baseDir what relative paths begin at
+ */
+export function decode(settings: Settings, baseDir: string): Decoding {
+  const named: NamedPath[] = [];
+  // The one place where what the schema promises and what was checked against it meet the compiler.
+  return { config: section(configSchema, []) as Config, named };
+
+  function section(schema: SchemaNode, path: readonly string[]): unknown {
+    const keys = Object.entries(sectionOf(schema)?.properties ?? {});
+    return Object.fromEntries(
+      keys.map(([key, child]) => {
+        const at = [...path, key];
+        if (sectionOf(child) !== null) return [nameOf(key, child), section(child, at)];
+        const setting = settings.get(at.join('.'));
+        return [nameOf(key, child), value(setting?.value, child, at, setting)];
+      }),
+    );
+  }
+
+  function value(given: unknown, schema: SchemaNode, at: readonly string[], setting: Setting | undefined): unknown {
+    const written = given === undefined ? schema.default : given;
+    if (written === undefined || written === null) return null;
+    if (Array.isArray(written)) {
+      return written.map((item, index) => value(item, schema.items ?? {}, [...at, String(index)], setting));
+    }
+    const shorthand = schema['x-shorthand'];
+    if (shorthand !== undefined && typeof written === 'boolean') {
+      return map({ [shorthand]: written }, schema, at, setting);
+    }
+    if (typeof written === 'object') return map(written as Record<string, unknown>, schema, at, setting);
+    return isWord(written, schema) ? written : converted(written, schema, at, given === undefined ? null : setting);
+  }
+
+  function map(
+    written: Readonly<Record<string, unknown>>,
+    schema: SchemaNode,
+    at: readonly string[],
+    setting: Setting | undefined,
+  ): unknown {
+    const keys = new Set([...Object.keys(mapOf(schema).properties ?? {}), ...Object.keys(written)]);
+    return Object.fromEntries(
+      [...keys].map((key) => {
+        const child = childOf(schema, key) ?? {};
+        const given = Object.hasOwn(written, key) ? written[key] : undefined;
+        return [nameOf(key, child), value(given, child, [...at, key], setting)];
+      }),
+    );
+  }
+
+  function converted(
+    written: unknown,
+    schema: SchemaNode,
+    at: readonly string[],
+    setting: Setting | null | undefined,
+  ): unknown {
+    switch (schema['x-unit']) {
+      case 'bytes':
+        return parseSize(written);
+      case 'ms':
+        return parseDuration(written);
+      case 'secret':
+        return new Secret(String(written));
+      case 'lower-case':
+        return String(written).toLowerCase();
+      case undefined:
+        return written;
+      default:
+        return pathValue(resolve(baseDir, String(written)), schema, at, setting ?? null);
+    }
+  }
+
+  function pathValue(path: string, schema: SchemaNode, at: readonly string[], setting: Setting | null): unknown {
+    const target = schema['x-unit'] === 'file' ? new NamedFile(path) : null;
+    if (schema['x-names'] !== undefined && setting !== null) {
+      const pointer = pointerOf(at);
+      const where = setting.places.get(pointer) ?? setting.where;
+      named.push({ schema, path, pointer, where, target });
+    }
+    return target ?? (schema['x-unit'] === 'folder' ? new NamedFolder(path, setting === null) : path);
+  }
+}
+
+/** True for a word that an alternative names, by itself or by its form. */
+function isWord(written: unknown, { anyOf = [] }: SchemaNode): boolean {
+  return anyOf.some(
+    ({ enum: words, type, pattern }) =>
+      words?.includes(written as string) ||
+      (type === undefined && pattern !== undefined && new RegExp(pattern).test(String(written))),
+  );
+}
+
+/** Freezes to the bottom. */
+export function deepFreeze<T extends object>(value: T): T {
+  for (const child of Object.values(value)) {
+    if (typeof child === 'object' && child !== null) deepFreeze(child);
+  }
+  return Object.freeze(value);
+}
+
+/** The value of a key or section by its path, as `Config` holds it; null where it has none. */
+export function valueAt(config: Config, path: readonly string[]): unknown {
+  let [schema, value] = [configSchema, config as unknown];
+  for (const key of path) {
+    const child = sectionOf(schema)?.properties?.[key];
+    if (child === undefined) throw new TypeError(`no key ${path.join('.')} in the schema`);
+    value = (value as Record<string, unknown>)[nameOf(key, child)];
+    schema = child;
+  }
+  return value;
+}

@@ -1,0 +1,69 @@
+import type { ConfigFault } from './faults.ts';
+import type { Config } from './schema/index.ts';
+import { dottedOf, pointerOf, type Settings } from './setting.ts';
+
+type Path = readonly (string | number)[];
+
+/** A name as it stands in the list of organizations. */
+interface Named {
+  /** In lower case: names are told apart without case. */
+  readonly name: string;
+  readonly path: Path;
+}
+
+/** The key that each kind of source needs. */
+const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
+
+/**
+ * Faults between organizations: names that must be unique over all of them and are there twice (ids, each with a file of its own in
+ * the data folder; domains and hosts, one set of names; keys, each of one organization: contract, section 7), and sources
+ * without what their kind reads.
+ */
+export function findOrganizationFaults(settings: Settings, { organizations }: Config): ConfigFault[] {
+  const ids: Named[] = [];
+  const sites: Named[] = [];
+  const keys: Named[] = [];
+  const faults: ConfigFault[] = [];
+  const setting = settings.get('organizations');
+  const pointerTo = (path: Path): string => pointerOf(['organizations', ...path]);
+  const tell = (path: Path, sentence: (key: string) => string): void => {
+    const pointer = pointerTo(path);
+    const key = dottedOf(pointer);
+    const where = setting?.places.get(pointer) ?? setting?.where ?? null;
+    faults.push({ code: 'config_invalid', message: sentence(key), key, where });
+  };
+  for (const [index, organization] of organizations.entries()) {
+    ids.push({ name: organization.id.toLowerCase(), path: [index, 'id'] });
+    for (const [domain, { hosts, source }] of Object.entries(organization.domains)) {
+      const at = [index, 'domains', domain];
+      sites.push({ name: domain, path: at });
+      for (const [nth, name] of hosts.entries()) sites.push({ name, path: [...at, 'hosts', nth] });
+      if (source === null) continue;
+      // A kind that is not built needs nothing yet.
+      const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
+      if (need === undefined || source[need] !== null) continue;
+      tell([...at, 'source'], (key) => `${key} is of kind ${source.kind}, which needs ${need}; set it`);
+    }
+    for (const [nth, { sha256 }] of organization.keys.entries()) {
+      keys.push({ name: sha256, path: [index, 'keys', nth, 'sha256'] });
+    }
+  }
+  for (const [first, second] of [ids, sites, keys].flatMap(repeatsOf)) {
+    const firstPointer = pointerTo(first.path);
+    const place = setting?.places.get(firstPointer);
+    const told = `${dottedOf(firstPointer)}${place === undefined ? '' : ` (${place})`}`;
+    tell(second.path, (key) => `${key} says the same as ${told}; it must be there once`);
+  }
+  return faults;
+}
+
+/** Each name that was there before, with its first place. */
+function repeatsOf(all: readonly Named[]): (readonly [first: Named, second: Named])[] {
+  const firstByName = new Map<string, Named>();
+  return all.flatMap((named) => {
+    const first = firstByName.get(named.name);
+    if (first !== undefined) return [[first, named] as const];
+    firstByName.set(named.name, named);
+    return [];
+  });
+}
