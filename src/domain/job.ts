@@ -1,3 +1,4 @@
+import type { Secret } from './secret.ts';
 import { count, RFC3339, type ShapeOf, textOrNull } from './shape.ts';
 import { VERSION_PATTERN } from './version.ts';
 
@@ -207,3 +208,12 @@ export const exportReportSchema = {
 export type ExportReport = ShapeOf<typeof exportReportSchema>;
 /** One thing that an export found wrong, or left out. */
 export type Finding = ExportReport['findings'][number];
+
+/** Null for the members that another vendor's service leaves out. */
+type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
+  readonly [Key in Exclude<keyof Shape, Needed>]-?: Exclude<Shape[Key], undefined> | null;
+};
+/** A job as the client of a service reads it. */
+export type JobAnswer = Lenient<Job, 'jobId' | 'status'>;
+/** A link as the client of a service reads it; always http(s). */
+export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { readonly bundleUrl: Secret };

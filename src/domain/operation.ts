@@ -23,8 +23,8 @@ export interface Operation {
   /** Parameters of the query: an object schema of texts and integers. */
   readonly query?: ObjectSchema;
   /** `null`: the call takes none, and an empty object passes as such. Absent: the body is not read as JSON. */
-  readonly body?: Body | null;
-  readonly answers: Readonly<Record<number, Answer>>;
+  readonly body?: RequestBody | null;
+  readonly answers: Readonly<Record<number, OperationAnswer>>;
   /** Faults besides those of the key and of a body that cannot be read. */
   readonly faults?: readonly Fault[];
   /** Headers of all answers to a request whose key is right. */
@@ -60,12 +60,12 @@ export interface ObjectSchema {
   readonly additionalProperties?: unknown;
 }
 
-export interface Body {
+export interface RequestBody {
   readonly schema: object;
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
-export interface Answer {
+export interface OperationAnswer {
   readonly description: string;
   /** Absent: an answer without a body, or with one that is no JSON. */
   readonly schema?: object;

@@ -1,5 +1,5 @@
 import { DocshelfError } from '../domain/errors.ts';
-import type { Answer, Fault, Operation } from '../domain/operation.ts';
+import type { Fault, Operation, OperationAnswer } from '../domain/operation.ts';
 import { problemSchema } from '../domain/problem.ts';
 import { problemOf, statusOf } from './problem.ts';
 
@@ -110,7 +110,7 @@ function parametersOf({ parameters = {}, query }: Operation): readonly object[] 
   return [...inPath, ...inQuery];
 }
 
-function describeAnswer(answer: Answer, headers: object, schemas: Record<string, object>): object {
+function describeAnswer(answer: OperationAnswer, headers: object, schemas: Record<string, object>): object {
   const { description, schema, examples = {}, type } = answer;
   const content = schema === undefined ? type && { [type]: {} } : jsonContent(schema, examples, schemas);
   return {

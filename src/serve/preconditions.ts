@@ -8,7 +8,7 @@ export interface Validators {
   readonly lastModifiedMs: number;
 }
 
-export type Verdict = 'proceed' | 'not-modified' | 'failed';
+export type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
 
 /** The entity tags of a list; a comma may stand inside one. */
 function tagsOf(list: string): readonly string[] {
@@ -32,7 +32,7 @@ function matchesStrongly(list: string, etag: string): boolean {
  * `If-Modified-Since` holds only for the very date that was sent: after a roll-back the content is older than what the
  * client has, and yet other content. Dates that cannot be read are ignored.
  */
-export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): Verdict {
+export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
   if (ifMatch !== undefined) {
     if (!matchesStrongly(ifMatch, etag)) return 'failed';

@@ -3,7 +3,7 @@ import type { OpenExportService } from '../../app/export-client.ts';
 import type { Config } from '../../config/index.ts';
 import { parseDuration } from '../../config/units.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { JobAnswer } from '../../domain/service-answer.ts';
+import type { JobAnswer } from '../../domain/job.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from '../command.ts';
 import type { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';

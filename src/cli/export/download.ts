@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fetchBundle } from '../../deploy/index.ts';
 import type { BundleSource } from '../../deploy/ports.ts';
 import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
-import type { BundleAnswer } from '../../domain/service-answer.ts';
+import type { BundleAnswer } from '../../domain/job.ts';
 
 export interface DownloadOptions {
   readonly sources: readonly BundleSource[];

@@ -8,7 +8,7 @@ import { requestIdOf } from '../listener/request-id.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
 
-export interface SiteSearchOptions extends FaultHooks {
+export interface ReaderSearchOptions extends FaultHooks {
   readonly search: Search;
   /** Addresses and networks of the proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
@@ -31,7 +31,7 @@ const HEADERS = {
  * Search for the readers of the site: same origin, no key, the last word may be the beginning of one. Every client has a
  * bounded share. What answers is the array of the API.
  */
-export function siteSearch(options: SiteSearchOptions): AnswerSiteSearch {
+export function siteSearch(options: ReaderSearchOptions): AnswerSiteSearch {
   const { search, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const readQuery = queryReader({ act: 'search', query: siteSearchSchema });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DownloadOptions, downloadBundle, placeBundle } from '../../../src/cli/export/download.ts';
 import { HttpBundleSource } from '../../../src/deploy/sources/http-bundle-source.ts';
+import type { BundleAnswer } from '../../../src/domain/job.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import type { BundleAnswer } from '../../../src/domain/service-answer.ts';
 import { bundleAnswer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
 

@@ -1,6 +1,5 @@
-import { JOB_STATUSES, type JobStatus } from '../../../domain/job.ts';
+import { type BundleAnswer, JOB_STATUSES, type JobAnswer, type JobStatus } from '../../../domain/job.ts';
 import { Secret } from '../../../domain/secret.ts';
-import type { BundleAnswer, JobAnswer } from '../../../domain/service-answer.ts';
 
 /**
  * The answers of a static export service, read for what they say. Only what a client cannot do without is demanded: of a job

@@ -1,5 +1,5 @@
 import { DocshelfError } from '../../../domain/errors.ts';
-import type { BundleAnswer, JobAnswer } from '../../../domain/service-answer.ts';
+import type { BundleAnswer, JobAnswer } from '../../../domain/job.ts';
 import type { FreshLink, LinkSource } from '../../ports.ts';
 import type { ExportService } from './export-service.ts';
 

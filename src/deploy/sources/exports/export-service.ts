@@ -1,6 +1,5 @@
 import { DocshelfError } from '../../../domain/errors.ts';
-import { type ExportRequest, isTerminal } from '../../../domain/job.ts';
-import type { BundleAnswer, JobAnswer } from '../../../domain/service-answer.ts';
+import { type BundleAnswer, type ExportRequest, isTerminal, type JobAnswer } from '../../../domain/job.ts';
 import type { HttpClient } from '../../../net/http-client.ts';
 import { readBundle, readJob, readJobs } from './export-answers.ts';
 import {
