@@ -3,24 +3,22 @@ import { join } from 'node:path';
 import type { BrowserSettings, CrawlNetwork, CrawlSettings } from '../domain/crawl.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
-import type { SiteSink, SiteSource } from '../domain/site-source.ts';
+import { badSource, type SiteSink, type SiteSource } from '../domain/site-source.ts';
 import { FileStore } from '../files/file-store.ts';
-import { Answering } from './ask/answering.ts';
 import type { FetchedUrl } from './ask/fetched-url.ts';
-import { checkShare } from './check-share.ts';
+import { Responder } from './ask/responder.ts';
 import { Crawl } from './crawl.ts';
 import { CrawlFindings } from './crawl-findings.ts';
 import { type Entry, hasContent } from './entry.ts';
-import { openFetcher } from './fetch/open-fetcher.ts';
+import { openFetcher } from './fetch/guarded-fetcher.ts';
 import { KeptContent } from './kept/content-packs.ts';
 import { CrawlRecord } from './kept/crawl-record.ts';
 import { CrawlJournal } from './kept/journal.ts';
-import { namePaths, nameSeeds, readRobots } from './lists/seeds.ts';
-import { findScope } from './lists/start-page.ts';
-import { livePagesOf, writeLivePages } from './live/live-pages.ts';
-import { PageRendering, type PageRenderingOptions } from './live/page-rendering.ts';
 import { PageThreads } from './pages/page-threads.ts';
+import { livePagesOf, writeLivePages } from './render/live-site.ts';
+import { PageRendering, type PageRenderingOptions } from './render/page-rendering.ts';
 import { Scope } from './scope.ts';
+import { findScope, namePaths, nameSeeds, readRobots } from './seeds.ts';
 import { writeSite } from './site/write-site.ts';
 
 export interface CrawlSourceOptions {
@@ -81,7 +79,7 @@ export class CrawlSource implements SiteSource {
     const kept = new KeptContent(store, packFolders);
     const findings = new CrawlFindings((finding) => sink.find(finding));
     let crawl: Crawl | null = null;
-    const answering = new Answering({
+    const responder = new Responder({
       fetcher,
       store,
       kept,
@@ -92,12 +90,12 @@ export class CrawlSource implements SiteSource {
       onBusy: (host, ms) => crawl?.onBusy(host, ms),
       signal,
     });
-    const scope = new Scope(await findScope(settings, hosts, answering, threads));
+    const scope = new Scope(await findScope(settings, hosts, responder, threads));
     await threads.useScope(scope.settings);
     // Fetching is half of the work, writing the other.
     const onProgress = (done: number, known: number): void => sink.progress(done, 2 * known);
     const followsLinks = request.paths === null;
-    const parts = { settings, archiveLimits, scope, answering, journal, store, threads, findings };
+    const parts = { settings, archiveLimits, scope, responder, journal, store, threads, findings };
     crawl = new Crawl({ ...parts, followsLinks, onProgress });
     const rendering = await this.#openRendering({ crawl, scope, kept, findings, signal });
     held.defer(() => rendering?.close());
@@ -171,4 +169,24 @@ function isAnswered(url: string, entries: ReadonlyMap<string, Entry>): boolean {
 
 function fetchedOf(entries: ReadonlyMap<string, Entry>): FetchedUrl[] {
   return Array.from(entries.values(), ({ fetched }) => fetched).filter((fetched) => fetched !== null);
+}
+
+/** More than one page in ten that the server fails to give, and at least so many: the export would have holes. */
+const FAULTS_MIN = 3;
+const FAULT_SHARE_MAX = 0.1;
+
+/** @throws DocshelfError `bad_source` where too little of the site could be fetched */
+export function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): void {
+  const { asked, faults, pages } = counts;
+  if (faults < FAULTS_MIN && pages > 0) return;
+  if (pages > 0 && faults <= asked * FAULT_SHARE_MAX) return;
+  const state =
+    pages === 0
+      ? 'no page of it could be fetched'
+      : `${faults} of ${asked} pages could not be fetched, since the site answers with errors or not at all`;
+  throw badSource(
+    url,
+    state,
+    'Look at the log of the site; where it cannot take so many requests, lower concurrency in the source or set its rate.',
+  );
 }

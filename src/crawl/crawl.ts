@@ -3,12 +3,12 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { Admission, type Naming } from './admission.ts';
 import { isPageType, namesPage } from './ask/answer-type.ts';
-import type { Answer, Answering } from './ask/answering.ts';
 import { FetchQueue } from './ask/fetch-queue.ts';
+import type { Answer, Responder } from './ask/responder.ts';
 import type { CrawlFindings } from './crawl-findings.ts';
 import { type ContentEntry, type Entry, hasContent } from './entry.ts';
-import { Keeping } from './keeping.ts';
 import type { CrawlJournal } from './kept/journal.ts';
+import { PageStore } from './page-store.ts';
 import type { PageThreads } from './pages/page-threads.ts';
 import type { Robots } from './robots.ts';
 import type { Scope } from './scope.ts';
@@ -17,7 +17,7 @@ export interface CrawlOptions {
   readonly settings: CrawlSettings;
   readonly archiveLimits: ArchiveLimits;
   readonly scope: Scope;
-  readonly answering: Answering;
+  readonly responder: Responder;
   readonly journal: CrawlJournal;
   readonly store: FileStore;
   readonly threads: PageThreads;
@@ -42,7 +42,7 @@ export class Crawl {
   readonly #options: CrawlOptions;
   readonly #queue: FetchQueue<Entry>;
   readonly #admission: Admission;
-  readonly #keeping: Keeping;
+  readonly #pages: PageStore;
   /** Those who wait for an address. */
   readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
   #render: RenderPage | null = null;
@@ -58,7 +58,7 @@ export class Crawl {
     const { settings, scope } = options;
     this.#admission = new Admission(options);
     const name = (url: string, naming: Naming): void => this.name(url, naming);
-    this.#keeping = new Keeping({ ...options, admission: this.#admission, entries: this.entries, name });
+    this.#pages = new PageStore({ ...options, admission: this.#admission, entries: this.entries, name });
     const ownHost = new URL(scope.origin).host;
     this.#queue = new FetchQueue<Entry>({
       work: (entry) => this.#work(entry),
@@ -73,12 +73,12 @@ export class Crawl {
 
   /** Addresses that some page names a digest of. */
   get withDigest(): ReadonlySet<string> {
-    return this.#keeping.withDigest;
+    return this.#pages.withDigest;
   }
 
   /** Pages that were asked for, those of them that the server failed to give, and those that there are. */
   get counts(): { readonly asked: number; readonly faults: number; readonly pages: number } {
-    return { asked: this.#asked, faults: this.#faults, pages: this.#keeping.size.pages };
+    return { asked: this.#asked, faults: this.#faults, pages: this.#pages.size.pages };
   }
 
   useRobots(robots: Robots): void {
@@ -128,7 +128,7 @@ export class Crawl {
 
   /** Takes what its scripts have made of a page in place of what came. @param html in UTF-8 */
   async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
-    await this.#keeping.settle(entry, html);
+    await this.#pages.settle(entry, html);
   }
 
   /** Resolves when every address that was named has been asked for. @throws what storing throws; what `end` is given */
@@ -142,13 +142,13 @@ export class Crawl {
 
   /** What a page has loaded turns out to be a page of its own. */
   #promote(entry: Entry, naming: Naming): void {
-    if (!this.#admission.admits(entry.url, naming, this.#keeping.size)) return;
+    if (!this.#admission.admits(entry.url, naming, this.#pages.size)) return;
     entry.askedAs = naming.askedAs;
     if (entry.state === 'done') this.#renderIfPage(entry);
   }
 
   #admit(url: string, naming: Naming): Entry | null {
-    if (!this.#admission.admits(url, naming, this.#keeping.size)) return null;
+    if (!this.#admission.admits(url, naming, this.#pages.size)) return null;
     const entry = newEntry(url, naming);
     this.entries.set(url, entry);
     return entry;
@@ -156,19 +156,19 @@ export class Crawl {
 
   /** Asks for an address; `rest` keeps what it answered. */
   async #work(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
-    const { answering, findings } = this.#options;
+    const { responder, findings } = this.#options;
     // Somebody could not wait for its turn.
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
     entry.state = 'asked';
     const isLink = entry.askedAs === 'link';
     // What waited while the limit was reached.
-    const full = isLink ? this.#admission.reasonAgainstPage(this.#keeping.size) : null;
+    const full = isLink ? this.#admission.reasonAgainstPage(this.#pages.size) : null;
     if (full !== null) {
       this.#admission.leaveOut(entry.url, entry, full);
       return { rest: this.#count(entry, null) };
     }
     if (isLink) this.#asked += 1;
-    const answer = await answering.get(entry.url, entry.headers);
+    const answer = await responder.get(entry.url, entry.headers);
     if (answer.kind === 'fetched') return { rest: this.#count(entry, this.#take(entry, answer)) };
     if (isLink && answer.isServerFault) this.#faults += 1;
     if (!entry.isOptional) findings.add('not_fetched', entry.url, entry.referrer, answer.state);
@@ -176,7 +176,7 @@ export class Crawl {
   }
 
   async #take(entry: Entry, { fetched, bytes }: Extract<Answer, { readonly kind: 'fetched' }>): Promise<void> {
-    await this.#keeping.take(entry, fetched, bytes);
+    await this.#pages.take(entry, fetched, bytes);
     this.#renderIfPage(entry);
   }
 

@@ -1,18 +1,18 @@
 /**
- * A live site as a source: fetched page by page, looked through as it comes, and written anew at its end.
+ * A live site as a source: fetched page by page, read as it comes, and written anew at its end.
  *
- *     lists/ (what names addresses) -> crawl.ts (what is asked next) -> ask/ (one address, its answer) -> kept/ (on the disk)
- *                                          ^ pages/ (read in threads) <-+-> live/ (opened in a browser)
- *     names/ (paths of the files) -> site/ (all of it written; pages/ rewrites each)
+ *     seeds.ts, listed-urls.ts (addresses) -> crawl.ts (what is asked next) -> ask/, fetch/ (one address, its answer)
+ *         ^ found by pages/ (in threads) and render/ (in the browser) <- page-store.ts, kept/ (on the disk)
+ *     names.ts (paths of the files) -> site/ (all of it written; pages/ rewrites each) -> verify/ (opened and compared)
  *
- * `crawl-source.ts` joins them; `scope.ts`, `admission.ts`, `traps.ts` and `robots.ts` say what is taken on; `worker.ts` is the
- * entry of the threads for pages.
+ * `crawl-source.ts` tells the steps; `scope.ts`, `admission.ts` and `robots.ts` say what is taken on. This is the one door: each
+ * function loads what it needs.
  */
 import { join } from 'node:path';
 import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
 import type { SiteSource } from '../domain/site-source.ts';
 import type { CrawlSourceOptions } from './crawl-source.ts';
-import type { LiveSiteOptions } from './live/live-site.ts';
+import type { LiveSiteOptions } from './render/live-site.ts';
 import type { VerifySiteOptions } from './verify/index.ts';
 
 export type { CrawlSourceOptions };
@@ -38,7 +38,7 @@ export async function verify(
 ): Promise<void> {
   const [{ ChromiumRenderer }, { CrawledLiveSite }, { verifySite }] = await Promise.all([
     import('./browser/chromium-renderer.ts'),
-    import('./live/live-site.ts'),
+    import('./render/live-site.ts'),
     import('./verify/index.ts'),
   ]);
   const renderer = await ChromiumRenderer.make(browser, join(places.workDir, 'browser'));

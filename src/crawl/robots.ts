@@ -91,3 +91,10 @@ function normalized(path: string): string {
     return /[A-Za-z0-9._~-]/.test(character) ? character : text.toUpperCase();
   });
 }
+
+const NO_FOLLOW = /(?:^|[\s,])(?:nofollow|none)(?:$|[\s,])/i;
+
+/** Whether what robots are told forbids to follow links: the value of an `X-Robots-Tag` or of a meta. */
+export function saysNoFollow(directives: string): boolean {
+  return NO_FOLLOW.test(directives);
+}

@@ -1,9 +1,9 @@
 import { decodeReferences } from './rewrite/character-references.ts';
 import { RAW_TEXT } from './rewrite/markup/elements.ts';
 import { ForeignStack } from './rewrite/markup/foreign-stack.ts';
+import { srcsetSpans } from './rewrite/markup/lists.ts';
 import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
 import { decodeUnits } from './rewrite/source-text.ts';
-import { srcsetUrls } from './srcset.ts';
 
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
 
@@ -164,4 +164,9 @@ export function outlinePage(html: string): PageOutline {
   const collector = new OutlineCollector(html).read();
   const { base, references, pictures, anchors } = collector;
   return { base, references, pictures, anchors };
+}
+
+/** The URLs of a `srcset` or `imagesrcset`, in their order. */
+export function srcsetUrls(srcset: string): string[] {
+  return srcsetSpans(srcset).map((span) => srcset.slice(...span));
 }

@@ -1,7 +1,7 @@
 import { parse as parseCss, walk } from 'css-tree';
 import { lookup } from 'mime-types';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
-import { srcsetUrls } from '../../src/web/srcset.ts';
+import { srcsetUrls } from '../../src/web/references.ts';
 import type { OriginFile } from '../crawl/origin.ts';
 
 /** One kind of reference: a page that has it, and the file behind it. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GuardedFetcher } from '../../src/crawl/fetch/guarded-fetcher.ts';
-import type { AnswerRequest } from '../../src/crawl/render/ports.ts';
+import type { AnswerRequest } from '../../src/crawl/render/rendered-page.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 import { Browsers, hasChromium } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';

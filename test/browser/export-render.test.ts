@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RenderSession } from '../../src/crawl/render/ports.ts';
+import type { RenderSession } from '../../src/crawl/render/rendered-page.ts';
 import { Browsers, hasChromium, MemorySite, ORIGIN, PIXEL, renderPath } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';
 

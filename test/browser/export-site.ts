@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChromiumSettings } from '../../src/crawl/browser/chromium-browser.ts';
 import { ChromiumRenderer } from '../../src/crawl/browser/chromium-renderer.ts';
-import type { FetchedAnswer } from '../../src/crawl/ports.ts';
-import type { AnswerRequest, PageRequest, RenderedPage, RenderSession } from '../../src/crawl/render/ports.ts';
+import type { FetchedAnswer } from '../../src/crawl/fetch/guarded-answer.ts';
+import type { AnswerRequest, PageRequest, RenderedPage, RenderSession } from '../../src/crawl/render/rendered-page.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { hasChromium } from './reader.ts';
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { llmsLinks, readSitemap } from '../../src/crawl/lists/sitemap.ts';
-import { saysNoFollow } from '../../src/crawl/meta-robots.ts';
-import { Robots } from '../../src/crawl/robots.ts';
+import { Traps } from '../../src/crawl/admission.ts';
+import { llmsLinks, readSitemap } from '../../src/crawl/listed-urls.ts';
+import { Robots, saysNoFollow } from '../../src/crawl/robots.ts';
 import { prefixOf, Scope } from '../../src/crawl/scope.ts';
-import { Traps } from '../../src/crawl/traps.ts';
 import { segmentsOf } from '../../src/web/rewrite/generators/next.ts';
 
 const at = (path: string) => new URL(path, 'https://docs.test');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { srcsetUrls } from '../../src/web/srcset.ts';
+import { srcsetUrls } from '../../src/web/references.ts';
 
 describe('srcsetUrls()', () => {
   it.each([

@@ -1,4 +1,7 @@
+import { DocshelfError } from '../../domain/errors.ts';
 import { charsetOfType } from '../../web/index.ts';
+import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
+
 /** What an address answered, as the journal and the record of a crawl keep it. */
 export interface FetchedUrl {
   /** In its canonical form. */
@@ -39,4 +42,26 @@ export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): s
 /** The charset of a Content-Type, or null where it names none. */
 export function charsetOf({ contentType }: Pick<FetchedUrl, 'contentType'>): string | null {
   return charsetOfType(contentType);
+}
+
+/** A browser takes a body as one message, held several times over on its way. */
+const BODY_BYTES_MAX = 64 * 1024 ** 2;
+
+/**
+ * What a crawl has kept of an address, as a browser is answered: its pages are rendered from what is exported, and nothing
+ * is fetched twice. Of the headers only what was kept comes: no cookie is set, and no policy holds.
+ *
+ * @param read gives the bytes of content that the crawl keeps (`KeptContent`)
+ * @throws DocshelfError `source_too_large`; what `read` throws
+ */
+export async function storedAnswer(
+  { url, status, contentType, location, content }: FetchedUrl,
+  read: (content: FetchedContent) => Promise<Uint8Array>,
+): Promise<FetchedAnswer> {
+  if (content !== null && content.size > BODY_BYTES_MAX) {
+    throw new DocshelfError('source_too_large', `Cannot show "${url}" in a browser: it has ${content.size} bytes`);
+  }
+  const headers: Readonly<Record<string, string | null>> = { 'content-type': contentType || null, location };
+  const body = content === null ? new Uint8Array() : await read(content);
+  return { status, header: (name) => headers[name] ?? null, body };
 }

@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { AnswerRequest } from '../render/ports.ts';
-import { CHROMIUM_FLAGS, UNWANTED_FLAGS } from './chromium-flags.ts';
-import { watchMemory } from './chromium-memory.ts';
-import { findChromium } from './chromium-program.ts';
+import type { AnswerRequest } from '../render/rendered-page.ts';
+import { CHROMIUM_FLAGS, findChromium, UNWANTED_FLAGS, watchMemory } from './chromium-program.ts';
 import { ChromiumRequests, type OwnersOf } from './chromium-requests.ts';
 import { ChromiumTab } from './chromium-tab.ts';
 

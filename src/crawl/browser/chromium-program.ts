@@ -1,5 +1,7 @@
 import { accessSync, constants } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
+import type { CDPSession } from 'playwright-core';
 import { DocshelfError } from '../../domain/errors.ts';
 
 /** Names under which distributions install it. */
@@ -45,4 +47,71 @@ function isExecutable(path: string): boolean {
 
 function missing(thing: string, state: string, next: string): DocshelfError {
   return new DocshelfError('browser_missing', `Cannot start ${thing}: ${state}`, { next });
+}
+
+/**
+ * What the browser is started with, besides the flags that playwright-core gives it. All requests of pages are answered by us before
+ * they come to the browser's network, and that leads nowhere: what is never intercepted (WebSockets, preconnects, WebRTC, the
+ * browser's own errands) finds no name, no proxy and no socket.
+ */
+export const CHROMIUM_FLAGS = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-domain-reliability',
+  '--disable-sync',
+  '--no-pings',
+  '--mute-audio',
+  // Port 9 is discard; the rule for loopback takes away that it is asked without the proxy.
+  '--proxy-server=http://127.0.0.1:9',
+  '--proxy-bypass-list=<-loopback>',
+  '--host-resolver-rules=MAP * ~NOTFOUND',
+  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+  // Frames of other hosts stay in their page's process, where its frames are known.
+  '--disable-site-isolation-trials',
+  // What a page prerenders has frames of its own, which belong to no tab.
+  '--disable-features=IsolateOrigins,site-per-process,Prerender2,SpeculationRulesPrefetchProxy',
+  '--disk-cache-size=1',
+  // A script may fill this many MiB before its page crashes.
+  '--js-flags=--max-old-space-size=512',
+  '--hide-scrollbars',
+];
+
+/** Playwright lets pages open windows; a browser that nobody clicks in has no reason to. */
+export const UNWANTED_FLAGS = ['--disable-popup-blocking'];
+
+/** What a page may fill: a heavy page of documentation takes 300 MiB. */
+const RENDERER_BYTES_MAX = 1024 ** 3;
+/** A script was seen to fill 600 MiB in a second. */
+const LOOK_EVERY_MS = 500;
+/** Linux counts in these (proc(5), statm), on all machines that Chromium is made for but some of ARM. */
+const MEMORY_PAGE_BYTES = 4096;
+
+/**
+ * Ends the process of a page that takes too much memory: for the page, its tab has crashed. That V8's heap is bounded is not
+ * enough: buffers and pictures lie outside of it.
+ *
+ * Looks only where `/proc` is.
+ *
+ * @param browser a session of the browser's own target
+ * @returns a function that ends it
+ */
+export function watchMemory(browser: CDPSession): () => void {
+  const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+async function endLarge(browser: CDPSession): Promise<void> {
+  const { processInfo } = await browser.send('SystemInfo.getProcessInfo');
+  for (const { type, id } of processInfo) {
+    if (type === 'renderer' && (await residentBytes(id)) > RENDERER_BYTES_MAX) process.kill(id, 'SIGKILL');
+  }
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  // Sizes in memory pages: the whole, what is resident, …
+  const statm = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
+  return Number(statm.split(' ')[1] ?? 0) * MEMORY_PAGE_BYTES;
 }

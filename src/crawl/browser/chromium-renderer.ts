@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { AnswerRequest, RenderedPage, RenderOptions, RenderSession } from '../render/ports.ts';
+import type { AnswerRequest, RenderedPage, RenderOptions, RenderSession } from '../render/rendered-page.ts';
 import { ChromiumBrowser, type ChromiumSettings } from './chromium-browser.ts';
 import type { ChromiumTab } from './chromium-tab.ts';
 

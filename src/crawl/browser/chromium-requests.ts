@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import type { CDPSession } from 'playwright-core';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { FetchedAnswer } from '../ports.ts';
-import type { AnswerRequest, PageRequest } from '../render/ports.ts';
+import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
+import type { AnswerRequest, PageRequest } from '../render/rendered-page.ts';
 import type { Visit } from './chromium-visit.ts';
 
 /** What the browser says of a request that waits for its answer (DevTools protocol, Fetch.requestPaused). */

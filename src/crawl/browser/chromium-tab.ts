@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
-import type { PageState, RenderedPage, RenderOptions, SettledDom } from '../render/ports.ts';
+import type { PageState, RenderedPage, RenderOptions, SettledDom } from '../render/rendered-page.ts';
 import { scrollToEnd, snapshot, tick, untilUnchanged } from './chromium-page-scripts.ts';
 import { Visit } from './chromium-visit.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AnsweredRequest, FailedRequest } from '../render/ports.ts';
+import type { AnsweredRequest, FailedRequest } from '../render/rendered-page.ts';
 
 /** Requests of one page: a page that asks for more asks without end. */
 const REQUESTS_MAX = 3_000;

@@ -8,7 +8,30 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../../domain/errors.ts';
 import { bodyFault, type RequestFacts, requestFault } from '../../net/http-faults.ts';
-import type { BodyLimits, FetchedAnswer, FetchRequest } from '../ports.ts';
+
+export interface FetchRequest {
+  /** Absolute, http or https; a fragment is not sent. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What a body may be, by the media type that its answer names (empty where it names none). */
+  readonly limitsOf: (mediaType: string) => BodyLimits;
+}
+
+export interface BodyLimits {
+  /** Decoded bytes. Over it the request fails with `source_too_large`. */
+  readonly bytesMax: number;
+  /** Over it the body is a file and not in memory. */
+  readonly memoryBytesMax: number;
+}
+
+export interface FetchedAnswer {
+  readonly status: number;
+  /** A header by its lower-case name; one that came several times joined by `, `. */
+  header(name: string): string | null;
+  /** Decoded. A file is the caller's to remove. */
+  readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
+}
 
 /** Statuses whose body nobody wants. */
 const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);

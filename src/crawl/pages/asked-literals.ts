@@ -1,5 +1,5 @@
 import { type Edit, encodePath } from '../../web/rewrite/index.ts';
-import { naturalName } from '../names/file-name.ts';
+import { naturalName } from '../names.ts';
 import type { Scope } from '../scope.ts';
 
 /** Longer than an address that is taken on. */

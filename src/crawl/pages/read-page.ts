@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import { markedCharset } from '../../web/index.ts';
 import { type FoundKind, type FoundReferences, findReferences, referencesOf } from '../../web/rewrite/index.ts';
 import { namesPage } from '../ask/answer-type.ts';
-import { saysNoFollow } from '../meta-robots.ts';
+import { saysNoFollow } from '../robots.ts';
 import type { Scope } from '../scope.ts';
-import type { FoundStore } from './found-store.ts';
-import type { PageContent } from './page-content.ts';
+import type { FoundStore, PageContent } from './page-content.ts';
 import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
 import { baseOf, type Target, type Targets } from './reference-target.ts';
 
@@ -70,4 +69,21 @@ function isNew(target: Target, isLink: boolean): boolean {
   if (isLink) target.isToldAsLink = true;
   else target.isToldAsFile = true;
   return true;
+}
+
+/** The host of a page's canonical address, where that has the page's own path; null where it says nothing else than we know. */
+export function publishedHost(url: string, bytes: Uint8Array): string | null {
+  const found = findReferences({ type: 'html', bytes, charset: null });
+  for (const { kind, url: written } of referencesOf(found)) {
+    if (kind !== 'canonical') continue;
+    const [own, canonical] = [new URL(url), URL.parse(written, url)];
+    if (canonical === null || !/^https?:$/.test(canonical.protocol) || canonical.host === own.host) return null;
+    return plainPath(canonical) === plainPath(own) ? canonical.host : null;
+  }
+  return null;
+}
+
+/** `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`. */
+function plainPath({ pathname }: URL): string {
+  return pathname.replace(/\.html?$/i, '').replace(/\/(?:index)?$/i, '');
 }

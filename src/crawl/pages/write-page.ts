@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { encodePath, type FoundReference, relativeUrl, rewriteFile, spliceBytes } from '../../web/rewrite/index.ts';
 import { namesPage } from '../ask/answer-type.ts';
-import { naturalName } from '../names/file-name.ts';
+import { naturalName } from '../names.ts';
 import type { Scope } from '../scope.ts';
 import { AskedLiterals } from './asked-literals.ts';
-import type { FoundStore } from './found-store.ts';
-import type { PageContent } from './page-content.ts';
+import type { FoundStore, PageContent } from './page-content.ts';
 import type { SiteNames, WriteOrder, WrittenPage } from './page-work.ts';
 import { baseOf, type Folder, isMapped, type ReferenceBase, type Target, type Targets } from './reference-target.ts';
 

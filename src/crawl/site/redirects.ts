@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../web/escape-html.ts';
 import type { Entry } from '../entry.ts';
 
 /** An address that leads to another one. */
@@ -47,4 +48,21 @@ function endOf(
 /** Whether a redirect adds or takes away a slash alone: every static host does that by itself. */
 export function isSlashAlone(url: string, target: string): boolean {
   return url === `${target}/` || target === `${url}/`;
+}
+
+/** A page that leads on, for hosts that know no redirects. */
+export function redirectPage(target: string, canonical: string): string {
+  const [href, published] = [escapeHtml(target), escapeHtml(canonical)];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Redirect</title>
+<link rel="canonical" href="${published}">
+<meta name="robots" content="noindex">
+<meta http-equiv="refresh" content="0; url=${href}">
+</head>
+<body><p>This page is at <a href="${href}">${href}</a>.</p></body>
+</html>
+`;
 }

@@ -5,12 +5,10 @@ import { mediaTypeOf } from '../../web/index.ts';
 import { encodePath, relativeUrl } from '../../web/rewrite/index.ts';
 import { isPageType } from '../ask/answer-type.ts';
 import { type ContentEntry, contentOf, type Entry, hasContent } from '../entry.ts';
-import { assignNames } from '../names/assign-names.ts';
-import { naturalName, pathOf } from '../names/file-name.ts';
+import { assignNames, naturalName, pathOf } from '../names.ts';
 import type { PageThreads } from '../pages/page-threads.ts';
 import type { Scope } from '../scope.ts';
-import { redirectPage } from './redirect-page.ts';
-import { findRedirects, isSlashAlone, type Redirect } from './redirects.ts';
+import { findRedirects, isSlashAlone, type Redirect, redirectPage } from './redirects.ts';
 
 export interface WriteSiteOptions {
   readonly entries: ReadonlyMap<string, Entry>;

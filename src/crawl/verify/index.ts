@@ -8,10 +8,9 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
 import type { ChromiumRenderer } from '../browser/chromium-renderer.ts';
-import { hasText, type LivePage, livePageOf } from '../render/live-page.ts';
-import type { AnswerRequest, RenderSession } from '../render/ports.ts';
-import { compareText } from './compare-text.ts';
-import { type Judged, judgePage } from './judge-page.ts';
+import type { AnswerRequest, RenderSession } from '../render/rendered-page.ts';
+import { hasText, type LivePage, livePageOf } from '../render/rendered-page.ts';
+import { compareText, type Judged, judgePage } from './judge-page.ts';
 import { sampleOf } from './sample.ts';
 import { addressOf, StaticHost } from './static-host.ts';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { FileEntry } from '../../domain/release.ts';
 import { resolvePath } from '../../web/index.ts';
-import type { FetchedAnswer } from '../ports.ts';
-import type { AnswerRequest } from '../render/ports.ts';
+import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
+import type { AnswerRequest } from '../render/rendered-page.ts';
 
 const HOST = 'written.localhost';
 /** Where written pages are opened. To a browser such a host is as trustworthy as one with a certificate, and no insecure one to https. */

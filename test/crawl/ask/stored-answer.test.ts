@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FetchedUrl } from '../../../src/crawl/ask/fetched-url.ts';
-import { storedAnswer } from '../../../src/crawl/ask/stored-answer.ts';
+import { storedAnswer } from '../../../src/crawl/ask/fetched-url.ts';
 import { FileStore } from '../../../src/files/file-store.ts';
 
 describe('storedAnswer()', () => {

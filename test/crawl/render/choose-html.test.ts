@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseHtml } from '../../../src/crawl/render/index.ts';
+import { chooseHtml } from '../../../src/crawl/render/choose-html.ts';
 
 const words = (count: number, stem = 'word') => Array.from({ length: count }, (_, at) => `${stem}${at}`).join(' ');
 const rendered = (text: string, html = `<!DOCTYPE html><meta charset="utf-8"><p>${text}</p>`) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dropScripts } from '../../../src/crawl/render/drop-scripts.ts';
+import { dropScripts } from '../../../src/crawl/render/choose-html.ts';
 
 describe('dropScripts()', () => {
   it.each([

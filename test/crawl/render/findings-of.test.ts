@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findingsOf } from '../../../src/crawl/render/index.ts';
-import type { RenderedPage } from '../../../src/crawl/render/ports.ts';
+import type { RenderedPage } from '../../../src/crawl/render/rendered-page.ts';
+import { findingsOf } from '../../../src/crawl/render/rendered-page.ts';
 
 const page = (fields: Partial<RenderedPage>): RenderedPage => ({
   url: 'https://site.test/',

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { RenderedPage } from '../../../src/crawl/render/ports.ts';
-import { compareText } from '../../../src/crawl/verify/compare-text.ts';
-import { judgePage } from '../../../src/crawl/verify/judge-page.ts';
+import type { RenderedPage } from '../../../src/crawl/render/rendered-page.ts';
+import { compareText, judgePage } from '../../../src/crawl/verify/judge-page.ts';
 import { sampleOf } from '../../../src/crawl/verify/sample.ts';
 import { addressOf, resolveOnHost, WRITTEN_ORIGIN } from '../../../src/crawl/verify/static-host.ts';
 

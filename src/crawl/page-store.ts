@@ -6,12 +6,12 @@ import { charsetOf, type FetchedContent, type FetchedUrl } from './ask/fetched-u
 import type { CrawlFindings } from './crawl-findings.ts';
 import { type ContentEntry, type Entry, hasContent } from './entry.ts';
 import type { CrawlJournal } from './kept/journal.ts';
-import { isList, urlsListedIn } from './lists/listed-urls.ts';
+import { isList, urlsListedIn } from './listed-urls.ts';
 import type { PageThreads } from './pages/page-threads.ts';
 import type { ReadPage } from './pages/page-work.ts';
 import type { Scope } from './scope.ts';
 
-export interface KeepingOptions {
+export interface PageStoreOptions {
   readonly settings: CrawlSettings;
   readonly scope: Scope;
   readonly journal: CrawlJournal;
@@ -29,14 +29,14 @@ export interface KeepingOptions {
 const REDIRECTS_MAX = 10;
 
 /** Keeps what addresses answer, and names what that leads to. */
-export class Keeping {
+export class PageStore {
   /** Addresses that some page names a digest of. */
   readonly withDigest = new Set<string>();
-  readonly #options: KeepingOptions;
+  readonly #options: PageStoreOptions;
   #pages = 0;
   #bytes = 0;
 
-  constructor(options: KeepingOptions) {
+  constructor(options: PageStoreOptions) {
     this.#options = options;
   }
 

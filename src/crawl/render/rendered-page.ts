@@ -1,4 +1,7 @@
-import type { FetchedAnswer } from '../ports.ts';
+import { hash } from 'node:crypto';
+import type { Finding } from '../../domain/job.ts';
+import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
+import { normalText } from './words.ts';
 
 /** A request that a page causes, as whoever answers it needs it. */
 export interface PageRequest {
@@ -90,4 +93,58 @@ export interface RenderSession {
   render(url: string, options: RenderOptions): Promise<RenderedPage>;
 
   close(): Promise<void>;
+}
+
+/** What a live page is compared by, small enough to be written down for every page of a crawl. Plain data. */
+export interface LivePage {
+  /** Of the page's text, white space evened out; null where it could not be had. */
+  readonly textSha256: string | null;
+  /** Addresses that it asked for in vain. */
+  readonly failures: readonly string[];
+  readonly consoleErrors: readonly string[];
+}
+
+const KEPT_MAX = 20;
+
+export function livePageOf({ dom, failures, consoleErrors }: RenderedPage): LivePage {
+  return {
+    textSha256: dom === null ? null : digestOf(dom.text),
+    failures: failures.slice(0, KEPT_MAX).map(({ url }) => url),
+    consoleErrors: consoleErrors.slice(0, KEPT_MAX),
+  };
+}
+
+export function hasText({ textSha256 }: LivePage, text: string): boolean {
+  return textSha256 === digestOf(text);
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', normalText(text));
+}
+
+/** Why a request was not sent, in words. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  method: 'it would change something on the site',
+  stream: 'it never ends',
+  budget: 'the page asks for too much',
+  scheme: 'it is neither http nor https',
+};
+
+/**
+ * What is worth telling of a page that was rendered: `not_rendered` where its scripts did not get to their end, so that what
+ * they load may be missing, and `request_refused` for what they ask for and no export can hold. What its site does not
+ * answer is no fault of the export.
+ *
+ * @param page what it is known by, its address or the path of its file
+ */
+export function findingsOf(page: string, { state, reason, failures }: RenderedPage): Finding[] {
+  const found: Finding[] = [];
+  if (state !== 'settled' && state !== 'left') {
+    found.push({ kind: 'not_rendered', page, detail: `${state}: ${reason ?? 'no reason is known'}` });
+  }
+  for (const { url, why } of failures) {
+    const refusal = REFUSALS[why];
+    if (refusal !== undefined) found.push({ kind: 'request_refused', page, detail: `${url}: ${refusal}` });
+  }
+  return found;
 }

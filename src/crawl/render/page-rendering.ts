@@ -1,15 +1,16 @@
 import type { RenderSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Naming } from '../admission.ts';
-import { storedAnswer } from '../ask/stored-answer.ts';
+import { storedAnswer } from '../ask/fetched-url.ts';
 import type { ChromiumRenderer } from '../browser/chromium-renderer.ts';
 import type { Crawl } from '../crawl.ts';
 import type { CrawlFindings } from '../crawl-findings.ts';
 import type { ContentEntry } from '../entry.ts';
 import type { KeptContent } from '../kept/content-packs.ts';
-import { chooseHtml, findingsOf, type LivePage, livePageOf } from '../render/index.ts';
-import type { AnswerRequest, PageRequest, RenderSession } from '../render/ports.ts';
 import type { Scope } from '../scope.ts';
+import { chooseHtml } from './choose-html.ts';
+import type { AnswerRequest, PageRequest, RenderSession } from './rendered-page.ts';
+import { findingsOf, type LivePage, livePageOf } from './rendered-page.ts';
 
 export interface PageRenderingOptions {
   readonly settings: RenderSettings;

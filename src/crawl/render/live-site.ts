@@ -1,15 +1,19 @@
 import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { CrawlNetwork, CrawlSettings } from '../../domain/crawl.ts';
 import { FileStore } from '../../files/file-store.ts';
-import { storedAnswer } from '../ask/stored-answer.ts';
+import { readIfThere, replaceFile } from '../../files/index.ts';
+import { isPageType } from '../ask/answer-type.ts';
+import { storedAnswer } from '../ask/fetched-url.ts';
+import { type Entry, hasContent } from '../entry.ts';
+import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
+import type { GuardedFetcher } from '../fetch/guarded-fetcher.ts';
 import { KeptContent } from '../kept/content-packs.ts';
 import { CrawlRecord } from '../kept/crawl-record.ts';
 import { journaled } from '../kept/journal.ts';
-import type { FetchedAnswer, Fetcher } from '../ports.ts';
-import type { AnswerRequest, PageRequest } from '../render/ports.ts';
-import { Scope } from '../scope.ts';
+import { Scope, type ScopeSettings } from '../scope.ts';
 import type { LiveSite } from '../verify/index.ts';
-import { type LivePages, readLivePages } from './live-pages.ts';
+import type { AnswerRequest, LivePage, PageRequest } from './rendered-page.ts';
 
 export interface LiveSiteOptions {
   readonly settings: CrawlSettings;
@@ -34,8 +38,8 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
   readonly #scope: Scope;
   readonly #recorded: ReturnType<typeof journaled>;
   readonly #kept: KeptContent;
-  readonly #openFetcher: () => Promise<Fetcher>;
-  #fetcher: Promise<Fetcher> | null = null;
+  readonly #openFetcher: () => Promise<GuardedFetcher>;
+  #fetcher: Promise<GuardedFetcher> | null = null;
 
   /** Null where the crawl left nothing to compare with. @throws the system's own errors */
   static async open(options: LiveSiteOptions): Promise<CrawledLiveSite | null> {
@@ -51,7 +55,7 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
     const recordDir = new CrawlRecord(recordsDir, domain).dir;
     this.#kept = new KeptContent(new FileStore(filesDir), { jobDir: journalDir, recordDir });
     this.#openFetcher = async () => {
-      const { openFetcher } = await import('../fetch/open-fetcher.ts');
+      const { openFetcher } = await import('../fetch/guarded-fetcher.ts');
       await mkdir(workDir, { recursive: true });
       return (await openFetcher(settings, network, workDir)).fetcher;
     };
@@ -83,4 +87,41 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
     const limits = { bytesMax: ANSWER_BYTES_MAX, memoryBytesMax: ANSWER_BYTES_MAX };
     return (await this.#fetcher).fetch({ url, headers: others, limitsOf: () => limits }, signal);
   }
+}
+
+/** The pages of a live site by the paths of their files, as the proof of what was written needs them. Plain data. */
+export type LivePages = Readonly<Record<string, { readonly url: string; readonly seen: LivePage | null }>>;
+
+const FILE = 'live-pages.json';
+
+/**
+ * @param paths file of each address
+ * @param seen what pages were seen to be, by address
+ */
+export function livePagesOf(
+  entries: ReadonlyMap<string, Entry>,
+  paths: ReadonlyMap<string, string>,
+  seen: ReadonlyMap<string, LivePage>,
+): LivePages {
+  const pages = new Map<string, LivePages[string]>();
+  for (const entry of entries.values()) {
+    const { url } = entry;
+    const path = paths.get(url);
+    if (path === undefined || pages.has(path) || !hasContent(entry) || !isPageType(entry.type)) continue;
+    pages.set(path, { url, seen: seen.get(url) ?? null });
+  }
+  return Object.fromEntries(pages);
+}
+
+/** @param journalDir of the job: the proof may be another attempt's */
+export async function writeLivePages(journalDir: string, scope: ScopeSettings, pages: LivePages): Promise<void> {
+  await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
+}
+
+/** Null where there are none. @throws the system's own errors */
+export async function readLivePages(
+  journalDir: string,
+): Promise<{ readonly scope: ScopeSettings; readonly pages: LivePages } | null> {
+  const text = await readIfThere(join(journalDir, FILE));
+  return text === null ? null : JSON.parse(text);
 }

@@ -6,11 +6,12 @@ import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import { refreshOf } from '../../web/rewrite/index.ts';
 import type { Entry } from '../entry.ts';
+import type { BodyLimits, FetchedAnswer } from '../fetch/guarded-answer.ts';
+import type { GuardedFetcher } from '../fetch/guarded-fetcher.ts';
 import type { KeptContent } from '../kept/content-packs.ts';
 import type { CrawlJournal } from '../kept/journal.ts';
-import { isSitemapPath, SITEMAP_BYTES_MAX } from '../lists/sitemap.ts';
-import { saysNoFollow } from '../meta-robots.ts';
-import type { BodyLimits, FetchedAnswer, Fetcher } from '../ports.ts';
+import { isSitemapPath, SITEMAP_BYTES_MAX } from '../listed-urls.ts';
+import { saysNoFollow } from '../robots.ts';
 import { isPageType } from './answer-type.ts';
 import type { FetchedUrl } from './fetched-url.ts';
 
@@ -20,8 +21,8 @@ export type Answer =
   | { readonly kind: 'fetched'; readonly fetched: FetchedUrl; readonly bytes: Uint8Array | null }
   | { readonly kind: 'failed'; readonly state: string; readonly isServerFault: boolean };
 
-export interface AnsweringOptions {
-  readonly fetcher: Fetcher;
+export interface ResponderOptions {
+  readonly fetcher: GuardedFetcher;
   readonly store: FileStore;
   readonly kept: KeptContent;
   readonly journal: CrawlJournal;
@@ -56,13 +57,13 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * Finds out what an address answers: from an earlier attempt of the job, from the last crawl where the server says that
  * nothing has changed, or from the server, which is asked again where it may answer later.
  */
-export class Answering {
-  readonly #options: AnsweringOptions;
+export class Responder {
+  readonly #options: ResponderOptions;
   readonly #faultsByHost = new Map<string, number>();
   /** Answers that somebody has looked at before their turn. */
   readonly #ahead = new Map<string, Answer>();
 
-  constructor(options: AnsweringOptions) {
+  constructor(options: ResponderOptions) {
     this.#options = options;
   }
 
@@ -88,7 +89,7 @@ export class Answering {
     return this.#ask(url, headers, last !== undefined && (await this.#isKept(last)) ? last : null);
   }
 
-  /** Whether a host has stopped answering. */
+  /** Whether a host has stopped responder. */
   isGivenUp(host: string): boolean {
     return (this.#faultsByHost.get(host) ?? 0) >= HOST_FAULTS_MAX;
   }
