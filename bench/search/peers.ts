@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { isStopWord } from '../../src/search/keyword/stop-words.ts';
 import type { Engine, Searcher } from './engine.ts';
 import type { Document } from './test-set.ts';
 
@@ -7,7 +8,7 @@ import type { Document } from './test-set.ts';
  * only, so their types are not there for the project's own check: what is used of each is written down here.
  */
 export const PEERS: readonly Engine[] = [
-  { name: 'SQLite FTS5 (porter)', index: async (documents) => indexFts5(documents) },
+  { name: 'SQLite FTS5 (porter, no stop words)', index: async (documents) => indexFts5(documents) },
   { name: 'lunr', index: indexLunr },
   { name: 'MiniSearch', index: (documents) => indexMiniSearch(documents, {}) },
   {
@@ -18,7 +19,7 @@ export const PEERS: readonly Engine[] = [
   { name: 'Orama', index: indexOrama },
 ];
 
-/** FTS5 as it is commonly used: all words joined by OR, ranked by bm25(). */
+/** FTS5 as it is well used: the words that are no stop words (ours are left out too) joined by OR, ranked by bm25(). */
 export function indexFts5(documents: Iterable<Document>): Searcher {
   const database = new DatabaseSync('');
   database.exec("CREATE VIRTUAL TABLE t USING fts5(id UNINDEXED, title, text, tokenize = 'porter unicode61'); BEGIN;");
@@ -28,7 +29,9 @@ export function indexFts5(documents: Iterable<Document>): Searcher {
   const select = database.prepare('SELECT id FROM t WHERE t MATCH ? ORDER BY bm25(t, 0, 2, 1) LIMIT ?');
   return {
     search(query, limit) {
-      const words = wordsOf(query);
+      const typed = wordsOf(query);
+      const telling = typed.filter((word) => !isStopWord(word.toLowerCase(), word));
+      const words = telling.length > 0 ? telling : typed;
       if (words.length === 0) return [];
       return select.all(words.map((word) => `"${word}"`).join(' OR '), limit).map(({ id }) => String(id));
     },

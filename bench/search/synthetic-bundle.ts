@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { CutSection } from '../../src/search/bundle-format.ts';
-import { encodeBundleSearch } from '../../src/search/encode-bundle-search.ts';
-import { estimateTokens } from '../../src/search/estimate-tokens.ts';
+import type { CutSection } from '../../src/search/bundle-data/bundle-format.ts';
+import { encodeBundleSearch } from '../../src/search/bundle-data/encode-bundle-search.ts';
 import { cutPassages } from '../../src/search/extract/index.ts';
+import { estimateTokens } from '../../src/search/indexing/site-sections.ts';
 import { EmbeddingModel } from '../../src/search/semantic/index.ts';
 import { quantise } from '../../src/search/semantic/quantise.ts';
 import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
-import type { BundleSearchMaker } from '../search/bundle-search-maker.ts';
+import type { BundleSearchMaker } from '../search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
@@ -38,7 +38,7 @@ export function openIndex(config: Config, network: Network): EmbeddedIndex | nul
 export async function openBundleSearch(config: Config, network: Network): Promise<BundleSearchMaker | null> {
   const { enabled, model } = config.search;
   if (!enabled) return null;
-  const { BundleSearchMaker } = await import('../search/bundle-search-maker.ts');
+  const { BundleSearchMaker } = await import('../search/bundle-data/bundle-search-maker.ts');
   return new BundleSearchMaker({
     model: model === 'off' ? null : modelOf(config, network, modelFolderOf(config)),
     cacheDir: join(config.storage.dir, 'vectors'),

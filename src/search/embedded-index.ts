@@ -3,7 +3,7 @@ import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { HEAPS, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
-import type { ModelChoice } from './messages.ts';
+import type { ModelChoice } from './orders.ts';
 import { embedWith } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
 import type { SearchAnswer, SearchRequest } from './request.ts';

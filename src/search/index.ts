@@ -6,7 +6,7 @@
  * threads that the embedded one runs in.
  */
 export { EmbeddedIndex, type EmbeddedIndexOptions, type Model } from './embedded-index.ts';
-export type { ModelChoice } from './messages.ts';
+export type { ModelChoice } from './orders.ts';
 export type { Embedder, IndexedRelease, SearchIndex } from './ports.ts';
 export { jsonOf, type Search, type SearchAnswer, type SearchRequest, type SearchResult } from './request.ts';
 export { type LegState, type SearchEvent, type SearchStatus, SiteSearch } from './site-search.ts';

@@ -1,11 +1,11 @@
 import { type CallContext, serve } from '../threads/index.ts';
-import { buildIndex, type IndexOrder } from './build-index.ts';
-import { embedInThread } from './embed-thread.ts';
-import type { BundleSearchOrder, EmbedOrder, ModelChoice } from './messages.ts';
-import { ModelThread } from './model-thread.ts';
+import { buildIndex, type IndexOrder } from './indexing/build-index.ts';
+import { embedInThread } from './indexing/embed-index.ts';
+import type { BundleSearchOrder, EmbedOrder, ModelChoice } from './orders.ts';
 import { type EmbedderCalls, ParentEmbedder } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress } from './ports.ts';
-import { QueryThread, type SearchOrder, type VectorsOrder } from './query-thread.ts';
+import { ModelThread } from './query/model-thread.ts';
+import { QueryThread, type SearchOrder, type VectorsOrder } from './query/open-releases.ts';
 
 /** Search's threads: one for each index that is built, each release that is embedded, each bundle, and one for all queries. */
 
@@ -19,7 +19,7 @@ const handlers = {
   },
   makeForBundle: async (order: BundleSearchOrder, { progress, signal }: CallContext<EmbedProgress>) => {
     // Loaded here: only exports need it, and its schemas take 0.1 s to load.
-    const { makeBundleSearch } = await import('./bundle-search.ts');
+    const { makeBundleSearch } = await import('./bundle-data/make-bundle-search.ts');
     const model = order.model === null ? null : await modelOf(order.model);
     return makeBundleSearch(order, model, progress, signal);
   },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type BundleSearch, decodeBundleSearch, type ReadPart } from '../../src/search/bundle-format.ts';
-import { encodeBundleSearch, type SearchToEncode } from '../../src/search/encode-bundle-search.ts';
+import { type BundleSearch, decodeBundleSearch, type ReadPart } from '../../src/search/bundle-data/bundle-format.ts';
+import { encodeBundleSearch, type SearchToEncode } from '../../src/search/bundle-data/encode-bundle-search.ts';
 
 const MODEL = 'a'.repeat(64);
 const HEADER = '_docshelf/search/header.json';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
-import { BundleSearchMaker } from '../../src/search/bundle-search-maker.ts';
+import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
 
 const PAGES = 2_000;
 const PARAGRAPHS = 30;

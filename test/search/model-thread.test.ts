@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ModelThread } from '../../src/search/model-thread.ts';
+import { ModelThread } from '../../src/search/query/model-thread.ts';
 import { EmbeddingModel } from '../../src/search/semantic/model.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 

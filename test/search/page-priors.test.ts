@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PagePriors } from '../../src/search/page-priors.ts';
+import { PagePriors } from '../../src/search/indexing/page-priors.ts';
 
 const PAGES = ['/', '/a', '/b/', '/c.html', '/unread'];
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readSections } from '../../src/search/read-pages.ts';
+import { readSections } from '../../src/search/indexing/read-pages.ts';
 
 let dir: string;
 beforeEach(async () => {

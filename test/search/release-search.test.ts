@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { writeSectionFacts } from '../../src/search/indexing/section-facts.ts';
 import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { ReleaseSearch } from '../../src/search/release-search.ts';
-import { writeSectionFacts } from '../../src/search/section-facts.ts';
+import { ReleaseSearch } from '../../src/search/query/release-search.ts';
 import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/index.ts';
 import { indexPath, writeIndex } from './keyword/index-folder.ts';
 

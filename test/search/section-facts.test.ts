@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readSectionFacts, type SectionFact, writeSectionFacts } from '../../src/search/section-facts.ts';
+import { readSectionFacts, type SectionFact, writeSectionFacts } from '../../src/search/indexing/section-facts.ts';
 
 async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'docshelf-facts-'));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { SectionFacts } from '../../src/search/indexing/section-facts.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { SectionFacts } from '../../src/search/section-facts.ts';
+import { SemanticLeg } from '../../src/search/query/semantic-leg.ts';
 import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/index.ts';
-import { SemanticLeg } from '../../src/search/semantic-leg.ts';
 
 const DIMS = 32;
 const vector = (sign: number) => new Float32Array(DIMS).fill(sign / Math.sqrt(DIMS));

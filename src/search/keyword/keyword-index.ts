@@ -8,7 +8,7 @@ import { phraseExpression } from './phrase.ts';
 import { type Link, onlyIdentifier, planOf, type Wish } from './plan.ts';
 import { Proximity } from './proximity.ts';
 import { RANKING, type Ranking, rarity } from './ranking.ts';
-import { titleKey } from './title-key.ts';
+import { titleKey } from './words.ts';
 import type { IndexedSection } from './writer.ts';
 
 /** So many of the best by their words are looked at for the nearness of these: 0.2 ms. With 100 the measures are the same. */

@@ -93,3 +93,11 @@ function addWord(words: Word[], word: string, start: number): void {
   const parts = HUMP.test(word) && !PLURAL_CAPITALS.test(word) ? (word.match(PART) ?? []).map(fold) : [];
   words.push({ kind: 'word', folded, parts: parts.length > 1 ? parts : [], start, end: start + word.length });
 }
+
+/** A title or a query as its words alone, so that `What's new?` and `what's  New` are the same. */
+export function titleKey(text: string): string {
+  return wordsOf(text)
+    .filter((word) => word.kind !== 'joined')
+    .map((word) => word.folded)
+    .join(' ');
+}

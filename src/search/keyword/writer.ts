@@ -5,7 +5,7 @@ import { PostingsBuilder } from './postings.ts';
 import { sequenceOf } from './proximity.ts';
 import { stem } from './stem.ts';
 import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, type TextTerms, termsOf } from './terms.ts';
-import { titleKey } from './title-key.ts';
+import { titleKey } from './words.ts';
 
 /** A section with the page that it is on. */
 export interface IndexedSection extends Section {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Embedder, EmbedProgress } from '../ports.ts';
+import type { Passage, Section } from '../section.ts';
 import { quantise } from './quantise.ts';
 import { noteUse } from './sweep-vectors.ts';
 import { VectorCache } from './vector-cache.ts';
@@ -104,4 +105,10 @@ function assemble(
     values.set(cache.get(key) as Int8Array, at * dims);
   });
   return { modelDigest: embedder.digest, dims, sections: Uint32Array.from(sections), values };
+}
+
+/** A passage as the model reads it: what it is about, then the text. */
+export function passageText(section: Section, passage: Passage): string {
+  const about = [...new Set([section.title, ...section.headings])].filter((heading) => heading !== '');
+  return [...about, section.text.slice(passage.start, passage.end)].join('\n');
 }

@@ -7,9 +7,8 @@
 
 export type { EmbedProgress } from '../ports.ts';
 export { COMMON_SCALE, type CosineScale, measureScale } from './cosine-scale.ts';
-export { type EmbedRequest, embedRelease, type PassageText } from './embed-release.ts';
+export { type EmbedRequest, embedRelease, type PassageText, passageText } from './embed-release.ts';
 export { EmbeddingModel } from './model.ts';
-export { passageText } from './passage-text.ts';
 export { sweepVectors } from './sweep-vectors.ts';
 export { readVectors, type Vectors } from './vector-file.ts';
 export { type VectorHit, VectorIndex } from './vector-index.ts';

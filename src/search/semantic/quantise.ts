@@ -11,8 +11,8 @@ export function quantise(vector: Float32Array): Int8Array {
 }
 
 /** Words of 32 bits, one bit a number: set where it is above zero. `values` is one vector after the other. */
-export function signBits(values: Int8Array | Float32Array): Uint32Array {
-  const bits = new Uint32Array(values.length / 32);
+export function signBits(values: Int8Array | Float32Array): Int32Array {
+  const bits = new Int32Array(values.length / 32);
   for (let word = 0; word < bits.length; word += 1) {
     let word32 = 0;
     for (let bit = 0; bit < 32; bit += 1) {

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { serve } from '../../threads/index.ts';
-import type { ModelFacts } from '../messages.ts';
+import type { ModelFacts } from '../orders.ts';
 import { EmbeddingModel } from './model.ts';
 
 export interface ModelCalls {

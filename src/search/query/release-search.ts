@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { KEYWORD_FILE } from './build-index.ts';
-import { KeywordIndex } from './keyword/index.ts';
-import type { Embedder } from './ports.ts';
-import { fuse } from './rank/index.ts';
-import type { SearchRequest, SearchResult } from './request.ts';
-import { readSectionFacts, type SectionFacts } from './section-facts.ts';
-import type { VectorIndex } from './semantic/index.ts';
+import { KEYWORD_FILE } from '../indexing/build-index.ts';
+import { readSectionFacts, type SectionFacts } from '../indexing/section-facts.ts';
+import { KeywordIndex } from '../keyword/index.ts';
+import type { Embedder } from '../ports.ts';
+import type { SearchRequest, SearchResult } from '../request.ts';
+import type { VectorIndex } from '../semantic/index.ts';
+import { fuse } from './rank.ts';
 import { SemanticLeg } from './semantic-leg.ts';
 import { ShownSections } from './shown-sections.ts';
 

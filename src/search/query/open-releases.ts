@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { DocshelfError } from '../domain/errors.ts';
-import { VECTOR_FILE } from './build-index.ts';
-import type { ModelChoice } from './messages.ts';
-import type { Embedder } from './ports.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { VECTOR_FILE } from '../indexing/build-index.ts';
+import type { ModelChoice } from '../orders.ts';
+import type { Embedder } from '../ports.ts';
+import type { SearchRequest } from '../request.ts';
+import { type CosineScale, measureScale } from '../semantic/cosine-scale.ts';
+import { rememberQueries } from '../semantic/remember-queries.ts';
+import { readVectors } from '../semantic/vector-file.ts';
+import { VectorIndex } from '../semantic/vector-index.ts';
 import { ReleaseSearch } from './release-search.ts';
-import type { SearchRequest } from './request.ts';
-import { type CosineScale, measureScale } from './semantic/cosine-scale.ts';
-import { rememberQueries } from './semantic/remember-queries.ts';
-import { readVectors } from './semantic/vector-file.ts';
-import { VectorIndex } from './semantic/vector-index.ts';
 
 /** The release's vectors are there now, made by that model. */
 export interface VectorsOrder {

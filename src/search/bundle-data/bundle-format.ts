@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
-import { DocshelfError } from '../domain/errors.ts';
-import { OWN_FOLDER } from '../domain/release.ts';
-import type { Passage, Section } from './section.ts';
-import type { Vectors } from './semantic/vector-file.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { OWN_FOLDER } from '../../domain/release.ts';
+import type { Passage, Section } from '../section.ts';
+import type { Vectors } from '../semantic/vector-file.ts';
 
 /**
  * The search data that a bundle may carry, so that it need not be indexed again: `_docshelf/search/` with a header, the
@@ -191,5 +191,12 @@ function bad(path: string, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('bad_search_data', `Cannot use the bundle's search data "${path}": ${state}`, {
     next: 'The pages are indexed instead. Export again to save that time.',
     cause,
+  });
+}
+
+/** Of a site that has more than a bundle's search data may hold (docs/search-format.md). */
+export function tooLargeToCarry(state: string): DocshelfError {
+  return new DocshelfError('bad_search_data', `Cannot make the search data of this site: ${state}`, {
+    next: 'The deployment indexes the pages instead.',
   });
 }

@@ -1,8 +1,8 @@
-import { type Highlight, highlightsOf, type IndexedSection, type KeywordIndex } from './keyword/index.ts';
-import type { Ranked } from './rank/index.ts';
-import type { SearchResult } from './request.ts';
-import type { Passage } from './section.ts';
-import type { SectionFacts } from './section-facts.ts';
+import type { SectionFacts } from '../indexing/section-facts.ts';
+import { type Highlight, highlightsOf, type IndexedSection, type KeywordIndex } from '../keyword/index.ts';
+import type { SearchResult } from '../request.ts';
+import type { Passage } from '../section.ts';
+import type { Ranked } from './rank.ts';
 
 /** What a result shows of its section. */
 interface Shown {

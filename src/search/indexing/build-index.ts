@@ -1,12 +1,12 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FileEntry, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
-import type { CutSection } from './bundle-format.ts';
-import { readBundleSections } from './bundle-sections.ts';
-import { KeywordIndexWriter } from './keyword/index.ts';
+import { type FileEntry, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
+import type { CutSection } from '../bundle-data/bundle-format.ts';
+import { readBundleSections } from '../bundle-data/bundle-sections.ts';
+import { KeywordIndexWriter } from '../keyword/index.ts';
+import { type Vectors, writeVectors } from '../semantic/vector-file.ts';
 import { readSections } from './read-pages.ts';
 import { type SectionFact, writeSectionFacts } from './section-facts.ts';
-import { type Vectors, writeVectors } from './semantic/vector-file.ts';
 import type { SiteSection } from './site-sections.ts';
 
 export const KEYWORD_FILE = 'keyword.sqlite';
@@ -81,7 +81,7 @@ function* withPages(sections: readonly CutSection[]): Generator<SiteSection> {
 
 /** A model that cannot be read is told of where it is used; here it only means that no vectors fit it. */
 async function modelDigestOf(folder: string): Promise<string | null> {
-  const { readModelFiles } = await import('./semantic/model-files.ts');
+  const { readModelFiles } = await import('../semantic/model-files.ts');
   return readModelFiles(folder).then(
     ({ digest }) => digest,
     () => null,

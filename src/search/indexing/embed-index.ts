@@ -1,15 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { yieldToReaders } from '../threads/index.ts';
+import { yieldToReaders } from '../../threads/index.ts';
+import { KeywordIndex } from '../keyword/index.ts';
+import type { EmbedOrder } from '../orders.ts';
+import type { Embedder, EmbedProgress } from '../ports.ts';
+import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
+import { sweepVectors } from '../semantic/sweep-vectors.ts';
+import { readVectors } from '../semantic/vector-file.ts';
 import { KEYWORD_FILE, VECTOR_FILE } from './build-index.ts';
-import { KeywordIndex } from './keyword/index.ts';
-import type { EmbedOrder } from './messages.ts';
-import type { Embedder, EmbedProgress } from './ports.ts';
 import { readSectionFacts, type SectionFacts } from './section-facts.ts';
-import { embedRelease, type PassageText } from './semantic/embed-release.ts';
-import { passageText } from './semantic/passage-text.ts';
-import { sweepVectors } from './semantic/sweep-vectors.ts';
-import { readVectors } from './semantic/vector-file.ts';
 
 /** Texts between two looks at the other threads' needs: some 80 ms of one core with the built-in model. */
 const BATCH_SIZE = 4;

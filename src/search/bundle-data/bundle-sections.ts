@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileEntry, TrailingSlash } from '../domain/release.ts';
-import { resolvePath } from '../web/resolve.ts';
+import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
+import { resolvePath } from '../../web/resolve.ts';
+import type { Vectors } from '../semantic/vector-file.ts';
 import type { CutSection } from './bundle-format.ts';
-import type { Vectors } from './semantic/vector-file.ts';
 
 /** What a bundle of docshelf's exporter brings for search. */
 export interface BundleSections {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fuse, votesIn, votesOn } from '../../../src/search/rank/index.ts';
-import { scoreOf } from '../../../src/search/rank/score.ts';
+import { fuse, scoreOf, votesIn, votesOn } from '../../../src/search/query/rank.ts';
 
 const legs = (
   normalised: Record<number, number>,

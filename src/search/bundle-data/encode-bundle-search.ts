@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Vectors } from '../semantic/vector-file.ts';
 import {
   type CutSection,
   type Header,
@@ -7,10 +8,9 @@ import {
   SEARCH_HEADER_PATH,
   SECTIONS_MAX,
   SECTIONS_PATH,
+  tooLargeToCarry,
   VECTORS_PATH,
 } from './bundle-format.ts';
-import type { Vectors } from './semantic/vector-file.ts';
-import { tooLargeToCarry } from './too-large-to-carry.ts';
 
 export interface SearchToEncode {
   /** Gone through once. */

@@ -1,8 +1,8 @@
-import type { Mask } from './keyword/index.ts';
-import type { Embedder } from './ports.ts';
-import { votesIn, votesOn } from './rank/index.ts';
-import type { SectionFacts } from './section-facts.ts';
-import type { VectorHit, VectorIndex } from './semantic/index.ts';
+import type { SectionFacts } from '../indexing/section-facts.ts';
+import type { Mask } from '../keyword/index.ts';
+import type { Embedder } from '../ports.ts';
+import type { VectorHit, VectorIndex } from '../semantic/index.ts';
+import { votesIn, votesOn } from './rank.ts';
 
 /** What a release is searched by meaning with, once its passages are embedded. */
 export class SemanticLeg {

@@ -1,9 +1,9 @@
-import type { FileEntry } from '../domain/release.ts';
-import { HEAPS, type Heap, Thread, threadEntry } from '../threads/index.ts';
-import type { Model } from './embedded-index.ts';
-import { embedWith } from './parent-embedder.ts';
+import type { FileEntry } from '../../domain/release.ts';
+import { HEAPS, type Heap, Thread, threadEntry } from '../../threads/index.ts';
+import type { Model } from '../embedded-index.ts';
+import { embedWith } from '../parent-embedder.ts';
+import type { SearchCalls } from '../worker.ts';
 import { unlessAborted } from './unless-aborted.ts';
-import type { SearchCalls } from './worker.ts';
 
 export interface BundleSearchMakerOptions {
   /** The model, when it is first needed; null where bundles carry no vectors. */
@@ -42,7 +42,7 @@ export class BundleSearchMaker {
     const thread = new Thread<SearchCalls>({
       task: 'make the search data',
       heap,
-      entry: threadEntry('./worker', import.meta),
+      entry: threadEntry('../worker', import.meta),
       handlers: embedWith(async () => model?.embedder ?? null),
       signal,
       abortWithinMs: ENDING_MS_MAX,

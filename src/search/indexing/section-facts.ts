@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError } from '../domain/errors.ts';
-import type { Passage } from './section.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Passage } from '../section.ts';
 
 /** What both legs need of every section without asking the index for each: its language, and where its passages are. */
 export interface SectionFact {

@@ -1,8 +1,8 @@
-import { HEAPS, Thread, threadEntry } from '../threads/index.ts';
-import type { ModelFacts } from './messages.ts';
-import type { Embedder } from './ports.ts';
-import { readsLanguage } from './semantic/scripts.ts';
-import type { ModelCalls } from './semantic/worker.ts';
+import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
+import type { ModelFacts } from '../orders.ts';
+import type { Embedder } from '../ports.ts';
+import { readsLanguage } from '../semantic/scripts.ts';
+import type { ModelCalls } from '../semantic/worker.ts';
 
 /** What is being embedded for queries is there in milliseconds; loading a model takes 0.3 s. */
 const ENDING_MS_MAX = 5_000;
@@ -29,7 +29,7 @@ export class ModelThread implements Embedder {
     const thread = new Thread<ModelCalls>({
       task: 'embed',
       heap: HEAPS.model,
-      entry: threadEntry('./semantic/worker', import.meta),
+      entry: threadEntry('../semantic/worker', import.meta),
       data: folder,
       codes: { ended: 'embedder_failed', over: 'embedder_failed' },
     });

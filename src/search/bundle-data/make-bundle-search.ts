@@ -1,19 +1,18 @@
 import { createHash } from 'node:crypto';
 import { appendFile, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FileEntry, isPage, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
-import { yieldToReaders } from '../threads/index.ts';
-import { TrailingSlashVotes } from '../web/index.ts';
+import { type FileEntry, isPage, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
+import { yieldToReaders } from '../../threads/index.ts';
+import { TrailingSlashVotes } from '../../web/index.ts';
+import { readSections } from '../indexing/read-pages.ts';
+import type { SiteSections } from '../indexing/site-sections.ts';
+import type { BundleSearchFacts, BundleSearchOrder } from '../orders.ts';
+import type { Embedder, EmbedProgress } from '../ports.ts';
+import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
+import { sweepVectors } from '../semantic/sweep-vectors.ts';
+import type { Vectors } from '../semantic/vector-file.ts';
 import { type CutSection, SECTIONS_MAX } from './bundle-format.ts';
 import { encodeBundleSearch } from './encode-bundle-search.ts';
-import type { BundleSearchFacts, BundleSearchOrder } from './messages.ts';
-import type { Embedder, EmbedProgress } from './ports.ts';
-import { readSections } from './read-pages.ts';
-import { embedRelease, type PassageText } from './semantic/embed-release.ts';
-import { passageText } from './semantic/passage-text.ts';
-import { sweepVectors } from './semantic/sweep-vectors.ts';
-import type { Vectors } from './semantic/vector-file.ts';
-import type { SiteSections } from './site-sections.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /** A model that is loaded when there is something to embed. */
