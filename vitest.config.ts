@@ -1,33 +1,121 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Four suites. `unit` mirrors src/ and needs no build; `acceptance` starts the built program;
- * `corpus` reads real bundles from DOCSHELF_CORPUS and skips, saying so, where that is not set;
- * `browser` needs Chromium. `npm test` runs the first three, `.ci/run` all of them.
+ * Acceptance tests that take minutes, or a machine of their own: kills, loads, full disks, hostile sites, whole lives, and the
+ * pages of the manual word by word. `npm test` leaves them to `.ci/run`.
+ */
+const HEAVY = [
+  'air-gap-page',
+  'bundle-verify',
+  'canary',
+  'crawl-hostile',
+  'crawl-hostile-scripts',
+  'crawl-kept',
+  'crawl-kill',
+  'crawl-life',
+  'crawl-probes',
+  'crawl-rendered',
+  'disk-full',
+  'every-command',
+  'export-disk-full',
+  'export-life',
+  'export-load',
+  'export-loop',
+  'import-while-starting',
+  'kubernetes',
+  'life',
+  'oci',
+  'systemd',
+  'transfer',
+].map((name) => `test/acceptance/${name}.test.ts`);
+
+/**
+ * Files of one suite share a process and the modules that they import: loading those anew for each file was half of the
+ * processor time. What a file starts it ends (`openBench`, `onFileEnd`); stubbed variables end with their test.
+ */
+const SHARED = {
+  pool: 'forks',
+  isolate: false,
+  unstubEnvs: true,
+  // Only what hangs takes this long.
+  expect: { poll: { timeout: 60_000 } },
+  setupFiles: 'test/helpers/setup.ts',
+} as const;
+
+/** Bounds that only something that hangs reaches: a machine with other work takes ten times as long. */
+const minutes = (count: number) => ({ testTimeout: count * 60_000, hookTimeout: count * 60_000 });
+
+/**
+ * `unit` mirrors src/ and needs no build; `acceptance` and `heavy` start the built program; `corpus` reads real bundles from
+ * DOCSHELF_CORPUS and skips, saying so, where that is not set; `browser` needs Chromium. `npm test` runs the first two,
+ * `.ci/run` all of them, `npm run soak` the long ones. Suites run one after the other, in the order of their groups.
  */
 export default defineConfig({
   test: {
+    reporters: ['default', './test/helpers/slowest-tests.ts'],
     projects: [
       {
         test: {
+          ...SHARED,
           name: 'unit',
           include: ['test/**/*.test.ts'],
           exclude: ['test/{acceptance,corpus,browser,soak}/**'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+          ...minutes(1),
         },
       },
       {
         test: {
+          ...SHARED,
           name: 'acceptance',
-          // Each file runs daemons of its own, which wait more than they work.
-          maxWorkers: 2,
           include: ['test/acceptance/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          exclude: HEAVY,
+          // Each file runs daemons of its own, which wait more than they work.
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+          ...minutes(3),
         },
       },
-      { test: { name: 'corpus', include: ['test/corpus/**/*.test.ts'], testTimeout: 300_000, hookTimeout: 300_000 } },
-      { test: { name: 'browser', include: ['test/browser/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 120_000 } },
-      { test: { name: 'soak', include: ['test/soak/**/*.test.ts'], testTimeout: 1_800_000, hookTimeout: 120_000 } },
+      {
+        test: {
+          ...SHARED,
+          name: 'heavy',
+          include: HEAVY,
+          maxWorkers: 2,
+          sequence: { groupOrder: 2 },
+          ...minutes(5),
+        },
+      },
+      {
+        test: {
+          ...SHARED,
+          name: 'corpus',
+          include: ['test/corpus/**/*.test.ts'],
+          // Figures are measured here: one at a time.
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
+          ...minutes(15),
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 4 },
+          ...minutes(5),
+        },
+      },
+      {
+        test: {
+          name: 'soak',
+          include: ['test/soak/**/*.test.ts'],
+          maxWorkers: 1,
+          sequence: { groupOrder: 5 },
+          ...minutes(30),
+        },
+      },
     ],
   },
 });

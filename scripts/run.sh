@@ -52,9 +52,15 @@ lint() {
 case "$task" in
   build) build ;;
   demo) build && exec node examples/demo/demo.ts "$@" ;;
-  test) build && exec "$bin/vitest" run --project unit --project acceptance --project corpus "$@" ;;
+  test) build && exec "$bin/vitest" run --project unit --project acceptance "$@" ;;
   vitest) build && exec "$bin/vitest" run "$@" ;;
-  soak) build && exec "$bin/vitest" run --project soak "$@" ;;
+  soak)
+    build
+    # Properties and loads that CI runs a few times, ten times as often unless told.
+    export DOCSHELF_SOAK="${DOCSHELF_SOAK:-10}"
+    "$bin/vitest" run --project unit --project heavy $(grep -rl 'helpers/runs.ts' test)
+    exec "$bin/vitest" run --project soak "$@"
+    ;;
   bench-search)
     # The peers are installed for the benchmark alone.
     [ -d bench/search/node_modules ] || npm ci --loglevel=error --prefix bench/search >&2
@@ -68,7 +74,7 @@ case "$task" in
   check)
     lint
     build
-    exec "$bin/vitest" run --project unit --project acceptance --project corpus "$@"
+    exec "$bin/vitest" run --project unit --project acceptance "$@"
     ;;
   node) exec node "$@" ;;
   *)

@@ -60,7 +60,7 @@ describe.skipIf(!hasChromium)(`scripts that mean harm${whyNoChromium}`, () => {
   test('cost their own pages alone', async () => {
     const origin = await site();
     const source = crawlOf(`${origin.origin}/`, { render: 'chromium', allowAddresses: ['127.0.0.1'] });
-    const service = await startCrawler(bench, source, { exportApi: { browser: BROWSER, deadline: '100s' } });
+    const service = await startCrawler(bench, source, { exportApi: { browser: BROWSER, deadline: '240s' } });
     const job = await service.ended((await service.start()).jobId);
     expect([job.status, job.error]).toEqual(['completed', null]);
     const paths = sitePaths(await filesOfJob(bench, service, job.jobId));
@@ -73,8 +73,8 @@ describe.skipIf(!hasChromium)(`scripts that mean harm${whyNoChromium}`, () => {
     );
     for (const [path, [, isTold]] of Object.entries(SCRIPTS)) expect([path, told.has(path)]).toEqual([path, isTold]);
     expect(origin.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-    await expect.poll(() => browsersOf(service.daemon.folder), { timeout: 10_000 }).toEqual([]);
-  }, 120_000);
+    await expect.poll(() => browsersOf(service.daemon.folder), { timeout: 60_000 }).toEqual([]);
+  }, 300_000);
 
   test('kill -9 while pages are open: no browser stays behind, and the same job completes', async () => {
     const gate = Promise.withResolvers<void>();
@@ -93,15 +93,15 @@ describe.skipIf(!hasChromium)(`scripts that mean harm${whyNoChromium}`, () => {
     const service = await startCrawler(bench, crawlOf(`${origin.origin}/`, { render: 'chromium' }), { exportApi });
     const { jobId } = await service.start();
     const asked = () => origin.askedPaths().filter((path) => path.startsWith('/slow')).length;
-    await expect.poll(asked, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(asked, { timeout: 60_000 }).toBeGreaterThan(0);
     expect(await browsersOf(service.daemon.folder)).not.toEqual([]);
     await service.daemon.kill();
-    await expect.poll(() => browsersOf(service.daemon.folder), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => browsersOf(service.daemon.folder), { timeout: 60_000 }).toEqual([]);
     gate.resolve();
     const again = await startAgain(bench, service);
     const job = await again.ended(jobId);
     expect([job.status, job.error, job.pageCount]).toEqual(['completed', null, names.length + 2]);
     for (const name of names) expect([name, origin.asked(name)]).toEqual([name, 1]);
     expect((await storedNames(again, 'work')).filter((path) => path.includes(jobId))).toEqual([]);
-  }, 120_000);
+  }, 300_000);
 });

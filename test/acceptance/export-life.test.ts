@@ -249,10 +249,10 @@ test('retention removes old jobs and what only they held, never the newest compl
   await writeFile(first.daemon.configFile, config.replace('exportApi:', 'exportApi:\n  retention: 1h'));
   const second = await startAgain(bench, first, env);
   const left = async () => (await second.jobs()).jobs.map(({ jobId }) => jobId);
-  await expect.poll(left, { timeout: 10_000 }).toEqual([kept.jobId]);
+  await expect.poll(left, { timeout: 60_000 }).toEqual([kept.jobId]);
   expect((await problemOf(await second.call('GET', `/v1/static-export/jobs/${old.jobId}`))).status).toBe(404);
-  await expect.poll(async () => (await stored(second)).bundles, { timeout: 10_000 }).toEqual([`${sha256}.tar.gz`]);
-  await expect.poll(async () => (await stored(second)).manifests.length, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await stored(second)).bundles, { timeout: 60_000 }).toEqual([`${sha256}.tar.gz`]);
+  await expect.poll(async () => (await stored(second)).manifests.length, { timeout: 60_000 }).toBe(1);
   // The bundle can still be packed from what is left.
   await rm(join(second.daemon.dataDir, 'exports/bundles', `${sha256}.tar.gz`));
   expect((await second.bundle(kept.jobId)).sha256).toBe(sha256);

@@ -33,7 +33,7 @@ test('a shell loop of curl and jq exports a site, puts the link into a config, a
   await writeFile(script, LOOP);
   await chmod(script, 0o755);
   const env = { PATH: process.env.PATH, BASE_URL: service.origin, SVC_KEY: KEYS.acme };
-  const loop = async (): Promise<string> => (await run(script, { env, timeout: 30_000 })).stdout.trim();
+  const loop = async (): Promise<string> => (await run(script, { env, timeout: 60_000 })).stdout.trim();
 
   const reader = await bench.start({ log: { access: false } });
   expect((await fetch(reader.site)).status).toBe(503);
@@ -53,7 +53,7 @@ test('a shell loop of curl and jq exports a site, puts the link into a config, a
   await service.daemon.rewriteConfig({
     organizations: [],
   });
-  await expect(run(script, { env, timeout: 30_000 })).rejects.toMatchObject({ code: 22 });
+  await expect(run(script, { env, timeout: 60_000 })).rejects.toMatchObject({ code: 22 });
 });
 
 test('the loop ends with the reason of a job that failed', async () => {
@@ -61,6 +61,6 @@ test('the loop ends with the reason of a job that failed', async () => {
   const script = join(await bench.folder(), 'loop.sh');
   await writeFile(script, LOOP, { mode: 0o755 });
   const env = { PATH: process.env.PATH, BASE_URL: service.origin, SVC_KEY: KEYS.acme };
-  const failed = run(script, { env, timeout: 30_000 });
+  const failed = run(script, { env, timeout: 60_000 });
   await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('no HTML page') });
 });

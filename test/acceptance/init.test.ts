@@ -19,7 +19,7 @@ async function typed(cwd: string, args: readonly string[], lines: readonly strin
     shown += chunk.toString();
   });
   const ended = new Promise((resolve) => child.once('close', resolve));
-  const timer = setTimeout(() => child.kill('SIGKILL'), 30_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 120_000);
   let answered = 0;
   for (const line of lines) {
     // A question ends with its default in brackets.

@@ -26,7 +26,7 @@ describe('FileWatch', () => {
   it('says each change once, and nothing of an equal copy', async () => {
     await watch.start([file]);
     await writeFile(file, 'two');
-    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
     await writeFile(file, 'two');
     await sleep(200);
     expect(changes).toHaveBeenCalledTimes(1);
@@ -40,7 +40,7 @@ describe('FileWatch', () => {
     await rename(join(folder, 'to-first'), file);
     await watch.start([file]);
     await rename(join(folder, 'to-second'), file);
-    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
   });
 
   it('says a change that came after the files were read and before they were watched anew', async () => {
@@ -49,7 +49,7 @@ describe('FileWatch', () => {
     // Here the reader reads "one".
     await writeFile(file, 'two');
     await watch.start([file]);
-    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
   });
 
   it('does not say a change that its reader has asked it to remember', async () => {
@@ -65,6 +65,6 @@ describe('FileWatch', () => {
     const missing = join(folder, 'link');
     await watch.start([file, missing]);
     await writeFile(missing, 'https://bundles.example/b.tar.gz');
-    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(changes).toHaveBeenCalledTimes(1), 30_000);
   });
 });

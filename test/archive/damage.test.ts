@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ARCHIVE_FORMATS, SITE_FILES, siteArchive } from '../helpers/archives.ts';
+import { runs } from '../helpers/runs.ts';
 import { Workbench } from './workbench.ts';
 
 let bench: Workbench;
@@ -18,7 +19,7 @@ describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
         expect((await bench.attempt(whole.subarray(0, length))).stage).toBe('inspected');
         expect(await bench.written()).toEqual([]);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(50) },
     );
   });
 
@@ -32,7 +33,7 @@ describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
         expect((await bench.written()).filter((name) => name !== 'staging')).toEqual([]);
         if (error === null) expect(extracted).toHaveLength(Object.keys(SITE_FILES).length);
       }),
-      { numRuns: 200 },
+      { numRuns: runs(50) },
     );
   });
 });

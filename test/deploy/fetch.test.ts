@@ -178,7 +178,7 @@ describe('fetchBundle()', () => {
       code: 'source_too_large',
     });
     expect(progress).not.toHaveBeenCalled();
-    await vi.waitFor(() => expect(declaring.openSockets()).toBe(0), 2000);
+    await vi.waitFor(() => expect(declaring.openSockets()).toBe(0), 30_000);
 
     const endless = await started(
       httpServer((_, response) => {
@@ -188,7 +188,7 @@ describe('fetchBundle()', () => {
     );
     await expect(fetchFrom(endless, {}, bounded)).rejects.toMatchObject({ code: 'source_too_large' });
     expect(await spooled()).toEqual([]);
-    await vi.waitFor(() => expect(endless.openSockets()).toBe(0), 2000);
+    await vi.waitFor(() => expect(endless.openSockets()).toBe(0), 30_000);
   });
 
   test('takes a bundle of exactly the bound', async () => {
@@ -249,7 +249,7 @@ describe('fetchBundle()', () => {
     };
     await expect(fetchFrom(server, { signal: abort.signal, onProgress })).rejects.toBe(reason);
     expect((await spooled()).some((name) => name.endsWith('.part'))).toBe(true);
-    await vi.waitFor(() => expect(server.openSockets()).toBe(0), 2000);
+    await vi.waitFor(() => expect(server.openSockets()).toBe(0), 30_000);
   });
 
   test('refuses a link that no source reads', async () => {

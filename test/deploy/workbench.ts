@@ -2,7 +2,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, vi } from 'vitest';
+import { vi } from 'vitest';
 import { Deployment, type DeploymentOptions } from '../../src/deploy/deployment.ts';
 import { type DeployEvent, type DeploySettings, openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
@@ -11,25 +11,15 @@ import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import type { ReleaseView } from '../../src/domain/release.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { onFileEnd } from '../helpers/file-end.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { unpackHere } from './unpackers.ts';
 
-// Disks and processes: on a busy machine they take their time.
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
-
-let root: string;
-const running: Deployment[] = [];
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'docshelf-deploy-'));
-});
-afterAll(async () => {
-  await Promise.all(running.splice(0).map((deployment) => deployment.stop()));
-  await rm(root, { recursive: true, force: true });
-});
-
 /** An empty folder, gone after the file's last test. */
 export async function newFolder(): Promise<string> {
-  return mkdtemp(join(root, 'folder-'));
+  const folder = await mkdtemp(join(tmpdir(), 'docshelf-deploy-'));
+  onFileEnd(() => rm(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 export async function newStore(): Promise<ReleaseStore> {
@@ -222,7 +212,7 @@ export async function openDaemon(
     onOff: () => Object.assign(site, { active: null, older: [] }),
     onEvent: (event) => events.push(event),
   });
-  running.push(deployment);
+  onFileEnd(() => deployment.stop());
   await deployment.open();
   await deployment.announce(null, null);
   return {

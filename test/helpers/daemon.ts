@@ -13,8 +13,8 @@ export { waitFor } from './wait-for.ts';
 
 /** The built program as a child process: what a person starts, with real files in temporary folders and real sockets. */
 
-const START_MS_MAX = 20_000;
-const STOP_MS_MAX = 30_000;
+const START_MS_MAX = 60_000;
+const STOP_MS_MAX = 90_000;
 
 /** Sections of the config file, as YAML has them. */
 export type ConfigFile = Readonly<Record<string, unknown>>;

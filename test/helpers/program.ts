@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 /** The built program. */
 const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
-const COMMAND_MS_MAX = 30_000;
+const COMMAND_MS_MAX = 120_000;
 
 export type Env = Readonly<Record<string, string>>;
 

@@ -191,7 +191,7 @@ describe('get() names what failed', () => {
 });
 
 describe('get() is bounded in time', () => {
-  const closesSockets = (local: LocalServer) => vi.waitFor(() => expect(local.openSockets()).toBe(0), 2000);
+  const closesSockets = (local: LocalServer) => vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
 
   test('no connection: a TLS handshake that never ends', async () => {
     // Reads, or it would not see that the other side is gone.
@@ -254,7 +254,7 @@ describe('the signal', () => {
     const response = await client().get(local.origin, { signal: abort.signal });
     setTimeout(() => abort.abort(REASON), 30);
     await expect(bodyOf(response)).rejects.toBe(REASON);
-    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 2000);
+    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
   });
 
   test('that is aborted already sends nothing', async () => {
@@ -295,14 +295,14 @@ describe('the body', () => {
     const local = await server(httpServer((_, response) => void response.writeHead(200).write('begin')));
     const response = await client().get(local.origin, { signal: NEVER });
     response.close();
-    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 2000);
+    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
   });
 
   test('is read as text up to a bound', async () => {
     const local = await server(httpServer((_, response) => void response.writeHead(200).write('x'.repeat(100_000))));
     const response = await client().get(local.origin, { signal: NEVER });
     expect(await response.text(4096)).toBe('x'.repeat(4096));
-    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 2000);
+    await vi.waitFor(() => expect(local.openSockets()).toBe(0), 30_000);
   });
 });
 

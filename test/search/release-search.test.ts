@@ -105,7 +105,7 @@ describe('ReleaseSearch', () => {
       const searching = release.search(REQUEST, 'v1');
       await turns(spent);
       if (spent > 3) expect(read.mock.calls.flatMap(([numbers]) => numbers).sort()).toEqual([0, 1]);
-      await vi.waitFor(() => expect(asked).toHaveLength(1));
+      await vi.waitFor(() => expect(asked).toHaveLength(1), 30_000);
       asked[0]?.resolve(like(1));
       answers.add(JSON.stringify(await searching));
       asked.length = 0;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { highlightsOf } from '../../../src/search/keyword/index.ts';
+import { runs } from '../../helpers/runs.ts';
 import { indexOf } from './index-folder.ts';
 
 /** Of this thread's own time, so that a busy machine does not count. */
@@ -69,7 +70,7 @@ const query = fc.oneof(
 );
 
 describe('KeywordIndex.search()', () => {
-  it('answers 10,000 generated queries without an error and in time', { timeout: 60_000 }, () => {
+  it('answers thousands of generated queries without an error and in time', { timeout: 300_000 }, () => {
     const words = 'retry config server the client request key maxRetryCount 数据库连接 데이터 rotate token'.split(' ');
     const index = indexOf(
       Array.from({ length: 1_000 }, (_, at) => ({
@@ -90,7 +91,7 @@ describe('KeywordIndex.search()', () => {
         if (first !== undefined) highlightsOf(index.section(first.section)?.text ?? '', matchedIn(first.section));
         return hits.every(({ score, normalised }) => score > 0 && Number.isFinite(normalised));
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(2_000) },
     );
     expect(slowestMs).toBeLessThan(QUERY_MS_MAX);
   });
