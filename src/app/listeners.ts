@@ -25,7 +25,7 @@ export interface ListenerParts {
   readonly current: () => Config;
   readonly domain: () => string;
   readonly site: Pick<SiteAppOptions, 'server' | 'status' | 'features'>;
-  readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'onError'>;
+  readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
   readonly search: Search | null;
   /** The service side, once it is open; null where it is turned off. */
   readonly exports: Promise<Exports> | null;
@@ -117,7 +117,8 @@ function addressOf({ host, port }: { readonly host: string; readonly port: numbe
 }
 
 function adminAnswer(parts: ListenerParts, door: AdminOptions['door']): Answer {
-  const admin = createAdminApp({ ...parts.admin, door, metrics: parts.metrics, onError: onError(parts, 'admin') });
+  const { metrics, programVersion } = parts;
+  const admin = createAdminApp({ ...parts.admin, door, metrics, programVersion, onError: onError(parts, 'admin') });
   return (request, env) => admin.fetch(request, env);
 }
 

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, type LoadedConfig, loadConfig } from '../config/index.ts';
 import { type DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
+import type { Operation } from '../domain/operation.ts';
 
 /** The options of every command. */
 export interface CommonOptions {
@@ -55,6 +56,11 @@ export function daemonCommand(name: string, description: string, example: string
       '--admin-url <url>',
       'the admin listener of a daemon on another machine; needs its admin.token in the config',
     );
+}
+
+/** A command for one call of the daemon: its line of help is that call's summary. */
+export function actionCommand(name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command {
+  return daemonCommand(name, summary.charAt(0).toLowerCase() + summary.slice(1), example);
 }
 
 function processId(text: string): number {

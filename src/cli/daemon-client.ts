@@ -10,28 +10,14 @@ import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config/index.ts';
 import { type DaemonMark, dataPaths, runningDaemons } from '../deploy/index.ts';
 import { DocshelfError, type ErrorCode, errnoOf } from '../domain/errors.ts';
+import type { Operation } from '../domain/operation.ts';
 import type { Secret } from '../domain/secret.ts';
+import { operations } from '../http/admin/operations.ts';
 import type { StatusReport } from '../http/admin/status-report.ts';
 import type { DaemonOptions } from './command.ts';
 
 /** An archive on its way to the daemon: a file, or a stream. */
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
-
-/** An action of the admin listener, `/v1/versions/{version}/activate`. */
-interface CalledAction {
-  readonly method: string;
-  readonly path: string;
-}
-
-export const ACTIONS = {
-  reload: { method: 'POST', path: '/v1/reload' },
-  activate: { method: 'POST', path: '/v1/versions/{version}/activate' },
-  takeUp: { method: 'POST', path: '/v1/versions/{version}/take-up' },
-  rollback: { method: 'POST', path: '/v1/rollback' },
-  remove: { method: 'DELETE', path: '/v1/versions/{version}' },
-  upload: { method: 'PUT', path: '/v1/bundles/{fileName}' },
-  status: { method: 'GET', path: '/v1/status' },
-} as const;
 
 interface Call {
   /** Of the path. */
@@ -45,7 +31,7 @@ interface Call {
 export interface DaemonClient {
   readonly name: string;
   /** @throws DocshelfError the daemon's own, or `daemon_unreachable`. */
-  call(action: CalledAction, call?: Call): Promise<unknown>;
+  call(operation: Pick<Operation, 'method' | 'path'>, call?: Call): Promise<unknown>;
 }
 
 /** The daemon that commands of these options are for, or null. Where there is one, it alone changes what is active. */
@@ -81,7 +67,7 @@ export async function findDaemons(config: Config, options: DaemonOptions): Promi
 /** What the daemon of this host says of itself; null where none does. */
 export async function daemonStatus(config: Config, options: DaemonOptions): Promise<StatusReport | null> {
   const hasChosen = options.adminUrl !== undefined || options.pid !== undefined;
-  const asked = findDaemon(config, options).then((daemon) => daemon?.call(ACTIONS.status) ?? null);
+  const asked = findDaemon(config, options).then((daemon) => daemon?.call(operations.status) ?? null);
   return (await (hasChosen ? asked : asked.catch(() => null))) as StatusReport | null;
 }
 
@@ -96,9 +82,13 @@ export async function marksOn(config: Config): Promise<readonly DaemonMark[]> {
 
 /** By its socket; one that could open none, by its admin listener. */
 function clientOf({ owner, socket, adminUrl }: DaemonMark, token: Secret | null): DaemonClient {
-  const name = `the daemon ${owner.pid}`;
-  if (socket !== null) return new HttpClient(name, { socketPath: socket }, {});
+  if (socket !== null) return clientAt(socket, `the daemon ${owner.pid}`);
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', token);
+}
+
+/** @param path of its socket */
+export function clientAt(path: string, name = 'the daemon'): DaemonClient {
+  return new HttpClient(name, { socketPath: path }, {});
 }
 
 function overNetwork(adminUrl: string, token: Secret | null): DaemonClient {
@@ -136,7 +126,10 @@ class HttpClient implements DaemonClient {
     this.#headers = headers;
   }
 
-  async call({ method, path }: CalledAction, { parameters = {}, query = {}, body }: Call = {}): Promise<unknown> {
+  async call(
+    { method, path }: Pick<Operation, 'method' | 'path'>,
+    { parameters = {}, query = {}, body }: Call = {},
+  ): Promise<unknown> {
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
     const said = Object.entries(query).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
     const search = said.length === 0 ? '' : `?${new URLSearchParams(said)}`;

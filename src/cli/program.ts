@@ -9,6 +9,7 @@ import { completionCommand } from './help/completion.ts';
 import { define } from './help/definitions.ts';
 import { initCommand } from './init/index.ts';
 import { keysCommand } from './keys.ts';
+import { reloadCommand } from './reload.ts';
 import { searchCommand } from './search.ts';
 import { serveCommand } from './serve.ts';
 import { transferCommand } from './transfer/index.ts';
@@ -34,6 +35,7 @@ export function createProgram(version: string): Command {
     .addHelpText('after', FIRST_STEPS);
   for (const command of [
     serveCommand(version),
+    reloadCommand(),
     configCommand(),
     bundleCommand(),
     featuresCommand(),

@@ -24,6 +24,8 @@ export interface Operation {
   readonly query?: ObjectSchema;
   /** `null`: the call takes none, and an empty object passes as such. Absent: the body is not read as JSON. */
   readonly body?: RequestBody | null;
+  /** Bytes that the call takes, as they come. */
+  readonly upload?: { readonly type: string; readonly description: string };
   readonly answers: Readonly<Record<number, OperationAnswer>>;
   /** Faults besides those of the key and of a body that cannot be read. */
   readonly faults?: readonly Fault[];

@@ -72,7 +72,7 @@ export function openApiDocument(operations: readonly Operation[], info: OpenApiI
 
 /** One operation; the schemas that it names are added to `schemas`. */
 function describe(operation: Operation, schemas: Record<string, object>): object {
-  const { id, tag, security, summary, description, body, headers = {} } = operation;
+  const { id, tag, security, summary, description, body, upload, headers = {} } = operation;
   const parameters = parametersOf(operation);
   const answers = Object.entries(operation.answers).map(([status, answer]) => [
     status,
@@ -94,6 +94,9 @@ function describe(operation: Operation, schemas: Record<string, object>): object
             content: jsonContent(body.schema, body.examples, schemas),
           },
         }),
+    ...(upload === undefined
+      ? {}
+      : { requestBody: { required: true, description: upload.description, content: { [upload.type]: {} } } }),
     responses: Object.fromEntries([...answers, ...faultsOf(operation, schemas)]),
   };
 }

@@ -68,7 +68,11 @@ export function addRoutes<E extends BoundEnv>(
   }
 }
 
-const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+/** `/v1/jobs/:jobId`; what ends a segment is a part of its parameter there: `:name{[^/]+[.]minisig}`. */
+const honoPath = (path: string): string =>
+  path.replaceAll(/\{(\w+)\}(\.\w+)?/g, (_, name: string, end?: string) =>
+    end === undefined ? `:${name}` : `:${name}{[^/]+[.]${end.slice(1)}}`,
+  );
 
 /** The methods of a path as `Allow` names them. */
 function methodsOf(operations: readonly Operation[]): string {

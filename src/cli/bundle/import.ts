@@ -8,8 +8,9 @@ import { readText, stateOf } from '../../config/read-text.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
+import { operations } from '../../http/admin/operations.ts';
 import { type CommonOptions, type DaemonOptions, daemonCommand, loadFor, print, printJson } from '../command.ts';
-import { ACTIONS, type ArchiveInput, type DaemonClient, findDaemon } from '../daemon-client.ts';
+import { type ArchiveInput, type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { versionLabel } from '../version-label.ts';
 import { fetchArchive } from './fetch-archive.ts';
@@ -86,7 +87,7 @@ export async function importArchive(
   if (begun === null) return delivered;
   const { version, digest } = delivered;
   const query = { digest, activate: String(request.activate) };
-  const taken = (await begun.call(ACTIONS.takeUp, { parameters: { version }, query })) as { activated: boolean };
+  const taken = (await begun.call(operations.takeUp, { parameters: { version }, query })) as { activated: boolean };
   return { ...delivered, ...taken };
 }
 
@@ -98,10 +99,10 @@ async function upload(
   // A signature is kept by its archive's name, which must not be another command's.
   const name = fileName ?? (signature === null ? 'bundle' : `bundle-${randomBytes(4).toString('hex')}`);
   const text = signature ?? ('file' in archive ? await signatureBeside(archive.file) : null);
-  const signatureName = { fileName: name + SIGNATURE_EXTENSION };
-  if (text !== null) await daemon.call(ACTIONS.upload, { parameters: signatureName, body: text });
+  const parameters = { fileName: name };
+  if (text !== null) await daemon.call(operations.uploadSignature, { parameters, body: text });
   const query = { version, activate: activate ? null : 'false' };
-  return (await daemon.call(ACTIONS.upload, { parameters: { fileName: name }, query, body: archive })) as Delivered;
+  return (await daemon.call(operations.upload, { parameters, query, body: archive })) as Delivered;
 }
 
 async function signatureBeside(file: string): Promise<string | null> {

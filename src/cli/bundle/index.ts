@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
-import { type CommonOptions, type DaemonOptions, daemonCommand, group, loadFor, print, printJson } from '../command.ts';
-import { ACTIONS, type DaemonClient, findDaemon } from '../daemon-client.ts';
+import { operations } from '../../http/admin/operations.ts';
+import { actionCommand, type CommonOptions, type DaemonOptions, group, loadFor, print, printJson } from '../command.ts';
+import { type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleImportCommand } from './import.ts';
 import { bundleInspectCommand } from './inspect.ts';
@@ -17,33 +18,32 @@ export function bundleCommand(): Command {
   bundle.addCommand(bundleVerifyCommand());
   bundle.addCommand(bundleAuditCommand());
   bundle.addCommand(
-    daemonCommand('activate', 'serve a stored version', 'docshelf bundle activate 2024-06-01')
+    actionCommand('activate', operations.activate, 'docshelf bundle activate 2024-06-01')
       .argument('<version>')
       .action((version: string, options: Options) =>
         change(
           options,
-          (daemon) => daemon.call(ACTIONS.activate, { parameters: { version } }),
+          (daemon) => daemon.call(operations.activate, { parameters: { version } }),
           (deployment) => deployment.activate(version),
         ),
       ),
   );
   bundle.addCommand(
-    daemonCommand('rollback', 'serve what was active before; again, further back', 'docshelf bundle rollback').action(
-      (options: Options) =>
-        change(
-          options,
-          (daemon) => daemon.call(ACTIONS.rollback),
-          (deployment) => deployment.rollback(),
-        ),
+    actionCommand('rollback', operations.rollback, 'docshelf bundle rollback').action((options: Options) =>
+      change(
+        options,
+        (daemon) => daemon.call(operations.rollback),
+        (deployment) => deployment.rollback(),
+      ),
     ),
   );
   bundle.addCommand(
-    daemonCommand('remove', 'take a stored version away', 'docshelf bundle remove 2024-06-01')
+    actionCommand('remove', operations.remove, 'docshelf bundle remove 2024-06-01')
       .argument('<version>')
       .action((version: string, options: Options) =>
         change(
           options,
-          (daemon) => daemon.call(ACTIONS.remove, { parameters: { version } }),
+          (daemon) => daemon.call(operations.remove, { parameters: { version } }),
           async (deployment) => {
             await deployment.remove(version);
             return null;
@@ -84,6 +84,6 @@ async function changeHere(
   }
   if (now === null) return null;
   const daemon = await findDaemon(config, options).catch(() => null);
-  await daemon?.call(ACTIONS.activate, { parameters: { version: now.version } });
+  await daemon?.call(operations.activate, { parameters: { version: now.version } });
   return now;
 }

@@ -1,13 +1,20 @@
+import { createHash } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
-import type { Hono, MiddlewareHandler } from 'hono';
-import { SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import type { Context } from 'hono';
+import type { DeployState } from '../../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import type { FeatureReport } from '../../domain/feature.ts';
 import type { Secret } from '../../domain/secret.ts';
+import { isVersion } from '../../domain/version.ts';
 import { requireToken } from '../bearer.ts';
-import { isBundleFault, type Metrics } from '../metrics/metrics.ts';
-import { PendingSignatures, readSignature } from './pending-signatures.ts';
-import type { LastReload } from './status-report.ts';
-import { parseUpload, versionField } from './upload-request.ts';
+import { type ExportJobs, isBundleFault, type Metrics } from '../metrics/metrics.ts';
+import { openApiDocument } from '../openapi.ts';
+import { type Input, type Route, route } from '../routes.ts';
+import { ADMIN_INFO, type OperationId, operations } from './operations.ts';
+import { adminPage } from './page.ts';
+import { PAGE_STYLE } from './page-style.ts';
+import { type PendingSignatures, readSignature } from './pending-signatures.ts';
+import type { LastReload, StatusReport } from './status-report.ts';
 
 interface VersionRef {
   readonly version: string;
@@ -26,7 +33,7 @@ export interface UploadOptions {
   readonly signal: AbortSignal;
 }
 
-/** What the admin listener can make the daemon do. Each rejects with a `DocshelfError`. */
+/** The daemon, as far as it can be told what to do. Each rejects with a `DocshelfError`. */
 export interface AdminActions {
   reload(): Promise<LastReload>;
   activate(version: string): Promise<VersionRef>;
@@ -41,87 +48,167 @@ export interface AdminActions {
   takeUp(release: VersionRef, activate: boolean): Promise<boolean>;
 }
 
-/** The way that an action came: over the network with a token, or through the socket that its owner alone may use. */
+/** The way that a call came: over the network with a token, or through the socket that its owner alone may use. */
 export type Door = 'token' | 'socket';
 
 /** The bindings are absent where the app is called without a socket. */
 export type AdminEnv = { Bindings: Partial<HttpBindings> };
 
-/** How long an upload may stand still. */
-const UPLOAD_IDLE_MS_MAX = 60_000;
+export interface Readiness {
+  readonly ready: boolean;
+  /** Why not, one sentence. */
+  readonly reason: string | null;
+}
 
-/** The actions of contract section 2. Each looks at the token first: of a refused upload not one byte is read. */
-export function addActions(
-  app: Hono<AdminEnv>,
-  door: Door,
-  token: () => Secret | null,
-  actions: AdminActions,
-  metrics: Metrics,
-): void {
-  const guard: MiddlewareHandler<AdminEnv> = async (c, next) => {
+export interface AdminOptions {
+  readonly door: Door;
+  /** Null: no token is set, and every action is refused. */
+  readonly token: () => Secret | null;
+  readonly readiness: () => Readiness;
+  /** In memory: metrics answer where the storage does not. */
+  readonly state: () => DeployState;
+  readonly status: () => Promise<StatusReport>;
+  readonly features: () => FeatureReport;
+  /** Absent: there are no exports here. */
+  readonly jobs?: () => Promise<ExportJobs>;
+  readonly metrics: Metrics;
+  readonly actions: AdminActions;
+  readonly programVersion: string;
+  /** A fault of ours (status 500 and above) was answered; its message may not have been. */
+  onError?(error: DocshelfError, requestId: string | null): void;
+}
+
+type Run<Id extends OperationId> = (
+  c: Context<AdminEnv>,
+  input: Input<(typeof operations)[Id]>,
+) => Response | Promise<Response>;
+
+/** How long an upload over the network may stand still. */
+const UPLOAD_IDLE_MS_MAX = 60_000;
+/** What file systems hold, so that the name can be shown and stored as it is. */
+const FILE_NAME_BYTES_MAX = 255;
+
+/** Nothing is loaded, framed or run; the page's own style and picture are the only exceptions. */
+const STYLE_DIGEST = createHash('sha256').update(PAGE_STYLE).digest('base64');
+const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+
+/** Every call of `operations` with what it does. */
+export function adminRoutes(options: AdminOptions, signatures: PendingSignatures): readonly Route<AdminEnv>[] {
+  const { actions, door, readiness, state, status, features, metrics, programVersion } = options;
+  const runs: { readonly [Id in OperationId]: Run<Id> } = {
+    page: async (c) => {
+      c.header('Content-Security-Policy', POLICY);
+      return c.html(adminPage(await status(), features(), new Date()));
+    },
+    live: (c) => c.text('ok'),
+    ready: (c) => {
+      const { ready, reason } = readiness();
+      return c.json({ ready, reason }, ready ? 200 : 503);
+    },
+    metrics: async (c) => {
+      // All other metrics answer also where the queue does not.
+      const jobs = (await options.jobs?.().catch(() => null)) ?? null;
+      const text = await metrics.expose({ state: state(), isReady: readiness().ready, jobs });
+      return c.body(text, 200, { 'Content-Type': metrics.contentType });
+    },
+    status: async (c) => c.json(await status()),
+    features: (c) => c.json(features()),
+    openapi: (c) =>
+      c.json(openApiDocument(Object.values(operations), { ...ADMIN_INFO, programVersion, publicUrl: null })),
+    reload: async (c) => {
+      const reload = await actions.reload();
+      if (reload.ok) return c.json(reload);
+      throw new DocshelfError('config_invalid', reload.error ?? 'Cannot use the config: it is faulty', {
+        next: 'Mend the config: what was served goes on as before, and a change to the file is noticed by itself.',
+      });
+    },
+    activate: async (c) => c.json(await actions.activate(versionOf(c))),
+    takeUp: async (c, { query }) => {
+      const { digest, activate } = query();
+      return c.json({ activated: await actions.takeUp({ version: versionOf(c), digest }, activate !== 'false') });
+    },
+    rollback: async (c) => c.json(await actions.rollback()),
+    remove: async (c) => {
+      await actions.remove(versionOf(c));
+      return c.body(null, 204);
+    },
+    uploadSignature: async (c) => {
+      const fileName = fileNameOf(c).replace(/\.minisig$/, '');
+      signatures.put(fileName, await readSignature(openBody(c, door)));
+      return c.body(null, 204);
+    },
+    upload: async (c, { query }) => {
+      const fileName = fileNameOf(c);
+      const { version = null, activate } = query();
+      const length = c.req.header('content-length');
+      const source = door === 'socket' ? 'import' : 'upload';
+      try {
+        const taken = await actions.upload(fileName, openBody(c, door), {
+          version,
+          activate: activate !== 'false',
+          signature: signatures.get(fileName),
+          source,
+          contentLength: length === undefined ? null : Number(length),
+          signal: c.req.raw.signal,
+        });
+        signatures.remove(fileName);
+        return c.json(taken, 201);
+      } catch (error) {
+        // The connection and not the request, which counts as destroyed as soon as its body is read to the end.
+        if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(fileName);
+        if (isBundleFault(toDocshelfError(error).code)) metrics.onBundleRefused(source);
+        throw error;
+      }
+    },
+  };
+  const routeOf = <Id extends OperationId>(id: Id) =>
+    route<(typeof operations)[Id], AdminEnv>(operations[id], runs[id]);
+  return (Object.keys(operations) as OperationId[]).map(routeOf);
+}
+
+/** Each action looks at the token first: of a refused upload not one byte is read. */
+export function requireAdmin(door: Door, token: () => Secret | null) {
+  return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
     if (door === 'token') requireToken(token(), c.req.header('authorization'));
     await next();
   };
-  const signatures = new PendingSignatures();
-
-  app.post('/v1/reload', guard, async (c) => {
-    const reload = await actions.reload();
-    if (reload.ok) return c.json(reload);
-    throw new DocshelfError('config_invalid', reload.error ?? 'Cannot use the config: it is faulty', {
-      next: 'Mend the config: what was served goes on as before, and a change to the file is noticed by itself.',
-    });
-  });
-  app.post('/v1/versions/:version/activate', guard, async (c) => {
-    return c.json(await actions.activate(versionField(c.req.param('version'))));
-  });
-  app.post('/v1/rollback', guard, async (c) => c.json(await actions.rollback()));
-  app.delete('/v1/versions/:version', guard, async (c) => {
-    await actions.remove(versionField(c.req.param('version')));
-    return c.body(null, 204);
-  });
-  app.post('/v1/versions/:version/take-up', guard, async (c) => {
-    const version = versionField(c.req.param('version'));
-    const release = { version, digest: c.req.query('digest') ?? '' };
-    return c.json({ activated: await actions.takeUp(release, c.req.query('activate') !== 'false') });
-  });
-  app.put('/v1/bundles/:fileName', guard, async (c) => {
-    const { fileName, ...options } = parseUpload(c.req.param('fileName'), new URL(c.req.url).searchParams);
-    const body = openBody(c.req.raw, c.env, door);
-    if (fileName.endsWith(SIGNATURE_EXTENSION)) {
-      signatures.put(fileName.slice(0, -SIGNATURE_EXTENSION.length), await readSignature(body));
-      return c.body(null, 204);
-    }
-    const signature = signatures.get(fileName);
-    const source = door === 'socket' ? 'import' : 'upload';
-    const length = c.req.header('content-length');
-    const contentLength = length === undefined ? null : Number(length);
-    try {
-      const { signal } = c.req.raw;
-      const taken = await actions.upload(fileName, body, { ...options, signature, source, contentLength, signal });
-      signatures.remove(fileName);
-      return c.json(taken, 201);
-    } catch (error) {
-      // The connection and not the request, which counts as destroyed as soon as its body is read to the end.
-      if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(fileName);
-      if (isBundleFault(toDocshelfError(error).code)) metrics.onBundleRefused(source);
-      throw error;
-    }
-  });
 }
 
 /** The body of an upload, which the client may hold back until it is asked for (RFC 9110, section 10.1.1). */
-function openBody(request: Request, env: AdminEnv['Bindings'] | undefined, door: Door): ReadableStream<Uint8Array> {
+function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
-  if (request.headers.has('expect')) outgoing?.writeContinue();
+  if (req.raw.headers.has('expect')) outgoing?.writeContinue();
   // A command may stand in a pipe, and wait for as long as what comes before it there.
   if (door === 'token') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
     // Unpacking may take its time: only what the client owes is hurried.
     incoming?.once('end', () => incoming.setTimeout(0));
   }
-  if (request.body === null)
+  if (req.raw.body === null)
     throw new DocshelfError('bad_request', 'Cannot take in the bundle: the request has no body');
-  return request.body;
+  return req.raw.body;
+}
+
+/** @throws DocshelfError `bad_request` where the text is no version label. */
+function versionOf(c: Context<AdminEnv>): string {
+  const version = c.req.param('version') ?? '';
+  if (isVersion(version)) return version;
+  throw badField(
+    'version',
+    'it is not 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or digit',
+  );
+}
+
+/** @throws DocshelfError `bad_request` where it leads elsewhere. */
+function fileNameOf(c: Context<AdminEnv>): string {
+  const fileName = c.req.param('fileName') ?? '';
+  const isPlain = /^[^/\\\x00-\x1f\x7f-\x9f]+$/.test(fileName) && fileName !== '.' && fileName !== '..';
+  if (isPlain && Buffer.byteLength(fileName) <= FILE_NAME_BYTES_MAX) return fileName;
+  throw badField('fileName', `it is not a plain file name of at most ${FILE_NAME_BYTES_MAX} bytes`);
+}
+
+function badField(name: string, state: string): DocshelfError {
+  return new DocshelfError('bad_request', `Cannot read "${name}": ${state}`, { fields: { field: name } });
 }
 
 /** Nobody reads this answer: it is for the metrics, where an upload that was broken off is no fault of ours. */

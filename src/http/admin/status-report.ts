@@ -1,37 +1,121 @@
-import type { DeployStatus } from '../../deploy/index.ts';
-import type { DeploymentType } from '../../domain/deployment.ts';
+import { DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { count, RFC3339, type ShapeOf, text, textOrNull, texts } from '../../domain/shape.ts';
 
-export interface LastReload {
-  /** RFC 3339, UTC. */
-  readonly at: string;
-  readonly ok: boolean;
-  /** What is wrong with the config, all faults in one text; null where it was taken. */
-  readonly error: string | null;
-}
+const SOURCES = ['url', 'preload', 'inbox', 'import', 'upload', 'export'] as const;
+const SEARCH_STATES = ['ready', 'building', 'off', 'failed'] as const;
 
-export type SearchState = 'ready' | 'building' | 'off' | 'failed';
+export const digest = { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the archive.' } as const;
+export const version = text('A version label: `2024-06-01`, `v3.2.0`.');
 
-/** `GET /v1/status`, contract section 2. The last three keys are additions to it. */
-export interface StatusReport
-  extends Pick<
-    DeployStatus,
-    'state' | 'active' | 'pinned' | 'versions' | 'lastError' /* additions: */ | 'notices' | 'activity'
-  > {
-  readonly deployment: { readonly type: DeploymentType; readonly domain: string };
+export const lastReloadSchema = {
+  title: 'LastReload',
+  type: 'object',
+  required: ['at', 'ok', 'error'],
+  properties: {
+    at: RFC3339,
+    ok: { type: 'boolean' },
+    error: textOrNull('What is wrong with the config, all faults in one text; null where it was taken.'),
+  },
+} as const;
+export type LastReload = ShapeOf<typeof lastReloadSchema>;
+
+const activeSchema = {
+  type: ['object', 'null'],
+  description: 'The version that is served.',
+  required: ['version', 'digest', 'pages', 'bytes', 'activatedAt'],
+  properties: { version, digest, pages: count('Pages.'), bytes: count('Unpacked.'), activatedAt: RFC3339 },
+} as const;
+
+const storedSchema = {
+  title: 'StoredVersion',
+  type: 'object',
+  required: ['version', 'digest', 'pages', 'files', 'bytes', 'source', 'createdAt', 'fetchedAt'],
+  properties: {
+    version,
+    digest,
+    pages: count('Pages.'),
+    files: count('Files.'),
+    bytes: count('Unpacked.'),
+    source: { enum: SOURCES, description: 'How it came here.' },
+    createdAt: RFC3339,
+    fetchedAt: RFC3339,
+  },
+} as const;
+
+const lastErrorSchema = {
+  type: ['object', 'null'],
+  description: 'The fault that was met last and has not passed since.',
+  required: ['at', 'code', 'message', 'next'],
+  properties: {
+    at: RFC3339,
+    code: text('Name of the fault.'),
+    message: text('What is wrong, one sentence.'),
+    next: textOrNull('What to do next.'),
+  },
+} as const;
+
+/** `GET /v1/status`, contract section 2; `notices`, `activity`, `startedAt` and `programVersion` are additions to it. */
+export const statusSchema = {
+  title: 'Status',
+  type: 'object',
+  required: [
+    'state',
+    'deployment',
+    'active',
+    'pinned',
+    'versions',
+    'lastReload',
+    'lastError',
+    'pending',
+    'search',
+    'jobs',
+    'notices',
+    'activity',
+    'startedAt',
+    'programVersion',
+  ],
+  properties: {
+    state: { enum: ['ready', 'stale', 'waiting', 'off'] },
+    deployment: {
+      type: 'object',
+      required: ['type', 'domain'],
+      properties: { type: { enum: DEPLOYMENT_TYPES }, domain: text('Identifier of the site.') },
+    },
+    active: activeSchema,
+    pinned: textOrNull('The version that the config pins.'),
+    versions: { type: 'array', items: storedSchema, description: 'What is stored.' },
+    lastReload: { ...lastReloadSchema, type: ['object', 'null'] },
+    lastError: lastErrorSchema,
+    pending: texts('Keys of the config that differ from what runs and wait for a restart.'),
+    search: {
+      type: 'object',
+      required: ['keyword', 'semantic', 'sections', 'embedded'],
+      properties: {
+        keyword: { enum: SEARCH_STATES },
+        semantic: { enum: SEARCH_STATES },
+        sections: count('Sections in the index.'),
+        embedded: count('Sections that have an embedding.'),
+      },
+    },
+    jobs: {
+      type: 'object',
+      description: 'Static exports.',
+      required: ['queued', 'running'],
+      properties: { queued: count('Waiting.'), running: count('At work.') },
+    },
+    notices: texts('What an operator should know and is no error, one sentence each.'),
+    activity: textOrNull('What goes on now: `fetching`, `unpacking 2024-06-01.zip`.'),
+    startedAt: RFC3339,
+    programVersion: text('Of docshelf itself.'),
+  },
+} as const;
+
+type Status = ShapeOf<typeof statusSchema>;
+export type StatusReport = Omit<Status, 'active' | 'lastReload' | 'lastError'> & {
+  readonly active: ObjectOf<typeof activeSchema> | null;
   readonly lastReload: LastReload | null;
-  /** Keys of the config that differ from what runs and wait for a restart. */
-  readonly pending: readonly string[];
-  readonly search: {
-    readonly keyword: SearchState;
-    readonly semantic: SearchState;
-    /** Sections in the index, and how many of them have an embedding. */
-    readonly sections: number;
-    readonly embedded: number;
-  };
-  /** Static exports. */
-  readonly jobs: { readonly queued: number; readonly running: number };
-  /** RFC 3339, UTC. */
-  readonly startedAt: string;
-  /** Of docshelf itself. */
-  readonly programVersion: string;
-}
+  readonly lastError: (ObjectOf<typeof lastErrorSchema> & { readonly code: ErrorCode }) | null;
+};
+/** The type of a schema of an object or null where it is an object: the types of TypeBox know no such schemas. */
+type ObjectOf<Schema> = ShapeOf<Omit<Schema, 'type'> & { readonly type: 'object' }>;

@@ -45,6 +45,7 @@ function appWith(changes: Partial<AdminOptions> = {}) {
   const faults: DocshelfError[] = [];
   const app = createAdminApp({
     door: 'token',
+    programVersion: '0.1.0',
     token: () => new Secret(TOKEN),
     readiness: () => ({ ready: true, reason: null }),
     state: () => 'ready',
@@ -224,6 +225,37 @@ describe('the admin listener, acting', () => {
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: 'bad_request' });
     expect(calls).toEqual([]);
+  });
+
+  it('takes the signature of an archive that comes after it', async () => {
+    const { app, calls } = appWith();
+    const put = (path: string, body: string) => app.request(path, { method: 'PUT', headers: BEARER, body });
+    expect((await put('/v1/bundles/a.zip.minisig', 'signature')).status).toBe(204);
+    expect((await put('/v1/bundles/a.zip', 'bytes')).status).toBe(201);
+    expect((await put('/v1/bundles/a.zip', 'bytes')).status).toBe(201);
+    expect(calls).toMatchObject([
+      ['upload', 'a.zip', 'bytes', { signature: 'signature' }],
+      ['upload', 'a.zip', 'bytes', { signature: null }],
+    ]);
+    const large = await put('/v1/bundles/a.zip.minisig', 'x'.repeat(20_001));
+    expect(large.status).toBe(413);
+    expect((await put('/v1/bundles/a%2Fb.minisig', 'signature')).status).toBe(400);
+  });
+
+  it('needs no token through the socket, where an upload is an import', async () => {
+    const { app, calls } = appWith({ door: 'socket', token: () => null });
+    expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
+    expect((await app.request('/v1/bundles/a.zip', { method: 'PUT', body: 'bytes' })).status).toBe(201);
+    expect(calls).toMatchObject([['rollback'], ['upload', 'a.zip', 'bytes', { source: 'import' }]]);
+  });
+
+  it('takes up what a command has stored', async () => {
+    const { app, calls } = appWith();
+    const ask = (query: string) => app.request(`/v1/versions/v1/take-up${query}`, { method: 'POST', headers: BEARER });
+    expect(await (await ask(`?digest=${DIGEST}&activate=false`)).json()).toEqual({ activated: false });
+    expect(calls).toEqual([['takeUp', { version: 'v1', digest: DIGEST }, false]]);
+    for (const query of ['', '?digest=abc', `?digest=${DIGEST}&activate=maybe`])
+      expect((await ask(query)).status).toBe(400);
   });
 
   it('counts export jobs in the metrics, which answer also where nobody can count them', async () => {

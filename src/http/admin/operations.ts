@@ -1,0 +1,295 @@
+import { DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
+import { FEATURES } from '../../domain/feature.ts';
+import type { Operation } from '../../domain/operation.ts';
+import { text, textOrNull } from '../../domain/shape.ts';
+import { VERSION_PATTERN } from '../../domain/version.ts';
+import { digest, lastReloadSchema, statusSchema, version } from './status-report.ts';
+
+/**
+ * The calls of the admin listener and of a daemon's socket (contract, section 2). Routes, the client of the command line, the
+ * OpenAPI document and the help of the commands are made of them: another one is a row here, and its run in `actions.ts`.
+ */
+
+export const ADMIN_INFO = {
+  title: 'docshelf admin listener',
+  description:
+    'Health, status and metrics of a daemon, and what it can be told to do. Faults are problem documents (RFC 9457) with a `code`.',
+} as const;
+
+const VERSION = {
+  description: 'A version label.',
+  schema: { type: 'string', pattern: VERSION_PATTERN.source },
+  example: '2024-06-01',
+} as const;
+const FILE_NAME = {
+  description: 'A plain file name of at most 255 bytes: what ends it may say the version.',
+  schema: { type: 'string' },
+  example: 'acme-export-2024-06-01.tar.gz',
+} as const;
+
+const DIGEST = { ...digest, 'x-expects': '64 lower-case hex digits' } as const;
+const ACTIVATE = { type: 'string', enum: ['true', 'false'], description: '`false`: it is only stored.' } as const;
+const LABEL = {
+  type: 'string',
+  pattern: VERSION_PATTERN.source,
+  'x-expects': 'a version such as 2024-06-01 or v3.2.0',
+  description: 'The version that it is taken in for.',
+} as const;
+
+const releaseSchema = {
+  title: 'Release',
+  type: 'object',
+  required: ['version', 'digest'],
+  properties: { version, digest },
+} as const;
+const takenInSchema = {
+  title: 'TakenIn',
+  type: 'object',
+  required: ['version', 'digest', 'activated', 'unpacked'],
+  properties: {
+    version,
+    digest,
+    activated: { type: 'boolean', description: 'True where it is served now.' },
+    unpacked: { type: 'boolean', description: 'False where its bytes were stored before.' },
+  },
+} as const;
+const readinessSchema = {
+  title: 'Readiness',
+  type: 'object',
+  required: ['ready', 'reason'],
+  properties: { ready: { type: 'boolean' }, reason: textOrNull('Why not, one sentence.') },
+} as const;
+const featuresSchema = {
+  title: 'Features',
+  type: 'object',
+  required: ['deploymentType', 'domain', 'features'],
+  properties: {
+    deploymentType: { enum: DEPLOYMENT_TYPES },
+    domain: text('Identifier of the site.'),
+    features: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['id', 'name', 'support', 'enabled', 'reason'],
+        properties: {
+          id: { enum: FEATURES.map(({ id }) => id) },
+          name: text('For people.'),
+          support: { enum: ['available', 'configurable', 'unavailable'] },
+          enabled: { type: 'boolean', description: 'What holds here and now.' },
+          reason: text('Why, one sentence.'),
+        },
+      },
+    },
+  },
+} as const;
+
+const reading = { method: 'GET', security: null, act: 'answer' } as const;
+const health = { ...reading, tag: { name: 'Health', description: 'For probes and scrapers.' } } as const;
+const state = { ...reading, tag: { name: 'State', description: 'What the daemon serves and how it is.' } } as const;
+const acting = {
+  act: 'act',
+  tag: { name: 'Actions', description: 'What the daemon can be told to do. Through its socket they need no token.' },
+  security: {
+    name: 'adminToken',
+    description: '`admin.token` of the config. Where none is set, every action is refused.',
+    faults: [
+      {
+        code: 'unauthorized',
+        description: 'No token, or another one.',
+        message: 'Cannot act: the request carries no bearer token',
+      },
+      {
+        code: 'forbidden',
+        description: 'No token is set.',
+        message: 'Cannot act: no admin token is set, and without one every action is refused',
+      },
+    ],
+  },
+} as const;
+
+const badName = {
+  code: 'bad_request',
+  description: 'A name or a parameter that is none; the message says which.',
+  message: 'Cannot read "version": it is not 1 to 128 letters, digits, ".", "_", "+" or "-"',
+} as const;
+const notStored = {
+  code: 'version_not_found',
+  description: 'No such version is stored.',
+  message: 'Cannot find version "v9": it is not stored',
+} as const;
+const pinned = {
+  code: 'pinned',
+  description: 'The config pins another version.',
+  message: 'Cannot roll back: the config pins version "v3.2.0"',
+} as const;
+const activeNow = { 200: { description: 'What is active now.', schema: releaseSchema } } as const;
+
+export const operations = {
+  page: {
+    ...state,
+    id: 'page',
+    path: '/',
+    summary: 'Show the status to people',
+    answers: { 200: { description: 'A page.', type: 'text/html' } },
+  },
+  live: {
+    ...health,
+    id: 'live',
+    path: '/livez',
+    summary: 'Say that the process answers',
+    answers: { 200: { description: '`ok`', type: 'text/plain' } },
+  },
+  ready: {
+    ...health,
+    id: 'ready',
+    path: '/readyz',
+    summary: 'Say whether readers get pages',
+    answers: {
+      200: { description: 'They do.', schema: readinessSchema },
+      503: { description: 'They do not.', schema: readinessSchema },
+    },
+  },
+  metrics: {
+    ...health,
+    id: 'metrics',
+    path: '/metrics',
+    summary: 'Show the metrics, for Prometheus',
+    answers: { 200: { description: 'The text format of Prometheus.', type: 'text/plain' } },
+  },
+  status: {
+    ...state,
+    id: 'status',
+    path: '/v1/status',
+    summary: 'Show the status',
+    answers: { 200: { description: 'The status.', schema: statusSchema } },
+  },
+  features: {
+    ...state,
+    id: 'features',
+    path: '/v1/features',
+    summary: 'Report which features are available in this deployment, and why',
+    answers: { 200: { description: 'The features.', schema: featuresSchema } },
+  },
+  openapi: {
+    ...state,
+    id: 'openapi',
+    path: '/openapi.json',
+    summary: 'Describe this interface',
+    answers: { 200: { description: 'This document.', type: 'application/json' } },
+  },
+  reload: {
+    ...acting,
+    id: 'reload',
+    method: 'POST',
+    path: '/v1/reload',
+    summary: 'Take the config anew',
+    answers: { 200: { description: 'It was taken.', schema: lastReloadSchema } },
+    faults: [
+      {
+        code: 'config_invalid',
+        description: 'The config has faults; what was served goes on.',
+        message: 'Cannot use the config "config.yaml": config.yaml:3:1: unknown key "servr"',
+      },
+    ],
+  },
+  activate: {
+    ...acting,
+    id: 'activate',
+    method: 'POST',
+    path: '/v1/versions/{version}/activate',
+    summary: 'Serve a stored version',
+    parameters: { version: VERSION },
+    answers: activeNow,
+    faults: [badName, notStored, pinned],
+  },
+  takeUp: {
+    ...acting,
+    id: 'takeUp',
+    method: 'POST',
+    path: '/v1/versions/{version}/take-up',
+    summary: 'Take up a version that a command has stored while the daemon was starting',
+    parameters: { version: VERSION },
+    query: {
+      type: 'object',
+      required: ['digest'],
+      properties: {
+        digest: DIGEST,
+        activate: ACTIVATE,
+      },
+      additionalProperties: false,
+    },
+    answers: {
+      200: {
+        description: 'What became of it.',
+        schema: { type: 'object', required: ['activated'], properties: { activated: { type: 'boolean' } } },
+      },
+    },
+    faults: [badName, notStored],
+  },
+  rollback: {
+    ...acting,
+    id: 'rollback',
+    method: 'POST',
+    path: '/v1/rollback',
+    summary: 'Serve what was active before; again, further back',
+    answers: activeNow,
+    faults: [pinned],
+  },
+  remove: {
+    ...acting,
+    id: 'remove',
+    method: 'DELETE',
+    path: '/v1/versions/{version}',
+    summary: 'Take a stored version away',
+    parameters: { version: VERSION },
+    answers: { 204: { description: 'It is gone.' } },
+    faults: [badName, notStored, { ...pinned, description: 'It is pinned, or in use.' }],
+  },
+  uploadSignature: {
+    ...acting,
+    id: 'uploadSignature',
+    method: 'PUT',
+    path: '/v1/bundles/{fileName}.minisig',
+    summary: 'Take the minisign signature of an archive that is uploaded next',
+    description: 'It is kept for 10 minutes, by the name of the archive.',
+    parameters: { fileName: FILE_NAME },
+    upload: { type: 'text/plain', description: 'The text of the .minisig file, at most 20,000 bytes.' },
+    answers: { 204: { description: 'It is kept.' } },
+    faults: [
+      badName,
+      {
+        code: 'payload_too_large',
+        description: 'It is larger.',
+        message: 'Cannot take the signature: it is larger than 20000 bytes',
+      },
+    ],
+  },
+  upload: {
+    ...acting,
+    id: 'upload',
+    method: 'PUT',
+    path: '/v1/bundles/{fileName}',
+    summary: 'Take an archive in',
+    parameters: { fileName: FILE_NAME },
+    query: {
+      type: 'object',
+      properties: {
+        version: LABEL,
+        activate: ACTIVATE,
+      },
+      additionalProperties: false,
+    },
+    upload: { type: 'application/octet-stream', description: '.tar, .tar.gz, .tar.zst or .zip' },
+    answers: { 201: { description: 'It is stored.', schema: takenInSchema } },
+    faults: [
+      badName,
+      {
+        code: 'bad_signature',
+        description: 'The archive is refused; `code` says by which rule.',
+        message: 'Cannot trust "acme-export-2024-06-01.tar.gz": its signature does not hold',
+      },
+    ],
+  },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+export type OperationId = keyof typeof operations;

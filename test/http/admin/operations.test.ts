@@ -1,0 +1,113 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { Hono } from 'hono';
+import { afterEach, describe, expect, it } from 'vitest';
+import { actionCommand } from '../../../src/cli/command.ts';
+import { clientAt } from '../../../src/cli/daemon-client.ts';
+import type { Operation } from '../../../src/domain/operation.ts';
+import type { AdminEnv } from '../../../src/http/admin/actions.ts';
+import { ADMIN_INFO, operations } from '../../../src/http/admin/operations.ts';
+import { PendingSignatures } from '../../../src/http/admin/pending-signatures.ts';
+import { statusSchema } from '../../../src/http/admin/status-report.ts';
+import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import { openApiDocument } from '../../../src/http/openapi.ts';
+import { addRoutes, route } from '../../../src/http/routes.ts';
+import { STATUS } from '../status-example.ts';
+
+const INFO = { ...ADMIN_INFO, programVersion: '0.1.0', publicUrl: null };
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function onSocket(app: Hono<AdminEnv>): Promise<{ path: string; listener: Listener }> {
+  const folder = await mkdtemp(join(tmpdir(), 'docshelf-socket-'));
+  const path = join(folder, 'x.sock');
+  const listener = await openListener({
+    name: 'admin',
+    socket: path,
+    fetch: (request, env) => app.fetch(request, env),
+  });
+  closing.push(
+    () => rm(folder, { recursive: true, force: true }),
+    () => listener.stop(0),
+  );
+  return { path, listener };
+}
+
+describe('the calls of the admin listener', () => {
+  it('make a document that is valid by the schema of OpenAPI 3.1', async () => {
+    const document = openApiDocument(Object.values(operations), INFO);
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(document)));
+    expect(result.errors).toBeUndefined();
+    expect(result.valid).toBe(true);
+  });
+
+  it('describe the status as it is answered', () => {
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    const check = ajv.compile(statusSchema);
+    expect(check(STATUS) ? [] : check.errors).toEqual([]);
+    expect(check({ ...STATUS, active: null, lastReload: null, lastError: null, pinned: null })).toBe(true);
+    expect(check({ ...STATUS, state: 'idle' })).toBe(false);
+  });
+
+  it('have one place where another one is added: its row and its run make route, document, client and help', async () => {
+    const greet = {
+      ...operations.reload,
+      id: 'greet',
+      path: '/v1/greetings/{name}',
+      summary: 'Greet somebody',
+      parameters: { name: { description: 'Whom.', schema: { type: 'string' } } },
+    } as const satisfies Operation;
+    const app = new Hono<AdminEnv>();
+    addRoutes(app, [route(greet, (c) => c.json({ hello: c.req.param('name') }))], { adminToken: [] });
+
+    const { path } = await onSocket(app);
+    expect(await clientAt(path).call(greet, { parameters: { name: 'a b/c' } })).toEqual({ hello: 'a b/c' });
+    expect(openApiDocument([greet], INFO)).toMatchObject({
+      paths: { '/v1/greetings/{name}': { post: { operationId: 'greet' } } },
+    });
+    expect(actionCommand('greet', greet, 'docshelf greet').description()).toBe('greet somebody');
+  });
+});
+
+describe('a socket', () => {
+  it('is for its owner alone, answers, and is gone when it is closed', async () => {
+    const app = new Hono<AdminEnv>();
+    app.get('/v1/status', (c) => c.json({ state: 'ready' }));
+    const { path, listener } = await onSocket(app);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await clientAt(path).call(operations.status)).toEqual({ state: 'ready' });
+    await listener.stop(0);
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+    await expect(clientAt(path).call(operations.status)).rejects.toMatchObject({ code: 'daemon_unreachable' });
+  });
+});
+
+describe('PendingSignatures', () => {
+  it('keeps a signature for ten minutes, or until its archive is taken in', () => {
+    const pending = new PendingSignatures();
+    pending.put('a.zip', 'text', 0);
+    expect(pending.get('a.zip', 599_999)).toBe('text');
+    expect(pending.get('b.zip', 0)).toBeNull();
+    expect(pending.get('a.zip', 600_000)).toBeNull();
+    pending.put('a.zip', 'text', 0);
+    pending.remove('a.zip');
+    expect(pending.get('a.zip', 0)).toBeNull();
+  });
+
+  it('keeps the newest hundred', () => {
+    const pending = new PendingSignatures();
+    for (let each = 0; each <= 100; each += 1) pending.put(`${each}.zip`, 'text', each);
+    expect([pending.get('0.zip', 100), pending.get('1.zip', 100), pending.get('100.zip', 100)]).toEqual([
+      null,
+      'text',
+      'text',
+    ]);
+  });
+});
