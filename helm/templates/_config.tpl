@@ -53,8 +53,7 @@
 {{- end -}}
 
 {{/*
-Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, item}. Each is mounted as a folder of its own, so that a
-changed one is seen.
+Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, item}. They are mounted beside config.yaml.
 */}}
 {{- define "docshelf.files" -}}
 {{- $files := dict -}}
@@ -86,9 +85,7 @@ changed one is seen.
 {{- toYaml $files -}}
 {{- end -}}
 
-{{- define "docshelf.fileFolder" -}}/etc/docshelf-files/{{ . }}{{- end -}}
-{{- define "docshelf.filePath" -}}/etc/docshelf-files/{{ . }}/value{{- end -}}
-{{- define "docshelf.fileVolume" -}}file-{{ . | replace "." "-" | lower }}{{- end -}}
+{{- define "docshelf.filePath" -}}/etc/docshelf/{{ . }}{{- end -}}
 
 {{/* The environment variable that has a config key read from a file: DOCSHELF__ADMIN__TOKEN__FILE. */}}
 {{- define "docshelf.fileVariable" -}}

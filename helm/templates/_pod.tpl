@@ -79,11 +79,8 @@ spec:
       securityContext: {{- include "docshelf.withoutNulls" $root.Values.securityContext | nindent 8 }}
       resources: {{- toYaml $workload.resources | nindent 8 }}
       volumeMounts:
-        # Whole folders, never a subPath: that one would not see a change.
+        # The whole folder, never a subPath: that one would not see a change.
         - { name: config, mountPath: /etc/docshelf, readOnly: true }
-        {{- range $key := keys $files | sortAlpha }}
-        - { name: {{ include "docshelf.fileVolume" $key }}, mountPath: {{ include "docshelf.fileFolder" $key }}, readOnly: true }
-        {{- end }}
         - { name: data, mountPath: /var/lib/docshelf }
         - { name: tmp, mountPath: /tmp }
         {{- if $isSite }}
@@ -95,18 +92,20 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
   volumes:
+    # One volume, swapped whole: a version arrives together with the link that it is fetched from.
     - name: config
-      configMap:
-        name: {{ include "docshelf.partName" . | quote }}
-    {{- range $key := keys $files | sortAlpha }}
-    {{- $file := get $files $key }}
-    - name: {{ include "docshelf.fileVolume" $key }}
-      {{ $file.kind }}:
-        {{ ternary "secretName" "name" (eq $file.kind "secret") }}: {{ $file.name | quote }}
-        items: [{ key: {{ $file.item | quote }}, path: value }]
-        # 0440, in decimal: YAML 1.1 and 1.2 read octal differently.
-        defaultMode: 288
-    {{- end }}
+      projected:
+        sources:
+          - configMap:
+              name: {{ include "docshelf.partName" . | quote }}
+              items: [{ key: config.yaml, path: config.yaml }]
+          {{- range $key := keys $files | sortAlpha }}
+          {{- $file := get $files $key }}
+          - {{ $file.kind }}:
+              name: {{ $file.name | quote }}
+              # 0440, in decimal: YAML 1.1 and 1.2 read octal differently.
+              items: [{ key: {{ $file.item | quote }}, path: {{ $key | quote }}, mode: 288 }]
+          {{- end }}
     - name: data
       {{- include "docshelf.dataVolume" . | nindent 6 }}
     - name: tmp

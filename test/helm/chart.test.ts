@@ -27,7 +27,7 @@ const valuesOf = (manifests: readonly Manifest[]): Record<string, string> =>
   );
 
 describe('the published keys', () => {
-  it('are all that a pipeline needs: the link in a Secret that is mounted as a folder, the version as text', () => {
+  it('are all that a pipeline needs: the link in a Secret that is mounted with the config, the version as text', () => {
     const manifests = templateWith(
       'staticExport.enabled=true',
       `staticExport.bundleUrl=${LINK}`,
@@ -37,18 +37,24 @@ describe('the published keys', () => {
     expect(configOf(manifests).staticExport).toEqual({
       enabled: true,
       version: '3.10',
-      bundleUrlFile: '/etc/docshelf-files/staticExport.bundleUrl/value',
+      bundleUrlFile: '/etc/docshelf/staticExport.bundleUrl',
     });
     const { containers, volumes } = siteOf(manifests).spec.template.spec;
-    expect(volumes).toContainEqual({
-      name: 'file-staticexport-bundleurl',
-      secret: { secretName: 'docshelf', defaultMode: 0o440, items: [{ key: 'staticExport.bundleUrl', path: 'value' }] },
-    });
-    expect(containers[0].volumeMounts).toContainEqual({
-      name: 'file-staticexport-bundleurl',
-      mountPath: '/etc/docshelf-files/staticExport.bundleUrl',
-      readOnly: true,
-    });
+    // One volume: the kubelet swaps version and link at once.
+    const link = { key: 'staticExport.bundleUrl', path: 'staticExport.bundleUrl', mode: 0o440 };
+    expect(volumes.filter((volume: Manifest) => 'projected' in volume)).toEqual([
+      {
+        name: 'config',
+        projected: {
+          sources: [
+            { configMap: { name: 'docshelf', items: [{ key: 'config.yaml', path: 'config.yaml' }] } },
+            { secret: { name: 'docshelf', items: [link] } },
+          ],
+        },
+      },
+    ]);
+    expect(volumes.filter((volume: Manifest) => 'secret' in volume || 'configMap' in volume)).toEqual([]);
+    expect(containers[0].volumeMounts).toContainEqual({ name: 'config', mountPath: '/etc/docshelf', readOnly: true });
     expect(JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret'))).not.toContain('canary');
   });
 
@@ -59,9 +65,9 @@ describe('the published keys', () => {
   it('take the link out of a Secret of yours, by its key', () => {
     const manifests = templateWith('staticExport.existingSecret.name=mine', 'staticExport.existingSecret.key=url');
     expect(manifests.filter(({ kind }) => kind === 'Secret')).toEqual([]);
-    expect(siteOf(manifests).spec.template.spec.volumes).toContainEqual({
-      name: 'file-staticexport-bundleurl',
-      secret: { secretName: 'mine', defaultMode: 0o440, items: [{ key: 'url', path: 'value' }] },
+    const { projected } = siteOf(manifests).spec.template.spec.volumes.find(({ name }: Manifest) => name === 'config');
+    expect(projected.sources).toContainEqual({
+      secret: { name: 'mine', items: [{ key: 'url', path: 'staticExport.bundleUrl', mode: 0o440 }] },
     });
   });
 });
@@ -91,10 +97,10 @@ describe('the config', () => {
     ]);
     expect(siteOf(manifests).spec.template.spec.containers[0].env).toEqual(
       expect.arrayContaining([
-        { name: 'DOCSHELF__ADMIN__TOKEN__FILE', value: '/etc/docshelf-files/admin.token/value' },
+        { name: 'DOCSHELF__ADMIN__TOKEN__FILE', value: '/etc/docshelf/admin.token' },
         {
           name: 'DOCSHELF__STATIC_EXPORT__SIGNATURE__URL__FILE',
-          value: '/etc/docshelf-files/staticExport.signature.url/value',
+          value: '/etc/docshelf/staticExport.signature.url',
         },
       ]),
     );
@@ -121,7 +127,7 @@ describe('pods of the export API', () => {
     });
     const pod = only(manifests, 'Deployment', 'docshelf-export').spec.template;
     expect(pod.metadata.labels).toMatchObject(only(manifests, 'Service', 'docshelf-export').spec.selector);
-    expect(JSON.stringify(pod.spec.volumes)).not.toContain('bundleurl');
+    expect(JSON.stringify(pod.spec.volumes)).not.toContain('bundleUrl');
     expect(only(manifests, 'PersistentVolumeClaim', 'docshelf-export').spec.accessModes).toEqual(['ReadWriteOnce']);
   });
 

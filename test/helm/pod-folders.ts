@@ -49,14 +49,18 @@ export function layOutPod(
 }
 
 /** Paths that only the container has, in the config and its environment: the rest is taken as the chart writes it. */
-const INSIDE = /(?<![\w./-])\/(?:etc\/docshelf(?:-files)?|var\/lib\/docshelf|bundles|sites)(?=[/\s"]|$)/g;
+const INSIDE = /(?<![\w./-])\/(?:etc\/docshelf|var\/lib\/docshelf|bundles|sites)(?=[/\s"]|$)/g;
 
 function atHome(text: string, here: (path: string) => string): string {
   return text.replace(INSIDE, (path) => here(path));
 }
 
-/** The files of a Secret or ConfigMap, as far as the volume picks them; null of other volumes. */
+/** The files of the Secrets and ConfigMaps of a volume, as far as it picks them; null of other volumes. */
 function filesOf(volume: Manifest, manifests: readonly Manifest[], given: Given): Record<string, string> | null {
+  if (volume.projected !== undefined) {
+    const parts = volume.projected.sources.map((source: Manifest) => filesOf(source, manifests, given) ?? {});
+    return Object.assign({}, ...parts);
+  }
   const source = volume.secret ?? volume.configMap;
   if (source === undefined) return null;
   const name: string = source.secretName ?? source.name;

@@ -12,6 +12,9 @@ import { manifestFaults } from '../manifest-faults.ts';
 import { type Given, layOutPod } from '../pod-folders.ts';
 import { OWN_PORTS } from './own-ports.ts';
 
+/** Chart defaults that are new come in, too, where `--reuse-values` would leave a nil. */
+const REUSE = '--reset-then-reuse-values';
+
 const cluster = process.env.DOCSHELF_CLUSTER ?? '';
 const at = (name: string): string => join(cluster, name);
 const [program = '', ...args] = process.argv.slice(2);
@@ -53,8 +56,8 @@ async function helm(): Promise<void> {
 }
 
 async function upgrade(): Promise<void> {
-  const given = args.slice(1).filter((arg) => !['--install', '--create-namespace', '--reuse-values'].includes(arg));
-  const former = args.includes('--reuse-values') ? (JSON.parse(read('values.json')) as string[]) : [];
+  const given = args.slice(1).filter((arg) => !['--install', '--create-namespace', REUSE].includes(arg));
+  const former = args.includes(REUSE) ? (JSON.parse(read('values.json')) as string[]) : [];
   const isValue = (index: number): boolean => /^--(?:set|values|set-file)$/.test(given[index] ?? '');
   const values = [...former, ...given.flatMap((arg, index) => (isValue(index) ? [arg, given[index + 1] ?? ''] : []))];
   const rest = given.filter((_, index) => !isValue(index) && !isValue(index - 1));
