@@ -21,16 +21,16 @@ export type { ArchiveEntry, ArchiveFormat, ArchiveListing, ExtractedFile } from 
 export { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';
 export { parsePublicKey, parseSecretKey } from './minisign/format.ts';
 export { signFile, verifyFile } from './minisign/index.ts';
-export { archiveOrder, type PackBundleOptions, type PackedBundle, packBundle } from './pack/bundle.ts';
+export { archiveOrder, type PackBundleOptions, type PackedArchive, packBundle } from './pack/bundle.ts';
 export type { PackEntry } from './pack/entries.ts';
 export { encodeManifest, type ManifestWords } from './pack/manifest.ts';
 export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 
 export interface InspectOptions {
-  /** What errors call the archive: its file name, never its link. */
+  /** The archive's name in errors: its file name, never its link. */
   readonly name: string;
   readonly limits: ArchiveLimits;
-  /** Whether the data folder takes names that differ only by case for one. */
+  /** True where the data folder takes names that differ only by case for one. */
   readonly foldsCase: boolean;
   readonly signal?: AbortSignal;
   /** `inspectArchive`: bytes of the archive that are read; `extractArchive`: bytes that are unpacked. */
@@ -38,9 +38,9 @@ export interface InspectOptions {
 }
 
 export interface ExtractOptions extends InspectOptions {
-  /** Where the site's files go. Made if missing; must be empty. */
+  /** Receives the site's files. Made if missing; must be empty. */
   readonly siteDir: string;
-  /** Where the files of `_docshelf/` go, without that folder. Made if the archive has any; must be empty. */
+  /** Receives the files of `_docshelf/`, without that folder. Made if the archive has any; must be empty. */
   readonly ownDir: string;
 }
 
@@ -101,7 +101,7 @@ export async function extractArchive(
 }
 
 /**
- * Reads all content of an archive that `inspectArchive` has passed, and writes nothing: what unpacking would find is found.
+ * Reads all content of an archive that `inspectArchive` has passed, and writes nothing: finds every fault that unpacking would.
  *
  * @returns the files that unpacking would write, by path, and the manifest, which fits them; null where there is none
  * @throws DocshelfError what `extractArchive` throws; `bad_manifest`, `manifest_mismatch`
@@ -128,7 +128,6 @@ export async function verifyArchive(
   return { files: files.sort((a, b) => (a.path < b.path ? -1 : 1)), manifest };
 }
 
-/** What the listing keeps of an entry; readers know more of it. */
 function plainEntry({ name, kind, size }: ArchiveEntry): ArchiveEntry {
   return { name, kind, size };
 }

@@ -1,6 +1,6 @@
 import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 
-/** Where the site sits in its archive (contract section 3). Pure: it reads names and kinds only. */
+/** The site's place in its archive (contract section 3). Pure: it reads names and kinds only. */
 
 export interface NamedEntry {
   /** Canonical: no leading `./`, no trailing slash. */
@@ -12,7 +12,7 @@ export interface Layout {
   /** The one wrapping folder, `html/`, or empty. */
   readonly root: string;
   /**
-   * Where docshelf's own folder sits, `_docshelf/` or `html/_docshelf/`, or empty where the archive has none. The
+   * Docshelf's own folder, `_docshelf/` or `html/_docshelf/`, or empty where the archive has none. The
    * exporter writes it at the archive's root; who wraps an unpacked bundle into a folder moves it there.
    */
   readonly ownRoot: string;
@@ -22,7 +22,7 @@ export interface Layout {
   readonly pages: number;
 }
 
-/** Where an entry goes: into the site, into docshelf's own folder, or nowhere. `path` is relative to that place. */
+/** An entry's destination: the site or docshelf's own folder. `path` is relative to it. */
 export interface Placement {
   readonly place: 'site' | 'own';
   readonly path: string;
@@ -50,7 +50,7 @@ export function layoutOf(entries: readonly NamedEntry[]): Layout {
   };
 }
 
-/** Where an entry of the archive goes. The wrapping folder itself and the archive's root go nowhere. */
+/** The destination of an entry; null for the wrapping folder itself, the archive's root and launchers. */
 export function placeOf(entry: NamedEntry, layout: Pick<Layout, 'root' | 'ownRoot' | 'launchers'>): Placement | null {
   const { name } = entry;
   if (layout.ownRoot !== '' && isBelow(entry, layout.ownRoot)) {

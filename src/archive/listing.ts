@@ -13,7 +13,7 @@ export interface ArchiveEntry {
   readonly size: number;
 }
 
-/** What an archive holds, as plain data that may cross a worker's boundary. */
+/** The entries of an archive and its layout. Plain data: it crosses a thread. */
 export interface ArchiveListing {
   readonly format: ArchiveFormat;
   readonly archiveBytes: number;
@@ -35,7 +35,7 @@ export interface ArchiveListing {
 }
 
 /**
- * UTF-8 bytes of all names together, those of implied folders included: what the listing may hold in memory.
+ * UTF-8 bytes of all names together, those of implied folders included: the listing is held in memory.
  * 200,000 files under names of 100 bytes, each in a folder of its own, need 40 MB.
  */
 const NAMES_BYTES_MAX = 128 * 1024 ** 2;
@@ -51,14 +51,14 @@ export interface ExtractedFile {
 
 /**
  * Collects entries and holds the rules that concern several of them: names twice, files where folders are needed,
- * case, sums. What concerns one entry alone its reader has checked.
+ * case, sums. Rules of one entry alone are its guard's.
  */
 export class ListingBuilder {
   readonly #refuse: Refuse;
   readonly #limits: ArchiveLimits;
   readonly #foldsCase: boolean;
   readonly #entries: ArchiveEntry[] = [];
-  /** What stands under a name in NFC; `implied` is a folder that only the names below it tell of. */
+  /** Nodes by name in NFC; `implied` is a folder that only names below it tell of. */
   readonly #nodes = new Map<string, 'file' | 'folder' | 'implied'>();
   readonly #byFoldedName = new Map<string, string>();
   readonly #caseConflicts: (readonly [string, string])[] = [];
@@ -134,7 +134,7 @@ export class ListingBuilder {
     }
   }
 
-  /** Takes a name that is new, of the entry or of a folder above it, into the look-up by folded case. */
+  /** Adds a new name, of the entry or of a folder above it, to the look-up by folded case. */
   #know(entry: ArchiveEntry, name: string): void {
     this.#namesBytes += Buffer.byteLength(name);
     if (this.#namesBytes > NAMES_BYTES_MAX) {

@@ -22,7 +22,7 @@ const ManifestFile = Type.Object({
   type: Type.String({ pattern: '^[!-~]+/[!-~]+(?: [!-~]+)*$', maxLength: 255 }),
 });
 
-/** `_docshelf/manifest.json`. Keys that are not named here are let be: a later writer may add some. */
+/** `_docshelf/manifest.json`. Other keys are ignored: a later writer may add some. */
 const ManifestSchema = Type.Object({
   formatVersion: Type.Literal(MANIFEST_FORMAT_VERSION),
   domain: Type.String({ pattern: DOMAIN_PATTERN.source }),
@@ -38,10 +38,10 @@ const ManifestSchema = Type.Object({
 
 export type BundleManifest = Static<typeof ManifestSchema>;
 /**
- * The manifest that a bundle carries.
+ * Parses a bundle's manifest.
  *
  * @param bytes the content of `_docshelf/manifest.json`
- * @param name what errors call the bundle
+ * @param name the bundle's name in errors
  * @throws DocshelfError `bad_manifest`
  */
 export function parseManifest(bytes: Uint8Array, name: string): BundleManifest {

@@ -8,7 +8,7 @@ import { guardZip } from './zip/guard.ts';
 import { readZip } from './zip/read.ts';
 
 export interface ReadEntriesOptions {
-  /** What errors call the archive. */
+  /** The archive's name in errors. */
   readonly name: string;
   readonly limits: ArchiveLimits;
   readonly signal?: AbortSignal;
@@ -16,12 +16,12 @@ export interface ReadEntriesOptions {
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
-/** Takes a file of the site or of `_docshelf/`; its content fails where it is not what the entry says of it. */
+/** Takes a file of the site or of `_docshelf/`; its content throws where it differs from the entry. */
 export type TakeEntry = (entry: ArchiveEntry, placement: Placement, content: AsyncIterable<Buffer>) => Promise<void>;
 
 /**
- * Reads the content of an archive that has been listed, in its order. What is no part of the site (launchers) is read all the
- * same: what does not unpack whole is no sound archive.
+ * Reads the content of an archive that has been listed, in its order. Launchers, which are no part of
+ * the site, are read all the same: an archive is sound only as a whole.
  *
  * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the codes of the rules where the archive has changed
  *   since it was listed; what `take` throws; the signal's reason when it is aborted

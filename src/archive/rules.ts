@@ -7,7 +7,7 @@ export type ArchiveCode = (typeof ARCHIVE_CODES)[number];
 export interface ArchiveRule {
   /** The rule that an archive must keep, one sentence without its subject: `no name leaves the site`. */
   readonly rule: string;
-  /** What the person does about a broken one. */
+  /** Advice to the person whose archive breaks it. */
   readonly next: string;
 }
 

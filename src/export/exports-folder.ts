@@ -18,7 +18,7 @@ export interface ExportsFolder {
   readonly signatures: string;
   /** Of pages that were found wrong, in a folder for each job. */
   readonly pictures: string;
-  /** What the last crawl of each domain was answered. */
+  /** Records of the last crawl of each domain. */
   readonly crawls: string;
   /** A folder for each attempt that is running, and one for what the attempts of a job leave to each other. */
   readonly work: string;
@@ -47,7 +47,7 @@ export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
   return folder;
 }
 
-/** Where the steps of a job find the stores. */
+/** The stores, for a job's steps. */
 export function storeFolders({ files, manifests }: ExportsFolder): StoreFolders {
   return { filesDir: files, manifestsDir: manifests };
 }
@@ -63,7 +63,7 @@ export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, att
   return path;
 }
 
-/** What the attempts of a job leave to those after them. Not made here. */
+/** The journal that a job's attempts leave to later ones. Not made here. */
 export function journalFolder({ work }: ExportsFolder, jobId: string): string {
   return join(work, jobId);
 }

@@ -1,15 +1,15 @@
 import { type ExportReport, FINDINGS_MAX, type Finding } from '../domain/job.ts';
 
 /**
- * Collects what an export finds, within the bound of a report: the rest is counted. Where there is more than a report lists,
- * each kind has its share, so that a hundred thousand of one do not hide the three of another. Plain data comes out.
+ * Findings of an export, within the bound of a report; the rest is counted. Where there are more than a report lists, each
+ * kind has its share, so that a hundred thousand of one do not hide three of another.
  */
-export class Findings {
+export class FindingList {
   readonly #counts = new Map<string, number>();
   readonly #listed = new Map<string, Finding[]>();
 
-  static of({ counts, listed }: FoundSoFar): Findings {
-    const findings = new Findings();
+  static of({ counts, listed }: FoundSoFar): FindingList {
+    const findings = new FindingList();
     for (const finding of listed) findings.#list(finding);
     for (const [kind, count] of Object.entries(counts)) findings.#counts.set(kind, count);
     return findings;
@@ -47,7 +47,7 @@ export class Findings {
 }
 
 export interface FoundSoFar {
-  /** How many of each kind. */
+  /** Counts by kind. */
   readonly counts: Readonly<Record<string, number>>;
   readonly listed: readonly Finding[];
 }

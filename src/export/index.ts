@@ -9,7 +9,7 @@
  */
 export { type CheckSiteOptions, checkSite } from './check/index.ts';
 export { type ExportsFolder, openExportsFolder, readPicture } from './exports-folder.ts';
-export { Findings } from './findings.ts';
+export { FindingList } from './findings.ts';
 export { repackBundle } from './jobs/repack.ts';
 export { applyRetention } from './jobs/retention.ts';
 export type { RunJobOptions } from './jobs/run-job.ts';

@@ -5,7 +5,7 @@ import { encodeManifest, type ManifestWords } from '../archive/pack/manifest.ts'
 import type { FileEntry } from '../domain/release.ts';
 import { readBytesIfThere, writeOnce } from '../files/index.ts';
 
-/** What a bundle holds; its digest names the manifest. */
+/** A bundle's content; its digest names the manifest. */
 export interface BundleContent {
   readonly domain: string;
   readonly version: string | null;
@@ -46,7 +46,7 @@ export class ManifestStore {
     return readBytesIfThere(this.#pathOf(contentSha256));
   }
 
-  /** Removes what no job names any more and what killed processes left, where it is older than `olderThanMs`. */
+  /** Removes manifests that no job names and leftovers of killed processes, where they are older than `olderThanMs`. */
   async sweep(keep: ReadonlySet<string>, olderThanMs: number): Promise<void> {
     for (const name of await readdir(this.#dir)) {
       if (keep.has(name.replace(/\.json$/, ''))) continue;

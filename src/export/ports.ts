@@ -4,14 +4,14 @@ import type { FileEntry } from '../domain/release.ts';
 import type { SiteSource } from '../domain/site-source.ts';
 import type { CollectOrder, CrawlOrder, VerifyOrder } from './jobs/orders.ts';
 
-/** A job with what the service knows of it besides. */
+/** A job with the service's internal fields. */
 export interface StoredJob extends Job {
   readonly organizationId: string;
   readonly paths: readonly string[] | null;
-  /** How often it was claimed. */
+  /** Number of claims so far. */
   readonly attempt: number;
   readonly isCanceled: boolean;
-  /** What the last attempt wrote down to go on from; null where there is nothing yet. */
+  /** Written by the last attempt, for the next to go on from; null before the first. */
   readonly checkpoint: string | null;
   /** Set where the job is completed. */
   readonly bundle: ExportedBundle | null;
@@ -34,7 +34,7 @@ export interface JobFilter {
   readonly status?: JobStatus;
   /** 1 to 100. */
   readonly limit: number;
-  /** Where the page before ended, as `nextCursor` gave it. */
+  /** The `nextCursor` of the page before. */
   readonly cursor?: string;
 }
 
@@ -115,7 +115,7 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
-/** Where packed archives are kept, by digest, and how clients get them. */
+/** Packed archives by digest, and their links for clients. */
 export interface BundleStore {
   /** Takes in a packed archive; the file may be moved away. Nothing happens where it is kept already. */
   put(
@@ -148,7 +148,7 @@ export interface FollowedLink {
   readonly query: URLSearchParams;
 }
 
-/** What a signed link of the disk store leads to. */
+/** The bundle behind a signed link of the disk store. */
 export interface LinkedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
@@ -158,7 +158,7 @@ export interface LinkedBundle {
   readonly contentDisposition: string;
 }
 
-/** What a job asks of the crawl. The composition root hands it in: export and crawl do not know each other. */
+/** The crawl, as jobs use it. The composition root hands it in: export and crawl do not know each other. */
 export interface SiteCrawler {
   /** A live site as a source. */
   source(order: CrawlSourceOrder): Promise<SiteSource>;

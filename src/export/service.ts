@@ -78,7 +78,7 @@ export class ExportService {
   }
 
   /**
-   * What was exported, left out and found wrong. A job that failed before there was anything to tell has exported nothing.
+   * Files exported and left out, and faults found. Empty for a job that failed earlier.
    *
    * @throws DocshelfError `not_found`; `not_completed` where the job is not over
    */
@@ -188,7 +188,7 @@ function noSource(domain: string): DocshelfError {
   });
 }
 
-/** A job as clients see it: nothing of what the service knows besides. */
+/** A job without the service's internal fields. */
 export function jobView(stored: StoredJob): Job {
   const { jobId, domain, version, status, progress, pageCount, createdAt, updatedAt, error } = stored;
   return { jobId, domain, version, status, progress, pageCount, createdAt, updatedAt, error };

@@ -15,7 +15,7 @@ export class Signatures {
     this.#key = key;
   }
 
-  /** Whether nothing is left to sign. */
+  /** True where nothing is left to sign. */
   async has(sha256: string): Promise<boolean> {
     return this.#key() === null || (await this.read(sha256)) !== null;
   }

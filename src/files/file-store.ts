@@ -18,7 +18,7 @@ const FILE_MODE = 0o444;
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
-/** What link(2) says where hard links are not to be had: other volume, no such thing there, or too many of one file. */
+/** Errors of link(2) where a hard link cannot be made: another volume, no support, or too many of one file. */
 const NO_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
@@ -86,7 +86,7 @@ export class FileStore {
     }
   }
 
-  /** Makes the folder first where it is not known: to fail for want of it takes as long as to write a small page. */
+  /** Makes an unknown folder first: a failed attempt takes as long as writing a small page. */
   #inFolderBlocking(path: string, act: () => void): void {
     const folder = dirname(path);
     if (!this.#folders.has(folder)) {
@@ -129,8 +129,8 @@ export class FileStore {
   }
 
   /**
-   * Removes what is in no set: stored files that are not kept, and what killed processes left half-written. What was put
-   * or used within `olderThanMs` stays, and so does what a job has linked into its work folder.
+   * Removes stored files that are not kept, and half-written ones of killed processes. Files put or used within
+   * `olderThanMs` stay, and so do those linked into a job's work folder.
    *
    * @returns how many files were removed, and their bytes
    */
@@ -143,7 +143,7 @@ export class FileStore {
     return (await this.#use(file)) ? file : this.#write([bytes]);
   }
 
-  /** Whether the file is stored, whole; and that it is in use from now on, so that no sweep takes it away under us. */
+  /** True where the file is stored whole; its time of use is renewed, so that no sweep removes it. */
   async #use({ sha256, size }: StoredFile): Promise<boolean> {
     const path = this.pathOf(sha256);
     const info = await stat(path).catch(noneIfMissing);

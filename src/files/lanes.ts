@@ -37,8 +37,8 @@ export class Lanes {
 }
 
 /**
- * Maps items in their order, with up to `max` of them at work at once: what is slow (a disk, a thread) is asked before
- * its answer is needed. Begins no item before the reader asks, and leaves none at work when the reader stops.
+ * Maps items in their order, with up to `max` of them at work at once, so that a slow disk or thread is asked ahead.
+ * Begins no item before the reader asks, and leaves none at work when the reader stops.
  *
  * @throws what `map` throws, at that item's turn
  */

@@ -5,14 +5,14 @@ const NEW_LINE = 0x0a;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Lines that are put aside in a file, to be read again in their order: what is too much to be held in memory. It blocks, and
- * so belongs into a thread that has nothing else to do.
+ * Lines too many for memory, put aside in a file and read again in their order. It blocks, and so belongs into a thread
+ * that has nothing else to do.
  *
  * The file has no name from the start on, so that nothing is left of it when it is closed, or its process killed.
  */
 export class LineSpool {
   readonly #fd: number;
-  /** What is not yet written. */
+  /** Bytes not yet written. */
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   #filled = 0;
   #writtenBytes = 0;
@@ -80,7 +80,7 @@ export class LineSpool {
   }
 }
 
-/** Where the line ends that begins at `start`; -1 where its end is not among the bytes that are filled. */
+/** The end of the line that begins at `start`; -1 where it is beyond the filled bytes. */
 function endOfLine(chunk: Buffer, start: number, filled: number): number {
   const end = chunk.indexOf(NEW_LINE, start);
   return end < filled ? end : -1;

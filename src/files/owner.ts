@@ -9,7 +9,7 @@ import { errnoOf } from '../domain/errors.ts';
 export interface Owner {
   readonly host: string;
   readonly pid: number;
-  /** When the process began, in clock ticks since boot; null where there is no /proc. Tells a reused pid apart. */
+  /** The process's start in clock ticks since boot; null without /proc. Tells a reused pid apart. */
   readonly startTicks: string | null;
 }
 

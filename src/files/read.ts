@@ -21,7 +21,7 @@ export async function readBytesIfThere(file: string): Promise<Buffer<ArrayBuffer
   }
 }
 
-/** Everything in a folder and below that is no folder itself: paths from it, `/` between segments, in their order. */
+/** All files in a folder and below, as sorted paths from it, `/` between segments. */
 export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries

@@ -66,17 +66,17 @@ async function writeBeside(
   await flushPath(dirname(file));
 }
 
-/** How the names of files begin that are about to get their own. */
+/** Prefix of files that are yet to be renamed. */
 const TEMPORARY = '.tmp-';
 /** Longer than writing a small file takes anywhere. */
 const AGE_MS_MAX = 60_000;
 
-/** A name beside a file, of its own: what a crash left must not block the next attempt. */
+/** A unique name beside a file: leftovers of a crash must not block the next attempt. */
 export function temporaryBeside(file: string): string {
   return join(dirname(file), `${TEMPORARY}${randomBytes(6).toString('hex')}`);
 }
 
-/** Removes what killed processes left beside the files that they were writing. */
+/** Removes temporary files of killed processes. */
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {
     for (const name of await readdir(folder)) {

@@ -11,7 +11,7 @@ import {
   archiveOrder,
   type PackBundleOptions,
   type PackEntry,
-  type PackedBundle,
+  type PackedArchive,
   packBundle,
 } from '../../src/archive/index.ts';
 import { toDocshelfError } from '../../src/domain/errors.ts';
@@ -59,7 +59,7 @@ beforeEach(async () => {
 afterEach(() => bench.close());
 
 const out = () => join(bench.dir, 'out', 'site.tar.gz');
-const pack = async (options: Partial<PackBundleOptions> = {}): Promise<PackedBundle> => {
+const pack = async (options: Partial<PackBundleOptions> = {}): Promise<PackedArchive> => {
   await mkdir(dirname(out()), { recursive: true });
   return packBundle({ entries, to: out(), ...options });
 };

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { FINDINGS_MAX } from '../../src/domain/job.ts';
-import { Findings } from '../../src/export/findings.ts';
+import { FindingList } from '../../src/export/findings.ts';
 
-function add(findings: Findings, kind: string, count: number): void {
+function add(findings: FindingList, kind: string, count: number): void {
   for (let at = 0; at < count; at += 1) findings.add({ kind, page: `${String(at).padStart(6, '0')}.html`, detail: '' });
 }
 
-describe('Findings', () => {
+describe('FindingList', () => {
   it('lists all of a kind that is rare, however many there are of others', () => {
-    const findings = new Findings();
+    const findings = new FindingList();
     add(findings, 'left_out', 90_000);
     add(findings, 'broken_reference', 700);
     add(findings, 'not_fetched', 3);
-    const { counts, listed } = Findings.of(findings.soFar).soFar;
+    const { counts, listed } = FindingList.of(findings.soFar).soFar;
     expect(counts).toEqual({ broken_reference: 700, left_out: 90_000, not_fetched: 3 });
     expect(listed).toHaveLength(FINDINGS_MAX);
     const of = (kind: string) => listed.filter((finding) => finding.kind === kind).length;
@@ -20,7 +20,7 @@ describe('Findings', () => {
   });
 
   it('lists everything where that is less than a report holds, by page', () => {
-    const findings = new Findings();
+    const findings = new FindingList();
     add(findings, 'b', 2);
     add(findings, 'a', 1);
     expect(findings.soFar.listed.map(({ kind, page }) => `${page} ${kind}`)).toEqual([

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { archiveOrder, type PackedBundle, packBundle } from '../../src/archive/pack/bundle.ts';
+import { archiveOrder, type PackedArchive, packBundle } from '../../src/archive/pack/bundle.ts';
 import { encodeManifest, type ManifestWords } from '../../src/archive/pack/manifest.ts';
 import { MANIFEST_PATH } from '../../src/domain/release.ts';
 
@@ -20,7 +20,7 @@ export interface PackOptions {
 }
 
 /** Packs a small site that is in memory, manifest and all, as `packBundle` does. @throws what that throws */
-export async function packTarGz({ files, to, manifest }: PackOptions): Promise<PackedBundle> {
+export async function packTarGz({ files, to, manifest }: PackOptions): Promise<PackedArchive> {
   const entries = [...files];
   if (manifest) {
     const table = entries.map(({ path, bytes }) => ({

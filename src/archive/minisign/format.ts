@@ -85,7 +85,7 @@ function badKey(kind: 'public' | 'secret', state: string, next?: string): Docshe
 
 /** A signature in minisign's format (https://jedisct1.github.io/minisign/#signature-format). */
 export interface MinisignSignature {
-  /** Whether the file's BLAKE2b-512 is signed, as minisign does since 0.10, or the file itself. */
+  /** True where the file's BLAKE2b-512 is signed, as minisign does since 0.10; false where the file itself is. */
   readonly isPrehashed: boolean;
   readonly keyIdBytes: Buffer;
   readonly keyId: string;
@@ -140,7 +140,7 @@ export function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
   ].join('\n');
 }
 
-/** What the global signature signs. */
+/** The message under the global signature. */
 export function globalMessage({ signature, trustedComment }: Omit<MinisignSignature, 'keyId' | 'globalSignature'>) {
   return Buffer.concat([signature, Buffer.from(trustedComment)]);
 }

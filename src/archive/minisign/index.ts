@@ -23,7 +23,7 @@ const LEGACY_BYTES_MAX = 256 * 1024 ** 2;
 const PREHASH = 'blake2b512';
 
 export interface VerifyOptions {
-  /** What errors call the file; its own name unless told. */
+  /** The file's name in errors; its own unless told. */
   readonly name?: string;
   readonly signal?: AbortSignal;
 }
@@ -93,7 +93,7 @@ export async function verifyFile(
   return { keyId, trustedComment };
 }
 
-/** What a signature signs. */
+/** The message under a signature. */
 async function messageOf(
   file: string,
   { isPrehashed }: MinisignSignature,

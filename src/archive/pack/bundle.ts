@@ -9,7 +9,7 @@ import { packTar } from './tar.ts';
 
 /**
  * Of zlib. Measured on two built sites: 6 packs to 19.90 % at 72 MB/s, 9 to 19.79 % at 22, 4 to 20.90 % at 126.
- * What is packed once is downloaded many times, and half a per cent of that is not worth three times the work.
+ * A bundle is downloaded many times, but a tenth of a per cent is not worth three times the work.
  */
 const LEVEL = 6;
 
@@ -25,7 +25,7 @@ export interface PackBundleOptions {
   readonly onProgress?: (doneBytes: number) => void;
 }
 
-export interface PackedBundle {
+export interface PackedArchive {
   /** Of the archive, 64 lower-case hex digits. */
   readonly sha256: string;
   readonly sizeBytes: number;
@@ -41,7 +41,7 @@ export interface PackedBundle {
  * @throws DocshelfError `cannot_read` where a file is not what its entry says; the system's own errors where writing
  *   fails; the signal's reason when it is aborted. Nothing is left then.
  */
-export async function packBundle(options: PackBundleOptions): Promise<PackedBundle> {
+export async function packBundle(options: PackBundleOptions): Promise<PackedArchive> {
   const { entries, to, level = LEVEL, signal, onProgress } = options;
   const part = `${to}.${randomBytes(6).toString('hex')}.part`;
   let packedBytes = 0;
@@ -61,8 +61,7 @@ export async function packBundle(options: PackBundleOptions): Promise<PackedBund
 }
 
 /**
- * Orders paths so that who reads the archive as it comes knows early what comes: the manifest, docshelf's own data,
- * then the site, each by path (code units).
+ * Order for readers of a stream: the manifest, docshelf's own data, then the site, each by path (code units).
  */
 export function archiveOrder(a: { readonly path: string }, b: { readonly path: string }): number {
   return rankOf(a.path) - rankOf(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path));
@@ -77,7 +76,7 @@ async function writeFlushed(
   file: string,
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
-): Promise<PackedBundle> {
+): Promise<PackedArchive> {
   const digest = createHash('sha256');
   let sizeBytes = 0;
   await using handle = await open(file, 'wx', 0o644);

@@ -31,7 +31,7 @@ const READING_MAX = 16;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Opens entries in their order, small ones ahead of their turn. What is no longer as the entry says is refused.
+ * Opens entries in their order, small ones ahead of their turn. A file that differs from its entry is refused.
  *
  * @throws DocshelfError `cannot_read`; the signal's reason when it is aborted
  */

@@ -2,7 +2,7 @@ import { type FileEntry, isPage, OWN_FOLDER } from '../../domain/release.ts';
 
 export const MANIFEST_FORMAT_VERSION = 1;
 
-/** What a manifest says besides the files. */
+/** The fields of a manifest besides its files. */
 export interface ManifestWords {
   readonly domain: string;
   readonly version: string | null;
@@ -25,7 +25,7 @@ export function encodeManifest(words: ManifestWords, files: readonly FileEntry[]
   return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Whether a file of a bundle is a page of its site. */
+/** True for pages of the site, in a bundle. */
 export function isSitePage({ path }: { readonly path: string }): boolean {
   return !path.startsWith(OWN_FOLDER) && isPage(path);
 }

@@ -19,7 +19,7 @@ export function isZeroBlock(block: Uint8Array): boolean {
   return block.every((byte) => byte === 0);
 }
 
-/** Whether the block's checksum is that of a header: the sum of its bytes, the checksum's own taken as spaces. */
+/** True where the checksum fits: the sum of the block's bytes, the checksum's own taken as spaces. */
 export function isTarHeader(block: Uint8Array): boolean {
   let sum = CHECKSUM_BYTES * SPACE;
   for (let at = 0; at < TAR_BLOCK_BYTES; at += 1) {

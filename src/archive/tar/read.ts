@@ -40,7 +40,7 @@ export async function* tarBytes(
   }
 }
 
-/** Reads a tar to its end without keeping anything: every rule of the guard, every member told. */
+/** Holds a whole tar to the guard's rules, and keeps nothing of it. */
 export async function walkTar(
   blocks: AsyncIterable<Buffer>,
   limits: ArchiveLimits,
@@ -62,7 +62,7 @@ export async function readTar(
   refuse: Refuse,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
-  // What the guard has seen and tar-stream not yet handed out: at most what fits into one chunk.
+  // Members that the guard has passed and tar-stream not yet handed out: at most what fits into one chunk.
   const seen: TarMember[] = [];
   let handedOut = 0;
   const guard = new TarGuard(refuse, limits, (member) => seen.push(member));

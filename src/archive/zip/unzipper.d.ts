@@ -2,7 +2,7 @@
 declare module 'unzipper/lib/Open/unzip.js' {
   import type { PassThrough, Readable } from 'node:stream';
 
-  /** Where `facts` are given, they hold and the local header is only passed over. */
+  /** `facts` of the directory overrule the local header, which is only passed over. */
   export default function unzip(
     source: { readonly stream: (offset: number, length: number) => Readable },
     offset: number,

@@ -19,7 +19,7 @@ interface Audit {
   readonly findings: readonly Finding[];
 }
 
-/** Findings that a person is shown; `--json` has up to 1,000. */
+/** FindingList that a person is shown; `--json` has up to 1,000. */
 const SHOWN_MAX = 50;
 
 export function bundleAuditCommand(): Command {
@@ -40,9 +40,9 @@ export function bundleAuditCommand(): Command {
 /** As an export job checks a site before it is completed: in the way that docshelf serves it. */
 async function auditStored(version: string, config: Config): Promise<Audit> {
   const release = await storedRelease(version, config, 'audit');
-  const { checkSite, Findings } = await import('../../export/index.ts');
+  const { checkSite, FindingList } = await import('../../export/index.ts');
   const work = await mkdtemp(join(tmpdir(), 'docshelf-audit-'));
-  const found = new Findings();
+  const found = new FindingList();
   const progress = new ProgressBar();
   try {
     await checkSite({

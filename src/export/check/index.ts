@@ -25,7 +25,7 @@ import { type CheckedPage, CheckedPages, ServedSite } from './served-site.ts';
 export interface CheckSiteOptions {
   /** Holds the site's files, at their paths. */
   readonly siteDir: string;
-  /** Where nothing is yet: for what waits on the disk meanwhile; nothing is left there. */
+  /** A free path for the spool of references, which is removed again. */
   readonly spoolFile: string;
   readonly files: readonly FileEntry[];
   /** Host names of the site, in lower case: absolute references to them are its own. */
@@ -47,8 +47,8 @@ const READ_AHEAD = 8;
  * Finds `broken_reference` (leads to no file, as docshelf serves the site), `missing_fragment` (the page is there, and what
  * the fragment names is not) and `off_origin_load` (something that the page loads from another host; links are none).
  *
- * What is looked at are the attributes that name URLs, `srcset` too, and styles: style sheets, `style` elements and attributes
- * (`url()`, `@import`, `image-set()`). Not looked at: scripts and what they load, `srcdoc`, meta refresh; and fragments of files
+ * Checked are attributes that name URLs, `srcset` too, and styles: style sheets, `style` elements and attributes
+ * (`url()`, `@import`, `image-set()`). Not checked: scripts and what they load, `srcdoc`, meta refresh; and fragments of files
  * that are no pages.
  *
  * 1. Read every page and every style sheet once: references and anchors, and what the pages together say of the site's addresses.
@@ -97,10 +97,10 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   if (done < total) onProgress(total, total);
 }
 
-/** What of a fragment is a directive to the browser and names no anchor: `#:~:text=…` (WICG, URL Fragment Text Directives). */
+/** A directive to the browser in a fragment: `#:~:text=…` (WICG, URL Fragment Text Directives). */
 const DIRECTIVE = ':~:';
 
-/** What is wrong with a page's references, in their order. */
+/** Faults of a page's references, in their order. */
 export function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedPages): Generator<Finding> {
   const base = site.baseOf(page.path, page.base);
   for (const reference of page.references) {
@@ -119,7 +119,7 @@ export function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedP
   }
 }
 
-/** Whether a fragment leads somewhere on a page (HTML standard, "select the indicated part"); true for what is no page. */
+/** True for a fragment of a place on the page (HTML standard, "select the indicated part"), and for files that are no pages. */
 function hasAnchor(pages: CheckedPages, path: string, fragment: string): boolean {
   const [name = ''] = fragment.split(DIRECTIVE);
   if (name === '' || pages.hasAnchor(path, name) !== false) return true;

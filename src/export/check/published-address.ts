@@ -1,6 +1,6 @@
 import type { PageReferences } from '../../web/index.ts';
 
-/** Where the site is published, as its own canonicals say: `https://docs.acme.dev`, `/` or `/docs/`. */
+/** The site's public address by its own canonicals: `https://docs.acme.dev`, `/` or `/docs/`. */
 export interface PublishedAt {
   readonly origin: string;
   /** Begins and ends with a slash. */
@@ -29,14 +29,14 @@ export class PublishedAddress {
     this.#votes.set(key, vote);
   }
 
-  /** What most pages say; null where none says anything. */
+  /** The address that most pages give; null where none does. */
   decide(): PublishedAt | null {
     const [most] = [...this.#votes.values()].sort((a, b) => b.count - a.count);
     return most?.at ?? null;
   }
 }
 
-/** What stands before a page's own path in its canonical address, or null where the address is not the page's. */
+/** The part of a canonical address before the page's own path; null where the address is another page's. */
 function prefixOf(address: string, path: string): string | null {
   const folder = path.replace(INDEX_PAGE, '');
   const forms =

@@ -3,8 +3,8 @@ import { LineSpool } from '../../files/index.ts';
 import { type PageOutline, type Reference, resolvePath } from '../../web/index.ts';
 import type { PublishedAt } from './published-address.ts';
 
-/** Where a reference leads: to a path of the site, to another host, or to nothing that could be asked for (`mailto:`). */
-export type Target =
+/** A reference's target: a path of the site, another host, or nothing to request (`mailto:`). */
+export type ServedTarget =
   | { readonly kind: 'own'; readonly path: string | null; readonly fragment: string }
   | { readonly kind: 'elsewhere'; readonly host: string }
   | { readonly kind: 'none' };
@@ -18,7 +18,7 @@ export interface ServedSiteOptions {
 
 /** Stands for the site's own host. */
 const OWN_ORIGIN = 'http://site.invalid';
-const NONE: Target = { kind: 'none' };
+const NONE: ServedTarget = { kind: 'none' };
 /** Schemes that name nothing to load; looked for before an URL is parsed, since most pages have many. */
 const NO_PLACE = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
 const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
@@ -28,7 +28,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 export class ServedSite {
   readonly #options: ServedSiteOptions;
   readonly #hosts: ReadonlySet<string>;
-  /** What answers a path: looked up once for all the pages that refer to it. */
+  /** The file that answers a path, looked up once for all references to it. */
   readonly #answers = new Map<string, string | null>();
 
   constructor(options: ServedSiteOptions) {
@@ -43,7 +43,7 @@ export class ServedSite {
   }
 
   /** @param base as `baseOf` gives it */
-  targetOf(reference: string, base: string): Target {
+  targetOf(reference: string, base: string): ServedTarget {
     if (NO_PLACE.test(reference)) return NONE;
     const url = URL.parse(reference, base);
     if (url === null || !/^https?:$/.test(url.protocol)) return NONE;
@@ -81,7 +81,7 @@ export class ServedSite {
     return this.#hosts.has(hostname) ? pathname : null;
   }
 
-  /** Where readers are when they see the page: a folder's page with its slash or without, any other under its file's name. */
+  /** The address at which readers see the page: a folder's page with its slash or without, any other under its file's name. */
   #addressOf(path: string): string {
     const folder = path.replace(FOLDER_PAGE, '');
     if (folder === path || NOT_FOUND_PAGE.test(path)) return `/${path}`;
@@ -139,7 +139,7 @@ export class CheckedPages {
     for (const line of this.#spool.lines()) yield JSON.parse(line) as CheckedPage;
   }
 
-  /** Whether an element of the page has that name; null for what is no page. */
+  /** True where an element of the page has that name; null for files that are no pages. */
   hasAnchor(path: string, name: string): boolean | null {
     return this.#anchors.get(path)?.includes(`\n${name}\n`) ?? null;
   }

@@ -7,7 +7,7 @@ import type { SiteSink, SiteSource } from '../../domain/site-source.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import { flushPath } from '../../files/index.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';
-import { Findings, type FoundSoFar } from '../findings.ts';
+import { FindingList, type FoundSoFar } from '../findings.ts';
 
 /** A collected site: what a job goes on from after an interruption. Its files are in the file store. */
 export interface SiteTable {
@@ -36,7 +36,7 @@ export async function collectSite(
   signal: AbortSignal,
 ): Promise<SiteTable> {
   const files = new Map<string, FileEntry>();
-  const findings = new Findings();
+  const findings = new FindingList();
   let pages = 0;
   let at = { done: 0, total: 0 };
   const sink: SiteSink = {

@@ -1,6 +1,6 @@
 import type { Claim, JobQueue } from '../ports.ts';
 
-/** What each step is of the whole, in per cent: of 1,000 Markdown pages exported for the first time, vectors take the most. */
+/** Each step's share of the whole in per cent, of 1,000 Markdown pages exported for the first time: vectors take the most. */
 const SPANS = {
   collect: [0, 35],
   check: [35, 40],

@@ -1,12 +1,12 @@
 import type { Claim, JobQueue } from '../ports.ts';
 
-/** Why a job has to stop before its end. */
+/** The reason for a job to stop before its end. */
 export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
 
 /** A cancelled job hears of it within this, or within a third of its lease. */
 const HEARTBEAT_MS_MAX = 1_000;
 
-/** Holds a claim by renewing it, and says through its signal when the job has to stop, and why. */
+/** Holds a claim by renewing it. Its signal tells the job to stop; `ended` says why. */
 export class Lease {
   readonly #controller = new AbortController();
   readonly #beat: NodeJS.Timeout;

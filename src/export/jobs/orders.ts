@@ -5,9 +5,9 @@ import type { SourceSettings } from '../../domain/organization.ts';
 import type { FileEntry } from '../../domain/release.ts';
 import type { FoundSoFar } from '../findings.ts';
 
-/** What the steps of a job are asked for and answer. Plain data: it crosses a thread. */
+/** Orders and results of a job's steps. Plain data: it crosses a thread. */
 
-/** Where the stores of an exports folder lie. */
+/** Folders of the stores in an exports folder. */
 export interface StoreFolders {
   readonly filesDir: string;
   readonly manifestsDir: string;
@@ -18,15 +18,15 @@ export interface CollectOrder extends StoreFolders {
   readonly source: SourceSettings;
   /** Full host names of the site, in lower case. */
   readonly hosts: readonly string[];
-  /** For what the source has on the disk on its way. */
+  /** For the source's temporary files. */
   readonly workDir: string;
-  /** What a bundle may hold. */
+  /** Limits of a bundle. */
   readonly limits: ArchiveLimits;
   /** Of a source that is crawled. */
   readonly crawl: CrawlOrder;
 }
 
-/** What any look at a crawled site takes. */
+/** Settings and folders that crawl and proof share. */
 export interface CrawlPlaces {
   readonly network: CrawlNetwork;
   readonly browser: BrowserSettings;
@@ -62,7 +62,7 @@ export interface VerifyOrder extends StoreFolders, CrawlPlaces {
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
   readonly found: FoundSoFar;
-  /** For what the browser has on the disk on its way. */
+  /** For the browser's temporary files. */
   readonly workDir: string;
   /** Receives pictures of the worst pages. */
   readonly picturesDir: string;
@@ -87,7 +87,7 @@ export interface SweepOrder extends StoreFolders {
   readonly keep: readonly string[];
   /** Records of crawls: what they name is kept too. */
   readonly recordsDir: string;
-  /** What was written or used more recently stays, whoever names it: a job may be at work on it. */
+  /** Content written or used more recently stays, named or not: a job may be at work on it. */
   readonly olderThanMs: number;
 }
 

@@ -6,7 +6,7 @@ import type { StoredJob } from '../ports.ts';
 import { openJobThread } from './job-thread.ts';
 import type { RunJobOptions } from './run-job.ts';
 
-/** What packing says where its manifest, or a file, is no longer what it was. */
+/** Codes of packing where the manifest or a file is gone or damaged. */
 const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
 
 /**

@@ -6,7 +6,7 @@ import type { ExportedBundle, ExportReport } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { SourceSettings } from '../../domain/organization.ts';
 import { type ExportsFolder, journalFolder, makeWorkFolder, storeFolders } from '../exports-folder.ts';
-import { Findings, type FoundSoFar, reportOf } from '../findings.ts';
+import { FindingList, type FoundSoFar, reportOf } from '../findings.ts';
 import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from '../ports.ts';
 import type { Signatures } from '../signatures.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
@@ -16,7 +16,7 @@ import type { OnStep } from './orders.ts';
 /** The heap of the thread of a job with so many is not worth the start of another one, 0.1 to 0.4 s on a busy machine. */
 const PAGES_OF_SMALL = 1_000;
 
-/** What a domain's config says of its export. */
+/** A domain's settings for exports. */
 export interface ExportedSite {
   readonly source: SourceSettings;
   readonly hosts: readonly string[];
@@ -33,7 +33,7 @@ export interface RunJobOptions {
   readonly siteOf: (job: Pick<StoredJob, 'organizationId' | 'domain'>) => ExportedSite | null;
   /** Of the thread of a job; see `serve-steps.ts`. */
   readonly jobEntry: URL;
-  /** What a bundle may hold. */
+  /** Limits of a bundle. */
   readonly limits: () => ArchiveLimits;
   /** The way out for crawls, as the config is now. */
   readonly crawlNetwork: () => CrawlNetwork;
@@ -49,8 +49,8 @@ export interface RunJobOptions {
  *
  *     collect (source -> file store) -> check -> verify (crawls) -> search data -> describe (manifest) -> pack -> sign -> store
  *
- * Nothing that it writes is in anybody's way: files and manifests have their digests for names, the rest lies in the
- * attempt's own folder, which is gone when this returns.
+ * Attempts never collide: files and manifests are named by digest, the rest lies in the attempt's own folder, which is
+ * removed on return.
  *
  * @throws DocshelfError what the steps throw; the signal's reason when it is aborted
  */
@@ -153,14 +153,14 @@ async function makeSearchData(
   } catch (error) {
     signal.throwIfAborted();
     await rm(into, { recursive: true, force: true });
-    const findings = Findings.of(checked.found);
+    const findings = FindingList.of(checked.found);
     const detail = error instanceof Error ? error.message : String(error);
     findings.add({ kind: 'search_data_missing', page: '', detail });
     return findings.soFar;
   }
 }
 
-/** What the domain's last export of this version has packed already is not packed again. */
+/** Content that the domain's last export of this version has packed is not packed again. */
 async function packAndStore(
   thread: JobThread,
   { job }: Claim,

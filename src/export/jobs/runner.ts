@@ -28,7 +28,7 @@ export type JobEvent =
   /** The queue itself does not answer. */
   | { readonly kind: 'fault'; readonly error: DocshelfError };
 
-/** How often the queue is asked where nobody says that there is something new: another process may have added a job. */
+/** Interval of asking the queue without a nudge: another process may have added a job. */
 const POLL_MS = 1_000;
 /** A job whose process dies so often kills it: it ends, so that others get their turn. */
 const ATTEMPTS_MAX = 50;
@@ -159,7 +159,7 @@ export class JobRunner {
     onEvent({ kind: 'left', job });
   }
 
-  /** What its attempts have left to each other. */
+  /** Files that its attempts left to each other. */
   async #forget({ jobId }: Job): Promise<void> {
     await rm(journalFolder(this.#options.folder, jobId), { recursive: true, force: true }).catch((error: unknown) =>
       this.#fault(error),

@@ -10,7 +10,7 @@ import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
 import { mediaTypeOf } from '../../web/index.ts';
 import { checkSite } from '../check/index.ts';
-import { Findings, type FoundSoFar } from '../findings.ts';
+import { FindingList, type FoundSoFar } from '../findings.ts';
 import { ManifestStore } from '../manifest-store.ts';
 import type { SiteCrawler } from '../ports.ts';
 import { openSource } from '../sources/open-source.ts';
@@ -59,7 +59,7 @@ export async function check(
     await mkdir(folder, { recursive: true });
   }
   for (const { path, sha256 } of files) await store.link(sha256, join(siteDir, path));
-  const findings = Findings.of(found);
+  const findings = FindingList.of(found);
   const find = (finding: Finding): void => findings.add(finding);
   const spoolFile = `${siteDir}.references`;
   await checkSite({ siteDir, spoolFile, files, hosts, find, onProgress: onStep, signal });
@@ -67,14 +67,14 @@ export async function check(
   return { files, pages: files.filter(({ path }) => isPage(path)).length, bytes, found: findings.soFar };
 }
 
-/** What is found where a crawled site is opened as it is written, added to what was found before. */
+/** Findings of opening the written site beside the live one, added to earlier ones. */
 export async function verify(
   order: VerifyOrder,
   crawler: SiteCrawler,
   onProgress: OnStep,
   signal: AbortSignal,
 ): Promise<FoundSoFar> {
-  const findings = Findings.of(order.found);
+  const findings = FindingList.of(order.found);
   await crawler.verify(order, { find: (finding) => findings.add(finding), onProgress }, signal);
   return findings.soFar;
 }

@@ -26,10 +26,10 @@ export interface MarkdownSiteOptions extends ExportRequest {
 }
 
 /**
- * Renders a folder of Markdown as a site for any static host; the manual's page "A site from Markdown" says what of.
+ * Renders a folder of Markdown as a site for any static host; see the manual's page "A site from Markdown".
  *
  * Findings: `broken_link`, `missing_page`, `missing_file`, `unlisted_page`, `path_not_found`, `duplicate_path`, `left_out`,
- * `not_utf8`, `no_url`, `unknown_setting`. Whether fragments exist is not looked at.
+ * `not_utf8`, `no_url`, `unknown_setting`. Fragments are not checked.
  *
  * @returns pages: HTML files that were given, 404 pages among them
  * @throws DocshelfError `bad_source`; the signal's reason when it is aborted
@@ -60,7 +60,7 @@ function noPages({ dir, paths }: MarkdownSiteOptions) {
       );
 }
 
-/** Gives files away, each path once: what the folder brings itself goes before what is made. */
+/** Hands out files, each path once: the folder's own go before generated ones. */
 class Output {
   pages = 0;
   readonly #add: SiteSink['add'];
@@ -104,7 +104,7 @@ async function writePages(
   return full;
 }
 
-/** One page for what is not there in each folder that is a language's, and one at the root. */
+/** A 404 page at the root and in the folder of each language. */
 async function writeNotFound(
   site: Site,
   theme: Theme,
@@ -132,8 +132,6 @@ async function writeSiteFiles(site: Site, theme: Theme, full: FullText, output: 
   for (const { path, text } of [theme.css, theme.js]) await output.write(path, text);
   if (site.favicon === null) await output.write(theme.icon.path, theme.icon.text);
 }
-
-/** The source of sites that are a folder of Markdown. */
 
 /** Renders a folder of Markdown for an export. Progress is in pages. */
 export class MarkdownSource implements SiteSource {

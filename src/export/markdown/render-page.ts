@@ -1,14 +1,14 @@
 import type { Finding } from '../../domain/job.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
-import { layoutNotFound, layoutPage, type PageContent } from './layout/page.ts';
+import type { FoundFile } from '../sources/walk-folder.ts';
+import { layoutNotFound, layoutPage, type PageBody } from './layout/page.ts';
 import type { View } from './layout/view.ts';
 import type { MarkdownRenderer } from './render/render-markdown.ts';
 import { plainTitle } from './site/make-pages.ts';
 import type { Page } from './site/page.ts';
-import type { SourceFile } from './source/read-folder.ts';
 import { type PageText, readPage } from './source/read-page.ts';
 
-export interface RenderedPage {
+export interface PageFiles {
   readonly html: string;
   /** The page's Markdown, its title and description in the text and no front matter. */
   readonly twin: string;
@@ -20,14 +20,14 @@ export async function renderPage(
   page: Page,
   renderer: MarkdownRenderer,
   find: (finding: Finding) => void,
-): Promise<RenderedPage> {
-  // What is odd about the file itself was found when its facts were read.
+): Promise<PageFiles> {
+  // Findings about the file itself were made when its front matter was read.
   const source = await readPage(page.source, () => {});
   const content = renderText(view, page.source, page.title, source, renderer, find);
   return { html: layoutPage(view, page, content), twin: twinOf(page, source) };
 }
 
-/** Renders a language's page for what is not there. @throws DocshelfError `bad_source` */
+/** Renders a language's 404 page. @throws DocshelfError `bad_source` */
 export async function renderNotFound(
   view: View,
   renderer: MarkdownRenderer,
@@ -42,12 +42,12 @@ export async function renderNotFound(
 
 function renderText(
   view: View,
-  { path: from }: SourceFile,
+  { path: from }: FoundFile,
   title: string,
   { heading, body }: PageText,
   renderer: MarkdownRenderer,
   find: (finding: Finding) => void,
-): PageContent {
+): PageBody {
   const rewrite = (reference: string): string | null => {
     const target = view.site.targets.resolve(from, reference);
     switch (target.kind) {

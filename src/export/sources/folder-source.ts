@@ -13,9 +13,9 @@ import { type FoundFile, walkFolder } from './walk-folder.ts';
 export interface FolderSourceOptions {
   /** A folder of built static files, or an archive of one: `.tar`, `.tar.gz`, `.tar.zst` or `.zip`. */
   readonly path: string;
-  /** Where an archive is unpacked: empty or missing, and the caller's to remove, also after a failure. */
+  /** An archive is unpacked here. Empty or missing, and the caller's to remove, also after a failure. */
   readonly workDir: string;
-  /** What a bundle may hold. */
+  /** Limits of a bundle. */
   readonly limits: ArchiveLimits;
 }
 
@@ -26,8 +26,8 @@ const IN_FLIGHT_MAX = 16;
  * A site out of a folder of built static files, byte for byte, or out of an archive of one.
  *
  * 1. Unpack, where it is an archive.
- * 2. Find the files; leave out what no bundle may hold or what nobody is ever answered with.
- * 3. Leave out what is not part of the site: a folder that wraps it, launchers (contract, section 3).
+ * 2. Find the files; leave out those that no bundle may hold or that are never served.
+ * 3. Leave out the folder that wraps the site, and launchers (contract, section 3).
  * 4. Keep the pages that are asked for.
  * 5. Give all of it to the sink.
  */
@@ -79,7 +79,7 @@ export class FolderSource implements SiteSource {
       );
     }
     let bytes = 0;
-    // What is unpacked is given to the sink afterwards: twice the bytes in all.
+    // Unpacked bytes go to the sink afterwards: twice the bytes in all.
     const onProgress = (done: number, total: number): void => {
       bytes = total;
       sink.progress(done, 2 * total);
@@ -162,5 +162,3 @@ async function addFile(sink: SiteSink, path: string, file: string): Promise<void
     );
   }
 }
-
-/** The sources of files that are built already. Each kind of source gives a site to a sink (`SiteSource` in ../ports.ts). */

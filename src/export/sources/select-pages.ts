@@ -3,7 +3,7 @@ import { isPage } from '../../domain/release.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import type { FoundFile } from './walk-folder.ts';
 
-export interface Selection {
+export interface SelectedPages {
   /** The pages that the paths name, and what stays with them. */
   readonly pages: number;
   readonly files: readonly FoundFile[];
@@ -23,7 +23,7 @@ const OWN_ORIGIN = 'http://site.invalid';
  * the markup says (payloads of client-side navigation, search indexes, lazy parts), and a page that is broken offline is
  * worse than a file too many.
  */
-export function selectPages(files: readonly FoundFile[], paths: readonly string[]): Selection {
+export function selectPages(files: readonly FoundFile[], paths: readonly string[]): SelectedPages {
   const table = new Set(files.map(({ path }) => path));
   const wanted = new Set<string>();
   const findings: Finding[] = [];

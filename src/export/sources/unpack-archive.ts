@@ -45,7 +45,7 @@ function leaveOut(path: string, detail: string): Finding {
   return { kind: 'left_out', page: showName(path), detail };
 }
 
-/** What is wrong with the source's place, and not with the archive's content, has the code of sources. */
+/** Faults of the source's place, not of the archive's content, have the code of sources. */
 function asBadSource(file: string, error: unknown): unknown {
   if (!(error instanceof DocshelfError)) return error;
   if (error.code === 'no_pages')

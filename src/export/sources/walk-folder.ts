@@ -15,7 +15,7 @@ import { isHidden } from '../../web/resolve.ts';
 export interface FoundFile {
   /** Canonical: `/` between segments, no leading slash. */
   readonly path: string;
-  /** Where its bytes are, symlinks resolved. */
+  /** Path on disk, symlinks resolved. */
   readonly file: string;
   /** Bytes, as it was found. */
   readonly size: number;
@@ -24,7 +24,7 @@ export interface FoundFile {
 export interface FoundFiles {
   /** In the order of their paths (code units). */
   readonly files: readonly FoundFile[];
-  /** What was left out, and why; a folder once, for all that is in it. */
+  /** Entries left out, with the reason; a folder once for all its content. */
   readonly leftOut: readonly Finding[];
 }
 
@@ -37,7 +37,7 @@ interface Folder {
   readonly trail: ReadonlySet<string>;
 }
 
-/** What an entry of a folder is: its path in the site, and where it is, symlinks resolved. */
+/** An entry of a folder: path in the site, and path on disk with symlinks resolved. */
 interface Found {
   readonly path: string;
   readonly file: string;
@@ -110,7 +110,7 @@ class FolderWalk {
     return below;
   }
 
-  /** What an entry is, or null where it is left out by its name or its kind. */
+  /** Looks at one entry; null where its name or kind leaves it out. */
   async #look(folder: Folder, entry: Dirent<Buffer>): Promise<Found | null> {
     const path = this.#pathOf(folder, entry);
     if (path === null) return null;
@@ -144,7 +144,7 @@ class FolderWalk {
     }
   }
 
-  /** Why something that is no folder is no file of a bundle, or null where it is one. */
+  /** The reason to leave out something that is no folder; null for a file of the bundle. */
   #whyNot(path: string, info: Stats): string | null {
     if (!info.isFile()) return NEITHER;
     if (info.size > this.#limits.fileBytesMax) return `it has more than ${this.#limits.fileBytesMax} bytes`;
@@ -169,7 +169,7 @@ class FolderWalk {
     }
   }
 
-  /** Where a symlink leads, or null where that is out of the folder or nowhere. */
+  /** A symlink's target; null where that is outside the folder or missing. */
   async #follow(link: string, path: string): Promise<string | null> {
     const target = await realpath(link).catch((error: unknown) => {
       const errno = errnoOf(error);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DocshelfError } from '../../../domain/errors.ts';
 
-/** How long a call waits for other processes. A transaction takes as long as the disk's flush, some milliseconds. */
+/** A call's wait for other processes. A transaction takes as long as the disk's flush, some milliseconds. */
 const BUSY_MS_MAX = 5000;
 
 /**

@@ -19,7 +19,7 @@ export type ClaimRef = Pick<Claim, 'attempt'> & Pick<StoredJob, 'jobId'>;
 export interface ReferencePage {
   readonly bundles: readonly string[];
   readonly contents: readonly string[];
-  /** Where the next page begins; null after the last one. */
+  /** The next page's cursor; null after the last one. */
   readonly next: number | null;
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { isRunning, startTicksOf } from '../../../files/index.ts';
 
-/** What shows that an attempt is alive: the holder changes it with each renewal. */
+/** An attempt's sign of life: its holder changes `heartbeat` with each renewal. */
 export interface LifeSign {
   readonly jobId: string;
   readonly attempt: number;
@@ -11,7 +11,7 @@ export interface LifeSign {
 interface Sighting {
   readonly attempt: number;
   readonly heartbeat: number;
-  /** When this sign was first seen, on the watcher's monotonic clock. */
+  /** First sight of this sign, on the watcher's monotonic clock. */
   readonly sinceMs: number;
 }
 
@@ -23,7 +23,7 @@ interface Sighting {
 export class LeaseWatch {
   #seen: ReadonlyMap<string, Sighting> = new Map();
 
-  /** Takes in all attempts that run now and gives those whose lease has expired. What runs no more is forgotten. */
+  /** Of all attempts that run now, those whose lease has expired. Others are forgotten. */
   expired<Sign extends LifeSign>(running: readonly Sign[], leaseMs: number, nowMs: number): Sign[] {
     this.#seen = new Map(running.map((sign) => [sign.jobId, this.#sighting(sign, nowMs)]));
     return running.filter(({ jobId }) => nowMs - (this.#seen.get(jobId)?.sinceMs ?? nowMs) >= leaseMs);
@@ -45,7 +45,7 @@ export interface Holder {
   /** Containers on one kernel number their processes each for itself. */
   readonly pidNamespace: string;
   readonly pid: number;
-  /** When the process began, in clock ticks since boot: tells a reused number apart. */
+  /** The process's start in clock ticks since boot: tells a reused pid apart. */
   readonly startTicks: string;
 }
 

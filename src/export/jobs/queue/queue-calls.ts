@@ -1,8 +1,8 @@
 import type { JobStore } from './job-store.ts';
 
-/** What goes between the thread of the job store and the adapter that asks it. Plain data, both ways. */
+/** Messages between the thread of the job store and its adapter. Plain data, both ways. */
 
-/** What the thread is given at its start. */
+/** The order that starts the thread. */
 export interface QueueOrder {
   /** The store's file. It and its folder are made where there is none. */
   readonly file: string;

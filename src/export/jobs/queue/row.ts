@@ -54,7 +54,7 @@ export function toStoredJob(row: JobRow): StoredJob {
 /** Comes after every `seq` that there is. */
 const BEFORE_ALL = Number.MAX_SAFE_INTEGER;
 
-/** Where a page of the list ends, for clients to hand back: base64url of the `seq` of its last job. */
+/** The cursor at the end of a page of the list: base64url of the `seq` of its last job. */
 export function cursorOf(seq: number): string {
   return Buffer.from(String(seq)).toString('base64url');
 }

@@ -4,7 +4,7 @@ import { JOB_COLUMNS } from './row.ts';
 /** A write of a holder changes nothing where another attempt has begun or the job does not run any more. */
 const HELD = `jobId = :jobId AND attempt = :attempt AND status = 'running'`;
 
-/** What is shown of times never goes back, whatever the clock does. */
+/** Times shown to people never go back, whatever the clock does. */
 const TOUCHED = 'updatedAtMs = max(updatedAtMs, :nowMs)';
 
 const list = (filter: string) => `

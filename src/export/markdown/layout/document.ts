@@ -56,7 +56,7 @@ function head(view: View, { title, description }: DocumentParts): string {
 <meta name="color-scheme" content="light dark">
 ${meta('description', description)}${meta('keywords', page?.tags.join(', ') ?? null)}${meta('docsearch:language', local.language.code)}${meta('docsearch:version', version)}${page === null || page.isNoindex ? meta('robots', 'noindex') : ''}${meta('generator', 'docshelf')}${meta('og:title', page?.title ?? null, 'property')}${meta('og:site_name', site.name, 'property')}${meta('og:type', page === null ? null : 'article', 'property')}<link rel="icon" href="${escapeHtml(to(icon))}">
 `;
-  // The page for what is not there may be looked at below any path, even one that it was not made for: it loads nothing.
+  // A 404 page is shown below any path, also one that it was not made for: it loads nothing.
   const own = site.css === null ? '' : `<link rel="stylesheet" href="${escapeHtml(to(site.css))}">\n`;
   return page === null
     ? `${lines}<style>\n${theme.css.text}</style>\n<script>\n${theme.js.text}</script>`
@@ -105,7 +105,7 @@ function linkBar(view: View): string {
   return `<ul class="links">${links.join('')}</ul>\n`;
 }
 
-/** Leads to the same page in the other languages, and where one has it not, to that language's beginning. */
+/** Links to the page in the other languages, or to a language's first page where it has none. */
 function languageSwitch({ site, local, page, to }: View): string {
   if (site.languages.length < 2) return '';
   const translations = page === null ? [] : site.translationsOf(page);
@@ -120,7 +120,7 @@ function languageSwitch({ site, local, page, to }: View): string {
   return `<details class="languages"><summary class="icon" aria-label="${label}" title="${label}">${LANGUAGE_ICON}</summary><ul>${items.join('')}</ul></details>\n`;
 }
 
-/** Shown by the script, which it is of no use without. */
+/** Shown by the script, without which it is of no use. */
 function themeSwitch({ local }: View): string {
   const { colours, light, dark, system } = local.language.words;
   return `<button class="icon theme" type="button" hidden data-label="${escapeHtml(colours)}" data-light="${escapeHtml(light)}" data-dark="${escapeHtml(dark)}" data-system="${escapeHtml(system)}"></button>`;

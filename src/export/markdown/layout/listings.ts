@@ -10,7 +10,7 @@ export interface TextFile {
   readonly text: string;
 }
 
-/** What one sitemap may hold (sitemaps.org, 0.9). */
+/** The limit of one sitemap (sitemaps.org, 0.9). */
 const URLS_MAX = 50_000;
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';

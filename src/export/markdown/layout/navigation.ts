@@ -96,7 +96,7 @@ class NavigationTree {
     return node.kind === 'page' && node.page === this.#view.page;
   }
 
-  /** Those of a list that the page shows. */
+  /** The entries of a list that are shown. */
   shown(nodes: readonly NavigationNode[]): readonly NavigationNode[] {
     if (!this.#isLarge || nodes.length <= NEIGHBOURS_MAX) return nodes;
     const at = Math.max(
@@ -108,7 +108,7 @@ class NavigationTree {
   }
 }
 
-/** How many entries there are; counting ends soon after `max`. */
+/** The number of entries; counting ends soon after `max`. */
 function countUpTo(nodes: readonly NavigationNode[], max: number): number {
   let count = 0;
   for (const node of nodes) {

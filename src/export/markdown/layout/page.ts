@@ -5,7 +5,7 @@ import { layoutDocument } from './document.ts';
 import { groupTitleOf } from './navigation.ts';
 import type { View } from './view.ts';
 
-export interface PageContent {
+export interface PageBody {
   /** The title as HTML. */
   readonly heading: string;
   readonly text: RenderedText;
@@ -15,7 +15,7 @@ export interface PageContent {
 const DESCRIPTION_LENGTH_MAX = 160;
 
 /** One page as a whole HTML document. */
-export function layoutPage(view: View, page: Page, { heading, text }: PageContent): string {
+export function layoutPage(view: View, page: Page, { heading, text }: PageBody): string {
   const isHome = page === view.local.home && page.key === '';
   const group = isHome ? null : groupTitleOf(view);
   const label = group === null ? '' : `<p class="group">${escapeHtml(group)}</p>`;
@@ -29,8 +29,8 @@ export function layoutPage(view: View, page: Page, { heading, text }: PageConten
   });
 }
 
-/** The page for what is not there; `content` where the site has written its own. */
-export function layoutNotFound(view: View, content: PageContent | null): string {
+/** The 404 page; `content` where the site has its own. */
+export function layoutNotFound(view: View, content: PageBody | null): string {
   const { words } = view.local.language;
   const home = view.to(view.local.home?.path ?? 'index.html');
   const own =
@@ -45,7 +45,7 @@ export function layoutNotFound(view: View, content: PageContent | null): string 
   });
 }
 
-/** A page that leads to another one, on a host that knows no redirects. */
+/** A page that redirects, for hosts without redirects. */
 export function layoutRedirect(title: string, target: string, canonical: string): string {
   const to = escapeHtml(target);
   return `<!doctype html>

@@ -6,12 +6,12 @@ import type { Page } from '../site/page.ts';
 import type { LanguageSite, Site } from '../site/read-site.ts';
 import type { Tone } from '../source/tone.ts';
 
-/** One document of the site, and all that its layout looks at. */
+/** A document of the site with all that its layout needs. */
 export interface View {
   readonly site: Site;
   readonly local: LanguageSite;
   readonly theme: Theme;
-  /** Null for the page for what is not there, which is of no address and of any. */
+  /** Null for a 404 page, which is shown at any address. */
   readonly page: Page | null;
   /** The reference from this document to a file of the site. */
   to(path: string): string;
@@ -24,7 +24,7 @@ export function viewOf(site: Site, local: LanguageSite, theme: Theme, page: Page
   return { site, local, theme, page, to };
 }
 
-/** A reference that `docs.json` holds, as this document is to have it. */
+/** A reference of `docs.json`, relative to this document. */
 export function referenceOf({ site, to }: View, written: string): string {
   const target = site.targets.resolve('docs.json', written);
   if (target.kind === 'page') return to(target.page.path) + target.suffix;

@@ -68,7 +68,7 @@ function html(content: string): Token {
 const KINDS = ['note', 'tip', 'important', 'warning', 'caution'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The first line of a callout as GitHub writes it; what stands behind the mark is a title of its own. */
+/** The first line of a callout as GitHub writes it; text behind the mark is its title. */
 const MARK = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*([^\n]*)(?:\n|$)/i;
 
 const ICONS: Readonly<Record<Kind, string>> = {
@@ -82,7 +82,7 @@ const ICONS: Readonly<Record<Kind, string>> = {
 /** Turns quotations that begin with `[!NOTE]` and the like into notes with a title. Runs before inline text is parsed. */
 export function makeCallouts(tokens: readonly Token[], words: Words): Token[] {
   const made: Token[] = [];
-  /** For each quotation that is open, whether it is a callout. */
+  /** For each open quotation: true for a callout. */
   const open: boolean[] = [];
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at] as Token;
@@ -99,7 +99,7 @@ export function makeCallouts(tokens: readonly Token[], words: Words): Token[] {
     token.attrSet('role', 'note');
     made.push(...titleTokens(kind, mark[2]?.trim() || words[kind], token.level + 1));
     text.content = text.content.slice(mark[0].length);
-    // A paragraph of nothing but the mark is gone with it.
+    // A paragraph that holds only the mark goes too.
     if (text.content.trim() === '' && end?.type === 'paragraph_close') at += 3;
   }
   return made;
@@ -121,7 +121,7 @@ function titleTokens(kind: Kind, title: string, level: number): readonly Token[]
 const HIGHLIGHTED_LENGTH_MAX = 100_000;
 const TITLE = /(?:^|\s)(?:title|filename)=(?:"([^"]*)"|'([^']*)'|(\S+))/;
 
-/** A block of code with the classes of highlight.js, which the theme colours. @param info what stands behind the fence */
+/** A block of code with the classes of highlight.js, which the theme colours. @param info the text behind the fence */
 export function renderCode(code: string, info: string): string {
   const language = /^[^\s{,:]+/.exec(info.trim())?.[0]?.replace(/^\./, '') ?? '';
   const [, quoted, single, bare] = TITLE.exec(info) ?? [];

@@ -2,10 +2,10 @@ import { type Token as HtmlToken, Tokenizer } from 'parse5';
 import { escapeHtml } from '../../../web/escape-html.ts';
 import type { Token } from './blocks.ts';
 
-/** The reference as the page is to have it; null: none. */
+/** The rewritten reference; null: none. */
 type Rewrite = (reference: string) => string | null;
 
-/** Rewrites what links, pictures and raw HTML refer to. A link that leads nowhere any more becomes its text. */
+/** Rewrites references of links, pictures and raw HTML. A link without a target becomes its text. */
 export function rewriteTokens(tokens: readonly Token[], rewrite: Rewrite): void {
   for (const token of tokens) {
     if (token.type === 'html_block') token.content = rewriteHtml(token.content, rewrite);

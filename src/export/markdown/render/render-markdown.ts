@@ -4,10 +4,10 @@ import type { Words } from '../site/words.ts';
 import { makeCallouts, makeTables, makeTasks, renderCode } from './blocks.ts';
 import { rewriteTokens } from './references.ts';
 
-/** What a page's text is rendered with: everything that its place in the site decides. */
+/** The parts of rendering that depend on the page's place in the site. */
 export interface PageContext {
   readonly words: Words;
-  /** The reference as the page is to have it; null: what refers becomes plain text. */
+  /** The rewritten reference; null turns the link into plain text. */
   rewrite(reference: string): string | null;
 }
 
@@ -20,7 +20,7 @@ export interface Heading {
 
 export interface RenderedText {
   readonly html: string;
-  /** For the list of what is on the page. */
+  /** For the page's table of contents. */
   readonly headings: readonly Heading[];
   /** Plain text of the first paragraph, or null. */
   readonly opening: string | null;
@@ -31,7 +31,7 @@ export interface MarkdownRenderer {
   renderInline(markdown: string, context: PageContext): string;
 }
 
-/** What `env` carries through markdown-it. */
+/** The `env` of markdown-it's rules. */
 interface Env extends PageContext {
   headings: Heading[];
   opening: string | null;

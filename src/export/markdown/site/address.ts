@@ -33,7 +33,7 @@ export function orderOfName(name: string): number {
   return number === undefined ? Number.POSITIVE_INFINITY : Number(number);
 }
 
-/** What a file or folder without a title is called: `01-quick-start.md` -> `Quick start`. */
+/** The title of a file or folder that has none: `01-quick-start.md` -> `Quick start`. */
 export function titleOfName(name: string): string {
   const stem = name.replace(EXTENSION, '');
   const words = stem.replace(NUMBERED, '').replace(/[-_]+/g, ' ').trim() || stem;

@@ -5,10 +5,10 @@ import { type Words, wordsOf } from './words.ts';
 export interface Language {
   /** As `languageTag` spells it. */
   readonly code: string;
-  /** What it calls itself: `Deutsch`. */
+  /** Its own name: `Deutsch`. */
   readonly name: string;
   readonly direction: 'ltr' | 'rtl';
-  /** Where its pages lie: `fr/`, or empty for the root. */
+  /** The folder of its pages: `fr/`, or empty for the root. */
   readonly folder: string;
   readonly words: Words;
   /** Its own written navigation, or null. */
@@ -64,7 +64,7 @@ export function languageOfPage(path: string, named: string | null, languages: re
   return language;
 }
 
-/** What a page is called in every language: its address without the language's folder, or without `.fr` at its end. */
+/** The key that a page shares with its translations: its address without the language's folder, or without `.fr` at its end. */
 export function translationKey(address: string, language: Language): string {
   if (language.folder !== '' && address.startsWith(language.folder)) return address.slice(language.folder.length);
   return address.endsWith(`.${language.code}`) ? address.slice(0, -language.code.length - 1) : address;

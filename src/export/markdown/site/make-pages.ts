@@ -1,37 +1,37 @@
 import type { Finding } from '../../../domain/job.ts';
+import type { FoundFile } from '../../sources/walk-folder.ts';
 import type { FrontMatter } from '../source/front-matter.ts';
-import type { SourceFile } from '../source/read-folder.ts';
 import { readPage } from '../source/read-page.ts';
 import { titleOfName } from './address.ts';
 import { type Language, languageOfPage, translationKey } from './languages.ts';
 import { addressOfStem, isNotFoundStem, isPageSource, type Page, stemOf } from './page.ts';
-import { namesOfPage, Targets } from './targets.ts';
+import { LinkTargets, namesOfPage } from './targets.ts';
 
 export interface PageSet {
   /** The pages of this export. */
   readonly pages: readonly Page[];
-  /** Every name of the pages that it leaves out: later ones than its version, and those that `paths` does not ask for. */
+  /** All names of the pages that it leaves out: pages of later versions, and pages not in `paths`. */
   readonly excludedNames: ReadonlySet<string>;
-  /** Sources of pages for what is not there, by the folder that they stand in (`fr/`, or empty). */
-  readonly notFound: ReadonlyMap<string, SourceFile>;
+  /** Sources of 404 pages, by their folder (`fr/`, or empty). */
+  readonly notFound: ReadonlyMap<string, FoundFile>;
 }
 
-export interface Selection {
+export interface PageSelection {
   readonly version: string | null;
   readonly paths: readonly string[] | null;
   find(finding: Finding): void;
 }
 
-/** Makes the pages of one export out of what the folder has. */
+/** Makes the pages of one export. */
 export function makePages(
   drafts: readonly Draft[],
   languages: readonly Language[],
-  selection: Selection,
+  selection: PageSelection,
   assets: ReadonlySet<string>,
 ): PageSet {
   const pages: Page[] = [];
   const later: Page[] = [];
-  const notFound = new Map<string, SourceFile>();
+  const notFound = new Map<string, FoundFile>();
   const byPath = new Map<string, Page>();
   for (const draft of drafts) {
     if (isNotFoundStem(draft.stem)) {
@@ -55,7 +55,7 @@ export function makePages(
   return { pages: chosen, excludedNames: new Set(excludedNames), notFound };
 }
 
-function report({ find }: Selection, page: string, detail: string): void {
+function report({ find }: PageSelection, page: string, detail: string): void {
   find({ kind: 'duplicate_path', page, detail });
 }
 
@@ -90,9 +90,9 @@ function isLater(since: string | null, version: string | null): boolean {
   return since !== null && version !== null && new Intl.Collator('en', { numeric: true }).compare(since, version) > 0;
 }
 
-function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, find }: Selection): readonly Page[] {
+function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, find }: PageSelection): readonly Page[] {
   if (paths === null) return pages;
-  const targets = new Targets(pages, new Set(), assets);
+  const targets = new LinkTargets(pages, new Set(), assets);
   const chosen = new Set<Page>();
   for (const path of paths) {
     const page = targets.page(path);
@@ -103,10 +103,10 @@ function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, fi
   return pages.filter((page) => chosen.has(page));
 }
 
-/** A page before it is known which pages the site has. */
+/** A page's source before its address is settled. */
 export interface Draft {
-  readonly source: SourceFile;
-  /** Where it stands in the site, without extension: `guides/start`, `guides/index`. */
+  readonly source: FoundFile;
+  /** Its path in the site without extension: `guides/start`, `guides/index`. */
   readonly stem: string;
   readonly matter: FrontMatter;
   readonly title: string;
@@ -116,9 +116,9 @@ export interface Draft {
 const TITLE_MARKUP =
   /!?\[([^\]]*)\]\([^)]*\)|<[^>]+>|(?<![\p{L}\p{N}\\])[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?![\p{L}\p{N}])|`/gu;
 
-/** Reads every page source's front matter and title. A page that is a draft is one no more. */
+/** Reads every page source's front matter and title. Drafts are left out. */
 export async function readDrafts(
-  files: readonly SourceFile[],
+  files: readonly FoundFile[],
   find: (finding: Finding) => void,
   signal: AbortSignal,
 ): Promise<readonly Draft[]> {

@@ -103,7 +103,7 @@ interface Folder {
   readonly folders: Map<string, Folder>;
 }
 
-/** What stands in one place of the navigation, with what its place follows from. */
+/** A node of the navigation with the facts that order it. */
 interface Entry {
   readonly order: number;
   readonly title: string;

@@ -1,8 +1,8 @@
-import type { SourceFile } from '../source/read-folder.ts';
+import type { FoundFile } from '../../sources/walk-folder.ts';
 
-/** One page of the site: what its Markdown file says of it, without its text. */
+/** A page of the site without its text. */
 export interface Page {
-  readonly source: SourceFile;
+  readonly source: FoundFile;
   /** Its HTML file: `guides/start.html`. */
   readonly path: string;
   /** Its Markdown twin: `guides/start.md`. */
@@ -11,7 +11,7 @@ export interface Page {
   readonly address: string;
   /** The language's code. */
   readonly language: string;
-  /** What it is called in every language: the address without what names the language. */
+  /** Shared by its translations: the address without the language. */
   readonly key: string;
   readonly title: string;
   readonly sidebarTitle: string;
@@ -19,7 +19,7 @@ export interface Page {
   readonly tags: readonly string[];
   readonly version: string | null;
   readonly order: number | null;
-  /** Whether this version of the documentation is the first that has it. */
+  /** True where this version of the documentation is the first that has it. */
   readonly isNew: boolean;
   /** Not in the navigation. */
   readonly isHidden: boolean;
@@ -38,7 +38,7 @@ export function isPageSource(path: string): boolean {
  * The path of a source without its extension. A `README` is its folder's index page, as it is where repositories are
  * shown, unless the folder has an index page of its own.
  *
- * @param hasPage whether there is a page source of that stem
+ * @param hasPage true where a page source has that stem
  */
 export function stemOf(path: string, hasPage: (stem: string) => boolean): string {
   const stem = path.replace(PAGE_SOURCE, '');
@@ -50,7 +50,7 @@ export function addressOfStem(stem: string): string {
   return stem.replace(/(^|\/)index$/, '$1');
 }
 
-/** Whether a page answers for what is not there. */
+/** True for 404 pages. */
 export function isNotFoundStem(stem: string): boolean {
   return /(?:^|\/)404$/.test(stem);
 }

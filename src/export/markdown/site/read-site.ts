@@ -1,5 +1,6 @@
 import type { ExportRequest, Finding } from '../../../domain/job.ts';
-import { readFolder, readSource, type SourceFile } from '../source/read-folder.ts';
+import type { FoundFile } from '../../sources/walk-folder.ts';
+import { readFolder, readSource } from '../source/read-folder.ts';
 import { decodeText, PAGE_BYTES_MAX } from '../source/read-page.ts';
 import { readSettings, SETTINGS_FILE, type SiteLink, type SiteSettings } from '../source/settings.ts';
 import type { Tone } from '../source/tone.ts';
@@ -7,7 +8,7 @@ import { findLanguages, type Language } from './languages.ts';
 import { makePages, type PageSet, readDrafts } from './make-pages.ts';
 import { type NavigationNode, navigationOf, pagesIn } from './navigation.ts';
 import { isPageSource, type Page } from './page.ts';
-import { Targets } from './targets.ts';
+import { LinkTargets } from './targets.ts';
 
 export interface SiteOptions extends ExportRequest {
   readonly dir: string;
@@ -23,17 +24,17 @@ export interface LanguageSite {
   readonly listed: readonly Page[];
   /** The pages that the navigation does not name. */
   readonly unlisted: readonly Page[];
-  /** Where a reader of the language begins. */
+  /** The language's first page. */
   readonly home: Page | null;
   /** Source of its page for what is not there, or null where the theme's is used. */
-  readonly notFound: SourceFile | null;
+  readonly notFound: FoundFile | null;
 }
 
 /** Everything of a site but the text of its pages. */
 export interface Site {
   readonly name: string;
   readonly description: string | null;
-  /** Where it is published, without a trailing slash: what canonical addresses begin with. */
+  /** Its public address without a trailing slash; canonical addresses begin with it. */
   readonly url: string;
   readonly version: string | null;
   readonly tone: Tone;
@@ -48,8 +49,8 @@ export interface Site {
   /** All pages, in the order of the languages and their readers. */
   readonly pages: readonly Page[];
   /** The files that are passed on as they are. */
-  readonly assets: readonly SourceFile[];
-  readonly targets: Targets;
+  readonly assets: readonly FoundFile[];
+  readonly targets: LinkTargets;
   /** The same page in every language that has it, itself among them. */
   translationsOf(page: Page): readonly Page[];
 }
@@ -76,7 +77,7 @@ export async function readSite(options: SiteOptions): Promise<Site> {
     named: drafts.flatMap(({ matter }) => matter.language ?? []),
   });
   const set = makePages(drafts, languages, options, assetPaths);
-  const targets = new Targets(set.pages, set.excludedNames, assetPaths);
+  const targets = new LinkTargets(set.pages, set.excludedNames, assetPaths);
   const sites = languages.map((language) => siteOfLanguage(language, languages, settings, set, targets, find));
   const root = set.pages.find(({ address }) => address === '') ?? sites[0]?.home ?? null;
   const rendered = new Set(set.pages.map(({ path }) => path));
@@ -102,7 +103,7 @@ export async function readSite(options: SiteOptions): Promise<Site> {
     // A language whose pages are all left out has nothing to switch to.
     languages: sites.filter(({ listed, unlisted }, index) => index === 0 || listed.length + unlisted.length > 0),
     pages: sites.flatMap(({ listed, unlisted }) => [...listed, ...unlisted]),
-    // Where a page is rendered to, the page goes before the file.
+    // A rendered page goes before a file of the same path.
     assets: assets.filter(({ path }) => !rendered.has(path)),
     targets,
     translationsOf: (page) => byKey.get(page.key) ?? [],
@@ -114,7 +115,7 @@ function standInUrl({ domain }: SiteOptions): string {
   return `https://${domain}.example`;
 }
 
-async function readSettingsText(files: readonly SourceFile[]): Promise<string | null> {
+async function readSettingsText(files: readonly FoundFile[]): Promise<string | null> {
   const source = files.find(({ path }) => path === SETTINGS_FILE);
   return source === undefined ? null : decodeText(await readSource(source, PAGE_BYTES_MAX)).text;
 }
@@ -130,7 +131,7 @@ function siteOfLanguage(
   languages: readonly Language[],
   settings: SiteSettings,
   set: PageSet,
-  targets: Targets,
+  targets: LinkTargets,
   find: (finding: Finding) => void,
 ): LanguageSite {
   const pages = set.pages.filter((page) => page.language === language.code);

@@ -2,8 +2,8 @@ import { posix } from 'node:path';
 import { decodePath } from './address.ts';
 import type { Page } from './page.ts';
 
-/** Where a reference of a page leads. */
-export type Target =
+/** The target of a page's reference. */
+export type LinkTarget =
   | { readonly kind: 'page'; readonly page: Page; readonly suffix: string }
   | { readonly kind: 'file'; readonly path: string; readonly suffix: string }
   /** A page that this export leaves out. */
@@ -16,14 +16,14 @@ const ELSEWHERE = /^(?:$|[#?]|\/\/|[a-z][a-z0-9+.-]*:)/i;
 /** Path, then query and fragment. */
 const PARTS = /^([^?#]*)(.*)$/s;
 
-/** What a source path can be called besides its own name: as the page's HTML file, and as readers write its address. */
+/** A page's names besides its source path: its HTML file, and its address as readers write it. */
 export function namesOfPage(page: Pick<Page, 'path' | 'twin' | 'address'>): readonly string[] {
   const index = page.path.replace(/\.html$/, '');
   return [page.path, page.twin, page.address, page.address.replace(/\/$/, ''), index];
 }
 
 /** Finds pages and files by the names that people write. */
-export class Targets {
+export class LinkTargets {
   readonly #pages = new Map<string, Page>();
   readonly #excluded: ReadonlySet<string>;
   readonly #files: ReadonlySet<string>;
@@ -35,7 +35,7 @@ export class Targets {
   constructor(pages: readonly Page[], excluded: ReadonlySet<string>, files: ReadonlySet<string>) {
     this.#excluded = excluded;
     this.#files = files;
-    // A file's own name goes before what another page may be called besides.
+    // A file's own name goes before other names of another page.
     for (const page of pages) this.#pages.set(page.source.path, page);
     for (const page of pages) {
       for (const name of namesOfPage(page)) if (!this.#pages.has(name)) this.#pages.set(name, page);
@@ -50,7 +50,7 @@ export class Targets {
   }
 
   /** @param from path of the source that refers. @param href as written, entities decoded */
-  resolve(from: string, href: string): Target {
+  resolve(from: string, href: string): LinkTarget {
     if (ELSEWHERE.test(href)) return { kind: 'elsewhere' };
     const [, written = '', suffix = ''] = PARTS.exec(href) ?? [];
     const path = posix.join(written.startsWith('/') ? '.' : posix.dirname(from), decodePath(written));

@@ -1,4 +1,4 @@
-/** What the theme itself says to readers. */
+/** The theme's own texts. */
 export interface Words {
   readonly skip: string;
   readonly navigation: string;

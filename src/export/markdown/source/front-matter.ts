@@ -2,7 +2,7 @@ import { parse, YAMLParseError } from 'yaml';
 import { DocshelfError } from '../../../domain/errors.ts';
 import { languageTag } from './settings-reader.ts';
 
-/** What a page says of itself before its text. Keys that nobody here knows are let be. */
+/** The fields of a page's front matter. Unknown keys are ignored. */
 export interface FrontMatter {
   readonly title: string | null;
   readonly sidebarTitle: string | null;
@@ -19,7 +19,7 @@ export interface FrontMatter {
   readonly isNoindex: boolean;
 }
 
-export interface MarkdownSource {
+export interface MarkdownText {
   readonly matter: FrontMatter;
   /** The Markdown below the front matter. */
   readonly body: string;
@@ -34,11 +34,11 @@ const FALSE_WORDS = /^(?:false|no|off|)$/i;
 /**
  * Parts a page into its front matter and its text. A page without a closing `---` has none.
  *
- * @param path what errors call the page
+ * @param path the page's name in errors
  * @param text as `decodeText` gives it
  * @throws DocshelfError `bad_source`, naming file and line
  */
-export function readFrontMatter(path: string, text: string): MarkdownSource {
+export function readFrontMatter(path: string, text: string): MarkdownText {
   const fenced = FENCED.exec(text);
   const yaml = fenced?.[1] ?? '';
   if (yaml.length > MATTER_LENGTH_MAX) throw fault(path, 1, `it is longer than ${MATTER_LENGTH_MAX} characters`);

@@ -5,11 +5,8 @@ import { ARCHIVE_LIMITS } from '../../../domain/limits.ts';
 import { badSource } from '../../../domain/site-source.ts';
 import { type FoundFile, walkFolder } from '../../sources/walk-folder.ts';
 
-/** One file of the source folder: its path in the site in NFC, and where its bytes are. */
-export type SourceFile = FoundFile;
-
 const NEXT = 'Set the path of the source to the folder of Markdown files, readable for docshelf.';
-/** What a package manager puts beside the pages of a documentation with tools of its own. */
+/** Packages beside beside the pages of a documentation with tools of its own. */
 const PACKAGES = /(?:^|\/)node_modules(?:\/|$)/;
 
 /**
@@ -21,7 +18,7 @@ export async function readFolder(
   dir: string,
   find: (finding: Finding) => void,
   signal: AbortSignal,
-): Promise<readonly SourceFile[]> {
+): Promise<readonly FoundFile[]> {
   const info = await stat(dir).catch((error: unknown) => {
     const isMissing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
     throw badSource(dir, isMissing ? 'it is not there' : `it cannot be read (${errnoOf(error)})`, NEXT, error);
@@ -40,7 +37,7 @@ export async function readFolder(
  *
  * @throws DocshelfError `bad_source` where it cannot be read or is larger than `bytesMax`
  */
-export async function readSource({ path, file }: SourceFile, bytesMax: number): Promise<Uint8Array> {
+export async function readSource({ path, file }: FoundFile, bytesMax: number): Promise<Uint8Array> {
   try {
     // The listing resolved every link; one that stands there now was put there since.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);

@@ -1,6 +1,7 @@
 import type { Finding } from '../../../domain/job.ts';
+import type { FoundFile } from '../../sources/walk-folder.ts';
 import { type FrontMatter, readFrontMatter } from './front-matter.ts';
-import { readSource, type SourceFile } from './read-folder.ts';
+import { readSource } from './read-folder.ts';
 
 /** A page as its file has it. */
 export interface PageText {
@@ -15,7 +16,7 @@ export interface PageText {
 export const PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 /** @throws DocshelfError `bad_source` */
-export async function readPage(source: SourceFile, find: (finding: Finding) => void): Promise<PageText> {
+export async function readPage(source: FoundFile, find: (finding: Finding) => void): Promise<PageText> {
   const { text, isUnicode } = decodeText(await readSource(source, PAGE_BYTES_MAX));
   if (!isUnicode) find({ kind: 'not_utf8', page: source.path, detail: 'it is no UTF-8, and was read as Windows-1252' });
   const { matter, body } = readFrontMatter(source.path, text);
@@ -54,7 +55,7 @@ export interface TitledBody {
 
 /** UTF-16 code units. A longer first line is a text, and patterns are spared it. */
 const HEADING_LENGTH_MAX = 1_000;
-/** What begins a block that is no paragraph, and so no setext heading (CommonMark, section 4.3). */
+/** First characters of blocks other than paragraphs, which are no setext headings (CommonMark, section 4.3). */
 const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
 
 /** Finds CommonMark's ATX and setext headings (sections 4.2 and 4.3), of one line. */

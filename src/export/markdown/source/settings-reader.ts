@@ -2,7 +2,7 @@ import { DocshelfError } from '../../../domain/errors.ts';
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 
-/** Reads one object of `docs.json`, and says of a value of the wrong kind where it stands. A null counts as left out. */
+/** One object of `docs.json`. Errors name the place of a value of the wrong kind; null counts as left out. */
 export class SettingsReader {
   readonly #values: Readonly<Record<string, Json>>;
   /** `navigation[2].pages[0].`, or empty for the whole file. */

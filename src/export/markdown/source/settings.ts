@@ -17,11 +17,11 @@ export interface SiteLink {
   readonly href: string;
 }
 
-/** What `docs.json` says; every part may be left out. Files are named as the folder has them. */
+/** The settings of `docs.json`, all optional. Files are named as in the folder. */
 export interface SiteSettings {
   readonly name: string | null;
   readonly description: string | null;
-  /** Where the site is published, without a trailing slash. */
+  /** The site's public address, without a trailing slash. */
   readonly url: string | null;
   readonly logo: { readonly light: string; readonly dark: string } | null;
   readonly favicon: string | null;
@@ -55,8 +55,8 @@ const KEYS = [
 ];
 
 /**
- * Reads `docs.json`. What `versions` says of the version takes the place of what stands beside it. A key that is not known is
- * reported and let be, since other programs read files of this name too.
+ * Reads `docs.json`. The entry of the version in `versions` overrules the keys beside it. An unknown key is
+ * reported and ignored: other programs read files of this name too.
  *
  * @param text null where the folder has no such file
  * @throws DocshelfError `bad_source`, naming the key

@@ -1,4 +1,4 @@
-/** What gives a site its colour: all lightness is the theme's, so that text stays readable in every tone. */
+/** A site's colour. Lightness is the theme's, so that text stays readable in every tone. */
 export interface Tone {
   /** Degrees of OKLCH. */
   readonly hue: number;
