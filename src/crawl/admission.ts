@@ -63,18 +63,18 @@ function countUp(counts: Map<string, number>, key: string): number {
   return count;
 }
 
-/** What is named by whom, and how far from the start. */
+/** How an address came to be named: by whom, as what, and how far from the start. */
 export interface Naming {
   readonly askedAs: AskedAs;
   readonly referrer: string;
   readonly depth: number;
   readonly redirects?: number;
   readonly isOptional?: boolean;
-  /** What is said beside the address; see `Entry`. */
+  /** Request headers; see `Entry`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the crawl has by now. */
+/** The size of the crawl so far. */
 export interface CrawlSize {
   readonly entries: number;
   readonly pages: number;
@@ -86,7 +86,7 @@ export interface AdmissionOptions {
   readonly archiveLimits: ArchiveLimits;
   readonly scope: Scope;
   readonly findings: CrawlFindings;
-  /** Whether links to pages are followed: not where the request names its pages. */
+  /** False where the request names its pages: then links to pages are not followed. */
   readonly followsLinks: boolean;
 }
 
@@ -120,7 +120,7 @@ export class Admission {
     return why === null;
   }
 
-  /** What holds against one more page; null where nothing does. */
+  /** The reason against one more page; null where there is none. */
   reasonAgainstPage({ pages }: CrawlSize): string | null {
     const { pagesMax } = this.#options.settings.limits;
     return pages < pagesMax ? null : `the export has ${pagesMax} pages, which is its limit`;

@@ -6,7 +6,7 @@ const WAITING_MAX = 5_000;
 const TOLD_MAX = 100_000;
 
 /**
- * What a crawl finds wrong or leaves out, each address once. Findings name pages by their files, which have no names until
+ * Findings of a crawl, each address once. They name pages by their files, which have no names until
  * the crawl is over.
  */
 export class CrawlFindings {

@@ -25,7 +25,7 @@ export interface CrawlSourceOptions {
   readonly settings: CrawlSettings;
   /** Full host names of the site, in lower case. */
   readonly hosts: readonly string[];
-  /** What a bundle may hold. */
+  /** Bounds of a bundle. */
   readonly limits: ArchiveLimits;
   readonly browser: BrowserSettings;
   readonly network: CrawlNetwork;
@@ -153,7 +153,7 @@ export class CrawlSource implements SiteSource {
   }
 }
 
-/** What the site shows for an address that it cannot have; null where it says that it has it, or shows no page. */
+/** The site's page for an address that it cannot have; null where it answers otherwise, or with no page. */
 async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | null> {
   const url = `${scope.origin}${scope.prefix}docshelf-looks-for-the-404-page`;
   const entry = await crawl.visit(url, { askedAs: 'not_found', referrer: '', depth: 0, isOptional: true });

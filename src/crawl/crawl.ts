@@ -22,20 +22,21 @@ export interface CrawlOptions {
   readonly store: FileStore;
   readonly threads: PageThreads;
   readonly findings: CrawlFindings;
-  /** Whether links to pages are followed: not where the request names its pages. */
+  /** False where the request names its pages: then links to pages are not followed. */
   readonly followsLinks: boolean;
   readonly onProgress: (done: number, known: number) => void;
 }
 
-/** Opens a page as a reader does, once it is kept. */
+/** Opens a stored page in the browser. */
 export type RenderPage = (entry: ContentEntry) => Promise<void>;
 
-/** Other hosts give what pages load, and are asked as a browser does. */
+/** Requests to another host at a time, as a browser has. */
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** Answers that are looked through: a few for each thread, and few enough to lose when the process is killed. */
+/** Answers that are read: a few for each thread, and few enough to lose when the process is killed. */
 const RESTING_MAX = 16;
-/** Goes from address to address, and keeps what each of them answers. */
+
+/** Goes from address to address, and keeps their answers. */
 export class Crawl {
   /** By canonical address. */
   readonly entries = new Map<string, Entry>();
@@ -43,7 +44,7 @@ export class Crawl {
   readonly #queue: FetchQueue<Entry>;
   readonly #admission: Admission;
   readonly #pages: PageStore;
-  /** Those who wait for an address. */
+  /** Waiters by address. */
   readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
   #render: RenderPage | null = null;
   #done = 0;
@@ -104,7 +105,7 @@ export class Crawl {
     if (entry !== null) this.#queue.add(new URL(url).host, entry);
   }
 
-  /** Asks for one address at once, whatever it is. */
+  /** Asks for one address at once, past queue and rules. */
   async visit(url: string, naming: Naming): Promise<Entry> {
     const known = this.entries.get(url);
     if (known !== undefined) return known;
@@ -115,7 +116,7 @@ export class Crawl {
     return entry;
   }
 
-  /** What an address answers, asked for before all that nobody waits for; null where it is not taken on. */
+  /** The answer of an address, asked for before all that nobody waits for; null where it is not taken on. */
   async ask(url: string, naming: Naming): Promise<Entry | null> {
     const entry = this.entries.get(url) ?? this.#admit(url, naming);
     if (entry === null || entry.state === 'done') return entry;
@@ -126,7 +127,7 @@ export class Crawl {
     return entry;
   }
 
-  /** Takes what its scripts have made of a page in place of what came. @param html in UTF-8 */
+  /** Replaces a page by its settled document. @param html in UTF-8 */
   async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
     await this.#pages.settle(entry, html);
   }
@@ -140,7 +141,7 @@ export class Crawl {
     this.#queue.end(reason);
   }
 
-  /** What a page has loaded turns out to be a page of its own. */
+  /** A file that a page has loaded turns out to be a page of its own. */
   #promote(entry: Entry, naming: Naming): void {
     if (!this.#admission.admits(entry.url, naming, this.#pages.size)) return;
     entry.askedAs = naming.askedAs;
@@ -157,11 +158,11 @@ export class Crawl {
   /** Asks for an address; `rest` keeps what it answered. */
   async #work(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
-    // Somebody could not wait for its turn.
+    // Asked for already, ahead of its turn.
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
     entry.state = 'asked';
     const isLink = entry.askedAs === 'link';
-    // What waited while the limit was reached.
+    // The limit may have been reached while it waited.
     const full = isLink ? this.#admission.reasonAgainstPage(this.#pages.size) : null;
     if (full !== null) {
       this.#admission.leaveOut(entry.url, entry, full);

@@ -15,15 +15,15 @@ export interface Entry {
   readonly redirects: number;
   /** Nobody misses it where it is not there. */
   readonly isOptional: boolean;
-  /** What the page that asked for it said besides, by lower-case names; null where nothing is said. */
+  /** Request headers of the page that asked for it, names in lower case; null where it sent none. */
   readonly headers: Readonly<Record<string, string>> | null;
   state: 'waiting' | 'asked' | 'done';
-  /** Whether its links are followed: not where it says otherwise. */
+  /** False where the page forbids to follow its links. */
   isFollowed: boolean;
   fetched: FetchedUrl | null;
   /** A page came where a file was asked for, as sites answer whose every address is one page's: it was not kept. */
   isPageInstead: boolean;
-  /** What its scripts have made of the page, where that is written in place of what came. */
+  /** The page as its scripts have made it, where that is written in place of what came. */
   settled: FetchedContent | null;
   /** Media type of its content, as it is exported; empty where it is not known. */
   type: string;
@@ -42,7 +42,7 @@ export function hasContent(entry: Entry): entry is ContentEntry {
   return entry.fetched?.status === 200 && entry.fetched.content !== null;
 }
 
-/** What is written of it, before its references are. */
+/** Its content as it is written, but for its references. */
 export function contentOf({ settled, fetched }: ContentEntry): FetchedContent {
   return settled ?? fetched.content;
 }

@@ -48,7 +48,7 @@ async function unpacked(bytes: Buffer): Promise<Buffer> {
   return promisify(gunzip)(bytes, { maxOutputLength: SITEMAP_BYTES_MAX }).catch(() => Buffer.alloc(0));
 }
 
-/** What a sitemap names (sitemaps.org): pages, or further sitemaps. */
+/** The addresses in a sitemap (sitemaps.org): pages, or further sitemaps. */
 export interface Sitemap {
   readonly pages: readonly string[];
   readonly sitemaps: readonly string[];
@@ -59,7 +59,7 @@ export const SITEMAP_BYTES_MAX = 50 * 1024 ** 2;
 const ADDRESSES_MAX = 50_000;
 const NAME = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
 
-/** Whether an address is one that sitemaps have. */
+/** True for paths that sitemaps commonly have. */
 export function isSitemapPath(pathname: string): boolean {
   return NAME.test(pathname);
 }

@@ -109,7 +109,7 @@ function querySuffix(query: string): string {
   return PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;
 }
 
-/** What a file system that folds case and Unicode forms makes of a path. */
+/** A path as a file system compares it that folds case and Unicode forms. */
 function fold(path: string): string {
   return path.normalize('NFC').toUpperCase().toLowerCase();
 }
@@ -136,11 +136,11 @@ const DEPTH_MAX = 48;
 /** Takes in what is nested too deep or named too long. */
 const LONG_FOLDER = '_long/';
 
-/** What Windows refuses in names, slashes that were percent-encoded, and control characters. */
+/** Characters that Windows refuses in names, slashes that were percent-encoded, and control characters. */
 const REFUSED = /[\u0000-\u001f\u007f-\u009f<>:"|?*\\/]/g;
 /** Devices of Windows, with whatever extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
-/** What an importer takes for a launcher beside the site (contract, section 3). */
+/** Names that an importer takes for a launcher beside the site (contract, section 3). */
 const LAUNCHER = /^start docs/i;
 const OWN = OWN_FOLDER.replace('/', '');
 

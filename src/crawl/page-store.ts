@@ -19,7 +19,7 @@ export interface PageStoreOptions {
   readonly threads: PageThreads;
   readonly findings: CrawlFindings;
   readonly admission: Admission;
-  /** Whether links to pages are followed: not where the request names its pages. */
+  /** False where the request names its pages: then links to pages are not followed. */
   readonly followsLinks: boolean;
   /** Addresses that the crawl has taken on. */
   readonly entries: { readonly size: number };
@@ -28,7 +28,7 @@ export interface PageStoreOptions {
 
 const REDIRECTS_MAX = 10;
 
-/** Keeps what addresses answer, and names what that leads to. */
+/** Stores answers, and names the addresses that they lead to. */
 export class PageStore {
   /** Addresses that some page names a digest of. */
   readonly withDigest = new Set<string>();
@@ -44,7 +44,6 @@ export class PageStore {
     return { entries: this.#options.entries.size, pages: this.#pages, bytes: this.#bytes };
   }
 
-  /** Keeps what an address answered, and names what it leads to. */
   async take(entry: Entry, answered: FetchedUrl, bytes: Uint8Array | null): Promise<void> {
     const { journal, findings, admission } = this.#options;
     const type = typeOfAnswer(answered, entry.askedAs);
@@ -63,7 +62,7 @@ export class PageStore {
       admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
       return;
     }
-    // What a script loads ahead of its reader is not what was asked for.
+    // Pages that a script loads ahead of its reader are not among those of the request.
     if (entry.askedAs === 'browser' && isPageType(type) && !this.#options.followsLinks) return;
     if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
       entry.isPageInstead = true;
@@ -74,7 +73,7 @@ export class PageStore {
     await this.#keep(entry, answered, bytes);
   }
 
-  /** Takes what its scripts have made of a page in place of what came. @param html in UTF-8 */
+  /** Replaces a page by its settled document. @param html in UTF-8 */
   async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
     const read = await this.#options.threads.read({ url: entry.url, type: 'html', charset: 'utf-8', content: html });
     entry.settled = read.content;
@@ -88,7 +87,7 @@ export class PageStore {
     entry.type = typeOfAnswer(answered, entry.askedAs);
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
-    // What was too large for memory is kept as it is, and so is what lists others, which is read from the store.
+    // A body that was too large for memory is kept as it is. Sitemaps and feeds are read from the store.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= this.#options.settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;
@@ -155,7 +154,7 @@ export class PageStore {
   }
 }
 
-/** Said of an address that cannot be: not all sites do. */
+/** The status of an address that cannot be: not all sites answer with it. */
 function isMissing({ status }: FetchedUrl): boolean {
   return status === 404 || status === 410;
 }

@@ -5,7 +5,7 @@ interface Rule {
   readonly isAllowed: boolean;
   /** As written: its length decides which rule is the most specific. */
   readonly path: string;
-  /** What stands between its asterisks. */
+  /** The texts between its asterisks. */
   readonly parts: readonly string[];
   /** It ends with `$`: the last part is the end of the address. */
   readonly isWhole: boolean;
@@ -13,7 +13,10 @@ interface Rule {
 
 const OWN_AGENT = 'docshelf';
 
-/** What a robots.txt says to us (RFC 9309). */
+/**
+ * The rules of a robots.txt for docshelf (RFC 9309). Our own, since robots-parser 3.0.1 takes `/%7Eme` and `/~me` for two paths,
+ * which section 2.2.2 does not.
+ */
 export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
@@ -51,7 +54,7 @@ export class Robots {
     return new Robots(rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [], sitemaps);
   }
 
-  /** Whether an own address may be asked: the longest rule that fits decides, and of equal ones the one that allows. */
+  /** True for own addresses that may be asked: the longest rule that fits decides, and of equal ones the one that allows. */
   allows({ pathname, search }: URL): boolean {
     const path = normalized(pathname + search);
     let decisive: Rule | null = null;
@@ -94,7 +97,7 @@ function normalized(path: string): string {
 
 const NO_FOLLOW = /(?:^|[\s,])(?:nofollow|none)(?:$|[\s,])/i;
 
-/** Whether what robots are told forbids to follow links: the value of an `X-Robots-Tag` or of a meta. */
+/** True where an `X-Robots-Tag` or a robots meta of this value forbids to follow links. */
 export function saysNoFollow(directives: string): boolean {
   return NO_FOLLOW.test(directives);
 }

@@ -1,4 +1,4 @@
-/** What a site is: plain data, so that a thread can have it. */
+/** A site's addresses. Plain data: it crosses a thread. */
 export interface ScopeSettings {
   /** Of the start page, after redirects. */
   readonly origin: string;
@@ -56,7 +56,7 @@ export class Scope {
     return port === '' && (this.#hosts.has(hostname) || (this.#hasDefaultPort && hostname === this.#hostname));
   }
 
-  /** Whether an own address is below the folder that is exported. */
+  /** True for own addresses below the folder that is exported. */
   holdsPage({ pathname }: URL): boolean {
     return pathname.startsWith(this.prefix) || `${pathname}/` === this.prefix;
   }

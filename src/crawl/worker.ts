@@ -3,10 +3,10 @@ import { FileStore } from '../files/file-store.ts';
 import { HandedOver, serve } from '../threads/index.ts';
 import type { FetchedContent } from './ask/fetched-url.ts';
 import { ContentPacks } from './kept/content-packs.ts';
-import { FoundStore, PageContent } from './pages/page-content.ts';
+import { FoundStore, PageContents } from './pages/page-content.ts';
 import type { PageThreadData, PublishedOrder, ReadOrder, SiteNames, WriteOrder } from './pages/page-work.ts';
 import { PageReading, publishedHost } from './pages/read-page.ts';
-import { Targets } from './pages/reference-target.ts';
+import { LinkTargets } from './pages/reference-target.ts';
 import { PageWriting } from './pages/write-page.ts';
 import { Scope, type ScopeSettings } from './scope.ts';
 
@@ -14,7 +14,7 @@ import { Scope, type ScopeSettings } from './scope.ts';
 
 const { filesDir, foundDir, packFolders, attempt, thread, givesPages } = workerData as PageThreadData;
 const packs = new ContentPacks(packFolders, `${attempt}-${thread}.pack`);
-const contents = new PageContent(new FileStore(filesDir), packs, givesPages);
+const contents = new PageContents(new FileStore(filesDir), packs, givesPages);
 const found = new FoundStore(foundDir, thread);
 
 interface Work {
@@ -37,7 +37,7 @@ const handlers = {
   publishedHost: ({ url, content }: PublishedOrder) => publishedHost(url, bytesOf(content)),
   useScope: (settings: ScopeSettings) => {
     const scope = new Scope(settings);
-    const targets = new Targets(scope);
+    const targets = new LinkTargets(scope);
     const reading = new PageReading(contents, found, scope, targets);
     state.work = { reading, writing: new PageWriting(contents, found, scope, targets) };
   },

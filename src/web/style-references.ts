@@ -1,5 +1,5 @@
 import type { Reference } from './references.ts';
-import { findReferences, type SourceFile, textOf } from './rewrite/find-references.ts';
+import { findReferences, type ReferringFile, textOf } from './rewrite/find-references.ts';
 import { mayHoldUrls } from './rewrite/read-css.ts';
 import { referencesOf } from './rewrite/reference.ts';
 import { CSS } from './rewrite/write.ts';
@@ -11,7 +11,7 @@ const NAMES_NO_FILE = /^(?:$|#|data:)/i;
  * Addresses that styles load: of a style sheet, or of a page's `style` elements and attributes and of what has the syntax
  * of styles in SVG. In the order of the file; as written, escapes decoded.
  */
-export function styleReferences(file: SourceFile): Reference[] {
+export function styleReferences(file: ReferringFile): Reference[] {
   const text = textOf(file);
   if (!mayHoldUrls(text.units)) return [];
   const references: Reference[] = [];

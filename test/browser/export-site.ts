@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ChromiumSettings } from '../../src/crawl/browser/chromium-browser.ts';
 import { ChromiumRenderer } from '../../src/crawl/browser/chromium-renderer.ts';
 import type { FetchedAnswer } from '../../src/crawl/fetch/guarded-answer.ts';
-import type { AnswerRequest, PageRequest, RenderedPage, RenderSession } from '../../src/crawl/render/rendered-page.ts';
+import type { AnswerRequest, BrowserPage, PageRequest, RenderSession } from '../../src/crawl/render/rendered-page.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { hasChromium } from './reader.ts';
 
@@ -118,7 +118,7 @@ export class Browsers {
   }
 }
 
-export async function renderPath(session: RenderSession, path: string, withScreenshot = false): Promise<RenderedPage> {
+export async function renderPath(session: RenderSession, path: string, withScreenshot = false): Promise<BrowserPage> {
   return session.render(ORIGIN + path, { signal: AbortSignal.timeout(60_000), withScreenshot });
 }
 

@@ -3,7 +3,7 @@ import { type FoundKind, type SourceType, sourceTypeOf } from '../../web/rewrite
 import { type FetchedUrl, mediaTypeOf } from './fetched-url.ts';
 
 /**
- * What an address is asked for as: by a reference, by a page that is rendered, as a file that sites have by themselves, as one
+ * The reason why an address is asked for: by a reference, by a page that is rendered, as a file that sites have by themselves, as one
  * that lists addresses, or to see what is said of an address that cannot be.
  */
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
@@ -21,7 +21,7 @@ const TYPE_BY_KIND: Partial<Record<AskedAs, string>> = {
   manifest: 'application/manifest+json',
 };
 
-/** Whether it is asked for as a page of its own, or in a frame: not as a part of one. */
+/** True for what is asked for as a page of its own, or in a frame: not as a part of one. */
 export function namesPage(askedAs: AskedAs): boolean {
   return askedAs === 'link' || askedAs === 'frame';
 }
@@ -49,7 +49,7 @@ export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType |
 }
 
 /**
- * Whether a page is the answer to something that can be none: what a server says in place of a missing script or picture.
+ * True where a page is the answer to something that can be none: so some servers answer for a missing script or picture.
  * Kept, it would be a page that the site does not have.
  */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {

@@ -2,7 +2,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { charsetOfType } from '../../web/index.ts';
 import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 
-/** What an address answered, as the journal and the record of a crawl keep it. */
+/** The answer of an address, as the journal and the record of a crawl keep it. */
 export interface FetchedUrl {
   /** In its canonical form. */
   readonly url: string;
@@ -48,7 +48,7 @@ export function charsetOf({ contentType }: Pick<FetchedUrl, 'contentType'>): str
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
 /**
- * What a crawl has kept of an address, as a browser is answered: its pages are rendered from what is exported, and nothing
+ * An answer that a crawl has kept, as the browser is given it: its pages are rendered from what is exported, and nothing
  * is fetched twice. Of the headers only what was kept comes: no cookie is set, and no policy holds.
  *
  * @param read gives the bytes of content that the crawl keeps (`KeptContent`)

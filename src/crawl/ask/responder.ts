@@ -15,7 +15,7 @@ import { saysNoFollow } from '../robots.ts';
 import { isPageType } from './answer-type.ts';
 import type { FetchedUrl } from './fetched-url.ts';
 
-/** What became of an address. */
+/** The outcome of asking for an address. */
 export type Answer =
   /** Its content, if it has one, is stored, or is in `bytes` and still to be. */
   | { readonly kind: 'fetched'; readonly fetched: FetchedUrl; readonly bytes: Uint8Array | null }
@@ -26,7 +26,7 @@ export interface ResponderOptions {
   readonly store: FileStore;
   readonly kept: KeptContent;
   readonly journal: CrawlJournal;
-  /** What the last crawl was answered. */
+  /** Answers of the last crawl. */
   readonly record: ReadonlyMap<string, FetchedUrl>;
   readonly limits: CrawlLimits;
   readonly archiveLimits: ArchiveLimits;
@@ -89,7 +89,7 @@ export class Responder {
     return this.#ask(url, headers, last !== undefined && (await this.#isKept(last)) ? last : null);
   }
 
-  /** Whether a host has stopped responder. */
+  /** True once a host has stopped answering. */
   isGivenUp(host: string): boolean {
     return (this.#faultsByHost.get(host) ?? 0) >= HOST_FAULTS_MAX;
   }
@@ -137,7 +137,7 @@ export class Responder {
   async #take(url: string, answer: FetchedAnswer, last: FetchedUrl | null): Promise<Answer> {
     const { body } = answer;
     const refresh = refreshTarget(answer, url);
-    // Whom a header leads on, a redirect does too.
+    // A `Refresh` header redirects as a status does.
     const status = refresh === null ? answer.status : 302;
     if (status === 304 && last !== null) return { kind: 'fetched', fetched: last, bytes: null };
     const fetched: FetchedUrl = {
@@ -170,7 +170,7 @@ export class Responder {
     return { bytesMax, memoryBytesMax };
   }
 
-  /** Whether what an answer names is still there. */
+  /** True where the content of an answer is still there. */
   async #isKept({ content }: FetchedUrl): Promise<boolean> {
     return content === null || (await this.#options.kept.has(content));
   }

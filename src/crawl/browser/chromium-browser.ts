@@ -100,7 +100,7 @@ export class ChromiumBrowser {
     await new ChromiumRequests(cdp, answer, this.#ownersOf, this.#closing.signal).start();
   }
 
-  /** What belongs to no tab, such as a shared worker, belongs to all of them. */
+  /** Requests of no tab, such as a shared worker's, belong to all tabs. */
   readonly #ownersOf: OwnersOf = (frameId) => {
     const tabs = [...this.#tabs];
     const own = tabs.find((tab) => tab.hasFrame(frameId));

@@ -1,5 +1,5 @@
 /**
- * What runs inside of a page, in a world of its own, where nothing that the page's scripts have changed is seen. Each function
+ * Functions that run inside of a page, in a world of its own, where nothing that the page's scripts have changed is seen. Each function
  * crosses as its text: it names nothing outside of itself.
  */
 

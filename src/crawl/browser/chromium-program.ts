@@ -50,7 +50,7 @@ function missing(thing: string, state: string, next: string): DocshelfError {
 }
 
 /**
- * What the browser is started with, besides the flags that playwright-core gives it. All requests of pages are answered by us before
+ * Flags of the browser, besides those that playwright-core gives it. All requests of pages are answered by us before
  * they come to the browser's network, and that leads nowhere: what is never intercepted (WebSockets, preconnects, WebRTC, the
  * browser's own errands) finds no name, no proxy and no socket.
  */
@@ -82,7 +82,7 @@ export const CHROMIUM_FLAGS = [
 /** Playwright lets pages open windows; a browser that nobody clicks in has no reason to. */
 export const UNWANTED_FLAGS = ['--disable-popup-blocking'];
 
-/** What a page may fill: a heavy page of documentation takes 300 MiB. */
+/** Memory of one page: a heavy page of documentation takes 300 MiB. */
 const RENDERER_BYTES_MAX = 1024 ** 3;
 /** A script was seen to fill 600 MiB in a second. */
 const LOOK_EVERY_MS = 500;

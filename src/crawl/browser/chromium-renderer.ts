@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { AnswerRequest, RenderedPage, RenderOptions, RenderSession } from '../render/rendered-page.ts';
+import type { AnswerRequest, BrowserPage, RenderOptions, RenderSession } from '../render/rendered-page.ts';
 import { ChromiumBrowser, type ChromiumSettings } from './chromium-browser.ts';
 import type { ChromiumTab } from './chromium-tab.ts';
 
@@ -51,7 +51,7 @@ class ChromiumSession implements RenderSession {
     await this.#living();
   }
 
-  async render(url: string, options: RenderOptions): Promise<RenderedPage> {
+  async render(url: string, options: RenderOptions): Promise<BrowserPage> {
     if (this.#running === this.tabs) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running += 1;
     try {
@@ -70,7 +70,7 @@ class ChromiumSession implements RenderSession {
     await browser?.close();
   }
 
-  async #attempt(url: string, options: RenderOptions): Promise<RenderedPage> {
+  async #attempt(url: string, options: RenderOptions): Promise<BrowserPage> {
     options.signal.throwIfAborted();
     const browser = await this.#living();
     const tab = await this.#takeTab(browser);
@@ -123,7 +123,7 @@ class ChromiumSession implements RenderSession {
   }
 }
 
-function crashed(url: string): RenderedPage {
+function crashed(url: string): BrowserPage {
   const nothing = { dom: null, answered: [], failures: [], consoleErrors: [], screenshot: null };
   return { url, state: 'crashed', reason: 'the browser is gone', ...nothing };
 }

@@ -6,7 +6,7 @@ import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import type { AnswerRequest, PageRequest } from '../render/rendered-page.ts';
 import type { Visit } from './chromium-visit.ts';
 
-/** What the browser says of a request that waits for its answer (DevTools protocol, Fetch.requestPaused). */
+/** A request that waits for its answer (DevTools protocol, Fetch.requestPaused). */
 interface PausedRequest {
   readonly requestId: string;
   readonly frameId: string;
@@ -28,7 +28,7 @@ const KEPT_BYTES_MAX = 32 * 1024 ** 2;
 /** Bytes that are handed to the browser, which takes them as one message. */
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/** What the browser does with an answer depends on these. Lengths and codings are of bytes that it never sees. */
+/** Headers that the browser acts upon. Lengths and codings are of bytes that it never sees. */
 const HEADERS = [
   'content-type',
   'location',

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
-import type { PageState, RenderedPage, RenderOptions, SettledDom } from '../render/rendered-page.ts';
+import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../render/rendered-page.ts';
 import { scrollToEnd, snapshot, tick, untilUnchanged } from './chromium-page-scripts.ts';
 import { Visit } from './chromium-visit.ts';
 
@@ -9,11 +9,11 @@ const SCREENS_MAX = 100;
 const BOUNDS = { htmlCharactersMax: 16 * 1024 ** 2, textCharactersMax: 2 * 1024 ** 2, linksMax: 20_000 };
 /** Nothing asked for and nothing changed for so long: the page has settled. */
 const QUIET_MS = 200;
-/** What a page does more often than this it has done by then, however busy the machine is. */
+/** Time of its own that a page is given once it is quiet: what it repeats more often than this it has done by then. */
 const OWN_TIME_MS = 50;
 /** A page with a clock changes for ever. */
 const CHANGING_MS_MAX = 1_000;
-/** What a page may open in the way of dialogs before it is given up. */
+/** Dialogs that a page may open before it is given up. */
 const DIALOGS_MAX = 20;
 /** Pages after which a tab has gathered enough of what they left in memory. */
 const PAGES_MAX = 150;
@@ -92,13 +92,13 @@ export class ChromiumTab {
     return frameId === this.#mainFrameId || this.#frameIds.has(frameId);
   }
 
-  /** Whether no further page is to be rendered in it. */
+  /** True once no further page is to be rendered in it. */
   get isSpent(): boolean {
     return this.#hasEnded || this.#pages >= PAGES_MAX;
   }
 
   /** Renders a page; its tab is spent where it hung or crashed. @throws the signal's reason when it is aborted */
-  async render(url: string, { signal, withScreenshot = false }: RenderOptions): Promise<RenderedPage> {
+  async render(url: string, { signal, withScreenshot = false }: RenderOptions): Promise<BrowserPage> {
     this.#pages += 1;
     const { promise: ended, reject } = Promise.withResolvers<never>();
     ended.catch(() => undefined);
@@ -218,7 +218,7 @@ export class ChromiumTab {
     return false;
   }
 
-  /** What runs in a document fails a little before it is said that the document is left. @throws PageEnd once that is said */
+  /** A script in a document fails a little before the browser says that the document is left. @throws PageEnd once that is said */
   async #untilLeft(loaderId: string): Promise<void> {
     const deadline = performance.now() + LEAVING_MS_MAX;
     while (performance.now() < deadline) {

@@ -15,7 +15,7 @@ const MESSAGES_MAX = 5_000;
 
 const POLL_MS = 20;
 
-/** What one page asks for and says while it is rendered. */
+/** The requests and messages of one page while it is rendered. */
 export class Visit {
   readonly answered: AnsweredRequest[] = [];
   readonly failures: FailedRequest[] = [];
@@ -36,7 +36,7 @@ export class Visit {
     this.#onFlood = onFlood;
   }
 
-  /** Whether a request more is within the page's budget. */
+  /** True while a request more is within the page's budget. */
   admits(isOwnDocument: boolean): boolean {
     this.#requests += 1;
     if (isOwnDocument) this.#documents += 1;
@@ -48,7 +48,7 @@ export class Visit {
     return this.#lastChangeAt;
   }
 
-  /** Whether the page itself was asked for. */
+  /** True once the page itself was asked for. */
   get hasDocument(): boolean {
     return this.#documents > 0;
   }

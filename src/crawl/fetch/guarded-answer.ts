@@ -9,12 +9,12 @@ import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../../domain/errors.ts';
 import { bodyFault, type RequestFacts, requestFault } from '../../net/http-faults.ts';
 
-export interface FetchRequest {
+export interface FileRequest {
   /** Absolute, http or https; a fragment is not sent. */
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What a body may be, by the media type that its answer names (empty where it names none). */
+  /** Limits of the body, by the media type that its answer names (empty where it names none). */
   readonly limitsOf: (mediaType: string) => BodyLimits;
 }
 
@@ -43,7 +43,7 @@ const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 &
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly answer: Promise<FetchedAnswer>;
   isOver = false;
-  readonly #limitsOf: FetchRequest['limitsOf'];
+  readonly #limitsOf: FileRequest['limitsOf'];
   readonly #facts: RequestFacts;
   readonly #spoolDir: string;
   readonly #resolve: (answer: FetchedAnswer) => void;
@@ -59,7 +59,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   #bytes = 0;
   #file: { readonly path: string; readonly stream: WriteStream } | null = null;
 
-  constructor(limitsOf: FetchRequest['limitsOf'], facts: RequestFacts, spoolDir: string) {
+  constructor(limitsOf: FileRequest['limitsOf'], facts: RequestFacts, spoolDir: string) {
     this.#limitsOf = limitsOf;
     this.#facts = facts;
     this.#spoolDir = spoolDir;
@@ -145,7 +145,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** What is in memory goes to a file, and the rest after it. */
+  /** Moves the body from memory to a file, which the rest follows. */
   #spool(): void {
     const path = join(this.#spoolDir, `body-${randomBytes(8).toString('hex')}`);
     this.#file = { path, stream: createWriteStream(path, { flags: 'wx' }) };

@@ -6,9 +6,9 @@ import { linkWithoutSecrets } from '../../domain/secret.ts';
 import { AddressGuard, type AddressRules } from '../../net/guarded-address.ts';
 import { admitBehindProxy } from '../../net/guarded-proxy.ts';
 import { createDispatcher, type DispatcherSettings } from '../../net/http-dispatcher.ts';
-import { AnswerReader, type FetchedAnswer, type FetchRequest } from './guarded-answer.ts';
+import { AnswerReader, type FetchedAnswer, type FileRequest } from './guarded-answer.ts';
 
-/** What a header's value may hold (RFC 9110, section 5.5); the config has looked at the files already. */
+/** A header's value (RFC 9110, section 5.5); the config has looked at the files already. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 /**
@@ -95,7 +95,7 @@ export class GuardedFetcher {
    * @throws DocshelfError `address_not_allowed`, `source_unreachable`, `source_timeout`, `source_truncated`, `source_failed`,
    *   `source_too_large`, `source_encoded`, with `fields.retryable`; the signal's reason where that aborts
    */
-  async fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchedAnswer> {
+  async fetch(request: FileRequest, signal: AbortSignal): Promise<FetchedAnswer> {
     signal.throwIfAborted();
     const url = new URL(request.url);
     const { connectTimeoutMs, idleTimeoutMs, requestTimeoutMs, credentials, spoolDir, proxy } = this.#settings;

@@ -12,7 +12,7 @@ export interface PackFolders {
 }
 
 /**
- * What was looked through, as it came: one after the other in a few files, since making a file costs more than all the rest of
+ * Content that was read, as it came: one after the other in a few files, since making a file costs more than all the rest of
  * keeping a page. A thread appends to a pack of its own; any may read.
  */
 export class ContentPacks {

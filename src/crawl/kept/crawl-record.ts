@@ -13,8 +13,8 @@ const LIVE_SHARE_MIN = 0.5;
 const SMALL_PACK_BYTES = 1024 ** 2;
 
 /**
- * What the last crawl of a domain was answered, in a folder of the domain: the next one asks for what has changed since. What
- * was looked through is in packs beside it, and the rest in the file store.
+ * The answers of the last crawl of a domain, in a folder of the domain: the next one asks for what has changed since. Content
+ * that was read is in packs beside it, and the rest in the file store.
  */
 export class CrawlRecord {
   readonly dir: string;

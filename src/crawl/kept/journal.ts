@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type { FetchedUrl } from '../ask/fetched-url.ts';
 
 /**
- * What a job has fetched, one line an address, in a folder of the job. Each attempt has a file of its own, so that a killed
+ * The answers that a job has fetched, one line an address, in a folder of the job. Each attempt has a file of its own, so that a killed
  * one leaves at most half a line, and one that has lost the job harms nothing. A line is written before the next thing is
  * done with what it tells of; it survives the process, and not the machine.
  */
 export class CrawlJournal {
-  /** What earlier attempts have fetched. */
+  /** Answers of earlier attempts. */
   readonly earlier: ReadonlyMap<string, FetchedUrl>;
   /** Names this attempt, and no other of any job. */
   readonly attempt: string;
@@ -38,7 +38,7 @@ export class CrawlJournal {
   }
 }
 
-/** What the attempts of a job have fetched, by address. @throws the system's own errors */
+/** Answers of all attempts of a job, by address. @throws the system's own errors */
 export function journaled(dir: string): Map<string, FetchedUrl> {
   const all = new Map<string, FetchedUrl>();
   for (const name of namesIn(dir)) {

@@ -18,7 +18,7 @@ export class AskedLiterals {
   readonly #scope: Scope;
   readonly #paths: ReadonlyMap<string, string>;
   readonly #asked: ReadonlySet<string>;
-  /** Whether something that was asked for begins so: the same beginnings stand in many files. */
+  /** True for beginnings of addresses that were asked for: the same ones stand in many files. */
   readonly #beginnings = new Map<string, boolean>();
   /** How addresses of what was asked for begin. */
   readonly #origins: readonly string[];

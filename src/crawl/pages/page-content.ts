@@ -6,11 +6,11 @@ import type { FetchedContent, PackedAt } from '../ask/fetched-url.ts';
 import type { ContentPacks } from '../kept/content-packs.ts';
 import type { FoundPlace } from './page-work.ts';
 
-/** What is larger is stored at once, so that little is held in memory. */
+/** Larger pages are stored at once, so that little is held in memory. */
 const GIVEN_BYTES_MAX = 256 * 1024;
 
 /** The content of files as it came, for a thread. Everything blocks: it has nothing else to do. */
-export class PageContent {
+export class PageContents {
   readonly #store: FileStore;
   readonly #packs: ContentPacks;
   readonly #givesPages: boolean;
@@ -46,12 +46,12 @@ export class PageContent {
   }
 }
 
-/** What a thread keeps in memory of what it has found, in bytes of its JSON; as objects it is some three times as much. */
+/** References that a thread keeps in memory, in bytes of their JSON; as objects they take some three times as much. */
 const KEPT_BYTES_MAX = 6 * 1024 ** 2;
 
 /**
- * What was found in files, until they are written: the first of it in memory, and the rest on disk, since of 20,000 pages it
- * takes gigabytes. Each thread appends to a file of its own; what it has in memory, only it can read.
+ * References of files until they are written: the first of them in memory, and the rest on disk, since those of 20,000 pages
+ * take gigabytes. Each thread appends to a file of its own; what it has in memory, only it can read.
  */
 export class FoundStore {
   readonly #dir: string;

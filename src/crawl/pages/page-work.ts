@@ -3,7 +3,7 @@ import type { FoundKind, SourceType } from '../../web/rewrite/index.ts';
 import type { FetchedContent } from '../ask/fetched-url.ts';
 import type { PackFolders } from '../kept/content-packs.ts';
 
-/** What the threads that read and write pages are told and say. Plain data. */
+/** Orders and answers of the threads that read and write pages. Plain data. */
 
 export interface PageThreadData {
   readonly filesDir: string;
@@ -13,7 +13,7 @@ export interface PageThreadData {
   /** Names the attempt, and so the packs of its threads. */
   readonly attempt: string;
   readonly thread: number;
-  /** Whether small pages are given back to be stored: who has one thread alone has time for it. */
+  /** True where small pages are given back to be stored: the caller of one thread alone has time for it. */
   readonly givesPages: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface ReadPage {
   readonly charset: string;
   /** A robots meta forbids to follow its links. */
   readonly noFollow: boolean;
-  /** What it refers to, less what this thread has told of already. */
+  /** Addresses that it refers to, less those that this thread has told of already. */
   readonly urls: readonly FoundUrl[];
   /** Addresses that it names a digest of. */
   readonly withDigest: readonly string[];
@@ -54,7 +54,7 @@ export interface ReadPage {
   readonly payloads: readonly string[];
 }
 
-/** What leads where, once that is known. */
+/** Where addresses lead, once that is known. */
 export interface SiteNames {
   /** Canonical address -> path of the file. */
   readonly paths: ReadonlyMap<string, string>;
@@ -73,7 +73,7 @@ export interface WriteOrder {
   readonly place: FoundPlace | null;
   /** From the root: for a page that is answered at other addresses than its own. */
   readonly isRooted: boolean;
-  /** Whether somebody names a digest of it. */
+  /** True where some page names a digest of it. */
   readonly needsDigest: boolean;
 }
 

@@ -4,21 +4,21 @@ import { type FoundKind, type FoundReferences, findReferences, referencesOf } fr
 import { namesPage } from '../ask/answer-type.ts';
 import { saysNoFollow } from '../robots.ts';
 import type { Scope } from '../scope.ts';
-import type { FoundStore, PageContent } from './page-content.ts';
+import type { FoundStore, PageContents } from './page-content.ts';
 import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
-import { baseOf, type Target, type Targets } from './reference-target.ts';
+import { baseOf, type LinkTarget, type LinkTargets } from './reference-target.ts';
 
-/** What a reference of these kinds leads to is no file of its own. */
+/** Kinds of references that lead to no file of their own. */
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'integrity']);
 
 /** Reads files: packs them, finds what they refer to, keeps that, and tells of addresses that are new. */
 export class PageReading {
-  readonly #contents: PageContent;
+  readonly #contents: PageContents;
   readonly #found: FoundStore;
   readonly #scope: Scope;
-  readonly #targets: Targets;
+  readonly #targets: LinkTargets;
 
-  constructor(contents: PageContent, found: FoundStore, scope: Scope, targets: Targets) {
+  constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: LinkTargets) {
     this.#contents = contents;
     this.#found = found;
     this.#scope = scope;
@@ -63,8 +63,8 @@ export class PageReading {
   }
 }
 
-/** Whether this is the first that is told of it. */
-function isNew(target: Target, isLink: boolean): boolean {
+/** True for the first that is told of a target. */
+function isNew(target: LinkTarget, isLink: boolean): boolean {
   if (isLink ? target.isToldAsLink : target.isToldAsFile) return false;
   if (isLink) target.isToldAsLink = true;
   else target.isToldAsFile = true;

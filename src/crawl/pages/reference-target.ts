@@ -2,14 +2,14 @@ import { type FoundReference, type FoundReferences, ownString, resolveSpecifier 
 import type { Scope } from '../scope.ts';
 
 /** Where a reference leads. */
-export interface Target {
+export interface LinkTarget {
   /** Absolute, with its fragment. */
   readonly href: string;
   /** With its `#`, or empty. */
   readonly hash: string;
   readonly canonical: string;
   readonly isOwn: boolean;
-  /** Whether it has been told of, as what a link leads to and as what a page loads. */
+  /** True once it was told of, as what a link leads to and as what a page loads. */
   isToldAsLink: boolean;
   isToldAsFile: boolean;
   /** Where it leads from the folder that was written last, and the path that it has there. */
@@ -28,9 +28,9 @@ export interface Folder {
 export interface ReferenceBase {
   /** Address of the file. */
   readonly fileUrl: string;
-  /** What its relative references are resolved against: its `<base>`, or itself. */
+  /** Base of its relative references: its `<base>`, or itself. */
   readonly baseUrl: string;
-  /** What the addresses in a script are resolved against that are seen from the page. */
+  /** Base of the addresses in a script that are seen from the page. */
   readonly pageUrl: string;
   readonly importMaps: readonly string[];
 }
@@ -41,7 +41,7 @@ export function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string,
   return { fileUrl, baseUrl, pageUrl: isPage ? baseUrl : siteUrl, importMaps: found.importMaps };
 }
 
-/** Whether an import map leads a specifier: then the map is written anew, and the specifier stays. */
+/** True where an import map leads a specifier: then the map is written anew, and the specifier stays. */
 export function isMapped({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean {
   return kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
 }
@@ -51,13 +51,13 @@ const KNOWN_MAX = 100_000;
 const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
 
-type KnownTargets = Map<string, Target | null>;
+type KnownTargets = Map<string, LinkTarget | null>;
 
 /** As much of its base as a reference needs. */
 type Needed = 'nothing' | 'origin' | 'folder' | 'all';
 
 /** Resolves references, and remembers what they lead to. */
-export class Targets {
+export class LinkTargets {
   readonly #scope: Scope;
   /** By as much of the base as a reference needs. */
   #byBase = new Map<string, KnownTargets>();
@@ -71,7 +71,7 @@ export class Targets {
   }
 
   /** Null for what leads nowhere, and for what is not http(s). */
-  of(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): Target | null {
+  of(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): LinkTarget | null {
     const { kind, url } = reference;
     if (kind === 'module') {
       const resolved = resolveSpecifier(url, base.baseUrl, base.importMaps);
@@ -82,7 +82,7 @@ export class Targets {
     return this.#resolve(url, kind === 'worker' ? base.pageUrl : base.baseUrl);
   }
 
-  #resolve(url: string, base: string): Target | null {
+  #resolve(url: string, base: string): LinkTarget | null {
     const needed = neededOf(url);
     if (base !== this.#lastBase) {
       this.#lastBase = base;
@@ -114,7 +114,7 @@ export class Targets {
     return targets;
   }
 
-  #targetOf(url: URL | null): Target | null {
+  #targetOf(url: URL | null): LinkTarget | null {
     const canonical = url === null ? null : this.#scope.canonical(url);
     if (url === null || canonical === null) return null;
     const { href, hash } = url;

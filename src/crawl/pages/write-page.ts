@@ -4,9 +4,16 @@ import { namesPage } from '../ask/answer-type.ts';
 import { naturalName } from '../names.ts';
 import type { Scope } from '../scope.ts';
 import { AskedLiterals } from './asked-literals.ts';
-import type { FoundStore, PageContent } from './page-content.ts';
+import type { FoundStore, PageContents } from './page-content.ts';
 import type { SiteNames, WriteOrder, WrittenPage } from './page-work.ts';
-import { baseOf, type Folder, isMapped, type ReferenceBase, type Target, type Targets } from './reference-target.ts';
+import {
+  baseOf,
+  type Folder,
+  isMapped,
+  type LinkTarget,
+  type LinkTargets,
+  type ReferenceBase,
+} from './reference-target.ts';
 
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
@@ -23,17 +30,17 @@ interface Written {
 
 /** Writes files with their references led to where the others are now. */
 export class PageWriting {
-  readonly #contents: PageContent;
+  readonly #contents: PageContents;
   readonly #found: FoundStore;
   readonly #scope: Scope;
-  readonly #targets: Targets;
+  readonly #targets: LinkTargets;
   #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
   #literals: AskedLiterals | null = null;
   #digests: ReadonlyMap<string, string> = new Map();
   /** Of the file that was written last. */
   #folder: Folder = { path: '' };
 
-  constructor(contents: PageContent, found: FoundStore, scope: Scope, targets: Targets) {
+  constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: LinkTargets) {
     this.#contents = contents;
     this.#found = found;
     this.#scope = scope;
@@ -98,7 +105,7 @@ export class PageWriting {
     }
   }
 
-  #fileReplacement(reference: FoundReference, target: Target, file: Written): string | null {
+  #fileReplacement(reference: FoundReference, target: LinkTarget, file: Written): string | null {
     // From all pages of one folder a target has one address, and pages come by folder. A page's own fragments have none.
     if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
       return target.address;

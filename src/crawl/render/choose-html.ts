@@ -1,7 +1,7 @@
 import { parse } from 'parse5';
 import type { RenderSettings } from '../../domain/crawl.ts';
 import { htmlCharset } from '../../web/index.ts';
-import type { RenderedPage } from './rendered-page.ts';
+import type { BrowserPage } from './rendered-page.ts';
 import { countMissing, countWords, countWordsOfHtml, sumOf } from './words.ts';
 
 export type ChosenHtml =
@@ -28,7 +28,7 @@ const BYTE_ORDER_MARK = '\uFEFF';
  */
 export function chooseHtml(
   original: string,
-  rendered: Pick<RenderedPage, 'dom'>,
+  rendered: Pick<BrowserPage, 'dom'>,
   scripts: RenderSettings['scripts'],
 ): ChosenHtml {
   const { dom } = rendered;

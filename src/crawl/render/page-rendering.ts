@@ -30,7 +30,7 @@ const NOT_SENT: ReadonlySet<string> = new Set(['cookie', 'authorization']);
  * page that came.
  */
 export class PageRendering {
-  /** What pages were seen to be, by address. */
+  /** Pages as they were seen, by address. */
   readonly seen = new Map<string, LivePage>();
   readonly #options: PageRenderingOptions;
   #session: RenderSession | null = null;

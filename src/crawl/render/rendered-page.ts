@@ -10,7 +10,7 @@ export interface PageRequest {
   readonly method: 'GET' | 'HEAD';
   /** Names in lower case: what the browser accepts, the cookies that the site has set itself, what its scripts add. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether a document is asked for, of a page or of a frame. */
+  /** True where a document is asked for, of a page or of a frame. */
   readonly isNavigation: boolean;
   /** Address of the page that is being rendered. */
   readonly pageUrl: string;
@@ -38,23 +38,23 @@ export interface FailedRequest {
   readonly why: string;
 }
 
-/** What of a page is there once its scripts are done. */
+/** A page's document once its scripts are done. */
 export interface SettledDom {
   /** The document, its doctype first; open shadow roots as declarative ones. */
   readonly html: string;
-  /** What a reader sees as text, white space as the browser lays it out. */
+  /** Its visible text, white space as the browser lays it out. */
   readonly text: string;
   /** Where its links lead, as absolute http(s) URLs without fragments, each once. */
   readonly links: readonly string[];
 }
 
 /**
- * What became of a page: `settled`; `unsettled`, where requests went on beyond the bound; `left`, where its scripts went to
+ * The outcome of rendering: `settled`; `unsettled`, where requests went on beyond the bound; `left`, where its scripts went to
  * another document; `hung`, where its scripts let nothing else run; `crashed`, twice; `failed`, where no document came.
  */
 export type PageState = 'settled' | 'unsettled' | 'left' | 'hung' | 'crashed' | 'failed';
 
-export interface RenderedPage {
+export interface BrowserPage {
   /** Of the document that the browser shows in the end, without fragment. */
   readonly url: string;
   readonly state: PageState;
@@ -68,7 +68,7 @@ export interface RenderedPage {
    */
   readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
-  /** What the console said at level error, and errors that nobody caught; not those about loading. Bounded. */
+  /** Console messages at level error, and uncaught errors; not those about loading. Bounded. */
   readonly consoleErrors: readonly string[];
   /** PNG of the first screen, where it was asked for and could be taken. */
   readonly screenshot: Uint8Array | null;
@@ -90,12 +90,12 @@ export interface RenderSession {
    *
    * @throws DocshelfError `browser_failed` where the browser ends again and again; the signal's reason when it is aborted
    */
-  render(url: string, options: RenderOptions): Promise<RenderedPage>;
+  render(url: string, options: RenderOptions): Promise<BrowserPage>;
 
   close(): Promise<void>;
 }
 
-/** What a live page is compared by, small enough to be written down for every page of a crawl. Plain data. */
+/** A live page as the written one is compared with it, small enough to be kept for every page of a crawl. Plain data. */
 export interface LivePage {
   /** Of the page's text, white space evened out; null where it could not be had. */
   readonly textSha256: string | null;
@@ -106,7 +106,7 @@ export interface LivePage {
 
 const KEPT_MAX = 20;
 
-export function livePageOf({ dom, failures, consoleErrors }: RenderedPage): LivePage {
+export function livePageOf({ dom, failures, consoleErrors }: BrowserPage): LivePage {
   return {
     textSha256: dom === null ? null : digestOf(dom.text),
     failures: failures.slice(0, KEPT_MAX).map(({ url }) => url),
@@ -131,13 +131,13 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is worth telling of a page that was rendered: `not_rendered` where its scripts did not get to their end, so that what
+ * Findings of a page that was rendered: `not_rendered` where its scripts did not get to their end, so that what
  * they load may be missing, and `request_refused` for what they ask for and no export can hold. What its site does not
  * answer is no fault of the export.
  *
  * @param page what it is known by, its address or the path of its file
  */
-export function findingsOf(page: string, { state, reason, failures }: RenderedPage): Finding[] {
+export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];
   if (state !== 'settled' && state !== 'left') {
     found.push({ kind: 'not_rendered', page, detail: `${state}: ${reason ?? 'no reason is known'}` });

@@ -5,7 +5,7 @@ const WORD = /[\p{L}\p{N}]+/gu;
 /** Elements whose text no reader sees, or only one whose browser runs no scripts. */
 const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'title', 'textarea', 'iframe', 'template']);
 
-/** What is looked at of a node of parse5's tree, of whatever kind it is. */
+/** A node of parse5's tree, of whatever kind. */
 interface TreeNode {
   readonly nodeName: string;
   readonly value?: string;

@@ -45,7 +45,7 @@ function endOf(
   return null;
 }
 
-/** Whether a redirect adds or takes away a slash alone: every static host does that by itself. */
+/** True for redirects that add or take away a slash alone: every static host makes those by itself. */
 export function isSlashAlone(url: string, target: string): boolean {
   return url === `${target}/` || target === `${url}/`;
 }

@@ -156,7 +156,7 @@ class Writing {
   }
 }
 
-/** What a thread gave to be stored. Its memory is freed here: it would call the collector every other dozen of pages. */
+/** Stores a page that a thread gave back, and frees its memory, which would call the collector every other dozen of pages. */
 function storeGiven(page: Uint8Array, store: FileStore): StoredFile {
   const file = store.putBlocking(page);
   if (page.buffer instanceof ArrayBuffer) page.buffer.transfer(0);

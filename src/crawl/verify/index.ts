@@ -18,7 +18,7 @@ import { addressOf, StaticHost } from './static-host.ts';
 export interface LiveSite {
   /** The address of the page that became a file; null where it has none, as a page for errors. */
   urlOf(path: string): string | null;
-  /** What the crawl has seen of it; null where it has not looked. */
+  /** The page as the crawl has seen it; null where it has not looked. */
   seen(path: string): LivePage | null;
   /** Answers for the live site, which is asked only where what was seen does not settle it. */
   readonly answer: AnswerRequest;

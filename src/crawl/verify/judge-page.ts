@@ -1,10 +1,10 @@
 import type { Finding } from '../../domain/job.ts';
 import { linkWithoutSecrets } from '../../domain/secret.ts';
-import type { RenderedPage } from '../render/rendered-page.ts';
+import type { BrowserPage } from '../render/rendered-page.ts';
 import { normalText } from '../render/words.ts';
 import { WRITTEN_ORIGIN } from './static-host.ts';
 
-/** What the live page failed in, which is no fault of the export. */
+/** Faults of the live page, which are none of the export. */
 export interface LiveFaults {
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];
@@ -27,7 +27,7 @@ const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 
 /**
- * What is wrong with a written page, as compared with the live one.
+ * The faults of a written page, as compared with the live one.
  *
  * @param path of its file
  * @param live null where nothing is known of a live page: all that fails is told then
@@ -35,7 +35,7 @@ const NUMBER = /\d+/g;
  */
 export function judgePage(
   path: string,
-  { state, reason, failures, consoleErrors }: RenderedPage,
+  { state, reason, failures, consoleErrors }: BrowserPage,
   live: LiveFaults | null,
   change: TextChange | null,
 ): Judged {

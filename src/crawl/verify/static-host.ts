@@ -10,7 +10,7 @@ const HOST = 'written.localhost';
 /** Where written pages are opened. To a browser such a host is as trustworthy as one with a certificate, and no insecure one to https. */
 export const WRITTEN_ORIGIN = `http://${HOST}`;
 
-/** What a host answers a path with. */
+/** The answer of a host to a path. */
 export type HostAnswer =
   /** `isPlain`: any host of static files does it; else it takes docshelf, which finds `a.html` where `a` is asked for. */
   | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
@@ -18,7 +18,7 @@ export type HostAnswer =
   | { readonly kind: 'missing' };
 
 /**
- * What a path leads to on a host that knows nothing but files: a file, a folder's `index.html`, or the folder's slash; and
+ * The answer of a host that knows nothing but files: a file, a folder's `index.html`, or the folder's slash; and
  * where that is nothing, what docshelf would answer.
  *
  * @param path decoded, without a leading slash

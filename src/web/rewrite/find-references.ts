@@ -2,7 +2,7 @@ import { charsetInCss, charsetInMarkup, markedCharset } from '../charset.ts';
 import { filesOfGenerators } from './generators/index.ts';
 import { readDocument } from './markup/read-document.ts';
 import { readFeed } from './markup/read-feed.ts';
-import { PageFacts } from './markup/tag-reader.ts';
+import { DocumentFacts } from './markup/tag-reader.ts';
 import { readCss } from './read-css.ts';
 import { readManifest } from './read-json.ts';
 import { readFileScript } from './read-page-script.ts';
@@ -46,7 +46,7 @@ export function sourceTypeOf(mediaType: string): SourceType | null {
   return SOURCE_TYPES.get(type) ?? null;
 }
 
-export interface SourceFile {
+export interface ReferringFile {
   readonly type: SourceType;
   readonly bytes: Uint8Array;
   /** As the encoding standard names it; null for the one that the file itself says, and UTF-8 where it says none. */
@@ -56,14 +56,14 @@ export interface SourceFile {
 }
 
 /** The text of a file, decoded for all who read it. */
-export function textOf({ bytes, charset, type }: SourceFile): SourceText {
+export function textOf({ bytes, charset, type }: ReferringFile): SourceText {
   return sourceText(bytes, (text) => charset ?? markedCharset(bytes) ?? ownCharset(text, type) ?? 'utf-8');
 }
 
 /** Everything that a file refers to. Never fails: what is no HTML, CSS or JavaScript has fewer references. */
-export function findReferences(file: SourceFile, { units, charset } = textOf(file)): FoundReferences {
+export function findReferences(file: ReferringFile, { units, charset } = textOf(file)): FoundReferences {
   const list = new ReferenceList(charset, file.path ?? null);
-  const page = new PageFacts();
+  const page = new DocumentFacts();
   const region = new Region(units);
   let payloads: readonly string[] = [];
   switch (file.type) {

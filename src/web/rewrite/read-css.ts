@@ -8,7 +8,7 @@ const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;
 /** An `i`, `l`, `r` or `u` that is written by its number, as in `\75rl(`: in CSS a name may be. */
 const ESCAPED_NAME = /\\0{0,4}(?:[46][9c]|[57][25])/i;
 
-/** Whether CSS can hold an address at all; reading it costs much more. */
+/** True for CSS that can hold an address at all; reading it costs much more. */
 export function mayHoldUrls(css: string): boolean {
   return MAY_HOLD.test(css) || ESCAPED_NAME.test(css);
 }
@@ -33,7 +33,7 @@ class CssReading {
   #rule = '';
   /** Where the address begins of an `url()` without quotes whose name is written with escapes. */
   #escapedUrlStart: number | null = null;
-  /** Whether an `@import` has its address yet. */
+  /** True until the address of an `@import` has come. */
   #isImporting = false;
 
   constructor(region: Region, list: ReferenceList) {

@@ -3,7 +3,7 @@ import type { FoundKind } from './reference.ts';
 import type { ReferenceList } from './reference-list.ts';
 import type { Region } from './region.ts';
 
-/** Whether a script may do one of the things below at all; looking for them costs more. */
+/** Found in every script that does one of the things below; looking for those costs more. */
 const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
@@ -28,14 +28,14 @@ function anyOf(patterns: readonly RegExp[]): string {
   return patterns.map(({ source }) => source).join('|');
 }
 
-/** What a sink is overwritten with: the lexer of modules says whether it stands in code, as of the calls in `readScript`. */
+/** Overwrites a sink: the lexer of modules says whether it stands in code, as of the calls in `readScript`. */
 const MARK = 'import("';
 const MARK_END = '")';
 
 /** Template, state or a bare word: nothing that is surely an address. */
 const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 
-/** What is surely a file. */
+/** The end of an address that is surely a file's. */
 const FILE = /\.\w{2,11}(?:\?|$)/;
 /** More than any script of a page loads; a list of data may have as many. */
 const GUESSES_MAX = 500;

@@ -1,5 +1,5 @@
 /**
- * What a reference is for, which says what is expected behind it and what its address is resolved against.
+ * The purpose of a reference, which says what is expected behind it and what its address is resolved against.
  *
  * - `link`: a place that a reader goes to. `frame`: a document that the page shows inside itself.
  * - `script`, `style`, `manifest`, `asset`: what the page loads. `lazy`: what its scripts will load by the common `data-` attributes.
@@ -34,7 +34,7 @@ export interface FoundReference {
   readonly kind: FoundKind;
   /** As the browser sees it: entities and escapes decoded, white space around it removed. Not resolved. */
   readonly url: string;
-  /** What is replaced, in bytes of the file. */
+  /** The part that is replaced, in bytes of the file. */
   readonly start: number;
   readonly end: number;
   /** How a replacement is written there (`write.ts`). */
@@ -55,7 +55,7 @@ export interface FoundReferences {
   readonly base: string | null;
   /** The page's import maps, as JSON, in their order. */
   readonly importMaps: readonly string[];
-  /** What its metas tell robots: `noindex, nofollow`. */
+  /** Values of its robots metas: `noindex, nofollow`. */
   readonly robots: readonly string[];
   /** Paths, from the root, of files that the generator's scripts may ask for beside the page. */
   readonly payloads: readonly string[];

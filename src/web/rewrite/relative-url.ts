@@ -1,4 +1,4 @@
-/** What may stand in a path as it is: RFC 3986's pchar without the quote, the parentheses and `;`, which mean something to others. */
+/** Characters that are encoded in a path: all but RFC 3986's pchar without the quote, the parentheses and `;`, which mean something to others. */
 const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
 /** A path that has none of it: nearly every one. */
 const PLAIN = /^[\w!$*+,=@~.:&/-]*$/;

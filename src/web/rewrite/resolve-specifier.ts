@@ -1,7 +1,7 @@
-/** What an import map says (HTML standard, "resolve a module specifier"). */
+/** The meaning of a specifier (HTML standard, "resolve a module specifier"). */
 export interface ResolvedSpecifier {
   readonly url: string;
-  /** Whether an import map led there: then the map is rewritten, and the specifier stays. */
+  /** True where an import map led there: then the map is rewritten, and the specifier stays. */
   readonly isMapped: boolean;
 }
 
@@ -54,7 +54,7 @@ function resolveIn(names: Readonly<Record<string, string>>, name: string, pageUr
   return null;
 }
 
-/** What begins with a dot or a slash is relative; anything else is absolute, or no address. */
+/** A text that begins with a dot or a slash is relative; any other is absolute, or no address. */
 function parseAddress(text: string, base: string): URL | null {
   return /^\.{0,2}\//.test(text) ? URL.parse(text, base) : URL.parse(text);
 }

@@ -1,7 +1,7 @@
 import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
 import { isUtf16 } from './source-text.ts';
 
-/** What a replacement needs where it is written; the low bits count the layers in which `&` must be `&amp;`. */
+/** The needs of a replacement where it is written; the low bits count the layers in which `&` must be `&amp;`. */
 export const AMP_LAYERS = 0b1111;
 /** An attribute without quotes: an empty text needs some. */
 export const UNQUOTED = 1 << 4;
@@ -21,9 +21,9 @@ export interface Edit {
   readonly text: string;
 }
 
-/** What no address may hold in any syntax that one is written into; `%` stays, being written on purpose. */
+/** Characters that end an address in some syntax that one is written into; `%` stays, being written on purpose. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
-/** What is written as it is in all of them; nearly every address. */
+/** An address that is written as it is in all of them; nearly every one. */
 const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
 
@@ -101,7 +101,7 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
   return isOrdered ? edits : edits.toSorted((a, b) => a.start - b.start);
 }
 
-/** What a reference becomes: an address (or a digest, for `integrity`), percent-encoded or not, or null to leave it. */
+/** The replacement of a reference: an address (or a digest, for `integrity`), percent-encoded or not, or null to leave it. */
 export type Replace = (reference: FoundReference) => string | null;
 
 /**

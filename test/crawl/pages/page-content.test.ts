@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ContentPacks } from '../../../src/crawl/kept/content-packs.ts';
-import { PageContent } from '../../../src/crawl/pages/page-content.ts';
+import { PageContents } from '../../../src/crawl/pages/page-content.ts';
 import { FileStore } from '../../../src/files/file-store.ts';
 
 let dir = '';
@@ -15,13 +15,13 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 const SMALL = 1_000;
 const LARGE = 300 * 1024;
 
-function contents(givesPages: boolean): { readonly content: PageContent; readonly store: FileStore } {
+function contents(givesPages: boolean): { readonly content: PageContents; readonly store: FileStore } {
   const store = new FileStore(join(dir, 'files'));
   const packs = new ContentPacks({ jobDir: dir, recordDir: dir }, 'x.pack');
-  return { content: new PageContent(store, packs, givesPages), store };
+  return { content: new PageContents(store, packs, givesPages), store };
 }
 
-describe('PageContent.store()', () => {
+describe('PageContents.store()', () => {
   it('stores a page where nobody else has time for it', () => {
     const { content, store } = contents(false);
     const stored = content.store(new Uint8Array(SMALL).fill(7));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { RenderedPage } from '../../../src/crawl/render/rendered-page.ts';
+import type { BrowserPage } from '../../../src/crawl/render/rendered-page.ts';
 import { findingsOf } from '../../../src/crawl/render/rendered-page.ts';
 
-const page = (fields: Partial<RenderedPage>): RenderedPage => ({
+const page = (fields: Partial<BrowserPage>): BrowserPage => ({
   url: 'https://site.test/',
   state: 'settled',
   reason: null,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RenderedPage } from '../../../src/crawl/render/rendered-page.ts';
+import type { BrowserPage } from '../../../src/crawl/render/rendered-page.ts';
 import { compareText, judgePage } from '../../../src/crawl/verify/judge-page.ts';
 import { sampleOf } from '../../../src/crawl/verify/sample.ts';
 import { addressOf, resolveOnHost, WRITTEN_ORIGIN } from '../../../src/crawl/verify/static-host.ts';
@@ -71,7 +71,7 @@ describe('resolveOnHost()', () => {
 });
 
 describe('judgePage()', () => {
-  const page = (fields: Partial<RenderedPage>): RenderedPage => ({
+  const page = (fields: Partial<BrowserPage>): BrowserPage => ({
     url: `${WRITTEN_ORIGIN}/a.html`,
     state: 'settled',
     reason: null,

@@ -10,7 +10,7 @@ export interface GeneratorSource {
   readonly attribute?: (name: string) => string | null;
 }
 
-/** What ends an address in script text, escaped quotes among it. */
+/** Characters that end an address in script text, backslashes of escaped quotes among them. */
 const DELIMITERS = new Set('"\'`\\ \t\n\r,()<>{};|');
 const HAS_EXTENSION = /\.[a-z0-9]+(?:\?[\w=&.%-]*)?$/i;
 

@@ -118,12 +118,12 @@ const GENERATORS: readonly Generator[] = [
 /** Files that sites have and nothing names, seen from the folder of the site; Nextra calls the second's folder otherwise. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** What every mark of a page holds: most pages have none, and need not be searched for each. */
+/** In every mark of a page: most pages have none, and need not be searched for each. */
 const IN_PAGE_MARKS = '__';
 /** A script that sets things for a search is short; a longer one is the page once more. */
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 
-/** What generators that are recognised in a source ask for. */
+/** Files that the generators of a source ask for. */
 export function filesOfGenerators(place: GeneratorPlace, source: GeneratorSource): string[] {
   const { text, path } = source;
   if (place === 'page' && !text.includes(IN_PAGE_MARKS)) return [];

@@ -46,7 +46,7 @@ export function segmentFiles({ text }: GeneratorSource): string[] {
 }
 
 const NODES_MAX = 500;
-/** What stands in a file name as it is. */
+/** A name that stands in a file name as it is. */
 const PLAIN = /^[\w@-]+$/;
 
 /**

@@ -30,7 +30,7 @@ type Value = string | boolean | ReadonlyMap<string, string> | undefined;
 type Expression = (chunk: string) => Value;
 
 export interface ChunkNames {
-  /** What the script puts before the names; null where that is the folder of the script itself. */
+  /** The text before the names; null where that is the folder of the script itself. */
   readonly publicPath: string | null;
   readonly names: readonly string[];
 }
@@ -151,7 +151,7 @@ class NameFunction {
     return () => value;
   }
 
-  /** What follows the `{` of a map from chunks to parts of their names. */
+  /** The inside of a map from chunks to parts of their names, behind its `{`. */
   #map(): ReadonlyMap<string, string> {
     const map = new Map<string, string>();
     while (!this.#takes('}')) {

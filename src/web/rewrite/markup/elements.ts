@@ -61,7 +61,7 @@ const RULE_MAPS: ReadonlyMap<string, ReadonlyMap<string, FoundKind>> = new Map(
   Object.entries(RULES).map(([tag, rule]) => [tag, new Map(Object.entries(rule))]),
 );
 
-/** What elements of scripts (`model-viewer`, `rapi-doc`, `elements-api`) commonly take addresses from. */
+/** Attributes that custom elements (`model-viewer`, `rapi-doc`, `elements-api`) commonly take addresses from. */
 const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
   ['src', 'srcset', 'ios-src', 'poster', 'spec-url', 'apidescriptionurl'].map((name) => [name, 'lazy'] as const),
 );
@@ -116,7 +116,7 @@ export const ADDRESS_PARAMS: ReadonlySet<string> = new Set(['data', 'filename', 
 
 const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
 
-/** What an `object` or `embed` shows, by its `type`, or else by its address: a document in a frame, or a file. */
+/** The kind of an `object` or `embed`, by its `type`, or else by its address: a document in a frame, or a file. */
 export function kindOfEmbedded(type: string, url: string): FoundKind {
   const isFile = type.trim() === '' ? isAssetPath(url.replace(/[?#].*/, '')) : !PAGE_TYPE.test(type);
   return isFile ? 'asset' : 'frame';
@@ -124,7 +124,7 @@ export function kindOfEmbedded(type: string, url: string): FoundKind {
 
 const ICON = /^(?:icon|mask-icon|fluid-icon|apple-touch-icon(?:-precomposed)?|apple-touch-startup-image)$/;
 
-/** What a `link` refers to, by its `rel` and `as`. */
+/** The kind of a `link`, by its `rel` and `as`. */
 export function kindOfLink(rel: string, as: string): FoundKind {
   const tokens = rel.toLowerCase().split(/[\t\n\f\r ]+/);
   const has = (token: string): boolean => tokens.includes(token);

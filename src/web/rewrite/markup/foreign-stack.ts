@@ -29,12 +29,12 @@ export class ForeignStack {
   readonly #names: string[] = [];
   readonly #namespaces: Namespace[] = [];
 
-  /** Whether no SVG and no MathML is open. */
+  /** True while no SVG and no MathML is open. */
   get isEmpty(): boolean {
     return this.#names.length === 0;
   }
 
-  /** Whether the innermost open element is SVG or MathML. */
+  /** True where the innermost open element is SVG or MathML. */
   get isForeign(): boolean {
     return this.#names.length > 0 && this.#namespace !== 'html';
   }
@@ -43,7 +43,7 @@ export class ForeignStack {
     return this.#namespaces.at(-1) ?? 'html';
   }
 
-  /** Whether what comes next is read as HTML. */
+  /** True where the next tag is read as HTML. */
   get #isInHtml(): boolean {
     return !this.isForeign || INTEGRATION_POINTS[this.#namespace].has(this.#names.at(-1) ?? '');
   }

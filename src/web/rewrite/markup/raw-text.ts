@@ -1,6 +1,6 @@
 const ENDS_NAME = /[\t\n\f\r />]/;
 
-/** Whether `name` (lower case) stands at a place in the text, in any case, with white space, `/` or `>` behind it. */
+/** True where `name` (lower case) stands at a place in the text, in any case, with white space, `/` or `>` behind it. */
 function isTagNameAt(text: string, at: number, name: string): boolean {
   for (let index = 0; index < name.length; index++) {
     if ((text.charCodeAt(at + index) | 0x20) !== name.charCodeAt(index)) return false;

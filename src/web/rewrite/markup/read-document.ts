@@ -11,18 +11,18 @@ import { ForeignStack } from './foreign-stack.ts';
 import { ElementText } from './mapped-text.ts';
 import { readInstruction } from './read-feed.ts';
 import { type MarkupReader, MarkupScanner } from './scanner.ts';
-import { PageFacts, TagReader } from './tag-reader.ts';
+import { DocumentFacts, TagReader } from './tag-reader.ts';
 
 /** A document in a `srcdoc` in a `srcdoc`: deeper ones are not read. */
 const NESTED_MAX = 3;
 
 /** Reads one document, HTML or XML: what it refers to goes to the list, what else is known of it to the facts. */
-export function readDocument(region: Region, list: ReferenceList, facts: PageFacts, isXml: boolean): void {
+export function readDocument(region: Region, list: ReferenceList, facts: DocumentFacts, isXml: boolean): void {
   new DocumentReader(region, list, facts, isXml, 0).run();
 }
 
 class DocumentReader implements MarkupReader {
-  readonly #facts: PageFacts;
+  readonly #facts: DocumentFacts;
   readonly #list: ReferenceList;
   readonly #region: Region;
   readonly #isXml: boolean;
@@ -34,7 +34,7 @@ class DocumentReader implements MarkupReader {
   #gathered: ElementText | null = null;
   #gatheredType: string | null = null;
 
-  constructor(region: Region, list: ReferenceList, facts: PageFacts, isXml: boolean, depth: number) {
+  constructor(region: Region, list: ReferenceList, facts: DocumentFacts, isXml: boolean, depth: number) {
     this.#region = region;
     this.#list = list;
     this.#facts = facts;
@@ -69,7 +69,7 @@ class DocumentReader implements MarkupReader {
     if (!this.#isXml) scanner.allowsCdata = this.#foreign.isForeign;
     const nested = scanner.attributeCount > 0 ? this.#tags.read(tag, isHtml) : null;
     // Its base is its own.
-    if (nested !== null) this.#readWithin(nested, new PageFacts());
+    if (nested !== null) this.#readWithin(nested, new DocumentFacts());
     if (isHtml) this.#onHtmlContent(tag);
     else if ((tag === 'style' || tag === 'script') && !scanner.isSelfClosing) {
       this.#gathered = new ElementText(tag, this.#isXml);
@@ -101,7 +101,7 @@ class DocumentReader implements MarkupReader {
     else if (tag === 'noscript' || tag === 'noframes') this.#readWithin(this.#region.slice(start, end), this.#facts);
   }
 
-  #readWithin(region: Region, facts: PageFacts): void {
+  #readWithin(region: Region, facts: DocumentFacts): void {
     if (this.#depth < NESTED_MAX) new DocumentReader(region, this.#list, facts, false, this.#depth + 1).run();
   }
 
@@ -138,6 +138,6 @@ class DocumentReader implements MarkupReader {
     if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;
     const condition = text.indexOf(']>', start);
     if (condition === -1 || condition >= end) return;
-    this.#readWithin(this.#region.slice(condition + 2, end), new PageFacts());
+    this.#readWithin(this.#region.slice(condition + 2, end), new DocumentFacts());
   }
 }

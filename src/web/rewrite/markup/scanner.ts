@@ -133,7 +133,7 @@ export class MarkupScanner {
     return -1;
   }
 
-  /** Whether CDATA exists depends on what stands before it, and is known once that is read. */
+  /** Writes up to each CDATA mark and then the mark, since the text before it says whether it means something. */
   #feed(tokenizer: Tokenizer, from: number): void {
     const { text } = this;
     let at = from;

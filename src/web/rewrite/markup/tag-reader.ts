@@ -24,7 +24,7 @@ import { decodedRegion } from './mapped-text.ts';
 import type { MarkupScanner } from './scanner.ts';
 
 /** Facts of a page beside its references (`FoundReferences`). */
-export class PageFacts {
+export class DocumentFacts {
   base: string | null = null;
   /** True once a `<base href>` was there, also one that can be no base. */
   hasBase = false;
@@ -39,7 +39,7 @@ const NO_BASE = /^(?:data|javascript):/i;
 
 /** Reads the attributes of the tag that a scanner stands at. */
 export class TagReader {
-  readonly #facts: PageFacts;
+  readonly #facts: DocumentFacts;
   readonly #list: ReferenceList;
   readonly #region: Region;
   readonly #scanner: MarkupScanner;
@@ -47,7 +47,7 @@ export class TagReader {
   readonly #seen: string[] = [];
   #seenCount = 0;
 
-  constructor(scanner: MarkupScanner, region: Region, list: ReferenceList, facts: PageFacts) {
+  constructor(scanner: MarkupScanner, region: Region, list: ReferenceList, facts: DocumentFacts) {
     this.#scanner = scanner;
     this.#region = region;
     this.#list = list;
@@ -84,7 +84,7 @@ export class TagReader {
     return this.#scanner.isXml && name.endsWith(':href') ? 'xlink:href' : name;
   }
 
-  /** Whether this tag had an attribute of that name before; from now on it has. */
+  /** True where this tag had an attribute of that name before; from now on it has. */
   #isSeen(name: string): boolean {
     for (let at = 0; at < this.#seenCount; at++) if (this.#seen[at] === name) return true;
     this.#seen[this.#seenCount] = name;
@@ -211,7 +211,7 @@ function kindOfLazy(tag: string, name: string): FoundKind {
   return name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
 }
 
-/** Whether what a script is meant to read in a `data-` attribute can be an address, and is no template, state or number. */
+/** True for values of `data-` attributes that can be addresses, and are no template, state or number. */
 function looksLikeAddress(text: string): boolean {
   return !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 }
