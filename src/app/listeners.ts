@@ -21,7 +21,6 @@ import { organizationsSlice } from './slices.ts';
 export interface ListenerParts {
   /** Config at the start. */
   readonly config: Config;
-  /** The config that holds. */
   readonly current: () => Config;
   readonly domain: () => string;
   readonly site: Pick<SiteAppOptions, 'server' | 'status' | 'features'>;
@@ -37,7 +36,7 @@ export interface ListenerParts {
 export interface Listeners {
   readonly site: Listener;
   readonly admin: Listener;
-  /** Open where something is to be asked there. */
+  /** Null without search and exports. */
   readonly api: Listener | null;
   /** The Unix socket for commands; null where none could be opened. */
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
@@ -63,7 +62,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   });
   const onRequest = (served: ServedRequest): void => {
     metrics.onRequest(served);
-    // Probes and scrapes come every few seconds and say nothing that the metrics do not.
+    // Probes and scrapes say nothing that the metrics do not.
     if (parts.current().log.access && served.listener !== 'admin') logAccess(served);
   };
   const rateLog = new RateLogFile({
@@ -97,7 +96,7 @@ function onError({ log }: ListenerParts, step: string) {
 
 function siteAnswer(parts: ListenerParts): Answer {
   const { search, metrics, config } = parts;
-  // Loaded with the first search: request schemas and their validator are of no use to a start.
+  // Loaded with the first search: a start needs no validator.
   const searchApp = once(async () => {
     const { siteSearch } = await import('../http/site/site-search.ts');
     if (search === null) throw new Error('there is no search');
@@ -147,7 +146,7 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): Answer {
   return async (request, env) => (await app()).fetch(request, env);
 }
 
-/** Keys and domains of the config that holds, made anew when it changes, or when a first bundle has settled the domain. */
+/** Keys and domains of the config, made anew when it changes or a first bundle settles the domain. */
 function accessReader({ current, domain }: ListenerParts) {
   let made: { readonly config: Config; readonly domain: string; readonly access: Access } | null = null;
   return (accessOf: (organizations: ReturnType<typeof organizationsOf>) => Access): Access => {

@@ -4,7 +4,7 @@ import type { JobEvent } from '../export/index.ts';
 import type { SearchEvent } from '../search/index.ts';
 import type { Logger } from './log.ts';
 
-/** One line for every change of state, at info; progress is for the terminal and not for the log. */
+/** One line a change of state; progress is for the terminal. */
 export function logDeployEvent(log: Logger, event: DeployEvent): void {
   switch (event.kind) {
     case 'progress':
@@ -100,7 +100,7 @@ export function logJobEvent(log: Logger, event: JobEvent): void {
   }
 }
 
-/** A foreseen fault in its own words; one that nobody foresaw with its stack, since that is all there is to go by. */
+/** A foreseen fault by its message; an unforeseen one with its stack. */
 export function logFailure(log: Logger, step: string, cause: unknown, requestId: string | null = null): void {
   const error = toDocshelfError(cause);
   const facts = {

@@ -8,7 +8,7 @@ export interface LogSettings {
   readonly format: 'auto' | 'json' | 'pretty';
 }
 
-/** The log, on standard output: one JSON object a line, or lines for people. */
+/** JSON lines on standard output, or lines for people. */
 export async function openLog(settings: LogSettings): Promise<Logger> {
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && process.stdout.isTTY === true);
   const stream: DestinationStream = isPretty
@@ -26,7 +26,7 @@ export async function openLog(settings: LogSettings): Promise<Logger> {
   );
 }
 
-/** Loaded only where it is used: a daemon in a container never needs it. */
+/** Loaded on demand: a daemon in a container never needs it. */
 async function prettyStream(): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
   const hasColour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;

@@ -3,8 +3,8 @@ import type { HttpClient } from '../net/http-client.ts';
 import { httpClientSlice } from './slices.ts';
 
 /**
- * The one HTTP client, with the rules of the config that holds. It is loaded when it is first needed: it costs as much to
- * load as all the rest of a start, and a daemon whose version is on disk never asks anybody.
+ * The HTTP client with the config's rules. Loaded on demand: it costs as much as the rest of a start, and a daemon whose
+ * version is on disk needs none.
  */
 export class Network {
   #config: Config;
@@ -14,7 +14,6 @@ export class Network {
     this.#config = config;
   }
 
-  /** The config whose rules hold now. */
   get config(): Config {
     return this.#config;
   }
@@ -26,7 +25,7 @@ export class Network {
     return this.#client;
   }
 
-  /** Takes a new config's rules. What is under way ends on the client that it began with. */
+  /** Takes a new config's rules; requests in flight end on the former client. */
   useConfig(config: Config): void {
     this.#config = config;
     const former = this.#client;

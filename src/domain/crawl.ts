@@ -1,22 +1,22 @@
 /** Orders for a crawl: plain data that crosses a thread, so secrets are named by their files. */
 export interface CrawlSettings {
   readonly kind: 'crawl';
-  /** Where it begins; pages below its folder are the site. */
+  /** Start page; the site is everything below its folder. */
   readonly url: string;
-  /** Private addresses and networks (CIDR) that it may reach. */
+  /** Private addresses and networks (CIDR) within reach. */
   readonly allowAddresses: readonly string[];
   /** Honours robots.txt and robots metas. */
   readonly robots: 'respect' | 'ignore';
-  /** Holds what is sent as the Cookie header to the site's origin, and to no other. */
+  /** File of the Cookie header for the site's own origin. */
   readonly cookieFile: string | null;
-  /** Holds the bearer token that is sent to the site's origin, and to no other. */
+  /** File of the bearer token for the site's own origin. */
   readonly bearerFile: string | null;
   /** Requests to the site's host at a time. */
   readonly concurrency: number;
-  /** Requests to one host in a second; 0: as many as it answers. */
+  /** Requests to one host in a second; 0: unbounded. */
   readonly rateMax: number;
   readonly limits: CrawlLimits;
-  /** How a browser renders its pages; null: they are taken as they come. */
+  /** Rendering by a browser; null: pages are taken as they come. */
   readonly render: RenderSettings | null;
 }
 
@@ -25,11 +25,11 @@ export interface RenderSettings {
   readonly scripts: 'keep' | 'drop';
 }
 
-/** How the system's browser is run. Plain data: it crosses a thread. */
+/** Settings of the system's browser. Plain data: it crosses a thread. */
 export interface BrowserSettings {
   /** Chromium's sandbox; `auto`: on, except as root, where it cannot run. */
   readonly sandbox: 'auto' | 'off';
-  /** Pages that are rendered at once. */
+  /** Pages rendered at once. */
   readonly tabs: number;
   /** Time for one page; half of it to load, a sixth to settle. */
   readonly pageTimeoutMs: number;
@@ -37,12 +37,12 @@ export interface BrowserSettings {
   readonly verify: 'auto' | 'off';
 }
 
-/** Against sites without end. What a bundle may hold (`ArchiveLimits`) bounds the rest. */
+/** Bounds against endless sites; `ArchiveLimits` bounds the rest. */
 export interface CrawlLimits {
   readonly pagesMax: number;
   /** Links from the start to a page. */
   readonly depthMax: number;
-  /** Addresses of pages that differ in their query alone. */
+  /** Pages whose addresses differ in their query alone. */
   readonly queryVariantsMax: number;
   /** Bytes of a page. */
   readonly pageBytesMax: number;

@@ -2,8 +2,8 @@
 export const DEPLOYMENT_TYPES = ['cloud', 'client-hosted', 'air-gapped'] as const;
 export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
 
-/** The domain of a data folder that nothing names. */
+/** Domain of a data folder that nothing names. */
 export const DEFAULT_DOMAIN = 'docs';
 
-/** A domain is the subdomain label of a site's hosted address: one DNS label (RFC 1035, section 2.3.1; digits first per RFC 1123). */
+/** One DNS label (RFC 1035, section 2.3.1; digits first per RFC 1123). */
 export const DOMAIN_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -15,17 +15,17 @@ export type DiagnosisCheck =
   | 'certificate'
   | 'clock';
 
-/** One thing that was looked at, and what is to do about it. Never holds a credential. */
+/** Result of one check. Never holds a credential. */
 export interface Diagnosis {
   readonly check: DiagnosisCheck;
-  /** The setting, folder or host that it is about. */
+  /** Setting, folder or host. */
   readonly subject: string;
-  /** `skipped`: not looked at, and the message says why. */
+  /** `skipped`: not checked; the message says why. */
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
   /** One sentence. */
   readonly message: string;
   readonly next: string | null;
-  /** Of a fault, and of a warning that is a fault elsewhere. */
+  /** Also of a warning that would be a fault elsewhere. */
   readonly code: ErrorCode | null;
 }
 
@@ -46,7 +46,7 @@ export function skipped(
   return { check, subject, state: 'skipped', message, next, code: null };
 }
 
-/** @param isNeeded false: nothing depends on it now, so it is a warning */
+/** @param isNeeded false: nothing depends on it now, a warning is enough */
 export function faulty(check: DiagnosisCheck, subject: string, error: DocshelfError, isNeeded = true): Diagnosis {
   const { code, message, next = null } = error;
   return { check, subject, state: isNeeded ? 'fault' : 'warning', message, next, code };

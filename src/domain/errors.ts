@@ -1,6 +1,6 @@
 /**
- * The one error class. Every fault that a person may see has a `code` of this closed union; the same code stands in
- * `lastError`, problem documents, metrics, the log and the runbook. Nobody parses messages: decisions read the code.
+ * Faults that a person may see have a `code` of this closed union; the same code stands in `lastError`, problem documents,
+ * metrics, the log and the runbook. Nobody parses messages.
  */
 
 /** Faults of an archive: one code a rule, so that a refusal names the rule. Exit code 65. */
@@ -60,7 +60,7 @@ export const BUNDLE_CODES = [
   'release_damaged',
 ] as const;
 
-/** A download that failed. Exit code 69. */
+/** Failed downloads. Exit code 69. */
 export const SOURCE_CODES = [
   'link_expired',
   'link_refused',
@@ -77,7 +77,7 @@ export const SOURCE_CODES = [
   'address_not_allowed',
 ] as const;
 
-/** Something needed is not there or does not answer. Exit code 69. */
+/** Something needed is missing or does not answer. Exit code 69. */
 export const UNAVAILABLE_CODES = [
   ...SOURCE_CODES,
   'port_taken',
@@ -149,7 +149,7 @@ export interface ErrorDetail {
   readonly cause?: unknown;
 }
 
-/** The plain form of an error: what crosses a worker's boundary, `--json` and HTTP. */
+/** An error as plain data: across threads, in `--json` and over HTTP. */
 export interface PlainError {
   readonly code: ErrorCode;
   readonly message: string;
@@ -157,7 +157,7 @@ export interface PlainError {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** A fault that was foreseen. The message has the form `Cannot <act> "<thing>": <state>`. */
+/** A foreseen fault. The message has the form `Cannot <act> "<thing>": <state>`. */
 export class DocshelfError extends Error {
   override readonly name = 'DocshelfError';
   readonly code: ErrorCode;
@@ -171,7 +171,6 @@ export class DocshelfError extends Error {
     this.fields = detail.fields ?? {};
   }
 
-  /** The error as plain data, without stack and cause. */
   toPlain(): PlainError {
     return {
       code: this.code,
@@ -195,7 +194,7 @@ export function errnoOf(error: unknown): string | undefined {
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
 }
 
-/** Every error as a `DocshelfError`: a foreseen one as it is, any other as `internal` with its message kept. */
+/** A foreseen fault as it is, any other as `internal` with its message kept. */
 export function toDocshelfError(error: unknown): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const errno = errnoOf(error);

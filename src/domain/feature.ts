@@ -1,6 +1,6 @@
 import type { DeploymentType } from './deployment.ts';
 
-/** The feature table of contract section 4, and what holds of it in one deployment. */
+/** The feature table of contract section 4, and its report for one deployment. */
 
 export type FeatureSupport = 'available' | 'configurable' | 'unavailable';
 
@@ -71,7 +71,6 @@ export interface FeatureState {
   readonly id: FeatureId;
   readonly name: string;
   readonly support: FeatureSupport;
-  /** What holds here and now. */
   readonly enabled: boolean;
   /** Why, one sentence. */
   readonly reason: string;
@@ -96,7 +95,7 @@ function stateOf(feature: (typeof FEATURES)[number], type: DeploymentType, wish:
     : state(false, `Depends on the environment's set-up: set ${key} to true to turn it on.`);
 }
 
-/** What the config says of each feature: true, false, or null where it says nothing. */
+/** Each feature as the config has it; null where it says nothing. */
 export type FeatureWishes = Readonly<Record<FeatureId, boolean | null>>;
 
 /** The feature report of contract section 4, in the table's order. */

@@ -80,7 +80,7 @@ export const jobQuerySchema = {
   },
 } as const;
 
-/** What archives allow (`limits.ts`). */
+/** As archives allow (`limits.ts`). */
 const PATH_LENGTH_MAX = 4096;
 const PATHS_MAX = 10_000;
 

@@ -1,4 +1,4 @@
-/** Bounds on an untrusted archive (archives.md), each against one way to exhaust the machine that unpacks it. */
+/** Bounds on an untrusted archive (archives.md). */
 export interface ArchiveLimits {
   /** Entries of any kind. */
   readonly entriesMax: number;
@@ -34,5 +34,5 @@ export const ARCHIVE_LIMITS: ArchiveLimits = Object.freeze({
   windowBytesMax: 128 * MiB,
 });
 
-/** Bytes of an archive as it is fetched or taken in; the unpacked limit is the tighter one for all but stored archives. */
+/** Bytes of an archive. The bound on unpacked bytes is tighter for all but stored archives. */
 export const BUNDLE_BYTES_MAX = 8 * GiB;

@@ -1,4 +1,4 @@
-/** Where an OCI artifact is: `oci://registry[:port]/repository:tag`, or `@sha256:…` in place of the tag. */
+/** `oci://registry[:port]/repository:tag`, or `@sha256:…` in place of the tag. */
 export interface OciReference {
   /** `host` or `host:port`. */
   readonly registry: string;
@@ -18,7 +18,7 @@ const REFERENCE = new RegExp(
 /** 16 KiB links are let in by the config; a registry's names are at most 255 characters, and so is this with room. */
 const CHARACTERS_MAX = 1024;
 
-/** The parts of a link, or null where it is no such link. One without tag and digest is none: "latest" is not a version. */
+/** The parts of a link, or null. A tag or digest is needed: "latest" is not a version. */
 export function parseOciReference(link: string): OciReference | null {
   const parts = link.length > CHARACTERS_MAX ? undefined : REFERENCE.exec(link)?.groups;
   if (parts?.registry === undefined || parts.repository === undefined) return null;

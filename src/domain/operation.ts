@@ -80,7 +80,7 @@ export interface OperationAnswer {
 export interface Fault {
   readonly code: ErrorCode;
   readonly description: string;
-  /** What such a fault may say. */
+  /** An example of its sentence. */
   readonly message: string;
 }
 

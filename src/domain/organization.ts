@@ -1,4 +1,4 @@
-/** Who owns which domains, and whose keys may ask for them (contract, sections 2 and 7). */
+/** Owners of domains, and their keys (contract, sections 2 and 7). */
 
 import type { CrawlSettings } from './crawl.ts';
 
@@ -6,7 +6,7 @@ export const KEY_TYPES = ['admin', 'assistant'] as const;
 /** An assistant key is public and may search; an admin key is a secret and may export. */
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** A key as it is stored: never the key itself. */
+/** A stored key: never the key itself. */
 export interface OrganizationKey {
   readonly id: string;
   readonly type: KeyType;
@@ -14,7 +14,7 @@ export interface OrganizationKey {
   readonly sha256: string;
 }
 
-/** Where a site comes from when it is exported. Plain data: it crosses a thread. */
+/** Source of an exported site. Plain data: it crosses a thread. */
 export type SourceSettings =
   /** A folder of built static files, or an archive of one. */
   | { readonly kind: 'folder'; readonly path: string }
@@ -43,8 +43,7 @@ export interface Organization {
 export const OWN_ORGANIZATION_ID = 'docshelf';
 
 /**
- * The organizations that hold: those of the config, or, where it names none, one of docshelf's own that owns the
- * deployment's domain with the assistant keys of `search.keys`.
+ * The config's organizations; where it names none, one that owns the deployment's domain with the keys of `search.keys`.
  */
 export function organizationsOf(
   configured: readonly Organization[],
@@ -59,7 +58,7 @@ export interface OwnedSite extends OrganizationSite {
   readonly organization: Organization;
 }
 
-/** Finds a site by its domain or by one of its hosts, in any case. That no name is given twice is a rule of the config. */
+/** Sites by domain and host, in any case. The config refuses duplicate names. */
 export class SiteDirectory {
   readonly #byName: ReadonlyMap<string, OwnedSite>;
 

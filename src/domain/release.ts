@@ -1,4 +1,4 @@
-/** The words of a release: an unpacked bundle on disk, named by its archive's digest, never edited. */
+/** Releases: unpacked bundles on disk, named by their archive's digest, never edited. */
 
 /** One file of a site, as `files.json` and memory hold it. */
 export interface FileEntry {
@@ -12,7 +12,7 @@ export interface FileEntry {
   readonly type: string;
 }
 
-/** How a folder's page answers without its slash; decided when the release is unpacked. */
+/** Address of a folder's page: with its slash, or without. Decided at unpacking. */
 export type TrailingSlash = 'always' | 'never';
 
 export type BundleSourceKind = 'url' | 'preload' | 'inbox' | 'import' | 'upload' | 'export';
@@ -23,7 +23,7 @@ export interface ReleaseInfo {
   readonly digest: string;
   /** Bytes of the archive. */
   readonly archiveBytes: number;
-  /** The manifest's own words; null where the bundle carries none or it leaves them out. */
+  /** From the manifest; null where the bundle has none or it leaves them out. */
   readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
   /** RFC 3339, UTC: the manifest's, else the label's date, else the time of taking in. */
   readonly createdAt: string;
@@ -38,7 +38,7 @@ export interface ReleaseInfo {
   readonly notes: readonly string[];
 }
 
-/** A release as the serving side sees it: everything in memory, bytes on disk below `siteDir`. */
+/** A release for serving: its file table in memory, its bytes below `siteDir`. */
 export interface ReleaseView {
   readonly digest: string;
   readonly version: string;

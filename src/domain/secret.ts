@@ -3,7 +3,7 @@ const REDACTED = '[redacted]';
 /** Node's registered symbol for `util.inspect`, named here so that this pure file imports nothing. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
-/** A value that must not be printed: a bundle link, a token. Every way of turning it into text gives `[redacted]`. */
+/** A credential: every way of turning it into text gives `[redacted]`. */
 export class Secret {
   readonly #value: string;
 
@@ -11,7 +11,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value itself. Call it only where the secret is used, never to build a message. */
+  /** The value, for the place that uses it; never for a message. */
   reveal(): string {
     return this.#value;
   }
@@ -33,10 +33,7 @@ export class Secret {
   }
 }
 
-/**
- * A link fit for a person: without its user part, query and fragment, which may be credentials (a presigned link's
- * signature is in its query). Text that is no URL gives `[redacted]`.
- */
+/** A link without user part, query and fragment, which may be credentials. Text that is no URL gives `[redacted]`. */
 export function linkWithoutSecrets(link: string): string {
   if (!URL.canParse(link)) return REDACTED;
   const url = new URL(link);

@@ -10,16 +10,16 @@ export interface StoredContent {
   readonly type: string;
 }
 
-/** Takes what a source gives, in any order. A path that is given twice is a fault of the source. */
+/** Receives a source's files, in any order. A path given twice is a fault of the source. */
 export interface SiteSink {
   /** Bytes in memory, a file on disk that is copied, or what is stored. @throws DocshelfError `bad_source` for a path that no archive may have. */
   add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void>;
   find(finding: Finding): void;
-  /** Work done and work known, in the source's own units. */
+  /** Progress, in units of the source. */
   progress(done: number, total: number): void;
 }
 
-/** Makes the site of an export: one for each kind of source. */
+/** Produces the site of an export: one for each kind of source. */
 export interface SiteSource {
   /**
    * Gives every file of the site to the sink.

@@ -11,10 +11,10 @@ export function bearerToken(authorization: string | undefined): string | null {
 }
 
 /**
- * Lets a request through that carries the admin token.
+ * Requires the admin token.
  *
- * @throws DocshelfError `forbidden` where no token is set, so that nobody has it; `unauthorized` where the request's is
- *   missing, malformed or another.
+ * @throws DocshelfError `forbidden` where no token is set; `unauthorized` where the request's is missing, malformed or
+ *   another
  */
 export function requireToken(token: Secret | null, authorization: string | undefined): void {
   if (token === null) {
@@ -35,7 +35,7 @@ export function requireToken(token: Secret | null, authorization: string | undef
   }
 }
 
-/** In a time that tells neither the length nor the first differing place: digests are compared. */
+/** Digests are compared, so that the time tells neither length nor first difference. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

@@ -33,10 +33,10 @@ const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (type
   daemon_unreachable: 503,
   embedder_failed: 502,
   index_building: 503,
-  // As with a site that is turned off: what is asked for is not offered here, and asking again does not help.
+  // As with a site that is turned off: not offered here, and asking again does not help.
   search_off: 404,
   export_off: 404,
-  // The request is right; what it asks for does not fit the state of the domain, or of the job.
+  // The request is right, and does not fit the state of the domain or job.
   no_source: 409,
   not_completed: 409,
   store_failed: 502,
@@ -48,7 +48,7 @@ const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (type
   export_service_failed: 502,
   job_failed: 502,
   job_timeout: 504,
-  // The service lacks something, and the client can do nothing about it.
+  // The service lacks something that no client can mend.
   browser_missing: 503,
   browser_failed: 503,
   hosted_search_failed: 502,
@@ -89,12 +89,12 @@ export function statusOf(code: ErrorCode): number {
   return STATUS_BY_CODE[code as keyof typeof STATUS_BY_CODE];
 }
 
-/** What nobody foresaw may name anything: it is for the log, which has the same request id, and not for the client. */
+/** An unforeseen fault may name anything: it goes to the log, under the same request id. */
 const NEUTRAL = new DocshelfError('internal', 'Cannot answer the request: docshelf has failed', {
   next: 'Look for the request id in the log of docshelf: its line has the cause.',
 });
 
-/** How soon a client may ask again where the fault does not say. */
+/** Where the fault names no time. */
 const RETRY_AFTER_S = 5;
 
 export function problemOf(error: DocshelfError, requestId: string | null): Problem {
@@ -113,8 +113,7 @@ export function problemOf(error: DocshelfError, requestId: string | null): Probl
 }
 
 /**
- * The answer to a fault. Of its fields three become headers: `retryAfterS` where the status is 429 or 503, `allow`, the
- * methods of a resource, where it is 405, and `contentRange`, its length, where it is 416.
+ * The answer to a fault. Fields become headers: `retryAfterS` of a 429 or 503, `allow` of a 405, `contentRange` of a 416.
  */
 export function problemResponse(error: DocshelfError, requestId: string | null): Response {
   const problem = problemOf(error, requestId);
@@ -134,11 +133,11 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
 
 export interface FaultHooks {
   readonly metrics: { onError(code: ErrorCode): void };
-  /** A fault of ours (status 500 and above) was answered; its message may not have been. */
+  /** A fault with a status of 500 or above; its message may not have been answered. */
   onError?(error: DocshelfError, requestId: string | null): void;
 }
 
-/** Answers a fault as a problem document, and tells of it. */
+/** Answers and counts a fault. */
 export function answerFault(cause: unknown, request: Request, requestId: string | null, hooks: FaultHooks): Response {
   const error = request.signal.aborted ? clientLeft() : toDocshelfError(cause);
   hooks.metrics.onError(error.code);
@@ -146,7 +145,7 @@ export function answerFault(cause: unknown, request: Request, requestId: string 
   return problemResponse(error, requestId);
 }
 
-/** Nobody reads this answer: it is for the metrics, where work that was given up with its client is no fault of ours. */
+/** For the metrics alone: work given up with its client is no fault of ours. */
 function clientLeft(): DocshelfError {
   return new DocshelfError('bad_request', 'Cannot answer: the client left before the answer');
 }

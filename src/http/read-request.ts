@@ -10,14 +10,13 @@ const BODY_BYTES_MAX = 64 * 1024;
 /** `application/json`, and the types that are JSON by their suffix (RFC 6839, section 3.1); parameters say nothing here (RFC 8259). */
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i;
 
-/** A body that says nothing: some clients cannot send less. */
+/** The body of a call that takes none: some clients cannot send less. */
 const EMPTY_SCHEMA = { type: 'object', additionalProperties: false } as const;
 
 const NO_PARAMETERS: ObjectSchema = { type: 'object', properties: {} };
 
 type Bindings = Partial<HttpBindings> | undefined;
 
-/** Reads and checks the body of an operation. */
 export function bodyReader<const Op extends Pick<Operation, 'id' | 'act' | 'body'>>({
   id,
   act,
@@ -41,7 +40,7 @@ export function bodyReader<const Op extends Pick<Operation, 'id' | 'act' | 'body
   };
 }
 
-/** Reads and checks the query of an operation. An empty parameter, such as a form sends, says nothing. */
+/** An empty parameter, such as a form sends, counts as absent. */
 export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
   operation: Op,
 ): (parameters: URLSearchParams) => QueryOf<Op> {
@@ -62,14 +61,13 @@ export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
   };
 }
 
-/** The text itself where it is no integer, for the check to refuse. */
+/** The text itself where it is no integer, for the schema to refuse. */
 function integerOf(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
 /**
- * Checks what came by its schema, which is compiled with the first request: that takes 10 ms that a start has no use for
- * (measured).
+ * Checks by a schema that is compiled with the first request: 10 ms that a start does not need (measured).
  *
  * @param act completes `Cannot …`
  */
@@ -101,11 +99,11 @@ function compile<Shape>(schema: object): ValidateFunction<Shape> {
   return ajv.compile<Shape>(schema);
 }
 
-/** A field that a request may not have, or not with this value; null: the request as a whole. */
+/** A faulty field; null: the request as a whole. */
 export function badField(act: string, name: string | null, state: string, next?: string): DocshelfError {
   const detail = next === undefined ? {} : { next };
   if (name === null) return new DocshelfError('bad_request', `Cannot ${act}: ${state}`, detail);
-  // A name that a stranger wrote: short, and without what could garble a line of a log.
+  // A stranger's name: cut, and without control characters that would garble a log.
   const field = name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
   return new DocshelfError('bad_request', `Cannot ${act}: the field "${field}" ${state}`, {
     ...detail,
@@ -172,14 +170,14 @@ async function readText(request: Request, env: Bindings): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX) throw tooLarge();
   // The client may hold the body back until it is asked for (RFC 9110, section 10.1.1).
   if (request.headers.has('expect')) env?.outgoing?.writeContinue();
-  // HTTP sees to it that such a body is no longer than it says (RFC 9112, section 6.3). Read whole, without a web stream
-  // around it, it takes a fifth of the time that a search takes in this thread.
+  // HTTP bounds such a body by its length (RFC 9112, section 6.3). Without a web stream around it, reading takes a fifth of
+  // a search's time in this thread.
   if (request.headers.has('content-length')) return decode(new Uint8Array(await request.arrayBuffer()));
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of request.body ?? []) {
     bytes += chunk.length;
-    // A body without a length is only found too large while it comes.
+    // Without a length, the size shows only while it comes.
     if (bytes > BODY_BYTES_MAX) throw tooLarge();
     chunks.push(chunk);
   }

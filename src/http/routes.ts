@@ -21,7 +21,7 @@ export interface Route<E extends BoundEnv> {
 /** The bindings are absent where an app is called without a socket. */
 export type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
 
-/** What the client sent, checked by the operation's schemas when it is asked for: whoever is not let in is not read. */
+/** The client's input, read and checked on demand: a refused client's body is never read. */
 export interface Input<Op extends Operation> {
   /** @throws DocshelfError `bad_request`, naming the parameter. */
   query(): QueryOf<Op>;
@@ -48,7 +48,7 @@ export function route<const Op extends Operation, E extends BoundEnv>(
 /**
  * Adds routes to an app, and 405 for the other methods of their paths.
  *
- * @param guards by the name of a security scheme, what runs before such a route
+ * @param guards middleware by the name of a security scheme
  */
 export function addRoutes<E extends BoundEnv>(
   app: Hono<E>,
@@ -82,10 +82,9 @@ function methodsOf(operations: readonly Operation[]): string {
   return ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].filter((method) => methods.has(method)).join(', ');
 }
 
-/** A path may be as long as all headers may, 16 KiB. */
+/** Paths may have 16 KiB. */
 export const shown = (text: string): string => text.slice(0, 200);
 
-/** Answers a method that a path does not take. */
 export function refuseMethod(allow: string): (c: Context) => never {
   return (c) => {
     const message = `Cannot ${c.req.method} "${shown(c.req.path)}": it answers ${allow}`;
@@ -103,11 +102,10 @@ const PREFLIGHT = {
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id';
 
 /**
- * CORS as contract section 5 has it: open to every origin, because the key is public by design, and without credentials. On
- * faults too, or a script could not read them.
+ * CORS of contract section 5: open to every origin, without credentials, on faults too.
  *
- * Headers are set on the finished answer: `hono/cors` sets them before, so that Hono makes a second answer of the first, for
- * 50 of 340 µs of a request (measured).
+ * Headers are set on the finished answer: `hono/cors` sets them before, and Hono then makes a second answer, for 50 of 340
+ * µs of a request (measured).
  */
 export function openToAllOrigins(methods: string): MiddlewareHandler {
   return async (c, next) => {

@@ -7,7 +7,7 @@ import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 /** A file's bytes in one encoding. */
 export interface Body {
-  /** The encoding that they are in: `identity` too where another was asked for and does not pay. */
+  /** `identity` too where another was asked for and does not pay. */
   readonly encoding: Encoding;
   readonly bytes: Buffer<ArrayBuffer>;
 }
@@ -17,21 +17,21 @@ interface CacheableFile extends SiteFileOnDisk {
   readonly type: string;
 }
 
-/** A body may fill no more than this part of the cache, so that one search index does not drive every page out. */
+/** Largest share of one body: a search index must not drive every page out. */
 const CACHE_PART_MAX = 1 / 8;
 
 /** Cost of an entry besides its bytes: key, object, bookkeeping. */
 const ENTRY_BYTES = 256;
 
-/** Reads and compressions at once: the threads of libuv's pool. Their bodies are in memory outside the cache. */
+/** Concurrent reads and compressions: the threads of libuv's pool. Their bodies are outside the cache. */
 const LOADS_MAX = 4;
 
 /**
- * Bodies in memory, by content and encoding, bounded in bytes, the least recently used dropped first. Versions that share
- * a file share its entry. A body that many ask for at once is read and compressed once.
+ * An LRU of bodies by content and encoding, bounded in bytes. Versions share the entries of equal files; concurrent
+ * requests share one read and compression.
  */
 export class BodyCache {
-  /** Larger files are streamed from disk, uncompressed, and never pass through here. */
+  /** Larger files are streamed from disk, uncompressed and uncached. */
   readonly bodyBytesMax: number;
   readonly #bodies: LRUCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();

@@ -6,7 +6,7 @@ export const ETAG_SUFFIX: Readonly<Record<Encoding, string>> = { identity: '', g
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
-/** The weight of one `Accept-Encoding` item's parameters: 1 where there is none, 0 where it is no weight. */
+/** Weight of one `Accept-Encoding` item: 1 by default, 0 where it is malformed. */
 function weightOf(parameter: string | undefined): number {
   if (parameter === undefined) return 1;
   const match = WEIGHT.exec(parameter.trim());
@@ -14,11 +14,10 @@ function weightOf(parameter: string | undefined): number {
 }
 
 /**
- * The encoding that a client likes best of those that are made here, after RFC 9110, section 12.5.3: by weight, and
- * at equal weight Brotli before gzip before none. Where the client excludes everything, identity is answered all the
- * same: a readable page serves it better than 406.
+ * The client's preferred encoding (RFC 9110, section 12.5.3): by weight, then Brotli, gzip, identity. Identity where all
+ * are excluded: a readable page serves better than 406.
  *
- * @param accept the `Accept-Encoding` header. Absent or empty means that only identity is sure to be read.
+ * @param accept the `Accept-Encoding` header; absent or empty means identity
  */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';

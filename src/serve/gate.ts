@@ -1,4 +1,4 @@
-/** Lets a bounded number of tasks run at once; the others wait their turn, first come first served. */
+/** A semaphore: a bounded number of tasks at once, first come first served. */
 export class Gate {
   #free: number;
   readonly #waiting: (() => void)[] = [];

@@ -25,7 +25,7 @@ export interface ServeSettings {
 }
 
 export interface ServeEvents {
-  /** A body was asked for and was in memory, or was not. */
+  /** A body was in memory, or was not. */
   onCache?(hit: boolean): void;
   /** A file could not be read, and 503 was answered or the stream broken off: `cannot_read` or `release_damaged`. */
   onFault?(error: DocshelfError, requestId: string | null): void;
@@ -36,10 +36,10 @@ type Answer = Response | Promise<Response>;
 const RETRY_AFTER_S = 5;
 
 /**
- * Answers requests for the site that is current, in the order of the design: canonicalise the address once, find it in
- * the snapshot's table, look at the conditions, take the body from memory or disk, respond.
+ * The current site over HTTP: canonicalise the address, find it in the snapshot, evaluate conditions, take the body from
+ * memory or disk, respond.
  *
- * A body in memory is answered in the same tick, without a promise: the HTTP adapter then writes it straight to the socket.
+ * A body in memory is answered in the same tick, without a promise: the HTTP adapter then writes straight to the socket.
  */
 export class SiteServer {
   readonly #bodies: BodyCache;
@@ -55,7 +55,7 @@ export class SiteServer {
     return this.#current;
   }
 
-  /** From the next request on, this is served. Requests in flight end on what they began with. */
+  /** Takes effect with the next request; those in flight end on the former snapshot. */
   swap(snapshot: SiteSnapshot | null): void {
     this.#current = snapshot;
   }
@@ -79,7 +79,7 @@ export class SiteServer {
     const rangeHeader = request.method === 'GET' ? request.header('range') : undefined;
     if (rangeHeader !== undefined) {
       const range = parseRange(rangeHeader, file.size);
-      // A range is one of the file's own bytes: of an encoding made on the fly nobody could continue a download.
+      // Ranges are of the file itself: a download of an encoding made on the fly could not be continued.
       if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators('identity'))) {
         return this.#conditional(file, 'identity', request) ?? this.#range(file, range, request);
       }
@@ -118,7 +118,7 @@ export class SiteServer {
   }
 
   #whole(file: SiteFile, wanted: Encoding, body: Body, request: SiteRequest): Response {
-    // The bytes did not shrink: what is selected is another form than the conditions were compared with.
+    // Compression did not pay: conditions hold for another form than was assumed.
     const conditional = body.encoding === wanted ? null : this.#conditional(file, body.encoding, request);
     if (conditional !== null) return conditional;
     return new Response(request.method === 'HEAD' ? null : body.bytes, {
@@ -160,7 +160,7 @@ export class SiteServer {
     return streamSiteFile(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
   }
 
-  /** 404 with the site's own page where it has one. It has no entity tag: a 404 is never `not modified`. */
+  /** 404 with the site's own page, if any. Without an entity tag: a 404 is never `not modified`. */
   async #missing({ page, isAsset }: Extract<Found, { kind: 'missing' }>, request: SiteRequest): Promise<Response> {
     const notice = {
       status: 404,
@@ -188,7 +188,7 @@ export class SiteServer {
     }
   }
 
-  /** The file is in the release and its bytes do not come: the storage is at fault, so it is never a 404. */
+  /** The file table has the file and the disk does not: a fault of the storage, never a 404. */
   #unreadable(file: SiteFile, request: SiteRequest, error: unknown): Response {
     const { method } = request;
     const fault = toDocshelfError(error);
@@ -215,7 +215,7 @@ function malformed(method: string): Response {
   });
 }
 
-/** Browsers keep a 308 for good unless told otherwise, and another version may decide otherwise: hence `no-cache`. */
+/** `no-cache`: browsers keep a 308 for good otherwise, and another version may decide otherwise. */
 function redirect(location: string): Response {
   return new Response(null, {
     status: 308,

@@ -1,6 +1,6 @@
 import { type AnswerHeaders, COMMON_HEADERS } from './site-file.ts';
 
-/** An answer of docshelf's own, for people. */
+/** A page of docshelf's own. */
 export interface Notice {
   readonly status: number;
   readonly title: string;
@@ -11,7 +11,7 @@ export interface Notice {
 
 const BASE_HEADERS = { 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding', ...COMMON_HEADERS };
 
-/** Nothing but this page's own style is loaded or run, so that a sentence that carries markup stays a sentence. */
+/** Only the page's own style runs: markup in a sentence stays text. */
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
@@ -33,7 +33,7 @@ function respond(method: string, status: number, headers: AnswerHeaders, body: s
   });
 }
 
-/** A small page that needs nothing else: no script, no other file, light and dark. */
+/** A self-contained page, light and dark. */
 export function noticePage(method: string, { status, title, text, headers }: Notice): Response {
   const html = `<!doctype html>
 <html lang="en">
@@ -57,7 +57,7 @@ export function noticePage(method: string, { status, title, text, headers }: Not
   return respond(method, status, { ...own, ...headers }, html);
 }
 
-/** The same as one line of text, for what no person looks at: scripts, pictures, refused methods. */
+/** A notice as one line of text, for scripts, pictures and refused methods. */
 export function noticeText(method: string, { status, title, headers }: Omit<Notice, 'text'>): Response {
   return respond(method, status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, `${title}\n`);
 }

@@ -10,14 +10,14 @@ export interface Validators {
 
 export type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
 
-/** The entity tags of a list; a comma may stand inside one. */
+/** Entity tags of a list; a comma may stand inside one. */
 function tagsOf(list: string): readonly string[] {
   return list.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }
 
 const opaque = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag);
 
-/** `If-None-Match` compares weakly: what a proxy made weak still names the same content. */
+/** `If-None-Match` compares weakly. */
 function matchesWeakly(list: string, etag: string): boolean {
   return list === etag || list.trim() === '*' || tagsOf(list).some((tag) => opaque(tag) === etag);
 }
@@ -27,10 +27,10 @@ function matchesStrongly(list: string, etag: string): boolean {
 }
 
 /**
- * A request's conditions, in the order of RFC 9110, section 13.2.2.
+ * Evaluates preconditions in the order of RFC 9110, section 13.2.2.
  *
- * `If-Modified-Since` holds only for the very date that was sent: after a roll-back the content is older than what the
- * client has, and yet other content. Dates that cannot be read are ignored.
+ * `If-Modified-Since` must be the exact date that was sent: after a rollback the content is older than the client's, and
+ * different. Unreadable dates are ignored.
  */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');

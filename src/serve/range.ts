@@ -1,4 +1,3 @@
-/** Bytes of a body: from `start`, `length` of them. */
 export interface ByteRange {
   readonly start: number;
   readonly length: number;
@@ -7,11 +6,8 @@ export interface ByteRange {
 const SINGLE_RANGE = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
 
 /**
- * A `Range` header against a body of `size` bytes (RFC 9110, section 14.1.2).
- *
- * Several ranges, other units and garbage give `whole`: a server may always ignore a range, and multipart answers are
- * asked for by nobody who reads a documentation site. A range that begins past the end, and any range of an empty body, gives
- * `unsatisfiable`.
+ * A `Range` header against a body of `size` bytes (RFC 9110, section 14.1.2). `whole` for several ranges, other units and
+ * garbage, which a server may ignore; `unsatisfiable` for a range past the end or of an empty body.
  */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = SINGLE_RANGE.exec(header);

@@ -1,4 +1,4 @@
-/** Longest path that a release can hold is 4,096 bytes (archives.md); a longer request names nothing. */
+/** Releases hold paths of at most 4,096 bytes (archives.md). */
 const PATH_CHARS_MAX = 4096;
 
 export type CanonicalTarget =
@@ -6,24 +6,23 @@ export type CanonicalTarget =
   | { readonly kind: 'path'; readonly path: string; readonly query: string }
   /** Not a request target at all: 400. */
   | { readonly kind: 'malformed' }
-  /** Well formed, and the name of nothing that a site can hold: 404. */
+  /** Well formed, but no possible name of a file: 404. */
   | { readonly kind: 'nowhere' };
 
 const MALFORMED: CanonicalTarget = { kind: 'malformed' };
 const NOWHERE: CanonicalTarget = { kind: 'nowhere' };
 
-/** RFC 9112, section 3.2.2: a server accepts the absolute form, whose authority says nothing here. */
+/** The absolute form (RFC 9112, section 3.2.2); its authority is ignored. */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
 const ENCODED_SLASH = /%2f/i;
 
 /**
- * The one place where a request's address is read. It takes the raw request target, since the URL class would already
- * have resolved `..` and turned backslashes around; it decodes once, and nothing decodes again.
+ * Reads the address of a request, from the raw target: the URL class would already have resolved `..` and turned
+ * backslashes around. It is decoded once, and never again.
  *
- * An encoded slash, an empty segment, a backslash or a control character stands in no name of a release (the archive
- * rules refuse them), so it names nothing rather than something else. `.` and `..` begin with a dot and are hidden with
- * the dotfiles.
+ * An encoded slash, an empty segment, a backslash or a control character is in no name of a release, and so names nothing.
+ * `.` and `..` are hidden with the dotfiles.
  */
 export function canonicalise(target: string): CanonicalTarget {
   const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');

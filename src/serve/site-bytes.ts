@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import { DocshelfError } from '../domain/errors.ts';
 
-/** A file of a release on disk, as far as reading it goes. */
+/** A file of a release on disk. */
 export interface SiteFileOnDisk {
   readonly diskPath: string;
   /** Bytes, as the file table has it. */
@@ -26,10 +26,9 @@ function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
 }
 
 /**
- * A whole file.
+ * A whole file. Its digest is not checked again.
  *
- * @throws DocshelfError `cannot_read` where the disk does not give it, `release_damaged` where it has another size. That
- *   its bytes are still those of its digest is not looked at.
+ * @throws DocshelfError `cannot_read`; `release_damaged` where it has another size.
  */
 export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBuffer>> {
   const bytes = await readFile(file.diskPath).catch((error: unknown) => {
@@ -40,11 +39,11 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
 }
 
 /**
- * Part of a file as a stream, read only as fast as it is taken. It ends after exactly `length` bytes or errors, so that
- * a short file breaks the connection instead of looking whole. The file is closed at the end, on an error and on cancel.
+ * Part of a file as a stream with backpressure, of exactly `length` bytes or an error: a short file breaks the connection
+ * instead of looking whole.
  *
- * @param onFault told of what fails after the first byte, when the answer has begun and no status can say it.
- * @throws DocshelfError as `readSiteFile`, before the first byte.
+ * @param onFault told of faults after the first byte, when no status can say them
+ * @throws DocshelfError as `readSiteFile`, before the first byte
  */
 export async function streamSiteFile(
   file: SiteFileOnDisk,

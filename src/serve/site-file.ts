@@ -10,15 +10,15 @@ export type AnswerHeaders = Readonly<Record<string, string>>;
 /** Headers of every page and file, and of docshelf's own answers among them. */
 export const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
 
-/** Hex digits of the SHA-256 that stand in an entity tag: 128 bits, more than enough to tell contents apart. */
+/** Hex digits of the SHA-256 in an entity tag: 128 bits. */
 const ETAG_DIGITS = 32;
 
-/** Smaller files are sent as they are: one packet holds them, and compression would save nothing that is noticed. */
+/** Smaller files fit one packet: compression would save nothing. */
 const COMPRESSED_BYTES_MIN = 1024;
 
 const YEAR_S = 365 * 24 * 3600;
 
-/** One file of a snapshot, with the headers that it is answered with, made once for every encoding. */
+/** A file of a snapshot, with its headers for each encoding made once. */
 export class SiteFile implements SiteFileOnDisk {
   readonly path: string;
   readonly type: string;
@@ -29,7 +29,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #cacheControl: string;
   readonly #headers: { [encoding in Encoding]?: AnswerHeaders } = {};
 
-  /** @param isImmutable no release has other bytes under this name, now or later */
+  /** @param isImmutable true where no release has other bytes under this name */
   constructor(entry: FileEntry, release: ReleaseView, isImmutable: boolean) {
     this.path = entry.path;
     this.type = entry.type;
@@ -41,7 +41,7 @@ export class SiteFile implements SiteFileOnDisk {
     this.#cacheControl = isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';
   }
 
-  /** The encoding to try for a client; the bytes may still turn out not to shrink. */
+  /** The encoding to try; the bytes may still turn out not to shrink. */
   encodingFor(acceptEncoding: string | undefined): Encoding {
     if (this.size < COMPRESSED_BYTES_MIN || !isCompressibleType(this.type)) return 'identity';
     return negotiateEncoding(acceptEncoding);
@@ -64,7 +64,7 @@ export class SiteFile implements SiteFileOnDisk {
     };
   }
 
-  /** The headers of the whole file, `bytes` long in that encoding. The same object every time. */
+  /** Headers of the whole file of so many encoded bytes. The same object every time. */
   headers(encoding: Encoding, bytes: number): AnswerHeaders {
     const made = this.#headers[encoding];
     if (made !== undefined) return made;

@@ -4,11 +4,10 @@ import { isAssetPath } from '../web/media-type.ts';
 import { isHidden, resolvePath } from '../web/resolve.ts';
 import { SiteFile } from './site-file.ts';
 
-/** Where a path leads in a snapshot. */
 export type Found =
   | { readonly kind: 'file'; readonly file: SiteFile }
   | { readonly kind: 'redirect'; readonly location: string }
-  /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted at all. */
+  /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted. */
   | { readonly kind: 'missing'; readonly page: SiteFile | null; readonly isAsset: boolean };
 
 interface OlderAsset {
@@ -17,8 +16,8 @@ interface OlderAsset {
 }
 
 /**
- * All that answers one request: the active release, and of the older ones the assets with a hash in their names, which open
- * tabs still ask for. Nothing of it changes; a request that began with one ends with it.
+ * The immutable state that answers a request: the active release, and the hashed assets of older ones, which open tabs
+ * still ask for.
  */
 export class SiteSnapshot {
   readonly version: string;
@@ -27,7 +26,7 @@ export class SiteSnapshot {
   readonly #trailingSlash: TrailingSlash;
   readonly #olderAssets: ReadonlyMap<string, OlderAsset>;
   readonly #changing: ReadonlySet<string>;
-  /** Files that were asked for, with their prepared headers; never more than the releases have. */
+  /** Requested files with their prepared headers; bounded by the releases' files. */
   readonly #files = new Map<string, SiteFile>();
 
   constructor(
@@ -73,12 +72,10 @@ export class SiteSnapshot {
 }
 
 /**
- * The snapshot of an active release.
+ * The snapshot of an active release. Of two older hashed assets under one name the newer answers; a name with different
+ * bytes in any two releases is never immutable.
  *
- * Of the older releases only assets with a hash in their names count; where two have one under the same name, the newer
- * answers. A name under which any two releases have different bytes is never immutable, hash or not.
- *
- * @param older the releases that are kept, newest first.
+ * @param older kept releases, newest first
  */
 export function buildSnapshot(
   active: ReleaseView,

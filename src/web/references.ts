@@ -7,7 +7,7 @@ import { decodeUnits } from './rewrite/source-text.ts';
 
 export type ReferenceKind = 'link' | 'canonical' | 'asset';
 
-/** One URL that a page refers to, as written, entities decoded and surrounding white space removed. */
+/** A reference of a page: as written, entities decoded, trimmed. */
 export interface Reference {
   /** `link`: a place that a reader goes to. `canonical`: the page's own address. `asset`: what the page loads. */
   readonly kind: ReferenceKind;

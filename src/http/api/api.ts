@@ -14,7 +14,7 @@ import { API_INFO } from './operations.ts';
 import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
 
 export interface ApiOptions extends FaultHooks {
-  /** As the config is now: one object until that changes. */
+  /** Replaced when the config changes. */
   readonly access: () => Access;
   /** Absent: search is turned off. */
   readonly search?: SearchApiOptions['search'];
@@ -29,15 +29,15 @@ export interface ApiOptions extends FaultHooks {
   readonly publicUrl: () => string | null;
 }
 
-/** Params `sha256` and `fileName`; the signature is in the query. Faults are thrown. */
+/** Parameters `sha256` and `fileName`, the signature in the query. Faults are thrown. */
 export type AnswerDownload = (c: Context<ApiEnv, typeof DOWNLOAD_PATH>) => Response | Promise<Response>;
 
 const DOWNLOAD_PATH = '/v1/bundles/:sha256/:fileName';
 const READ_METHODS = 'GET, HEAD';
 
 /**
- * The API listener: search and static exports, each where it is turned on, and what describes them. Faults are problem
- * documents (contract section 8), on every path.
+ * The API listener: search and static exports where they are turned on, and their description. Faults are problem documents
+ * (contract section 8).
  */
 export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
   const { access, search, rates, exports, download, programVersion, publicUrl } = options;

@@ -6,7 +6,7 @@ import type { RateVerdict } from '../limits/sliding-log.ts';
 import { shown } from '../routes.ts';
 import type { Access } from './keys.ts';
 
-/** Who asks, and what there is, as the config had it when the request came. */
+/** The caller and all sites, as of the request. */
 export interface Caller {
   readonly organization: Organization;
   readonly sites: SiteDirectory;
@@ -15,12 +15,11 @@ export interface Caller {
 /** The bindings are absent where the app is called without a socket; the caller is there behind `requireKey`. */
 export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { caller: Caller; rate?: RateVerdict } };
 
-/** The one plan that exports (contract, section 6). */
 const EXPORTING_PLAN = 'enterprise';
 
 /**
- * Lets a request through that carries a key of the wanted type, whose organization is the caller from then on. It comes
- * first, so that a stranger learns nothing of domains and jobs, and neither does a key of the wrong type.
+ * Requires a key of a type; its organization becomes the caller. It comes first, so that strangers learn nothing of domains
+ * and jobs.
  */
 export function requireKey(access: () => Access, wanted: KeyType): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
@@ -30,7 +29,6 @@ export function requireKey(access: () => Access, wanted: KeyType): MiddlewareHan
   };
 }
 
-/** Lets a caller through whose plan has static exports. */
 export const requireExportPlan: MiddlewareHandler<ApiEnv> = async (c, next) => {
   const { id, plan } = c.var.caller.organization;
   if (plan !== EXPORTING_PLAN) {
@@ -42,7 +40,7 @@ export const requireExportPlan: MiddlewareHandler<ApiEnv> = async (c, next) => {
 };
 
 /**
- * The caller's own site of that name. Another's and one that nobody has look alike.
+ * The caller's own site. Another's looks like one that nobody has.
  *
  * @throws DocshelfError `not_found`
  */

@@ -11,19 +11,18 @@ import type { ApiEnv } from './auth.ts';
 
 export interface BundleDownloadOptions {
   /**
-   * Looks at a link: its signature, its end, its archive.
+   * Checks a link's signature, expiry and archive.
    *
    * @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`
    */
   readonly follow: (link: FollowedLink) => Promise<LinkedBundle>;
-  /** The archive could not be read to its end, when the answer had begun. */
+  /** Reading failed after the answer had begun. */
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
 /**
- * Answers GET and HEAD of a presigned link, `/v1/bundles/:sha256/:fileName`, from the disk, as fast as the client takes it;
- * one that leaves ends the reading. There is no key: whoever has the link may download until it expires. A download that
- * has begun by then goes on; going on with it later takes a fresh link, and the same entity tag.
+ * Answers GET and HEAD of a presigned link, `/v1/bundles/:sha256/:fileName`, from the disk with backpressure. The link is
+ * the only credential. Downloads in flight outlive it; resuming takes a fresh link and the same entity tag.
  */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
@@ -61,11 +60,11 @@ function requestOf(c: Context<ApiEnv>): SiteRequest {
 const bodyOf = ({ diskPath, sizeBytes }: LinkedBundle) => ({ diskPath, size: sizeBytes });
 
 function validatorsOf({ sha256 }: LinkedBundle): Validators {
-  // Its content is all that it is known by: the time of the file is that of packing, and equals no date that is sent.
+  // The digest is the only validator: the file's time is that of packing.
   return { etag: `"${sha256}"`, lastModifiedMs: Number.NaN };
 }
 
-/** The range to answer with, null for the whole; only GET has ranges (RFC 9110, section 14.2). */
+/** Null for the whole; only GET has ranges (RFC 9110, section 14.2). */
 function rangeOf(
   request: SiteRequest,
   bundle: LinkedBundle,
@@ -78,8 +77,8 @@ function rangeOf(
 }
 
 /**
- * `no-store`: what a cache kept under the link would be given out after its end, and the bytes are meant for a file. It
- * stands for private caches too (RFC 9111, section 5.2.2.5), and ranges with the entity tag work without any.
+ * `no-store`, for private caches too (RFC 9111, section 5.2.2.5): a cache would outlive the link. Ranges with the entity
+ * tag work without any.
  */
 function headersOf({ contentType, contentDisposition }: LinkedBundle, { etag }: Validators) {
   return {
@@ -111,7 +110,7 @@ function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
   );
 }
 
-/** For the log alone: the client sees a connection that breaks off. */
+/** For the log alone: the client sees a broken connection. */
 function brokenOff(fileName: string, cause: DocshelfError): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot send "${fileName}" to its end: its archive cannot be read`, {
     next: 'Look at the volume of storage.dir. A client that repeats the request with a range goes on where it was.',

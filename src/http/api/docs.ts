@@ -7,10 +7,10 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { refuseMethod } from '../routes.ts';
 import type { ApiEnv } from './auth.ts';
 
-/** The path of the page; what it loads is below it, and named by its content. */
+/** Assets lie below it, named by content. */
 const PAGE = '/docs';
 
-/** Nothing is remembered of keys that a reader types in, and nothing is asked of the validator that the viewer knows of. */
+/** Typed keys are not remembered, and the viewer's online validator is off. */
 const START = `SwaggerUIBundle({
   url: 'openapi.json',
   domNode: document.getElementById('docs'),
@@ -19,7 +19,7 @@ const START = `SwaggerUIBundle({
   validatorUrl: null,
 });`;
 
-/** Only this origin is talked to. The pictures of the viewer's style are in the style itself. */
+/** This origin alone; the style's pictures are inline. */
 const POLICY = [
   "default-src 'none'",
   `script-src 'self' 'sha256-${createHash('sha256').update(START).digest('base64')}'`,
@@ -31,7 +31,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The description of the API for people: swagger-ui over `/openapi.json`, all of it from this process. */
+/** Swagger UI over `/openapi.json`, served from this process alone. */
 export function addDocs(app: Hono<ApiEnv>): void {
   const assets = docsAssets();
 
@@ -48,7 +48,7 @@ export function addDocs(app: Hono<ApiEnv>): void {
   });
 }
 
-/** Addresses are relative to the page, so that they hold behind a proxy's path too. */
+/** Relative addresses hold behind a proxy's path too. */
 function pageOf(assets: readonly Asset[]): string {
   const loads = assets.map(({ name, kind }) =>
     kind === 'style' ? `<link rel="stylesheet" href="docs/${name}">` : `<script src="docs/${name}" defer></script>`,
@@ -83,10 +83,9 @@ function answerAsset(c: Context<ApiEnv>, { type, bytes, gzipped }: Asset): Respo
   });
 }
 
-/** A file that the page of the API's description loads. */
 interface Asset {
   readonly kind: 'style' | 'script';
-  /** Holds a part of the digest of the bytes: under this name they never change. */
+  /** With a part of the digest: immutable. */
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -101,7 +100,7 @@ const FOLDERS = [
 
 const compress = promisify(gzip);
 
-/** Reads and compresses the files with the first call, 1.9 MB and 40 ms that no start pays for; a failure is tried again. */
+/** Reads and compresses the files on first use: 1.9 MB and 40 ms that no start pays. A failure is tried again. */
 function docsAssets(): () => Promise<readonly Asset[]> {
   let loaded: Promise<readonly Asset[]> | null = null;
   return () => {

@@ -12,12 +12,12 @@ export interface ExportApiOptions {
   readonly publicUrl: () => string | null;
 }
 
-/** When a job is worth a second look: the smallest exports are over by then. */
+/** The smallest exports are over by then. */
 const RETRY_AFTER_S = 2;
 
 /**
- * The static export API (contract, section 6): key -> plan -> domain or job -> body -> act. Only where the body names the
- * domain is it read first. No other origin reads the answers: an admin key has no business in a browser.
+ * The static export API (contract, section 6): key -> plan -> domain or job -> body -> act; where the body names the
+ * domain, it is read first. Closed to other origins: an admin key has no business in a browser.
  */
 export function exportRoutes({ exports, publicUrl }: ExportApiOptions): Route<ApiEnv>[] {
   type C = Context<ApiEnv>;
@@ -53,7 +53,7 @@ export function exportRoutes({ exports, publicUrl }: ExportApiOptions): Route<Ap
   ];
 }
 
-/** The path that a proxy's address has before ours; the rest of an address is the client's, who has reached us by it. */
+/** A proxy's path before ours; the rest of the address is the client's own. */
 function pathPrefix(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }

@@ -3,7 +3,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { type KeyType, type Organization, type OrganizationKey, SiteDirectory } from '../../domain/organization.ts';
 import { bearerToken } from '../bearer.ts';
 
-/** Who may ask for what, as one state of the config has it. Built whole for each, so that a reload swaps a reference. */
+/** Sites and keys of one state of the config. Built whole for each, so that a reload swaps a reference. */
 export interface Access {
   readonly sites: SiteDirectory;
   readonly keys: KeyRing;
@@ -19,7 +19,6 @@ interface StoredKey {
   readonly organization: Organization;
 }
 
-/** The keys of all organizations. */
 export class KeyRing {
   readonly #stored: readonly StoredKey[];
 
@@ -30,11 +29,9 @@ export class KeyRing {
   }
 
   /**
-   * The organization whose key of the wanted type a request carries. Authority follows the stored type: what the key begins
-   * with is for people.
+   * The organization of a request's key. Authority follows the stored type, never the prefix.
    *
-   * @throws DocshelfError `unauthorized` where there is no key, a malformed header or an unknown key; `forbidden` where the
-   *   key is known and of another type.
+   * @throws DocshelfError `unauthorized` for a missing, malformed or unknown key; `forbidden` for a key of another type
    */
   holder(authorization: string | undefined, wanted: KeyType): Organization {
     const given = bearerToken(authorization);
@@ -57,7 +54,7 @@ export class KeyRing {
     );
   }
 
-  /** All digests are compared, each in constant time: how long it takes says nothing about which one came near. */
+  /** All digests are compared, each in constant time. */
   #find(given: string): StoredKey | null {
     const digest = createHash('sha256').update(given).digest();
     let found: StoredKey | null = null;

@@ -106,7 +106,6 @@ export const search = {
 const JOBS = '/v1/static-export/jobs';
 const JOB_ID = examples.queuedJob.jobId;
 
-/** What all calls of the export API have in common. */
 const common = {
   tag: { name: 'Static export', description: 'Jobs that export a site into one self-contained bundle.' },
   security: securityScheme(

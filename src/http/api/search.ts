@@ -16,8 +16,7 @@ export interface SearchApiOptions {
 /**
  * `POST /v1/search/{domain}` (contract, section 5): key -> rate -> domain -> body -> search.
  *
- * After the key, every request of an organization counts, whatever becomes of it, so that faulty ones are no way around the
- * limit; only one that the limit itself refuses does not. A body is read for nobody who is not let in.
+ * After the key every request counts, faulty ones too; only those that the limit refuses do not. Bodies are read last.
  */
 export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> {
   return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
@@ -33,7 +32,7 @@ export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> 
   });
 }
 
-/** Tells of the rate limit with every answer that it has counted or refused, faults too. */
+/** Adds the rate limit's headers to every counted or refused request, faults too. */
 export function tellRate(rates: OrganizationRates): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     await next();

@@ -3,19 +3,19 @@ import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 
 export interface ClientPolicy {
-  /** Requests that a client may make at once, after a pause. */
+  /** Requests at once, after a pause. */
   readonly burst: number;
-  /** Requests a second that it may make for good. */
+  /** Sustained requests a second. */
   readonly perSecond: number;
 }
 
 /**
- * One reader types ten letters a second at most, and an office may sit behind one address. The engine answers some 300 a
- * second on a core: one client alone cannot take it from the others.
+ * A reader types ten letters a second at most, and an office may share an address. The engine answers some 300 a second on
+ * a core, so that no client takes it from the others.
  */
 export const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
-/** Some 200 bytes each. The client that was seen longest ago is forgotten first: its bucket is full again anyway. */
+/** 200 bytes each. The least recently seen client goes first: its bucket is full again. */
 const CLIENTS_MAX = 10_000;
 
 interface Bucket {
@@ -36,7 +36,7 @@ export class ClientRates {
     this.#buckets = new LRUCache({ max: clientsMax });
   }
 
-  /** Lets a request of this address through. @throws DocshelfError `rate_limited`. */
+  /** Counts a request. @throws DocshelfError `rate_limited`. */
   take(address: string): void {
     const { burst, perSecond } = this.#policy;
     const client = clientOf(address);
@@ -53,7 +53,7 @@ export class ClientRates {
   }
 }
 
-/** A network of IPv6 has 2^64 addresses, and one machine may use them all (RFC 7421): the first 64 bits are who it is. */
+/** An IPv6 client is its first 64 bits: one machine may use all the addresses below (RFC 7421). */
 function clientOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('::');

@@ -1,24 +1,24 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { ORGANIZATION_RATE, type RatePolicy, type RateVerdict, SlidingLog } from './sliding-log.ts';
 
-/** Where the times of requests outlive the process. */
+/** Keeps the times of requests over a restart. */
 export interface RateStore {
   /**
-   * Times of an organization's requests, milliseconds since 1970, in any order. Never rejects: what cannot be read is
-   * left out, and said elsewhere.
+   * Times of an organization's requests, milliseconds since 1970, in any order. Never rejects: unreadable ones are left out
+   * and reported.
    */
   load(organization: string): Promise<readonly number[]>;
-  /** Keeps one more. Returns at once; written within a second. */
+  /** Returns at once; written within a second. */
   append(organization: string, timeMs: number): void;
 }
 
 /**
- * The wall clock as it stood when the process began, and the steady clock from there: a correction of the time of day
- * neither stretches nor shrinks an hour, and after a restart the times of the former process still compare.
+ * The wall clock of the start plus the steady clock: corrections of the time of day do not stretch an hour, and times
+ * compare over restarts.
  */
 const steadyNowMs = (): number => performance.timeOrigin + performance.now();
 
-/** The limit of contract section 5: for each organization, over all its keys and domains, in this process. */
+/** The limit of contract section 5, for each organization in this process. */
 export class OrganizationRates {
   readonly #store: RateStore;
   readonly #policy: RatePolicy;
@@ -31,7 +31,6 @@ export class OrganizationRates {
     this.#now = now;
   }
 
-  /** Lets a request through, or does not. */
   async take(organization: string): Promise<RateVerdict> {
     let loading = this.#logs.get(organization);
     if (loading === undefined) {
@@ -45,10 +44,7 @@ export class OrganizationRates {
     return verdict;
   }
 
-  /**
-   * The fields of draft-ietf-httpapi-ratelimit-headers-10: the policy `q` requests a window of `w` seconds, and what is left
-   * of it, `r`, until `t` seconds from now, when it grows again.
-   */
+  /** Header fields of draft-ietf-httpapi-ratelimit-headers-10. */
   headers({ remaining, resetS }: RateVerdict): Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>> {
     const { requestsMax, windowMs } = this.#policy;
     return {

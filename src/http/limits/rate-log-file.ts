@@ -4,28 +4,27 @@ import { crc32 } from 'node:zlib';
 import { readBytesIfThere, replaceFile } from '../../files/index.ts';
 
 export interface RateLogFileOptions {
-  /** A folder of the data folder; made where it is missing. */
+  /** Made where it is missing. */
   readonly dir: string;
-  /** Times older than this are of no use, milliseconds. */
+  /** Milliseconds; older times are dropped. */
   readonly keepMs: number;
-  /** Times that are kept in memory or on disk for an organization, at the most some more. */
+  /** Times of an organization, about. */
   readonly recordsMax: number;
-  /** A file could not be read or written. The limit goes on in memory; writing is tried again with the next request. */
+  /** A failed read or write. The limit goes on in memory; writing is tried again with the next request. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** Within the second that a request may be lost in where the process is killed. */
+/** A killed process loses at most these requests. */
 const FLUSH_MS = 500;
-/** A record: the time in milliseconds since 1970 (48 bits), and 16 bits of its checksum. Big-endian. */
+/** A record: milliseconds since 1970 (48 bits) and 16 bits of checksum, big-endian. */
 const TIME_BYTES = 6;
 const RECORD_BYTES = 8;
 
 /**
- * The times of requests, a file for each organization: fixed records, appended. A record that is cut or damaged is left out
- * and costs no other one.
+ * Times of requests, an append-only file of fixed records for each organization. Damaged records are skipped.
  *
- * Not flushed to the disk: the limit outlives the process, and after a power cut some seconds of it may be missing. Two
- * processes on one folder append to the same files but know of each other's requests only after a restart.
+ * Not flushed to the disk: a power cut may lose seconds of it. Two processes on one folder learn of each other's requests
+ * only after a restart.
  */
 export class RateLogFile {
   readonly #options: RateLogFileOptions;
@@ -40,7 +39,7 @@ export class RateLogFile {
     this.#options = options;
   }
 
-  /** What can be read of an organization's times; never rejects. */
+  /** Readable times of an organization; never rejects. */
   async load(organization: string): Promise<readonly number[]> {
     try {
       const records = await readRecords(this.#fileOf(organization));
@@ -55,13 +54,13 @@ export class RateLogFile {
   append(organization: string, timeMs: number): void {
     const pending = this.#pending.get(organization) ?? [];
     pending.push(timeMs);
-    // Only where writing fails for long: the oldest are of the least use.
+    // Only while writing fails: the oldest matter least.
     if (pending.length > this.#options.recordsMax) pending.shift();
     this.#pending.set(organization, pending);
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Writes what is not written yet; call it before the process ends. Never rejects. */
+  /** Call it before the process ends. Never rejects. */
   flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -77,7 +76,7 @@ export class RateLogFile {
         await this.#write(organization, times);
       } catch (error) {
         this.#options.onFault(error);
-        // Tried again with the next request, and not before: a full disk is no reason for a busy loop.
+        // Tried again with the next request: a full disk must not cause a busy loop.
         const all = [...times, ...(this.#pending.get(organization) ?? [])];
         this.#pending.set(organization, all.slice(-this.#options.recordsMax));
       }
@@ -104,7 +103,7 @@ export class RateLogFile {
     this.#written.set(organization, written + times.length);
   }
 
-  /** Replaces the file by one with what still counts. */
+  /** Drops expired records. */
   async #shorten(file: string, times: readonly number[]): Promise<number> {
     const all = [...decode(await readRecords(file)), ...times];
     const newestMs = times.at(-1) ?? 0;
@@ -126,7 +125,7 @@ function encode(times: readonly number[]): Buffer {
   const records = Buffer.alloc(times.length * RECORD_BYTES);
   for (const [index, time] of times.entries()) {
     const at = index * RECORD_BYTES;
-    // Up: no request leaves the window before its time.
+    // Rounded up: no request expires early.
     records.writeUIntBE(Math.ceil(time), at, TIME_BYTES);
     records.writeUInt16BE(checkOf(records, at), at + TIME_BYTES);
   }

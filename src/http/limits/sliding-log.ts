@@ -1,4 +1,4 @@
-/** How many requests are let through in any window of that length. */
+/** Requests in any window of that length. */
 export interface RatePolicy {
   readonly requestsMax: number;
   readonly windowMs: number;
@@ -9,39 +9,33 @@ export const ORGANIZATION_RATE: RatePolicy = Object.freeze({ requestsMax: 10_000
 
 export interface RateVerdict {
   readonly isAllowed: boolean;
-  /** Requests that would be let through now. */
   readonly remaining: number;
-  /** Whole seconds, rounded up, until one more would be. */
+  /** Whole seconds, rounded up, until the next allowed request. */
   readonly resetS: number;
 }
 
 const FIRST_CAPACITY = 64;
 
 /**
- * A sliding log: the time of every request that was let through, so that the policy holds in any window and not only in
- * those that begin on the hour. A request of the time t counts in all of [t, t + window). One that is refused does not count:
- * a client that goes on asking is let in again as soon as its place is free.
+ * A sliding log of allowed requests, so that the policy holds in every window. A request of time t counts in [t, t +
+ * window); a refused one does not count.
  *
- * Pure; times are milliseconds of the caller's clock. 8 bytes a request: 80 KB at the most for 10,000.
+ * Pure; milliseconds of the caller's clock. 8 bytes a request: 80 KB for 10,000.
  */
 export class SlidingLog {
   readonly #policy: RatePolicy;
-  /** A ring: `#count` times from `#first` on, ascending. It grows with use up to what the policy lets through. */
+  /** A ring of `#count` ascending times from `#first`. It grows up to the policy's maximum. */
   #times = new Float64Array(FIRST_CAPACITY);
   #first = 0;
   #count = 0;
 
-  /**
-   * @param former times of requests that were let through before, in any order. Of those more than the policy lets
-   *   through, the newest count.
-   */
+  /** @param former times of allowed requests, in any order; the newest count */
   constructor(policy: RatePolicy, former: readonly number[] = []) {
     this.#policy = policy;
     const sorted = former.toSorted((a, b) => a - b);
     for (const time of sorted.slice(-policy.requestsMax)) this.#push(time);
   }
 
-  /** Lets one request through, or does not. */
   take(nowMs: number): RateVerdict {
     this.#forget(nowMs);
     const isAllowed = this.#count < this.#policy.requestsMax;
@@ -55,7 +49,7 @@ export class SlidingLog {
   }
 
   #forget(nowMs: number): void {
-    // The clock was set back. What it calls the future counts as of now: longer than it should, and never shorter.
+    // After the clock was set back, future times count as now: longer, never shorter.
     for (let index = this.#count - 1; index >= 0 && this.#at(index) > nowMs; index--) this.#put(index, nowMs);
     while (this.#count > 0 && this.#at(0) <= nowMs - this.#policy.windowMs) {
       this.#first = (this.#first + 1) % this.#times.length;

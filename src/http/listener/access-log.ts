@@ -2,9 +2,9 @@ import { remoteAddressBehind } from './remote-address.ts';
 import type { ServedRequest } from './served-request.ts';
 
 export interface AccessLogOptions {
-  /** Writes one line: a logger's `info` or `debug`. Without a log of requests there is no access log at all. */
+  /** A logger's `info` or `debug`. */
   readonly write: (facts: AccessFacts, message: string) => void;
-  /** Addresses and networks of the proxies whose `X-Forwarded-For` is believed. */
+  /** Proxies, as addresses or networks, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface AccessFacts {
   readonly remoteAddress: string;
 }
 
-/** Characters of a path in a line; a path may be as long as all headers may, 16 KiB. */
+/** Characters of a path in a line; a path may have 16 KiB. */
 const PATH_LENGTH_MAX = 1024;
 
 /** One line a request. */

@@ -2,10 +2,8 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * The open connections of a server and the answers owed on each, so that it can be closed without cutting anybody off.
- *
- * Node's `closeIdleConnections` is not enough for that: it leaves connections on which nothing has been asked yet (browsers
- * open such in advance), and one whose answer was begun before the close goes on waiting for its next request.
+ * The open connections of a server and the answers owed on each, for a graceful close. Node's `closeIdleConnections` leaves
+ * unused connections, which browsers open in advance, and those whose answer began before the close.
  */
 export class Connections {
   readonly #owed = new Map<Socket, Set<ServerResponse>>();
@@ -14,12 +12,11 @@ export class Connections {
   constructor(server: Server) {
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Set());
-      // With the connection go the answers that queue behind another one on it: Node never closes those.
+      // Node never closes answers that queue behind another one.
       socket.once('close', () => this.#owed.delete(socket));
     });
   }
 
-  /** An answer is owed from now on. */
   began(answer: ServerResponse): void {
     const { socket } = answer.req;
     this.#owed.get(socket)?.add(answer);
@@ -34,7 +31,7 @@ export class Connections {
     return (this.#owed.get(socket)?.size ?? 0) > 0;
   }
 
-  /** Closes what is idle; the others close with the answer that they wait for. */
+  /** Closes idle connections; the others close with their answer. */
   drain(): void {
     this.#isDraining = true;
     for (const [socket, answers] of this.#owed) {
@@ -43,7 +40,6 @@ export class Connections {
     }
   }
 
-  /** Cuts what is left. */
   cut(): void {
     for (const socket of this.#owed.keys()) socket.destroy();
   }

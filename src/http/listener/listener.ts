@@ -25,22 +25,22 @@ interface ListenerHandlers {
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly socket: string };
 
 export interface Listener {
-  /** An address that this machine can ask: a wildcard host is shown as the loopback address. */
+  /** Reachable from this machine: a wildcard host is shown as loopback. */
   readonly url: string;
   readonly port: number;
   readonly address: string;
   /**
-   * Takes no more connections, closes the idle ones, lets requests in flight finish with `Connection: close`, and cuts what
-   * is left after the deadline. Resolves when no connection is left.
+   * Drains: no new connections, idle ones closed, requests in flight finished with `Connection: close`, the rest cut at the
+   * deadline. Resolves when none is left.
    */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Longer than the 60 s for which load balancers keep idle connections: else they send a request into one that we close. */
+/** Longer than the 60 s of load balancers, which would send a request into a closing connection. */
 const KEEP_ALIVE_MS = 75_000;
 /** From the first byte of a request to the end of its headers. */
 const HEADERS_MS_MAX = 30_000;
-/** An open connection takes about 20 KiB of memory: this bounds them at 200 MiB. */
+/** 20 KiB each: 200 MiB. */
 const CONNECTIONS_MAX = 10_000;
 
 /**
@@ -81,9 +81,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     });
   };
   server.on('request', handle);
-  // The handler decides whether it wants the body that the client holds back: `writeContinue` asks for it.
+  // The handler asks for a body that the client holds back, by `writeContinue`.
   server.on('checkContinue', handle);
-  // What else a client expects may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
+  // Other expectations may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
   server.on('checkExpectation', handle);
   server.on('clientError', answerMalformed(connections, meter));
 
@@ -178,7 +178,6 @@ async function send(response: Response, outgoing: ServerResponse): Promise<void>
   outgoing.end(body);
 }
 
-/** The wildcard addresses are no address that can be asked. */
 function urlHost(address: string): string {
   if (address === '0.0.0.0') return '127.0.0.1';
   if (address === '::') return '[::1]';

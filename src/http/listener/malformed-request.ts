@@ -12,7 +12,7 @@ interface Malformed {
   readonly state: string;
 }
 
-/** What Node's parser and its clocks call their faults. */
+/** By the codes of Node's parser and timeouts. */
 const BY_FAULT: Readonly<Record<string, Malformed>> = {
   HPE_HEADER_OVERFLOW: { status: 431, state: 'its header is over the limit' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, state: 'the extensions of its chunks are over the limit' },
@@ -21,17 +21,17 @@ const BY_FAULT: Readonly<Record<string, Malformed>> = {
 /** Any other. */
 const NO_HTTP: Malformed = { status: 400, state: 'it is not well-formed HTTP/1.1' };
 
-/** The client has left in the middle of a request, one that was answered already or one that nobody waits for. */
+/** The client left in the middle of a request. */
 const CLIENT_LEFT = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
-/** Answers what is no HTTP request, or never becomes one, with a problem document, and closes the connection. */
+/** Answers malformed and unfinished requests with a problem document, and closes the connection. */
 export function answerMalformed(
   connections: Connections,
   meter: RequestMeter | null,
 ): (error: NodeJS.ErrnoException, socket: Duplex) => void {
   return (error, duplex) => {
     const socket = duplex as Socket;
-    // A connection that was never used is no fault, and where an answer is under way another one would garble it.
+    // An unused connection is no fault, and another answer under way would be garbled.
     const isUnused = socket.bytesRead === 0;
     if (!socket.writable || isUnused || CLIENT_LEFT.has(error.code ?? '') || connections.isBusy(socket)) {
       socket.destroy();
@@ -45,7 +45,7 @@ export function answerMalformed(
   };
 }
 
-/** By hand: Node has made no answer for what it could not read. The parser's statuses have no codes of their own. */
+/** Written by hand: Node has no answer for what it could not parse. The parser's statuses have no codes of their own. */
 function answerOf(status: number, state: string, requestId: string): string {
   const title = STATUS_CODES[status] ?? 'Error';
   const fault = new DocshelfError('bad_request', `Cannot read the request: ${state}`);

@@ -1,11 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Finds out who asks, behind the proxies that are trusted. */
+/** The client's address, behind trusted proxies. */
 export type RemoteAddress = (peer: string, forwardedFor: string | undefined) => string;
 
 /**
- * `X-Forwarded-For` is believed only from trusted proxies, and read from its end: each proxy appends the address that it
- * saw, so the last one that is no trusted proxy is the client's; what stands before it, the client may have made up.
+ * Reads `X-Forwarded-For`, from trusted proxies alone, from its end: each proxy appends the address that it saw, so the
+ * last untrusted one is the client's; the client may have made up those before.
  *
  * @param trustedProxies addresses and networks in CIDR notation
  */
@@ -35,7 +35,7 @@ function addNetwork(list: BlockList, network: string): void {
   else list.addSubnet(address, Number(prefix), familyOf(address));
 }
 
-/** An address as proxies write it, `1.2.3.4:567` and `[::1]:567` included, or null. An IPv4 peer of a dual socket is IPv4. */
+/** An address as proxies write it, `1.2.3.4:567` and `[::1]:567` included, or null. IPv4-mapped peers are IPv4. */
 function plainAddress(text: string): string | null {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const address = /^::ffff:([\d.]+)$/i.exec(bare)?.[1] ?? bare;

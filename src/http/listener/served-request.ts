@@ -18,14 +18,14 @@ interface ListenerKind {
 
 export type ListenerName = keyof typeof LISTENERS;
 
-/** A request that is over, for the log and the metrics. */
+/** A finished request, for the log and the metrics. */
 export interface ServedRequest {
   readonly listener: ListenerName;
   /** `-` where the request was no HTTP. */
   readonly method: string;
-  /** Without query: that may hold a credential. */
+  /** Without the query, which may hold a credential. */
   readonly path: string;
-  /** The answer's; 499 where the client was gone before there was one. */
+  /** 499 where the client left before the answer. */
   readonly status: number;
   /** Bytes written for it, headers included. */
   readonly bytes: number;
@@ -47,11 +47,11 @@ export function pathOf(target: string): string {
   return end < 0 ? path : path.slice(0, end);
 }
 
-/** Measures requests of one listener and tells of each when it is over. */
+/** Measures the requests of one listener, and reports each at its end. */
 export class RequestMeter {
   readonly #listener: ListenerName;
   readonly #tell: (served: ServedRequest) => void;
-  /** Bytes that a connection had written when its former answer was over. */
+  /** Bytes written to a connection up to the end of its last answer. */
   readonly #bytesTold = new WeakMap<Socket, number>();
 
   constructor(listener: ListenerName, tell: (served: ServedRequest) => void) {
@@ -62,7 +62,7 @@ export class RequestMeter {
   began(incoming: IncomingMessage, outgoing: ServerResponse, requestId: string): void {
     const startedMs = performance.now();
     const { socket } = incoming;
-    // Kept now: a connection that is gone has no address any more.
+    // A closed connection has no address.
     const peer = socket.remoteAddress ?? '';
     outgoing.once('close', () => {
       const forwardedFor = incoming.headers['x-forwarded-for'];
@@ -80,7 +80,7 @@ export class RequestMeter {
     });
   }
 
-  /** What came was no HTTP and was answered by hand. */
+  /** Malformed input that was answered by hand. */
   malformed(socket: Socket, status: number, requestId: string): void {
     this.#tell({
       listener: this.#listener,

@@ -1,10 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** Seconds. A file from memory takes well under a millisecond, an upload minutes. */
+/** Seconds: a file from memory takes under a millisecond, an upload minutes. */
 const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
 
-/** docshelf's own metrics: names, labels and meaning. */
 export function defineMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>

@@ -6,11 +6,11 @@ import type { StatusReport } from '../admin/status-report.ts';
 import type { ServedRequest } from '../listener/served-request.ts';
 import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 
-/** What is asked for when the metrics are read, so that it is never older than the answer. */
+/** Readings at the time of a scrape. */
 export interface Readings {
   readonly state: DeployState;
   readonly isReady: boolean;
-  /** Null: there are no exports here, or they cannot be counted now. */
+  /** Null: no exports here, or not countable now. */
   readonly jobs: ExportJobs | null;
 }
 
@@ -18,7 +18,6 @@ export interface Readings {
 export type ExportJobs = StatusReport['jobs'];
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
-/** How an export job ended. */
 export type JobResult = (typeof JOB_RESULTS)[number];
 
 const STATES: readonly DeployState[] = ['ready', 'stale', 'waiting', 'off'];
@@ -33,19 +32,18 @@ export class Metrics {
 
   constructor() {
     addProcessMetrics(this.#registry);
-    // A series that begins with its first event has no rate for it: what can happen stands at 0 before it does.
+    // Series begin at 0: one that began with its first event would show no rate for it.
     for (const result of ['ok', 'failed']) {
       this.#metrics.fetches.inc({ result }, 0);
       this.#metrics.reloads.inc({ result }, 0);
     }
-    // A process begins with a config that holds.
+    // A process begins with a sound config.
     this.#metrics.isConfigSound.set(1);
     for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ result }, 0);
   }
 
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-  /** All metrics in Prometheus' text format. */
   async expose({ state, isReady, jobs }: Readings): Promise<string> {
     for (const each of STATES) this.#metrics.state.set({ state: each }, each === state ? 1 : 0);
     this.#metrics.ready.set(isReady ? 1 : 0);
@@ -70,17 +68,17 @@ export class Metrics {
     if (ok) this.#metrics.lastReloadSuccess.setToCurrentTime();
   }
 
-  /** An export job is over, by this process. */
+  /** An export job of this process has ended. */
   onJobEnded(result: JobResult): void {
     this.#metrics.jobsEnded.inc({ result });
   }
 
-  /** A fault that was told to somebody: in an answer, in the status, in the log. */
+  /** A fault in an answer, the status or the log. */
   onError(code: ErrorCode): void {
     this.#metrics.errors.inc({ code });
   }
 
-  /** A bundle whose own fault kept it off the shelf. */
+  /** A bundle refused for its own fault. */
   onBundleRefused(source: BundleSourceKind): void {
     this.#metrics.bundles.inc({ source, result: 'refused' });
   }
@@ -115,7 +113,6 @@ export class Metrics {
   }
 }
 
-/** Whether a fault is the bundle's own. */
 export function isBundleFault(code: ErrorCode): boolean {
   return REFUSED_BUNDLE.has(code);
 }

@@ -10,7 +10,7 @@ import { queryReader } from '../read-request.ts';
 
 export interface ReaderSearchOptions extends FaultHooks {
   readonly search: Search;
-  /** Addresses and networks of the proxies whose `X-Forwarded-For` is believed. */
+  /** Proxies, as addresses or networks, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
   readonly clients?: ClientRates;
 }
@@ -20,16 +20,16 @@ export type AnswerSiteSearch = (request: Request, env: Partial<HttpBindings> | u
 
 const HEADERS = {
   'Content-Type': 'application/json; charset=utf-8',
-  // Not even for a minute: after a swap an old answer would lead to pages that are gone.
+  // After a swap a cached answer would lead to pages that are gone.
   'Cache-Control': 'no-store',
   ...COMMON_HEADERS,
-  // Without CORS no other origin reads it; with this none loads it either.
+  // Without CORS no other origin reads it; this keeps them from loading it.
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
 /**
- * Search for the readers of the site: same origin, no key, the last word may be the beginning of one. Every client has a
- * bounded share. What answers is the array of the API.
+ * Search as you type for the site's readers: same origin, no key, a bounded rate for each client. The answer is the array
+ * of the API.
  */
 export function siteSearch(options: ReaderSearchOptions): AnswerSiteSearch {
   const { search, trustedProxies, clients = new ClientRates() } = options;

@@ -5,10 +5,10 @@ import { COMMON_HEADERS, noticePage, noticeText, type SiteRequest, type SiteServ
 import { requestIdOf } from '../listener/request-id.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
-/** What is served, in the word of the status, and why nothing is. */
+/** The status's word for the served site, and the reason where none is served. */
 export interface SiteStatus {
   readonly state: 'ready' | 'stale' | 'waiting' | 'off';
-  /** A sentence for people, free of secrets; null where there is nothing to explain. */
+  /** One sentence, free of secrets. */
   readonly reason: string | null;
 }
 
@@ -18,17 +18,17 @@ export interface SiteAppOptions {
   features(): FeatureReport;
   /** Absent: the site has no search of docshelf's. */
   readonly search?: AnswerSiteSearch;
-  /** A fault that nobody foresaw, which was answered with 500. */
+  /** An unforeseen fault, answered with 500. */
   onError?(error: unknown, requestId: string | null): void;
 }
 
 /** The bindings are absent where the app is called without a socket (`app.request`). */
 type SiteEnv = { Bindings: Partial<HttpBindings> };
 
-/** A waiting daemon looks again by itself; its readers may do so every few seconds. */
+/** A waiting daemon tries again by itself. */
 const RETRY_AFTER_S = 5;
 
-/** Why no site is answered: 404 where serving is turned off, 503 until a version is active. */
+/** 404 where serving is turned off, 503 until a version is active. */
 function nothingServed(method: string, { state, reason }: SiteStatus): Response {
   if (state === 'off') {
     return noticePage(method, {
@@ -81,8 +81,8 @@ function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined): SiteRe
 }
 
 /**
- * The site listener. Two routes are docshelf's own; all others are the site's, whose address is read from the raw request:
- * the URL of the framework's request has lost what an address said before it was normalised.
+ * The site listener: two routes of docshelf's own, all others the site's. Their address is read from the raw request: the
+ * URL of the framework's is normalised.
  */
 export function createSiteApp({ server, status, features, search, onError }: SiteAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
