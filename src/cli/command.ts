@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { ConfigError, type LoadedConfig, loadConfig } from '../config/index.ts';
 import { type DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
+import { isVersion } from '../domain/version.ts';
 
 /** The options of every command. */
 export interface CommonOptions {
@@ -10,7 +11,7 @@ export interface CommonOptions {
 }
 
 /** The options of commands that speak to a daemon. */
-export interface DaemonOptions {
+export interface DaemonChoice {
   readonly pid?: number;
   readonly adminUrl?: string;
 }
@@ -61,6 +62,12 @@ export function daemonCommand(name: string, description: string, example: string
 /** A command for one call of the daemon: its line of help is that call's summary. */
 export function actionCommand(name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command {
   return daemonCommand(name, summary.charAt(0).toLowerCase() + summary.slice(1), example);
+}
+
+/** Reads what stands behind `--version`. @throws InvalidArgumentError: the command line is wrong, and no archive was looked at. */
+export function versionLabel(text: string): string {
+  if (isVersion(text)) return text;
+  throw new InvalidArgumentError('It is a version such as 2024-06-01 or v3.2.0.');
 }
 
 function processId(text: string): number {

@@ -14,7 +14,7 @@ import type { Operation } from '../domain/operation.ts';
 import type { Secret } from '../domain/secret.ts';
 import { operations } from '../http/admin/operations.ts';
 import type { StatusReport } from '../http/admin/status-report.ts';
-import type { DaemonOptions } from './command.ts';
+import type { DaemonChoice } from './command.ts';
 
 /** An archive on its way to the daemon: a file, or a stream. */
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
@@ -35,7 +35,7 @@ export interface DaemonClient {
 }
 
 /** The daemon that commands of these options are for, or null. Where there is one, it alone changes what is active. */
-export async function findDaemon(config: Config, options: DaemonOptions): Promise<DaemonClient | null> {
+export async function findDaemon(config: Config, options: DaemonChoice): Promise<DaemonClient | null> {
   return (await findDaemons(config, options))[0] ?? null;
 }
 
@@ -44,7 +44,7 @@ export async function findDaemon(config: Config, options: DaemonOptions): Promis
  *
  * @throws DocshelfError `daemon_unreachable` where only daemons of other hosts are on the folder, or none with that pid is.
  */
-export async function findDaemons(config: Config, options: DaemonOptions): Promise<readonly DaemonClient[]> {
+export async function findDaemons(config: Config, options: DaemonChoice): Promise<readonly DaemonClient[]> {
   const { token } = config.admin;
   if (options.adminUrl !== undefined) return [overNetwork(options.adminUrl, token)];
   const marks = await marksOn(config);
@@ -65,7 +65,7 @@ export async function findDaemons(config: Config, options: DaemonOptions): Promi
 }
 
 /** What the daemon of this host says of itself; null where none does. */
-export async function daemonStatus(config: Config, options: DaemonOptions): Promise<StatusReport | null> {
+export async function daemonStatus(config: Config, options: DaemonChoice): Promise<StatusReport | null> {
   const hasChosen = options.adminUrl !== undefined || options.pid !== undefined;
   const asked = findDaemon(config, options).then((daemon) => daemon?.call(operations.status) ?? null);
   return (await (hasChosen ? asked : asked.catch(() => null))) as StatusReport | null;

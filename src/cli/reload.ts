@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import { operations } from '../http/admin/operations.ts';
 import type { LastReload } from '../http/admin/status-report.ts';
-import { actionCommand, type CommonOptions, type DaemonOptions, loadFor, print, printJson } from './command.ts';
+import { actionCommand, type CommonOptions, type DaemonChoice, loadFor, print, printJson } from './command.ts';
 import { findDaemons } from './daemon-client.ts';
 
 /** For all daemons of this host on the data folder: they share it, and mostly the config. */
 export function reloadCommand(): Command {
   return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
-    async (options: CommonOptions & DaemonOptions) => {
+    async (options: CommonOptions & DaemonChoice) => {
       const { config } = await loadFor(options);
       const daemons = await findDaemons(config, options);
       if (daemons.length === 0) {

@@ -92,6 +92,22 @@ test('an upload without a signature is 422 where one is required', async () => {
   expect((await daemon.status()).versions).toEqual([]);
 });
 
+test("an upload's signature goes before it", async () => {
+  const daemon = await bench.start({ staticExport: { signature: required }, admin: { token: TOKEN } });
+  const put = (name: string, body: Uint8Array) =>
+    fetch(`${daemon.admin}/v1/bundles/${name}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body: new Uint8Array(body),
+    });
+  expect((await put('docs-2024-06-01.tar.gz.minisig', await signatureOf(JULY))).status).toBe(204);
+  const forged = await put('docs-2024-06-01.tar.gz', JUNE);
+  expect([forged.status, ((await forged.json()) as { code: string }).code]).toEqual([422, 'bad_signature']);
+  expect((await put('docs-2024-06-01.tar.gz.minisig', await signatureOf(JUNE))).status).toBe(204);
+  expect((await put('docs-2024-06-01.tar.gz', JUNE)).status).toBe(201);
+  await daemon.untilServing('2024-06-01');
+});
+
 test('a config that asks for signatures without a key is refused', async () => {
   const folder = await bench.folder();
   await bench.writeConfig(folder, { staticExport: { signature: { required: true } } });

@@ -53,7 +53,11 @@ describe('transfer pack', () => {
     expect(paths).toEqual(expected);
     const { stdout } = await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: transfer });
     expect(stdout.trim().split('\n')).toEqual(expected.map((path) => `${path}: OK`));
-    expect((await readFile(join(transfer, 'README.txt'), 'utf8')).trimEnd().split('\n')).toHaveLength(10);
+    const readme = await readFile(join(transfer, 'README.txt'), 'utf8');
+    expect(readme.trimEnd().split('\n')).toHaveLength(10);
+    expect(readme).toContain('minisign -V -p minisign.pub -m SHA256SUMS');
+    // The newest, under its version: without one, it would take the place of a newer version.
+    expect(readme).toContain(`docshelf bundle import - --version 2026-11-01 < bundles/${NOVEMBER}`);
   });
 
   test('refuses what is no bundle, and leaves nothing', async () => {

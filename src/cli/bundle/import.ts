@@ -9,13 +9,20 @@ import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
 import { operations } from '../../http/admin/operations.ts';
-import { type CommonOptions, type DaemonOptions, daemonCommand, loadFor, print, printJson } from '../command.ts';
+import {
+  type CommonOptions,
+  type DaemonChoice,
+  daemonCommand,
+  loadFor,
+  print,
+  printJson,
+  versionLabel,
+} from '../command.ts';
 import { type ArchiveInput, type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { ProgressBar } from '../progress-bar.ts';
-import { versionLabel } from '../version-label.ts';
 import { fetchArchive } from './fetch-archive.ts';
 
-interface ImportOptions extends CommonOptions, DaemonOptions {
+interface ImportOptions extends CommonOptions, DaemonChoice {
   readonly version?: string;
   readonly signature?: string;
   readonly activate: boolean;
@@ -75,7 +82,7 @@ export function bundleImportCommand(): Command {
 /** Hands an archive to the daemon that runs on the config's data folder; where none does, works on the folder. */
 export async function importArchive(
   config: Config,
-  options: DaemonOptions,
+  options: DaemonChoice,
   archive: ArchiveInput,
   request: ImportRequest,
 ): Promise<Delivered> {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
 import { operations } from '../../http/admin/operations.ts';
-import { actionCommand, type CommonOptions, type DaemonOptions, group, loadFor, print, printJson } from '../command.ts';
+import { actionCommand, type CommonOptions, type DaemonChoice, group, loadFor, print, printJson } from '../command.ts';
 import { type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleImportCommand } from './import.ts';
@@ -54,7 +54,7 @@ export function bundleCommand(): Command {
   return bundle;
 }
 
-type Options = CommonOptions & DaemonOptions;
+type Options = CommonOptions & DaemonChoice;
 
 /** By the daemon where one runs, else on the folder itself. */
 async function change(

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import { dataPaths, ReleaseStore, type StoredVersion, storedVersions } from '../../deploy/index.ts';
 import { errnoOf } from '../../domain/errors.ts';
-import { type CommonOptions, type DaemonOptions, daemonCommand, loadFor, print, printJson } from '../command.ts';
+import { type CommonOptions, type DaemonChoice, daemonCommand, loadFor, print, printJson } from '../command.ts';
 import { daemonStatus } from '../daemon-client.ts';
 import { table, toMiB } from '../table.ts';
 
@@ -15,7 +15,7 @@ interface VersionsAnswer {
 
 export function bundleListCommand(): Command {
   return daemonCommand('list', 'list the stored versions', 'docshelf bundle list').action(
-    async (options: CommonOptions & DaemonOptions) => {
+    async (options: CommonOptions & DaemonChoice) => {
       const { config } = await loadFor(options);
       const answer = await versionsOf(config, options);
       if (options.json === true) printJson(answer);
@@ -25,7 +25,7 @@ export function bundleListCommand(): Command {
 }
 
 /** As the running daemon says; without one, as the folder does. */
-async function versionsOf(config: Config, options: DaemonOptions): Promise<VersionsAnswer> {
+async function versionsOf(config: Config, options: DaemonChoice): Promise<VersionsAnswer> {
   const status = await daemonStatus(config, options);
   if (status !== null) {
     const { active, pinned, versions } = status;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { group, print, printJson } from '../command.ts';
+import { group, print, printJson, versionLabel } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
-import { versionLabel } from '../version-label.ts';
 import {
+  domainOf,
   type ExportOptions,
   exportSubcommand,
   printJob,
@@ -13,7 +13,6 @@ import {
   withTimeout,
 } from './command.ts';
 import { exportPullCommand } from './pull.ts';
-import { domainOf } from './request.ts';
 
 interface StartOptions extends ExportOptions {
   readonly domain?: string;

@@ -10,12 +10,10 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { bundleFileName, type JobAnswer } from '../../domain/job.ts';
 import { isVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import { importArchive, sentenceOf } from '../bundle/import.ts';
-import { print, printJson } from '../command.ts';
+import { print, printJson, versionLabel } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
-import { versionLabel } from '../version-label.ts';
-import { exportSubcommand, showJob, type WaitingOptions, withService, withTimeout } from './command.ts';
+import { domainOf, exportSubcommand, showJob, type WaitingOptions, withService, withTimeout } from './command.ts';
 import { type Downloaded, downloadBundle, placeBundle } from './download.ts';
-import { domainOf } from './request.ts';
 
 interface PullOptions extends WaitingOptions {
   readonly domain?: string;

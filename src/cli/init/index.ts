@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEPLOYMENT_TYPES, type DeploymentType, DOMAIN_PATTERN } from '../../domain/deployment.ts';
-import { type CommonOptions, command, print, printJson } from '../command.ts';
-import { versionLabel } from '../version-label.ts';
+import { type CommonOptions, command, print, printJson, versionLabel } from '../command.ts';
 import { askForAnswers } from './questions.ts';
 import { type InitAnswers, writeConfig } from './write.ts';
 
