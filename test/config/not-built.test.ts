@@ -12,6 +12,40 @@ describe('what is not built yet', () => {
     ['search: { widget: replace }', 'search.widget'],
     ['search: { mcp: true }', 'search.mcp'],
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
+    ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
+    ['sites: [{ domain: acme, staticExport: { enabled: true } }]', 'sites'],
+    ['server: { publicUrl: "https://docs.acme.dev" }', 'server.publicUrl'],
+    ['server: { readyAfter: 1m }', 'server.readyAfter'],
+    ['server: { shelf: false }', 'server.shelf'],
+    ['server: { markdown: false }', 'server.markdown'],
+    ['server: { versionSwitcher: true }', 'server.versionSwitcher'],
+    ['server: { spaFallback: true }', 'server.spaFallback'],
+    ['server: { headers: { preset: none } }', 'server.headers.preset'],
+    ['server: { headers: { set: { X-A: b } } }', 'server.headers.set'],
+    ['server: { auth: { kind: basic } }', 'server.auth.kind'],
+    ['server: { auth: { sessionTtl: 1d } }', 'server.auth.sessionTtl'],
+    ['server: { tls: { certificates: [{ certFile: a, keyFile: b }] } }', 'server.tls.certificates'],
+    ['server: { tls: { redirectPort: 80 } }', 'server.tls.redirectPort'],
+    ['admin: { hosts: ["*"] }', 'admin.hosts'],
+    ['admin: { tls: { certFile: a } }', 'admin.tls.certFile'],
+    ['api: { tls: { keyFile: a } }', 'api.tls.keyFile'],
+    ['metrics: { sites: 10 }', 'metrics.sites'],
+    ['deploy: { parallel: 4 }', 'deploy.parallel'],
+    ['search: { memory: 1GiB }', 'search.memory'],
+    ['staticExport: { from: exports }', 'staticExport.from'],
+    ['staticExport: { serveVersions: kept }', 'staticExport.serveVersions'],
+    ['network: { fileRoots: [/srv] }', 'network.fileRoots'],
+    ['network: { tokenHosts: [auth.acme.dev] }', 'network.tokenHosts'],
+    ['database: { urlFile: ./url }', 'database.urlFile'],
+    ['rateLimits: { onFault: closed }', 'rateLimits.onFault'],
+    [
+      'organizations: [{ id: a, domains: { d: { source: { kind: command } } } }]',
+      'organizations[0].domains.d.source.kind',
+    ],
+    [
+      'organizations: [{ id: a, domains: { d: { source: { kind: folder, path: /srv, headersFile: h } } } }]',
+      'organizations[0].domains.d.source.headersFile',
+    ],
   ])('%s is refused by name', async (yaml, key) => {
     const [fault, ...others] = await faultsOf(yaml);
     expect(others).toEqual([]);
@@ -25,11 +59,17 @@ describe('what is not built yet', () => {
 
   it('loads where a key asks for what holds anyway, however it is written', async () => {
     await load(`
-server: { basePath: /, workers: 1, tls: {} }
+sites: []
+server: { basePath: /, workers: 1, tls: { http2: true, certificates: [] }, readyAfter: 300s, shelf: true, markdown: true, headers: { preset: recommended, set: {} }, auth: { kind: none } }
+admin: { hosts: [] }
+metrics: { sites: 200 }
+deploy: { parallel: 2 }
+database: {}
+rateLimits: { onFault: open }
 staticExport: { signature: { required: false, publicKeys: [] }, renew: {} }
 network: { allowPrivate: true }
 features: { enforce: off, search: { origins: [] } }
-search: { widget: false, mcp: false }
+search: { widget: false, mcp: false, memory: 393216KiB }
 exportApi: { enabled: false, linkTtl: 60m, retention: none, store: { kind: disk } }
 organizations: [{ id: a, domains: { docs: { hosts: [] } } }]
 `);
