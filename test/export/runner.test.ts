@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import type { SearchData } from '../../src/export/ports.ts';
 import { jobIdOf } from '../contract/job-queue/jobs.ts';
@@ -48,7 +48,7 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await search.begun;
     await bench.queue.cancel(jobId);
     expect(await bench.ended('one')).toMatchObject({ status: 'failed', error: 'canceled' });
-    expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'canceled' } });
+    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'canceled' } }));
     expect(await readdir(bench.folder.work)).toEqual([]);
   });
 
@@ -56,14 +56,16 @@ describe('JobRunner', { timeout: 15_000 }, () => {
     await bench.add('one');
     bench.run({ searchData: endless(), deadlineMs: 300 });
     expect((await bench.ended('one')).error).toMatch(/exportApi\.deadline/);
-    expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'deadline_exceeded' } });
+    await vi.waitFor(() =>
+      expect(bench.events.at(-1)).toMatchObject({ kind: 'failed', error: { code: 'deadline_exceeded' } }),
+    );
   });
 
   it('fails a job of a domain that the config has no source for', async () => {
     await bench.add('one');
     bench.run({ siteOf: () => null });
     expect((await bench.ended('one')).error).toMatch(/^Cannot export "one"/);
-    expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } });
+    await vi.waitFor(() => expect(bench.events.at(-1)).toMatchObject({ error: { code: 'bad_source' } }));
   });
 
   it('asks for the site of the organization that started the job', async () => {

@@ -11,7 +11,7 @@ import type { BundleStore, Claim, JobQueue, SearchData, StoredJob } from '../por
 import type { Signatures } from '../signatures.ts';
 import type { JobProgress, JobStep } from './job-progress.ts';
 import { type JobThread, openJobThread } from './job-thread.ts';
-import type { OnStep } from './orders.ts';
+import type { CheckedSite, OnStep } from './orders.ts';
 
 /** The heap of the thread of a job with so many is not worth the start of another one, 0.1 to 0.4 s on a busy machine. */
 const PAGES_OF_SMALL = 1_000;
@@ -42,6 +42,14 @@ export interface RunJobOptions {
   readonly pageThreads: number;
   /** Name and version of this program, for manifests. */
   readonly generator: string;
+}
+
+interface Attempt extends RunJobOptions {
+  readonly job: StoredJob;
+  readonly progress: JobProgress;
+  readonly thread: JobThread;
+  readonly workDir: string;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -111,11 +119,12 @@ export async function runJob(
 
     if (checked.pages > PAGES_OF_SMALL) await thread.terminate();
     const ownDir = join(workDir, 'own');
-    const found = await makeSearchData(options, { siteDir, ownDir, checked }, progress, signal);
+    const attempt: Attempt = { ...options, job, progress, thread, workDir, signal };
+    const found = await makeSearchData(attempt, siteDir, ownDir, checked);
 
     const createdAt = job.createdAt;
     const described = await thread.call('describe', { ...folders, request, tableSha256, ownDir, createdAt, generator });
-    const bundle = await packAndStore(thread, claim, described.contentSha256, workDir, progress, options, signal);
+    const bundle = await packAndStore(attempt, described.contentSha256);
     const { pages, bytes, files } = checked;
     const report = reportOf(job.jobId, { pages, bytes, files: files.length }, found);
     return { bundle, report };
@@ -134,16 +143,11 @@ const told = (progress: JobProgress, step: JobStep) => {
 
 /** A bundle without search data is whole: the deployment side indexes the pages. So a fault here is said, and no more. */
 async function makeSearchData(
-  { searchData }: RunJobOptions,
-  site: {
-    siteDir: string;
-    ownDir: string;
-    checked: { files: Parameters<SearchData['make']>[0]['files']; found: FoundSoFar };
-  },
-  progress: JobProgress,
-  signal: AbortSignal,
+  { searchData, progress, signal }: Attempt,
+  siteDir: string,
+  ownDir: string,
+  checked: CheckedSite,
 ): Promise<FoundSoFar> {
-  const { siteDir, ownDir, checked } = site;
   const into = join(ownDir, 'search');
   await mkdir(into, { recursive: true });
   if (searchData === null) return checked.found;
@@ -162,15 +166,9 @@ async function makeSearchData(
 
 /** Content that the domain's last export of this version has packed is not packed again. */
 async function packAndStore(
-  thread: JobThread,
-  { job }: Claim,
+  { job, folder, queue, store, signatures, thread, workDir, progress, signal }: Attempt,
   contentSha256: string,
-  workDir: string,
-  progress: JobProgress,
-  options: RunJobOptions,
-  signal: AbortSignal,
 ): Promise<ExportedBundle> {
-  const { folder, queue, store, signatures } = options;
   const last = await queue.lastCompleted(job.organizationId, job.domain, job.version);
   if (last?.bundle?.contentSha256 === contentSha256) {
     const { bundle } = last;
