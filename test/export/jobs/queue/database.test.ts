@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { DocshelfError, toDocshelfError } from '../../../src/domain/errors.ts';
-import { asStoreFault, openDatabase, patiently, transact } from '../../../src/export/jobs/queue/database.ts';
+import { DocshelfError, toDocshelfError } from '../../../../src/domain/errors.ts';
+import { asStoreFault, openDatabase, patiently, transact } from '../../../../src/export/jobs/queue/database.ts';
 
 let folder: string;
 let file: string;

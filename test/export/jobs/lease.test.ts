@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type End, Lease } from '../../src/export/jobs/lease.ts';
-import type { Claim, StoredJob } from '../../src/export/ports.ts';
+import { type End, Lease } from '../../../src/export/jobs/lease.ts';
+import type { Claim, StoredJob } from '../../../src/export/ports.ts';
 
 const CLAIM: Claim = { attempt: 1, job: { jobId: 'se_0000000000000001' } as StoredJob };
 const TIMES = { leaseMs: 15_000, deadlineMs: 60_000 };

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { SCHEMA } from '../../../src/export/jobs/queue/database.ts';
-import { SQL } from '../../../src/export/jobs/queue/statements.ts';
+import { SCHEMA } from '../../../../src/export/jobs/queue/database.ts';
+import { SQL } from '../../../../src/export/jobs/queue/statements.ts';
 
 /** Indexes that hold working jobs only, which are few: they may be read from end to end. */
 const OF_WORKING_JOBS = /^SCAN jobs USING (?:COVERING )?INDEX (?:queued|running)$/;

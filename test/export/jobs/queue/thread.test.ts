@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
-import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
-import { codeOf } from '../../contract/job-queue/workbench.ts';
-import { watchThreads } from '../../helpers/watch-threads.ts';
+import { SqliteJobQueue } from '../../../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { jobIdOf, LEASE_MS, newJob, QUEUED_MAX } from '../../../contract/job-queue/jobs.ts';
+import { codeOf } from '../../../contract/job-queue/workbench.ts';
+import { watchThreads } from '../../../helpers/watch-threads.ts';
 
 const JOB = newJob(jobIdOf('one'));
 
@@ -106,7 +106,7 @@ describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
   test.runIf(process.platform === 'linux')('claims at once what a killed process of this machine held', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
-    const program = join(import.meta.dirname, '../../contract/job-queue/process.ts');
+    const program = join(import.meta.dirname, '../../../contract/job-queue/process.ts');
     const child = spawnProcess(process.execPath, [program, file, 'hold'], { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(child.stdout, 'data');
     expect(await queue.claim(LEASE_MS)).toBeNull();
@@ -117,7 +117,7 @@ describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
   });
 
   test('that is not closed does not keep its process alive', async () => {
-    const adapter = new URL('../../../src/export/jobs/queue/sqlite-job-queue.ts', import.meta.url).href;
+    const adapter = new URL('../../../../src/export/jobs/queue/sqlite-job-queue.ts', import.meta.url).href;
     const program = join(folder, 'program.mjs');
     await writeFile(
       program,

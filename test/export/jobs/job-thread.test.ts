@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type JobThread, openJobThread } from '../../src/export/jobs/job-thread.ts';
-import { watchThreads } from '../helpers/watch-threads.ts';
+import { type JobThread, openJobThread } from '../../../src/export/jobs/job-thread.ts';
+import { watchThreads } from '../../helpers/watch-threads.ts';
 
-const ENTRY = new URL('../../src/app/export-thread.ts', import.meta.url);
+const ENTRY = new URL('../../../src/app/export-thread.ts', import.meta.url);
 
 let dir: string;
 let watched: ReturnType<typeof watchThreads>;

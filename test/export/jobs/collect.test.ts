@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SiteSink, SiteSource } from '../../src/domain/site-source.ts';
-import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from '../../src/export/jobs/collect.ts';
-import { FileStore } from '../../src/files/file-store.ts';
+import type { SiteSink, SiteSource } from '../../../src/domain/site-source.ts';
+import { type CollectProgress, collectSite, readSiteTable, writeSiteTable } from '../../../src/export/jobs/collect.ts';
+import { FileStore } from '../../../src/files/file-store.ts';
 
 const REQUEST = { domain: 'acme', version: null, paths: null };
 const HTML = Buffer.from('<!doctype html><title>Page</title>');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { JobProgress } from '../../src/export/jobs/job-progress.ts';
-import type { Claim, JobQueue, StoredJob } from '../../src/export/ports.ts';
+import { JobProgress } from '../../../src/export/jobs/job-progress.ts';
+import type { Claim, JobQueue, StoredJob } from '../../../src/export/ports.ts';
 
 type Step = Parameters<JobQueue['advance']>[1];
 

@@ -1,19 +1,19 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { ExportedBundle } from '../../src/domain/job.ts';
-import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
-import { type ExportsFolder, openExportsFolder } from '../../src/export/exports-folder.ts';
-import type { RunJobOptions } from '../../src/export/jobs/run-job.ts';
-import { type JobEvent, JobRunner, type JobRunnerSettings } from '../../src/export/jobs/runner.ts';
-import type { JobQueue, SearchData, StoredJob } from '../../src/export/ports.ts';
-import { Signatures } from '../../src/export/signatures.ts';
-import { DiskBundleStore } from '../../src/export/stores/disk-bundle-store.ts';
-import { jobIdOf, newJob, QUEUED_MAX } from '../contract/job-queue/jobs.ts';
-import { type Subject, sqliteSubject } from '../contract/job-queue/subject.ts';
-import { waitFor } from '../helpers/wait-for.ts';
+import type { ExportedBundle } from '../../../src/domain/job.ts';
+import { ARCHIVE_LIMITS } from '../../../src/domain/limits.ts';
+import { type ExportsFolder, openExportsFolder } from '../../../src/export/exports-folder.ts';
+import type { RunJobOptions } from '../../../src/export/jobs/run-job.ts';
+import { type JobEvent, JobRunner, type JobRunnerSettings } from '../../../src/export/jobs/runner.ts';
+import type { JobQueue, SearchData, StoredJob } from '../../../src/export/ports.ts';
+import { Signatures } from '../../../src/export/signatures.ts';
+import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts';
+import { jobIdOf, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
+import { type Subject, sqliteSubject } from '../../contract/job-queue/subject.ts';
+import { waitFor } from '../../helpers/wait-for.ts';
 
-const JOB_THREAD = new URL('../../src/app/export-thread.ts', import.meta.url);
+const JOB_THREAD = new URL('../../../src/app/export-thread.ts', import.meta.url);
 
 export const PAGES = {
   'index.html': '<!doctype html><title>Home</title><a href="start.html">Start</a>',

@@ -1,9 +1,9 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DocshelfError } from '../../src/domain/errors.ts';
-import type { SearchData } from '../../src/export/ports.ts';
-import { jobIdOf } from '../contract/job-queue/jobs.ts';
+import { DocshelfError } from '../../../src/domain/errors.ts';
+import type { SearchData } from '../../../src/export/ports.ts';
+import { jobIdOf } from '../../contract/job-queue/jobs.ts';
 import { endless, JobBench } from './job-bench.ts';
 
 describe('JobRunner', { timeout: 15_000 }, () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LeaseWatch } from '../../../src/export/jobs/queue/leases.ts';
+import { LeaseWatch } from '../../../../src/export/jobs/queue/leases.ts';
 
 const sign = (jobId: string, attempt: number, heartbeat: number) => ({ jobId, attempt, heartbeat });
 
