@@ -30,6 +30,8 @@ export interface Daemon {
   readonly adminUrl: string;
   /** Null where neither search nor the export API is on. */
   readonly apiUrl: string | null;
+  /** By when the process is to have ended after `stop` was called. */
+  readonly shutdownTimeoutMs: number;
   reload(): Promise<LastReload>;
   /** Unready, then no new connections, then the requests in flight, then the rest. */
   stop(): Promise<void>;
@@ -139,16 +141,22 @@ class RunningDaemon implements Daemon {
     return result;
   }
 
+  get shutdownTimeoutMs(): number {
+    return this.#config.server.shutdownTimeoutMs;
+  }
+
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#watch.stop();
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
+    // What comes after the last request has to end within the deadline, too.
+    const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { shelf, search, network } = this.#parts;
     // Work on bundles is given up at once, while readers get their answers.
     await Promise.all([
-      this.#listeners?.site.stop(deadlineMs),
-      this.#listeners?.api?.stop(deadlineMs),
-      this.#listeners?.commands?.listener.stop(deadlineMs),
+      this.#listeners?.site.stop(requestsMs),
+      this.#listeners?.api?.stop(requestsMs),
+      this.#listeners?.commands?.listener.stop(requestsMs),
       shelf.deployment.stop(),
       this.#inbox.stop(),
       this.#exports?.promise.then(
@@ -233,6 +241,14 @@ class RunningDaemon implements Daemon {
     return this.#lastReload;
   }
 
+  /** A refused config stays visible until one is taken. */
+  #reloadNotices(): string[] {
+    const error = this.#lastReload?.error ?? null;
+    return error === null
+      ? []
+      : [`The config as it is now was refused, and the next restart will not come up: ${error}`];
+  }
+
   #readiness(): { ready: boolean; reason: string | null } {
     if (this.#isStopping) return { ready: false, reason: 'stopping' };
     const { state } = this.#deployment;
@@ -270,7 +286,7 @@ class RunningDaemon implements Daemon {
       pending: pendingRestart(this.#opened, this.#config),
       search: this.#parts.search?.status ?? SEARCH_OFF,
       jobs,
-      notices,
+      notices: [...this.#reloadNotices(), ...notices],
       activity,
       startedAt: this.#startedAt,
       programVersion: this.#options.programVersion,

@@ -2,7 +2,7 @@ import type { Config, LoadedConfig } from '../config/index.ts';
 import type { DeployEvent, Deployment } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import { type Daemon, startDaemon as start } from './daemon.ts';
-import { openLog } from './log.ts';
+import { type Logger, openLog } from './log.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';
@@ -31,12 +31,28 @@ export async function startDaemon(options: {
     apiUrl: daemon.apiUrl,
     reload: () => daemon.reload(),
     stop: async () => {
+      endProcessAfter(daemon.shutdownTimeoutMs, log);
       await daemon.stop();
       await new Promise<void>((resolve) => log.flush(() => resolve()));
     },
     say: (message) => log.info(message),
   };
 }
+
+/** Ends the process, whatever a thread is at; does nothing where nothing keeps it alive that long. */
+function endProcessAfter(ms: number, log: Logger): void {
+  setTimeout(
+    () => {
+      log.warn({ event: 'deadline' }, 'ending what had not ended within server.shutdownTimeout');
+      setTimeout(() => process.exit(), LAST_LINES_MS);
+      log.flush(() => process.exit());
+    },
+    Math.max(0, ms - LAST_LINES_MS),
+  ).unref();
+}
+
+/** For the last lines of the log, within the deadline. */
+const LAST_LINES_MS = 200;
 
 /** The places that bundles come from, for one command. */
 export interface OpenSources {

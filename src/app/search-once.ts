@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { dataPaths, ReleaseStore } from '../deploy/index.ts';
+import { SiteStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
 import { Network } from './network.ts';
@@ -21,7 +21,7 @@ export async function searchOnce(
       next: 'Set search.enabled to true.',
     });
   }
-  const store = new ReleaseStore(dataPaths(config.storage.dir));
+  const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
   const info = await store.info(digest);
   if (info === null)
     throw new DocshelfError('release_damaged', `Cannot search version "${label}": its release is not whole`);

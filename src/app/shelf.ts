@@ -5,8 +5,8 @@ import {
   Deployment,
   openDataFolder,
   type PrepareSwap,
-  ReleaseStore,
   type RenewSettings,
+  SiteStore,
   unpackInThread,
 } from '../deploy/index.ts';
 import type { LinkSource } from '../deploy/ports.ts';
@@ -26,13 +26,13 @@ export interface ShelfHooks {
 
 /** A data folder with the deployment on it. */
 export interface Shelf {
-  readonly store: ReleaseStore;
+  readonly store: SiteStore;
   readonly deployment: Deployment;
 }
 
 /** @throws DocshelfError `cannot_write`, `config_invalid`, `data_folder_newer`. */
 export async function openShelf(config: Config, network: Network, { search, ...hooks }: ShelfHooks): Promise<Shelf> {
-  const store = new ReleaseStore(await openDataFolder(config.storage.dir));
+  const store = new SiteStore(await openDataFolder(config.storage.dir));
   const deployment = new Deployment({
     store,
     settings: deploySlice(config),

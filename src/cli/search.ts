@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../config/index.ts';
-import { dataPaths, ReleaseStore } from '../deploy/index.ts';
+import { SiteStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
 import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
@@ -34,7 +34,7 @@ export function searchCommand(): Command {
       const request = requestOf(query, options);
       const { config } = await loadFor(options);
       const label = options.release ?? (await activeVersion(config));
-      const store = new ReleaseStore(dataPaths(config.storage.dir));
+      const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
       const pointer = label === null ? null : await store.label(label).catch(() => null);
       if (label === null || pointer === null) {
         throw new DocshelfError(
@@ -76,7 +76,7 @@ async function activeVersion(config: Config): Promise<string | null> {
   const served = (await daemonStatus(config, {}))?.active?.version;
   if (served !== undefined) return served;
   if (config.staticExport.version !== null) return config.staticExport.version;
-  const store = new ReleaseStore(dataPaths(config.storage.dir));
+  const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
   return (await store.active())?.version ?? null;
 }
 

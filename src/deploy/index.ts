@@ -1,20 +1,20 @@
 /**
- * The deploy room: fetch -> verify -> inspect -> unpack -> seal -> activate -> prune.
+ * The deploy room: fetch -> verify -> inspect -> unpack -> seal -> activate -> prune, for one site out of several.
  *
- * `Deployment` is what a process holds; `settle.ts` decides and carries out (`plan.ts` is the pure decision), `intake.ts`
- * and `take-in.ts` bring a bundle onto the shelf, `activation.ts` swaps what is served, `release-store.ts` is the shelf.
+ * `Deployment` is what a process holds; `reconcile.ts` is the loop that keeps the site as it is wanted, `plan.ts` its pure
+ * decision. take-in/ brings a bundle onto the shelf, releases/ is the shelf, fetch/ the way to bundles, sources/ the places.
  */
-export type { PrepareSwap } from './activation.ts';
 export { type DaemonSocket, openDaemonSocket } from './daemon-socket.ts';
 export { type DaemonMark, runningDaemons } from './daemons.ts';
-export { type Delivered, type Delivery, Deployment, type DeploymentOptions } from './deployment.ts';
+export { type Delivered, type Delivery, Deployment } from './deployment.ts';
 export { fetchBundle } from './fetch/fetch.ts';
 export type { ReleaseRef } from './plan.ts';
-export { type DataPaths, dataPaths, openDataFolder } from './releases/data-folder.ts';
-export { expectedDomain } from './releases/domain-of-folder.ts';
-export { ReleaseStore } from './releases/release-store.ts';
+export { type DataPaths, dataPaths, openDataFolder, refuseOldLayout } from './releases/data-folder.ts';
+export { expectedDomain } from './releases/site-domain.ts';
+export { SiteStore } from './releases/site-store.ts';
 export { type ReleaseVerdict, verifyRelease } from './releases/verify-release.ts';
 export type { DeploySettings, RenewSettings } from './settings.ts';
+export type { DeploymentOptions, PrepareSwap } from './site-context.ts';
 export {
   type DeployEvent,
   type DeployState,

@@ -1,15 +1,17 @@
-import type { ActivePointer } from './releases/release-store.ts';
-
-/** What the `staticExport` settings ask for. */
-export interface Wish {
+/** Wanted by the config. */
+export interface Wanted {
   readonly enabled: boolean;
   /** The pinned version. */
   readonly pin: string | null;
   /** Something says where to fetch from: a link, or a service that gives one. */
   readonly hasLink: boolean;
   readonly sha256: string | null;
-  /** Changes whenever a `staticExport` setting does: an operator's choice holds against one fingerprint. */
+  /** Changes whenever a `staticExport` setting does: an operator's choice holds under one fingerprint. */
   readonly fingerprint: string;
+  /** Changes with what a fetch is for: link, pin, digest. */
+  readonly fetchKey: string;
+  /** True where the site is exported anew at an interval. */
+  readonly exportsAnew: boolean;
 }
 
 export interface ReleaseRef {
@@ -17,35 +19,163 @@ export interface ReleaseRef {
   readonly version: string;
 }
 
-/** What is on the disk. */
-export interface Shelf {
-  /** Label -> digest. */
-  readonly labels: ReadonlyMap<string, string>;
-  readonly digests: ReadonlySet<string>;
-  readonly active: ActivePointer | null;
-  readonly activeCreatedAt: string | null;
-  /** The newest pre-loaded archive's release. */
-  readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
+/** Wanted by an operator (activate, rollback), under the config of that fingerprint. */
+export interface Choice extends ReleaseRef {
+  readonly fingerprint: string;
 }
 
-export type Step =
+/** What is on the disk. */
+export interface Shelf {
+  /** Label -> digest, of releases that can be read. */
+  readonly labels: ReadonlyMap<string, string>;
+  readonly digests: ReadonlySet<string>;
+  readonly active: (ReleaseRef & { readonly lastFetched: string | null }) | null;
+  readonly activeCreatedAt: string | null;
+  readonly choice: Choice | null;
+}
+
+/** What this process is at, and has come to. */
+export interface Progress {
+  readonly nowMs: number;
+  /** False on a folder that one command works on: then only orders are carried out. */
+  readonly follows: boolean;
+  /** Commands and archives that were taken in wait to be carried out. */
+  readonly hasOrder: boolean;
+  readonly served: ReleaseRef | null;
+  readonly preload: 'due' | 'running' | 'done';
+  /** The newest pre-loaded archive's release, until this round is settled. */
+  readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
+  readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
+  /** What the last fetch that came to be served was for; an unpinned link is fetched at a start, after a change, after a failure. */
+  readonly fetchedFor: string | null;
+  readonly exportIsDue: boolean;
+  /** True once this round's target is served. */
+  readonly isSettled: boolean;
+  /** The target that could not be brought about, and when to try again; null: not before something changes. */
+  readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
+  /** Until then an unpinned start waits for something newer than what was active; null: that was tried. */
+  readonly fallbackAtMs: number | null;
+  /** After a swap old releases may go, at once or when requests in flight have ended. */
+  readonly pruneAtMs: number | null;
+}
+
+/** What is to be served in the end. */
+export type Target =
   | { readonly do: 'off' }
   | { readonly do: 'serve'; readonly release: ReleaseRef; readonly relabel: boolean }
   /** Fetch the configured link, for that version where one is pinned. */
   | { readonly do: 'fetch'; readonly version: string | null }
   | { readonly do: 'missing'; readonly version: string | null; readonly sha256: string | null };
 
+export type Step =
+  | { readonly do: 'carry-out-order' }
+  | { readonly do: 'abort-fetch' }
+  | { readonly do: 'turn-off'; readonly of: string }
+  | { readonly do: 'take-in-preload' }
+  | { readonly do: 'activate'; readonly release: ReleaseRef; readonly relabel: boolean; readonly of: string }
+  /** Serve what was active last, whatever becomes of the target. */
+  | { readonly do: 'fall-back'; readonly release: ReleaseRef }
+  | { readonly do: 'fetch'; readonly version: string | null; readonly of: string }
+  | { readonly do: 'export' }
+  | { readonly do: 'say-missing'; readonly version: string | null; readonly sha256: string | null; readonly of: string }
+  | { readonly do: 'forget-choice' }
+  | { readonly do: 'note-settled' }
+  | { readonly do: 'try-again' }
+  | { readonly do: 'prune' }
+  | { readonly do: 'wait'; readonly untilMs: number | null };
+
 /**
- * What a daemon does about its settings, contract section 2. Pure: all that it looks at is in its arguments.
+ * The next step for a site, contract section 2. Pure: all that it looks at is in its arguments. Orders first, then the
+ * target, then what can wait: the other archives of the preload folder, an export, pruning.
+ */
+export function plan(wanted: Wanted, shelf: Shelf, at: Progress): Step {
+  if (at.hasOrder) return { do: 'carry-out-order' };
+  const target = targetOf(wanted, shelf, at.preloaded, at.fetchedFor !== wanted.fetchKey);
+  if (at.fetching !== null && !at.fetching.isAborted && !isWantedFetch(at.fetching, target, wanted)) {
+    return { do: 'abort-fetch' };
+  }
+  if (!at.follows) return pruneOrWait(at, null);
+  const of = JSON.stringify([wanted.fetchKey, target]);
+  const fault = at.fault?.of === of ? at.fault : null;
+  const step = target.do === 'off' ? towardsOff(of, fault, at) : towards(target, { of, fault }, wanted, shelf, at);
+  if (step.do !== 'wait') return step;
+  const choiceHasEnded =
+    wanted.pin === null && shelf.choice !== null && shelf.choice.fingerprint !== wanted.fingerprint;
+  // Where the target goes by what was fetched before the choice, that has to be served first.
+  if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
+  const isBusy = at.fetching !== null || at.preload === 'running';
+  if (at.exportIsDue && wanted.exportsAnew && !isBusy) return { do: 'export' };
+  return pruneOrWait(at, step.untilMs);
+}
+
+function towardsOff(of: string, fault: Progress['fault'], { isSettled, nowMs }: Progress): Step {
+  if (fault === null) return isSettled ? { do: 'wait', untilMs: null } : { do: 'turn-off', of };
+  return tryAgain(fault, nowMs);
+}
+
+/** The next step that brings the target about, or the time to wait for. */
+function towards(
+  target: Exclude<Target, { do: 'off' }>,
+  { of, fault }: { readonly of: string; readonly fault: Progress['fault'] },
+  wanted: Wanted,
+  shelf: Shelf,
+  at: Progress,
+): Step {
+  // A pinned version that is here is served before anything else is looked at.
+  const isPinnedHere = wanted.pin !== null && target.do === 'serve';
+  if (isPinnedHere || at.preload === 'done') {
+    if (target.do === 'serve') {
+      if (!isServed(target, wanted, shelf, at) && fault === null) return { ...target, do: 'activate', of };
+      if (fault === null && !at.isSettled) return { do: 'note-settled' };
+    } else if (fault === null) {
+      if (target.do === 'missing') return { ...target, do: 'say-missing', of };
+      if (at.fetching === null) return { ...target, of };
+    }
+  }
+  if (at.preload === 'due') return { do: 'take-in-preload' };
+  const retry = tryAgain(fault, at.nowMs);
+  if (retry.do !== 'wait') return retry;
+  // Whatever happens to the new, readers get what was served last. A pinned daemon serves its pin or nothing.
+  const isBare = at.served === null && wanted.pin === null && shelf.active !== null;
+  if (!isBare || at.fallbackAtMs === null) return retry;
+  if (fault !== null || at.fallbackAtMs <= at.nowMs) return { do: 'fall-back', release: refOf(shelf.active) };
+  return { do: 'wait', untilMs: at.fallbackAtMs };
+}
+
+function tryAgain(fault: Progress['fault'], nowMs: number): Step & { do: 'wait' | 'try-again' } {
+  const retryAtMs = fault?.retryAtMs ?? null;
+  return retryAtMs !== null && retryAtMs <= nowMs ? { do: 'try-again' } : { do: 'wait', untilMs: retryAtMs };
+}
+
+function isServed(target: Target & { do: 'serve' }, { pin }: Wanted, { active }: Shelf, { served }: Progress): boolean {
+  const isPointedAt = pin !== null || isSame(active, target.release);
+  return isSame(served, target.release) && isPointedAt && !target.relabel;
+}
+
+function isWantedFetch(fetching: NonNullable<Progress['fetching']>, target: Target, wanted: Wanted): boolean {
+  if (fetching.key !== wanted.fetchKey) return false;
+  return fetching.isExport ? wanted.enabled && wanted.exportsAnew : target.do === 'fetch';
+}
+
+function pruneOrWait({ pruneAtMs, nowMs }: Progress, untilMs: number | null): Step {
+  if (pruneAtMs !== null && pruneAtMs <= nowMs) return { do: 'prune' };
+  return {
+    do: 'wait',
+    untilMs: pruneAtMs === null || untilMs === null ? (pruneAtMs ?? untilMs) : Math.min(pruneAtMs, untilMs),
+  };
+}
+
+/**
+ * What the settings ask to be served, contract section 2.
  *
  * @param mustFetch whether an unpinned link is to be fetched: at a start, when the link changed, after a failed attempt.
  */
-export function plan(wish: Wish, shelf: Shelf, mustFetch: boolean): Step {
-  if (!wish.enabled) return { do: 'off' };
-  return wish.pin === null ? planUnpinned(wish, shelf, mustFetch) : planPinned(wish, wish.pin, shelf);
+export function targetOf(wanted: Wanted, shelf: Shelf, preloaded: Progress['preloaded'], mustFetch: boolean): Target {
+  if (!wanted.enabled) return { do: 'off' };
+  return wanted.pin === null ? unpinned(wanted, shelf, preloaded, mustFetch) : pinned(wanted, wanted.pin, shelf);
 }
 
-function planPinned({ hasLink, sha256 }: Wish, pin: string, { labels, digests }: Shelf): Step {
+function pinned({ hasLink, sha256 }: Wanted, pin: string, { labels, digests }: Shelf): Target {
   const labelled = labels.get(pin);
   if (labelled !== undefined && (sha256 === null || sha256 === labelled)) return serve(pin, labelled);
   // A pinned label moves only when sha256 asks for another digest.
@@ -54,17 +184,22 @@ function planPinned({ hasLink, sha256 }: Wish, pin: string, { labels, digests }:
   return { do: 'missing', version: pin, sha256 };
 }
 
-function planUnpinned({ hasLink, sha256, fingerprint }: Wish, shelf: Shelf, mustFetch: boolean): Step {
-  const { active, preloaded, labels, digests } = shelf;
-  const held = active !== null && active.heldAgainst === fingerprint;
+function unpinned(
+  { hasLink, sha256, fingerprint }: Wanted,
+  { active, activeCreatedAt, choice, labels, digests }: Shelf,
+  preloaded: Progress['preloaded'],
+  mustFetch: boolean,
+): Target {
+  const held = choice?.fingerprint === fingerprint ? choice : null;
   if (hasLink) {
     if (sha256 !== null && digests.has(sha256)) {
-      if (held && active.lastFetched === sha256) return serve(active.version, active.digest);
+      if (held !== null && active?.lastFetched === sha256) return serveRef(held);
       const version = labelOf(sha256, labels);
       if (version !== null) return serve(version, sha256);
     }
     if (mustFetch || active === null) return { do: 'fetch', version: null };
-    if (active.heldAgainst === null || held) return serve(active.version, active.digest);
+    if (held !== null) return serveRef(held);
+    if (choice === null) return serveRef(active);
     // The settings have changed since an operator chose: what the link gave is served again.
     const version = labelOf(active.lastFetched, labels);
     return version === null || active.lastFetched === null
@@ -72,17 +207,26 @@ function planUnpinned({ hasLink, sha256, fingerprint }: Wish, shelf: Shelf, must
       : serve(version, active.lastFetched);
   }
   if (preloaded !== null) {
-    const isNewer = active === null || preloaded.createdAt > (shelf.activeCreatedAt ?? '');
+    const isNewer = active === null || preloaded.createdAt > (activeCreatedAt ?? '');
     // What an operator chose holds against archives that were there when he did.
-    if (isNewer && (!held || preloaded.isNew)) return serve(preloaded.version, preloaded.digest);
+    if (isNewer && (held === null || preloaded.isNew)) return serveRef(preloaded);
   }
-  return active === null ? { do: 'missing', version: null, sha256: null } : serve(active.version, active.digest);
+  if (held !== null) return serveRef(held);
+  return active === null ? { do: 'missing', version: null, sha256: null } : serveRef(active);
 }
 
 function labelOf(digest: string | null, labels: Shelf['labels']): string | null {
   return [...labels].find(([, labelled]) => labelled === digest)?.[0] ?? null;
 }
 
-function serve(version: string, digest: string): Step & { do: 'serve' } {
+function serve(version: string, digest: string): Target & { do: 'serve' } {
   return { do: 'serve', release: { version, digest }, relabel: false };
+}
+
+const serveRef = (release: ReleaseRef): Target & { do: 'serve' } => serve(release.version, release.digest);
+
+const refOf = ({ version, digest }: ReleaseRef): ReleaseRef => ({ version, digest });
+
+export function isSame(a: ReleaseRef | null, b: ReleaseRef | null): boolean {
+  return a?.digest === b?.digest && a?.version === b?.version;
 }

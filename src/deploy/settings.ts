@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import type { Secret } from '../domain/secret.ts';
-import type { Wish } from './plan.ts';
+import type { Wanted } from './plan.ts';
 import type { SignatureSettings } from './take-in/signature.ts';
 
 /** How old a partial download may be to be resumed, in milliseconds (design: "at most 24 h"). */
@@ -35,7 +35,8 @@ export interface DeploySettings {
   readonly renew: RenewSettings | null;
 }
 
-export function wishOf(settings: DeploySettings): Wish {
+/** What the settings ask for, as `plan` looks at it. */
+export function wantedOf(settings: DeploySettings): Wanted {
   const { enabled, link, version, sha256, renew } = settings;
   return {
     enabled,
@@ -43,11 +44,13 @@ export function wishOf(settings: DeploySettings): Wish {
     hasLink: link !== null || renew !== null,
     sha256,
     fingerprint: fingerprintOf(settings),
+    fetchKey: fetchKeyOf(settings),
+    exportsAnew: enabled && renew !== null && renew.everyMs !== null,
   };
 }
 
 /** Of the `staticExport` settings: what an operator's choice of a version holds against. One-way, since the link is a credential. */
-function fingerprintOf({ enabled, link, version, sha256, preload, keep, renew }: DeploySettings): string {
+export function fingerprintOf({ enabled, link, version, sha256, preload, keep, renew }: DeploySettings): string {
   const words = [enabled, link?.reveal() ?? null, version, sha256, preload.dir, keep, ...serviceOf(renew)];
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
@@ -58,7 +61,7 @@ export function serviceOf(renew: RenewSettings | null): (string | null)[] {
 }
 
 /** One-way name of what a fetch is for: the link, and the pin and the digest that it is asked to meet. */
-export function fetchKeyOf({ link, version, sha256, renew }: DeploySettings): string {
+function fetchKeyOf({ link, version, sha256, renew }: DeploySettings): string {
   const words = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../domain/errors.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
-import type { ReleaseStore } from './releases/release-store.ts';
+import type { SiteStore } from './releases/site-store.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
 
 /** What the deployment says of itself: the deploy part of `GET /v1/status`, contract section 2. */
@@ -83,7 +83,7 @@ export type DeployEvent =
     };
 
 /** The labelled versions, newest first by creation time. */
-export async function storedVersions(store: ReleaseStore): Promise<StoredVersion[]> {
+export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
   const infos = new Map((await store.list()).map((info): [string, ReleaseInfo] => [info.digest, info]));
   const versions: StoredVersion[] = [];
   for (const [version, { digest }] of await store.labels()) {
@@ -97,7 +97,7 @@ export async function storedVersions(store: ReleaseStore): Promise<StoredVersion
 
 /** What is to be known of what is served: the notes of its unpacking, and a configured link that was not fetched for it. */
 export async function noticesOf(
-  store: ReleaseStore,
+  store: SiteStore,
   { enabled, version, link }: DeploySettings,
   active: ActiveVersion | null,
 ): Promise<string[]> {

@@ -76,10 +76,14 @@ export function temporaryBeside(file: string): string {
   return join(dirname(file), `${TEMPORARY}${randomBytes(6).toString('hex')}`);
 }
 
-/** Removes temporary files of killed processes. */
+/** Removes temporary files of killed processes. A folder may be missing. */
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {
-    for (const name of await readdir(folder)) {
+    const names = await readdir(folder).catch((error: unknown): string[] => {
+      if (errnoOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    for (const name of names) {
       if (!name.startsWith(TEMPORARY)) continue;
       const info = await stat(join(folder, name)).catch(() => null);
       if (info !== null && nowMs - info.mtimeMs > AGE_MS_MAX) await rm(join(folder, name), { force: true });

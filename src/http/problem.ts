@@ -22,6 +22,7 @@ const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (type
   // An upload is spooled under the same bound as a download.
   source_too_large: 413,
   source_no_length: 502,
+  link_of_another_version: 409,
   too_many_redirects: 502,
   host_not_allowed: 502,
   address_not_allowed: 502,
@@ -66,6 +67,7 @@ const STATUS_BY_CODE: Readonly<Record<(typeof UNAVAILABLE_CODES)[number] | (type
   bad_source: 422,
   model_invalid: 422,
   data_folder_newer: 503,
+  data_folder_older: 503,
   // It is rebuilt by itself.
   index_damaged: 503,
   unauthorized: 401,

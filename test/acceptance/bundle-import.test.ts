@@ -40,7 +40,7 @@ describe.each(WAYS)('bundle import %s', (way) => {
     const bad = await home.bundle(['import', 'v1.tar.gz', '--version', '../v2']);
     expect({ code: bad.code, fault: bad.json().code }).toEqual({ code: 64, fault: 'usage' });
     expect(await home.shelf()).toEqual([null, []]);
-    for (const folder of ['staging', 'releases', 'versions', 'rejected']) {
+    for (const folder of ['staging', 'releases', 'sites', 'rejected']) {
       expect(await readdir(join(home.folder, 'data', folder))).toEqual([]);
     }
     expect((await readdir(join(home.folder, 'data/spool'))).filter((name) => name !== 'lock')).toEqual([]);

@@ -70,7 +70,7 @@ describe('a data folder', () => {
     for (const date of ['2024-07-01', '2024-06-01']) {
       await bench.run(['bundle', 'import', `docs-${date}.tar.gz`], { cwd: folder });
     }
-    const active = await readFile(join(folder, 'data/active'), 'utf8');
+    const active = await readFile(join(folder, 'data/sites/docs/active'), 'utf8');
     const storage = { dir: join(folder, 'data') };
     const june = await bench.start({ storage, staticExport: { version: '2024-06-01' } });
     const july = await bench.start({ storage, staticExport: { version: '2024-07-01', keep: 0 } });
@@ -79,7 +79,7 @@ describe('a data folder', () => {
       expect.stringContaining('june'),
       expect.stringContaining('july'),
     ]);
-    expect(await readFile(join(folder, 'data/active'), 'utf8')).toBe(active);
+    expect(await readFile(join(folder, 'data/sites/docs/active'), 'utf8')).toBe(active);
   });
 });
 

@@ -177,7 +177,7 @@ describe.skipIf(corpus === undefined)(`sphinx-symlinks.tar.gz${whyNoCorpus}`, ()
     const folder = await newHome(bench);
     const refused = importBundle(bench, folder, bundleFile('sphinx-symlinks.tar.gz'));
     await expect(refused).rejects.toMatchObject({ code: 'type_symlink' });
-    for (const place of ['releases', 'staging', 'versions']) {
+    for (const place of ['releases', 'staging', 'sites']) {
       expect(await readdir(join(folder, 'data', place))).toEqual([]);
     }
   });

@@ -8,7 +8,7 @@ export type Phase = (typeof PHASES)[number];
 /** The phase as the data folder shows it, whether or not the daemon still lives. */
 export async function phaseOnDisk(dataDir: string, digest: string): Promise<Phase> {
   if (await isThere(join(dataDir, 'releases', digest))) {
-    const active = await readFile(join(dataDir, 'active'), 'utf8').catch(() => '');
+    const active = await readFile(join(dataDir, 'sites/docs/active'), 'utf8').catch(() => '');
     return active.includes(digest) ? 'done' : 'activating';
   }
   const staged = await namesIn(join(dataDir, 'staging'));

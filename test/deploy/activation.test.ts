@@ -1,12 +1,14 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { runningDaemons } from '../../src/deploy/index.ts';
-import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
+import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import {
   codeOf,
   copyOf,
+  newStore,
   openDaemon,
+  packBundle,
   type Seed,
   type SettingsOf,
   seedShelf,
@@ -23,11 +25,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const storedIn = async (store: ReleaseStore) => (await store.list()).map((info) => info.digest).sort();
+const storedIn = async (store: SiteStore) => (await store.list()).map((info) => info.digest).sort();
 const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
 
 /** A daemon that serves these versions one after another, as an operator chose. */
-async function daemonThrough(store: ReleaseStore, versions: readonly string[], settings: SettingsOf = {}) {
+async function daemonThrough(store: SiteStore, versions: readonly string[], settings: SettingsOf = {}) {
   const daemon = await openDaemon(store, settings);
   for (const version of versions) await daemon.deployment.activate(version);
   return daemon;
@@ -104,6 +106,41 @@ describe('pruning', () => {
     expect(await codeOf(deployment.activate(V1))).toBe('version_not_found');
   });
 
+  test('keeps what was live a moment ago, though newer versions were staged meanwhile', async () => {
+    const store = await newStore();
+    const { deployment } = await startDaemon(store, { keep: 3 });
+    const names = ['v1', 'v2', 'v3', 'v4', 'v5'];
+    for (const version of names) {
+      const bundle = await packBundle('docs.tar.gz', version);
+      await deployment.deliver({ ...bundle, version, source: 'import', activate: version === 'v1' });
+    }
+    await deployment.activate('v5');
+    expect([...(await store.labels()).keys()]).toEqual(names);
+    expect((await deployment.rollback()).version).toBe('v1');
+  });
+
+  test('never takes what was active before the version of an unpinned start, though a pinned daemon swaps', async () => {
+    const store = await copyOf(seed);
+    const operator = await daemonThrough(store, [V1, V2], { keep: 9 });
+    await operator.stop();
+    const pinned = await startDaemon(store, { version: V3, keep: 1 });
+    await pinned.reload({ version: V2, keep: 1 });
+    await pinned.reload({ version: V3, keep: 1 });
+    expect(await storedIn(store)).toHaveLength(3);
+  });
+
+  test('leaves a release alone that another site on the folder names', async () => {
+    const store = await copyOf(seed);
+    const other = store.site.dir.replace(/docs$/, 'globex');
+    await mkdir(join(other, 'versions'), { recursive: true });
+    await writeFile(join(other, 'versions', 'v1'), JSON.stringify({ digest: seed.january.digest, linkDigest: null }));
+    await daemonThrough(store, [V3], { keep: 1 });
+    const second = await daemonThrough(store, [V2], { keep: 0 });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11_000 });
+    await second.deployment.activate(V2);
+    expect(await storedIn(store)).toContain(seed.january.digest);
+  });
+
   test('never takes what is active for a daemon without a pin, though a pinned one swaps', async () => {
     const store = await copyOf(seed);
     const operator = await daemonThrough(store, [V1], { keep: 9 });
@@ -126,7 +163,7 @@ describe('pruning', () => {
 
   test('gives requests in flight ten seconds where no old release is kept', async () => {
     const store = await copyOf(seed);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const { deployment } = await daemonThrough(store, [V1, V2], { keep: 9 });
     await deployment.accept(settingsOf(store, { keep: 0 }));
     await deployment.activate(V3);
@@ -152,7 +189,7 @@ test('a swap is not said before its pointer is on the disk', async () => {
   const store = await copyOf(seed);
   const { deployment } = await daemonThrough(store, [V1]);
   await deployment.activate(V2);
-  expect(JSON.parse(await readFile(store.paths.active, 'utf8'))).toMatchObject({
+  expect(JSON.parse(await readFile(store.site.active, 'utf8'))).toMatchObject({
     version: V2,
     digest: seed.february.digest,
     history: [{ version: V1, digest: seed.january.digest }],

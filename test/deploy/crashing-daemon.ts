@@ -2,7 +2,7 @@
  * A daemon that kills itself, as `kill -9` does, at one step of taking an archive in and swapping to it. Run by
  * crash.test.ts: `node crashing-daemon.ts <data folder> <archive> <step>`.
  */
-import { Deployment, openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
+import { Deployment, openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import { unpackInThread } from '../../src/deploy/take-in/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { unpackHere } from './unpackers.ts';
@@ -13,25 +13,25 @@ function step(name: string): void {
   if (name === crashAt) process.kill(process.pid, 'SIGKILL');
 }
 
-class CrashingStore extends ReleaseStore {
-  override async adopt(...args: Parameters<ReleaseStore['adopt']>): Promise<void> {
+class CrashingStore extends SiteStore {
+  override async adopt(...args: Parameters<SiteStore['adopt']>): Promise<void> {
     step('before it is in its place');
     await super.adopt(...args);
     step('before its label');
   }
 
-  override async setLabel(...args: Parameters<ReleaseStore['setLabel']>): Promise<void> {
+  override async setLabel(...args: Parameters<SiteStore['setLabel']>): Promise<void> {
     await super.setLabel(...args);
     step('after its label');
   }
 
-  override async setActive(...args: Parameters<ReleaseStore['setActive']>): Promise<void> {
+  override async setActive(...args: Parameters<SiteStore['setActive']>): Promise<void> {
     step('before the pointer');
     await super.setActive(...args);
     step('after the pointer');
   }
 
-  override async removeLabel(...args: Parameters<ReleaseStore['removeLabel']>): Promise<void> {
+  override async removeLabel(...args: Parameters<SiteStore['removeLabel']>): Promise<void> {
     step('before an old label goes');
     await super.removeLabel(...args);
     step('before an old release goes');

@@ -1,6 +1,6 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { settleFolderDomain } from '../../src/deploy/releases/domain-of-folder.ts';
+import { settleFolderDomain } from '../../src/deploy/releases/site-domain.ts';
 import {
   type Bundle,
   codeOf,
@@ -59,6 +59,18 @@ describe('a deployment', () => {
     expect(deployment.domain).toBe('acme');
     await deployment.stop();
     expect((await openDaemon(store)).deployment.domain).toBe('acme');
+  });
+
+  test('goes on with what is there when the config names a domain that nobody had chosen', async () => {
+    const store = await newStore();
+    const plain = await packBundle('acme-export-2024-06-01.tar.gz', 'plain');
+    const first = await startDaemon(store);
+    await first.deployment.deliver({ ...plain, version: null, source: 'import', activate: true });
+    expect(first.deployment.domain).toBe('docs');
+    await first.stop();
+    const second = await startDaemon(store, { domain: 'acme' });
+    expect(second.site.active?.version).toBe('2024-06-01');
+    expect(await readdir(store.paths.sites)).toEqual(['acme']);
   });
 
   test("does not open another domain's folder", async () => {

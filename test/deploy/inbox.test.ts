@@ -2,7 +2,7 @@ import { appendFile, copyFile, mkdir, readdir, readFile, rename, rm, truncate, w
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, test } from 'vitest';
-import { Inbox, type ReleaseStore } from '../../src/deploy/index.ts';
+import { Inbox, type SiteStore } from '../../src/deploy/index.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { copyOf, fault, newStore, putInto, type Seed, seedShelf, startDaemon, until } from './workbench.ts';
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 type Delivering = ConstructorParameters<typeof Inbox>[0]['deployment'];
 
 /** An inbox over a deployment that answers deliveries as told, and what it was asked. */
-function inboxOver(store: ReleaseStore, deliver: () => Promise<unknown>) {
+function inboxOver(store: SiteStore, deliver: () => Promise<unknown>) {
   const delivered: (string | null)[] = [];
   const failures: string[] = [];
   const deployment = {

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
+import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import {
   codeOf,
   copyOf,
@@ -18,7 +18,7 @@ import {
 } from './workbench.ts';
 
 let seed: Seed;
-let store: ReleaseStore;
+let store: SiteStore;
 beforeAll(async () => {
   seed = await seedShelf();
 });

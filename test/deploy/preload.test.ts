@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
+import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import { takeInPreload } from '../../src/deploy/take-in/preload.ts';
 import {
   type Bundle,
@@ -18,7 +18,7 @@ import {
 } from './workbench.ts';
 
 let seed: Seed;
-let store: ReleaseStore;
+let store: SiteStore;
 let folder: string;
 beforeAll(async () => {
   seed = await seedShelf();
@@ -31,19 +31,20 @@ beforeEach(async () => {
 const [V1, V2, V3] = ['2024-01-01', '2024-02-01', '2024-03-01'] as const;
 
 /** Takes the folder in, with what was taken and what was asked. */
-async function run({ isWanted = false, mayBeMissing = true } = {}) {
+async function run({ isWanted = false, mayBeMissing = true, pin = null as string | null } = {}) {
   const taken: string[] = [];
-  const { releases, failures } = await takeInPreload(
+  const { releases, failures } = await takeInPreload({
     store,
     folder,
     mayBeMissing,
-    new AbortController().signal,
-    (file, fileName, digest) => {
+    pin: { version: pin, sha256: null },
+    signal: new AbortController().signal,
+    take: (file, fileName, digest) => {
       taken.push(fileName);
       return takeInBundle(store, { file, fileName }, { digest });
     },
-    () => isWanted,
-  );
+    isWanted: () => isWanted,
+  });
   return {
     taken,
     versions: releases.map((release) => release.version),
@@ -136,12 +137,33 @@ describe('a daemon with a preload folder', () => {
     expect(daemon.site.active?.version).toBe('2024-06-01');
   });
 
+  test('does not serve it over what is delivered or chosen later', async () => {
+    await putInto(folder, await later());
+    const daemon = await startDaemon(store);
+    expect(daemon.site.active?.version).toBe('2024-06-01');
+    await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
+    daemon.deployment.lookAgain();
+    await daemon.deployment.activate(V1);
+    await daemon.deployment.rollback();
+    expect(daemon.site.active?.version).toBe(V2);
+  });
+
   test('serves its pin from there', async () => {
     const empty = await newStore();
     await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.march);
     const daemon = await startDaemon(empty, { version: V1 });
     expect(daemon.site.active?.version).toBe(V1);
     expect((await daemon.deployment.status()).versions).toHaveLength(2);
+  });
+
+  test('takes its pin first, serves it, and then takes the others', async () => {
+    const empty = await newStore();
+    await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.february, seed.march);
+    const { events } = await startDaemon(empty, { version: V3 });
+    const steps = events.flatMap((event) =>
+      event.kind === 'taken-in' || event.kind === 'activated' ? [`${event.kind} ${event.version}`] : [],
+    );
+    expect(steps).toEqual([`taken-in ${V3}`, `activated ${V3}`, `taken-in ${V1}`, `taken-in ${V2}`]);
   });
 
   test('takes its pin from there again when it was pruned', async () => {

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
-import type { ActivePointer } from '../../src/deploy/releases/release-store.ts';
+import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
+import type { ActivePointer } from '../../src/deploy/releases/site-store.ts';
 import { codeOf, copyOf, newFolder, newStore, type Seed, seedShelf } from './workbench.ts';
 
 let seed: Seed;
@@ -14,18 +14,17 @@ const pointerTo = (digest: string): ActivePointer => ({
   digest,
   version: 'v1',
   activatedAt: '2024-07-01T00:00:00.000Z',
-  heldAgainst: null,
   lastFetched: null,
   history: [],
 });
 
 /** Changes a release's record on disk, as a bug or another program would. */
-async function rewriteRecord(store: ReleaseStore, digest: string, change: object): Promise<void> {
+async function rewriteRecord(store: SiteStore, digest: string, change: object): Promise<void> {
   const file = join(store.folderOf(digest), 'release.json');
   await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), ...change }));
 }
 
-describe('ReleaseStore', () => {
+describe('SiteStore', () => {
   test('does not know a release without its marker', async () => {
     const store = await copyOf(seed);
     const { digest } = seed.january;
@@ -79,15 +78,15 @@ describe('ReleaseStore', () => {
 
   test('takes pointers that cannot be read for none', async () => {
     const store = await copyOf(seed);
-    await writeFile(join(store.paths.versions, '2024-01-01'), '{"digest":"../../etc"}');
-    await writeFile(store.paths.active, '{"dig');
+    await writeFile(join(store.site.versions, '2024-01-01'), '{"digest":"../../etc"}');
+    await writeFile(store.site.active, '{"dig');
     expect(await store.label('2024-01-01')).toBeNull();
     expect(await store.active()).toBeNull();
   });
 
   describe('adopt()', () => {
     /** A sealed folder like the seed's January, outside the releases. */
-    async function sealed(store: ReleaseStore): Promise<string> {
+    async function sealed(store: SiteStore): Promise<string> {
       const folder = join(store.paths.staging, 'sealed');
       await rename(store.folderOf(seed.january.digest), folder);
       return folder;
@@ -140,9 +139,23 @@ test('openDataFolder() refuses a place that is no folder', async () => {
   expect(await codeOf(openDataFolder(file))).toBe('cannot_write');
 });
 
+test.each(['versions', 'active', 'domain'])(
+  'a folder of the first edition, with %s at its top, is left as it is',
+  async (name) => {
+    const dir = await newFolder();
+    await writeFile(join(dir, name), '');
+    await expect(openDataFolder(dir)).rejects.toMatchObject({
+      code: 'data_folder_older',
+      next: expect.stringContaining('empty folder'),
+    });
+    await expect(SiteStore.read(dir, null)).rejects.toMatchObject({ code: 'data_folder_older' });
+    expect(await readdir(dir)).toEqual([name]);
+  },
+);
+
 test('a new data folder is an empty shelf', async () => {
   const store = await newStore();
-  expect(await new ReleaseStore(store.paths).list()).toEqual([]);
+  expect(await new SiteStore(store.paths).list()).toEqual([]);
   expect(await store.labels()).toEqual(new Map());
   expect(await store.active()).toBeNull();
 });

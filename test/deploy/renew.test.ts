@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { FreshLink, LinkSource } from '../../src/deploy/ports.ts';
-import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
+import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import type { RenewSettings } from '../../src/deploy/settings.ts';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
@@ -90,7 +90,7 @@ beforeAll(async () => {
   april = await packBundle('acme-export-2024-04-01.tar.gz', 'april');
 });
 
-let store: ReleaseStore;
+let store: SiteStore;
 let source: FakeSource;
 let links: FakeLinks;
 beforeEach(async () => {
@@ -251,7 +251,7 @@ describe('every', () => {
   const every: SettingsOf = { renew: { ...RENEW, everyMs: DAY_MS } };
 
   async function startServingMarch(): Promise<TestDaemon> {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     links.newest = seed.march;
     const daemon = await start(every);
     expect(stateOf(daemon)).toEqual({ state: 'ready', version: '2024-03-01', error: null });

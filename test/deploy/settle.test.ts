@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ReleaseStore } from '../../src/deploy/releases/release-store.ts';
+import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
 import { versionFromDigest } from '../../src/domain/version.ts';
 import {
   type Bundle,
@@ -22,7 +22,7 @@ import {
 
 /** The seed's March is what LINK gives, and not stored yet where a test removes it. */
 let seed: Seed;
-let store: ReleaseStore;
+let store: SiteStore;
 beforeAll(async () => {
   seed = await seedShelf();
 });
@@ -174,6 +174,84 @@ describe('a pinned daemon', () => {
   });
 });
 
+describe('a link that gave a digest for one pinned version', () => {
+  const SAME_LINK = `${LINK}-renewed`;
+
+  test('does not give it for another one: what is served stays, and it is tried again when the link changes', async () => {
+    const source = await marchAtLink();
+    await source.givesBundle(SAME_LINK, seed.march);
+    const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v1', error: null });
+    // The config comes before the Secret; a renewed query is the same link.
+    await daemon.reload({ version: 'v2', link: SAME_LINK });
+    expect(await stateOf(daemon)).toEqual({ state: 'stale', version: 'v1', error: 'link_of_another_version' });
+    expect(daemon.deployment.lastError?.next).toContain(`staticExport.sha256 to ${seed.march.digest}`);
+    expect(JSON.stringify(daemon.events)).not.toContain('canary');
+    await source.givesBundle(OTHER_LINK, seed.february);
+    await daemon.reload({ version: 'v2', link: OTHER_LINK });
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
+    expect(daemon.site.active?.digest).toBe(seed.february.digest);
+  });
+
+  test('is tried again while it stays the same', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    const source = await marchAtLink();
+    const daemon = await startDaemon(await newStore(), { version: 'v1', link: LINK }, source);
+    await daemon.reload({ version: 'v2', link: LINK });
+    expect(daemon.deployment.state).toBe('stale');
+    await source.givesBundle(LINK, seed.february);
+    vi.advanceTimersByTime(10_000);
+    await until(() => expect(daemon.site.active?.digest).toBe(seed.february.digest));
+  });
+
+  test('is not ready after a restart, and gives it where sha256 says that the pin is right', async () => {
+    const empty = await newStore();
+    const first = await startDaemon(empty, { version: 'v1', link: LINK }, await marchAtLink());
+    await first.stop();
+    await empty.removeLabel('v1');
+    await empty.removeRelease(seed.march.digest);
+    const second = await startDaemon(empty, { version: 'v2', link: LINK }, await marchAtLink());
+    expect(await stateOf(second)).toEqual({ state: 'waiting', version: null, error: 'link_of_another_version' });
+    expect((await empty.labels()).size).toBe(0);
+    await second.reload({ version: 'v2', link: LINK, sha256: seed.march.digest });
+    expect(await stateOf(second)).toEqual({ state: 'ready', version: 'v2', error: null });
+  });
+
+  test('gives it where its manifest says that the pin is right, and back to the first one', async () => {
+    const named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', domain: 'docs' });
+    const empty = await newStore();
+    await empty.addLink({
+      link: 'https://bundles.test/acme-export-2024-03-01.tar.gz',
+      digest: named.digest,
+      version: 'v1',
+    });
+    const daemon = await startDaemon(
+      empty,
+      { version: 'v2', link: LINK },
+      await new FakeSource().givesBundle(LINK, named),
+    );
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
+  });
+
+  test('counts for pinned versions only: a label that docshelf chose itself does not', async () => {
+    const daemon = await startDaemon(await newStore(), { link: LINK }, await marchAtLink());
+    expect(daemon.site.active?.version).toBe(V3);
+    await daemon.reload({ version: 'v2', link: LINK });
+    expect(await stateOf(daemon)).toEqual({ state: 'ready', version: 'v2', error: null });
+  });
+
+  test('is remembered for the last fifty', async () => {
+    const empty = await newStore();
+    const link = 'https://bundles.test/docs.tar.gz';
+    const [digest] = [seed.march.digest];
+    for (let number = 0; number <= 50; number += 1) await empty.addLink({ link, digest, version: `v${number}` });
+    await empty.addLink({ link, digest, version: 'v50' });
+    expect((await empty.links()).map(({ version }) => version)).toEqual(
+      Array.from({ length: 50 }, (_, at) => `v${at + 1}`),
+    );
+  });
+});
+
 describe('an unpinned daemon with a link', () => {
   test('fetches at every start and serves what it gets, labelled by its name', async () => {
     const first = await startDaemon(store, { link: LINK }, await marchAtLink());
@@ -223,7 +301,7 @@ describe('an unpinned daemon with a link', () => {
 
   test('does not let readers wait for a slow link: after three seconds they get the last active version', async () => {
     await makeActive(V1);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     let arrive = (_: Buffer): void => undefined;
     const arriving = new Promise<Buffer>((resolve) => {
       arrive = resolve;
@@ -241,7 +319,7 @@ describe('an unpinned daemon with a link', () => {
   });
 
   test('keeps what it serves when a new link fails, and tries a fault again that may pass', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const source = await marchAtLink();
     const daemon = await startDaemon(store, { link: LINK }, source);
     source.gives(OTHER_LINK, fault('source_unreachable', true));
@@ -254,7 +332,7 @@ describe('an unpinned daemon with a link', () => {
   });
 
   test('does not try a fault again that will not pass', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('link_expired')));
     expect(vi.getTimerCount()).toBe(0);
     expect(daemon.source.opened).toEqual([LINK]);
@@ -322,14 +400,14 @@ describe('a daemon with neither pin nor link', () => {
     const folder = before === null ? await newStore() : store;
     if (before !== null) await makeActive(before);
     const daemon = await openDaemon(folder);
-    // The start reads what is active three times, and acts on the last; here only after the delivery.
+    // The start has read what is active, and acts on it only once the delivery has been taken in.
     const [hasRead, delivered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const readActive = folder.active.bind(folder);
     let reads = 0;
     folder.active = async () => {
       const found = await readActive();
       reads += 1;
-      if (reads === 3) {
+      if (reads === 2) {
         hasRead.resolve();
         await delivered.promise;
       }
@@ -337,9 +415,12 @@ describe('a daemon with neither pin nor link', () => {
     };
     const settling = daemon.deployment.settle();
     await hasRead.promise;
-    await daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
+    const delivering = daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
+    await until(() =>
+      expect(daemon.events.some(({ kind }) => kind === 'taken-in') || daemon.deployment.activity === null).toBe(true),
+    );
     delivered.resolve();
-    await settling;
+    await Promise.all([settling, delivering]);
     expect(await stateOf(daemon)).toEqual({ state: 'ready', version: V3, error: null });
   });
 

@@ -3,7 +3,7 @@ import { utimesSync } from 'node:fs';
 import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
+import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import { takeIn } from '../../src/deploy/take-in/take-in.ts';
 import { unpackInThread } from '../../src/deploy/take-in/unpack-thread.ts';
 import { unpackHere } from './unpackers.ts';
@@ -24,7 +24,7 @@ import {
 let seed: Seed;
 /** Of domain acme, version v2. */
 let named: Bundle;
-let store: ReleaseStore;
+let store: SiteStore;
 beforeAll(async () => {
   seed = await seedShelf();
   named = await packBundle('bundle.tar.gz', 'named', { version: 'v2', createdAt: '2024-05-05T07:05:05+02:00' });
@@ -209,7 +209,7 @@ describe('takeIn()', () => {
       unpackings += 1;
       return unpackHere(...order);
     };
-    const taken = await takeIn(store, request, TAKE_IN, counting, []);
+    const taken = await takeIn(store, request, { ...TAKE_IN, unpack: counting });
     expect(taken).toMatchObject({ digest: seed.january.digest, unpacked: false });
     expect(unpackings).toBe(0);
   });
@@ -242,9 +242,7 @@ describe('takeIn()', () => {
         signal: new AbortController().signal,
         onProgress: () => undefined,
       },
-      TAKE_IN,
-      unpackHere,
-      [failing],
+      { ...TAKE_IN, beforeSeal: [failing] },
     );
     await expect(taking).rejects.toThrow('no index');
     expect(await store.list()).toEqual([]);
@@ -275,7 +273,7 @@ test('takeIn() refuses for want of space before it writes, and that is no fault 
   const dir = await newFolder();
   const reason = mountSmall(dir);
   try {
-    store = new ReleaseStore(await openDataFolder(reason === null ? dir : await newFolder()));
+    store = new SiteStore(await openDataFolder(reason === null ? dir : await newFolder()));
     if (reason !== null) context.skip(reason);
     const large = join(await newFolder(), 'large.tar.gz');
     execFileSync('sh', [

@@ -3,8 +3,14 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { vi } from 'vitest';
-import { Deployment, type DeploymentOptions } from '../../src/deploy/deployment.ts';
-import { type DeployEvent, type DeploySettings, openDataFolder, ReleaseStore } from '../../src/deploy/index.ts';
+import { Deployment } from '../../src/deploy/deployment.ts';
+import {
+  type DeployEvent,
+  type DeploymentOptions,
+  type DeploySettings,
+  openDataFolder,
+  SiteStore,
+} from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/take-in/take-in.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
@@ -22,8 +28,8 @@ export async function newFolder(): Promise<string> {
   return folder;
 }
 
-export async function newStore(): Promise<ReleaseStore> {
-  return new ReleaseStore(await openDataFolder(await newFolder()));
+export async function newStore(): Promise<SiteStore> {
+  return openStore(await newFolder());
 }
 
 export interface Bundle {
@@ -57,11 +63,13 @@ export const TAKE_IN: TakeInSettings = {
   limits: ARCHIVE_LIMITS,
   pin: null,
   checkSignature: async () => undefined,
+  unpack: unpackHere,
+  beforeSeal: [],
 };
 
 /** Takes a bundle in as `bundle import` does. */
 export async function takeInBundle(
-  store: ReleaseStore,
+  store: SiteStore,
   { file, fileName }: Pick<Bundle, 'file' | 'fileName'>,
   request: Partial<TakeInRequest> = {},
   settings: Partial<TakeInSettings> = {},
@@ -80,9 +88,7 @@ export async function takeInBundle(
       onProgress: () => undefined,
       ...request,
     },
-    { ...TAKE_IN, ...settings },
-    unpack,
-    [],
+    { ...TAKE_IN, ...settings, unpack },
   );
 }
 
@@ -103,10 +109,17 @@ export async function seedShelf(): Promise<Seed> {
 }
 
 /** A store of its own with everything of the seed. */
-export async function copyOf(seed: Seed): Promise<ReleaseStore> {
+export async function copyOf(seed: Seed): Promise<SiteStore> {
   const dir = await newFolder();
   await cp(seed.dir, dir, { recursive: true });
-  return new ReleaseStore(await openDataFolder(dir));
+  return openStore(dir);
+}
+
+/** A store on a data folder as a daemon opens it. */
+async function openStore(dir: string): Promise<SiteStore> {
+  const store = new SiteStore(await openDataFolder(dir));
+  await store.settleDomain(null, null);
+  return store;
 }
 
 /** A source in memory: a link gives bytes, an error, or waits for one of them. */
@@ -160,7 +173,7 @@ export const LINK = 'https://bundles.test/acme-export-2024-03-01.tar.gz?signatur
 
 export type SettingsOf = Partial<Omit<DeploySettings, 'link'>> & { readonly link?: string | null };
 
-export function settingsOf(store: ReleaseStore, { link = null, ...rest }: SettingsOf = {}): DeploySettings {
+export function settingsOf(store: SiteStore, { link = null, ...rest }: SettingsOf = {}): DeploySettings {
   return {
     enabled: true,
     link: link === null ? null : new Secret(link),
@@ -180,7 +193,7 @@ export function settingsOf(store: ReleaseStore, { link = null, ...rest }: Settin
 
 /** A daemon without its listeners: the deployment, what readers get of it, and what it said. */
 export interface TestDaemon {
-  readonly store: ReleaseStore;
+  readonly store: SiteStore;
   readonly deployment: Deployment;
   readonly source: FakeSource;
   readonly events: DeployEvent[];
@@ -194,7 +207,7 @@ export interface TestDaemon {
 
 /** Opens and announces a daemon; `settle` is the test's. */
 export async function openDaemon(
-  store: ReleaseStore,
+  store: SiteStore,
   settings: SettingsOf = {},
   source = new FakeSource(),
   openLinks: DeploymentOptions['openLinks'] = () => Promise.reject(new Error('no service is asked here')),
@@ -253,7 +266,7 @@ export async function putInto(folder: string, ...bundles: readonly Bundle[]): Pr
   for (const { file, fileName } of bundles) await cp(file, join(folder, fileName));
 }
 
-export async function stagingOf(store: ReleaseStore): Promise<string[]> {
+export async function stagingOf(store: SiteStore): Promise<string[]> {
   return readdir(store.paths.staging);
 }
 

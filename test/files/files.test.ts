@@ -34,14 +34,15 @@ describe('replaceFile()', () => {
 
 test('sweepTemporaries() removes what a killed process left, not what one is writing', async () => {
   const { paths } = await newStore();
-  const left = join(paths.versions, '.tmp-left');
+  const folder = paths.inbox;
+  const left = join(folder, '.tmp-left');
   const fresh = join(paths.dir, '.tmp-fresh');
-  const label = join(paths.versions, 'v1');
+  const label = join(folder, 'v1');
   for (const file of [left, fresh, label]) await writeFile(file, '');
   const longAgo = new Date(Date.now() - 3600_000);
   for (const file of [left, label]) await utimes(file, longAgo, longAgo);
-  await sweepTemporaries([paths.dir, paths.versions], Date.now());
-  expect(await readdir(paths.versions)).toEqual(['v1']);
+  await sweepTemporaries([paths.dir, folder], Date.now());
+  expect(await readdir(folder)).toEqual(['v1']);
   expect(await readdir(paths.dir)).toContain('.tmp-fresh');
 });
 

@@ -1,6 +1,6 @@
 import { access, constants, readdir } from 'node:fs/promises';
 import type { Config } from '../../config/index.ts';
-import type { ReleaseStore } from '../../deploy/index.ts';
+import type { SiteStore } from '../../deploy/index.ts';
 import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { bundleLink, organizationsSlice } from '../slices.ts';
@@ -48,7 +48,7 @@ function cannotRead(path: string, consequence: string, errno: string | undefined
 }
 
 /** A bundle to serve, or a place that it comes from. Without either the daemon waits: no fault, but worth a word before its 503. */
-export async function checkBundle(config: Config, store: ReleaseStore): Promise<Diagnosis[]> {
+export async function checkBundle(config: Config, store: SiteStore): Promise<Diagnosis[]> {
   const { enabled, renew, version, preload } = config.staticExport;
   // What a link or a folder of archives holds is known once it is looked at.
   if (!enabled || bundleLink(config) !== null || renew.apiUrl !== null || (await holdsFiles(preload.dir))) return [];

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Config } from '../../config/index.ts';
-import type { ReleaseStore } from '../../deploy/index.ts';
+import type { SiteStore } from '../../deploy/index.ts';
 import { expiryOfLink } from '../../deploy/sources/link-expiry.ts';
 import { type Diagnosis, faulty, skipped, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
@@ -23,7 +23,7 @@ const SKEW_MS_MAX = 30_000;
  * Asks every host that the config names, the way that the daemon does: its name, whether it answers, its certificate, and
  * its clock. Behind an air gap only what `network.allowedHosts` names is asked.
  */
-export async function checkNetwork(config: Config, store: ReleaseStore, signal: AbortSignal): Promise<Diagnosis[]> {
+export async function checkNetwork(config: Config, store: SiteStore, signal: AbortSignal): Promise<Diagnosis[]> {
   const targets = networkTargets(config);
   if (targets.length === 0) return [skipped('reach', 'the network', 'The config names no host.')];
   // A pin that is stored is served without its link.

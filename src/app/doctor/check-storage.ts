@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../config/index.ts';
-import { dataPaths, type ReleaseStore } from '../../deploy/index.ts';
+import { dataPaths, refuseOldLayout, type SiteStore } from '../../deploy/index.ts';
 import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 
 const SUBJECT = 'storage.dir';
 const GiB = 1024 ** 3;
@@ -20,6 +20,8 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   const written = await writeProbe(existing);
   if (written !== null) return [faulty('folder', SUBJECT, cannotWrite(existing, written))];
   if (existing !== dir) return [sound('folder', SUBJECT, `"${dir}" is not there yet, and can be made.`)];
+  const old = await refuseOldLayout(dataPaths(dir)).then(() => null, toDocshelfError);
+  if (old !== null) return [faulty('folder', SUBJECT, old)];
   const strangers = await foldersElsewhere(dir);
   if (strangers.length > 0) return [faulty('folder', SUBJECT, onOtherFileSystems(dir, strangers))];
   return [sound('folder', SUBJECT, `"${dir}" can be written, and is one file system.`)];
@@ -48,9 +50,9 @@ async function writeProbe(folder: string): Promise<string | null> {
 }
 
 async function foldersElsewhere(dir: string): Promise<string[]> {
-  const { spool, staging, releases, versions, inbox, rejected, daemons } = dataPaths(dir);
+  const { spool, staging, releases, sites, inbox, rejected, daemons } = dataPaths(dir);
   const own = (await stat(dir)).dev;
-  const folders = [spool, staging, releases, versions, inbox, rejected, daemons];
+  const folders = [spool, staging, releases, sites, inbox, rejected, daemons];
   const devices = await Promise.all(folders.map((folder) => stat(folder).catch(() => null)));
   return folders.filter((_, index) => (devices[index]?.dev ?? own) !== own);
 }
@@ -71,7 +73,7 @@ function onOtherFileSystems(dir: string, folders: readonly string[]): DocshelfEr
 }
 
 /** Room for the next bundle, taken to be as large as the largest stored one, its archive and its unpacked files side by side. */
-export async function checkSpace(config: Config, store: ReleaseStore): Promise<Diagnosis[]> {
+export async function checkSpace(config: Config, store: SiteStore): Promise<Diagnosis[]> {
   const { bavail, bsize, files, ffree } = await statfs(await nearestThere(config.storage.dir));
   const freeBytes = bavail * bsize;
   const stored = await store.list().catch(() => []);

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../../config/index.ts';
-import { dataPaths, ReleaseStore } from '../../deploy/index.ts';
+import { dataPaths, SiteStore } from '../../deploy/index.ts';
 import type { Diagnosis } from '../../domain/diagnosis.ts';
 import { checkBundle, checkSources } from './check-bundles.ts';
 import { checkDaemon } from './check-daemon.ts';
@@ -17,7 +17,9 @@ const TOTAL_MS_MAX = 30_000;
 export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis[]> {
   const { config } = loaded;
   const signal = AbortSignal.timeout(TOTAL_MS_MAX);
-  const store = new ReleaseStore(dataPaths(config.storage.dir));
+  const { storage, deployment } = config;
+  // A folder that cannot be opened is told by its own check.
+  const store = await SiteStore.read(storage.dir, deployment.domain).catch(() => new SiteStore(dataPaths(storage.dir)));
   const found = await Promise.all([
     checkDataFolder(config),
     checkSpace(config, store),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
-import { dataPaths, ReleaseStore, type StoredVersion, storedVersions } from '../../deploy/index.ts';
+import { SiteStore, type StoredVersion, storedVersions } from '../../deploy/index.ts';
 import { errnoOf } from '../../domain/errors.ts';
 import { type CommonOptions, type DaemonChoice, daemonCommand, loadFor, print, printJson } from '../command.ts';
 import { daemonStatus } from '../daemon-client.ts';
@@ -31,7 +31,7 @@ async function versionsOf(config: Config, options: DaemonChoice): Promise<Versio
     const { active, pinned, versions } = status;
     return { active, pinned, versions };
   }
-  const store = new ReleaseStore(dataPaths(config.storage.dir));
+  const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
   const pinned = config.staticExport.version;
   const versions = await storedVersions(store).catch((error: unknown): StoredVersion[] => {
     if (errnoOf(error) === 'ENOENT') return [];

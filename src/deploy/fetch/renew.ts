@@ -1,14 +1,10 @@
 import { DocshelfError, type ErrorCode } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { Journal } from '../journal.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
-import type { ReleaseStore } from '../releases/release-store.ts';
-import { type DeploySettings, linkDigestOf, type RenewSettings, serviceOf } from '../settings.ts';
+import { linkDigestOf, type RenewSettings, serviceOf } from '../settings.ts';
+import type { SiteContext } from '../site-context.ts';
 import type { Intake } from '../take-in/intake.ts';
-import { readable, type TakenIn } from '../take-in/take-in.ts';
-
-/** Opens the service that gives fresh links. */
-export type OpenLinks = (renew: RenewSettings) => Promise<LinkSource>;
+import type { TakenIn } from '../take-in/take-in.ts';
 
 /** What is wrong with a link where a fresh one may be right. */
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
@@ -26,31 +22,19 @@ const START_MS_AFTER_END = 3_000;
  * `every`. A daemon that serves something starts no job for a link that died.
  */
 export class Renewal {
-  readonly #store: ReleaseStore;
-  readonly #settings: () => DeploySettings;
+  readonly #context: SiteContext;
   readonly #intake: Intake;
-  readonly #journal: Journal;
-  readonly #open: OpenLinks;
   /** A job that was started and whose bundle is not here yet: it is waited for, and no second one is started. */
   #started: { readonly for: string; readonly jobId: string } | null = null;
 
-  constructor(
-    store: ReleaseStore,
-    settings: () => DeploySettings,
-    intake: Intake,
-    journal: Journal,
-    openLinks: OpenLinks,
-  ) {
-    this.#store = store;
-    this.#settings = settings;
+  constructor(context: SiteContext, intake: Intake) {
+    this.#context = context;
     this.#intake = intake;
-    this.#journal = journal;
-    this.#open = openLinks;
   }
 
   /** @param version the pinned one, which is asked for and which the bundle is labelled with. */
   async fetch(version: string | null, signal: AbortSignal): Promise<TakenIn> {
-    const { link, renew } = this.#settings();
+    const { link, renew } = this.#context.settings();
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
@@ -63,10 +47,10 @@ export class Renewal {
         dead = error;
       }
     }
-    const links = await this.#open(renew);
+    const links = await this.#context.openLinks(renew);
     const fresh = await this.#asking('asking for a fresh link', () => links.freshLink(version, signal));
     if (fresh !== null) return this.#fetchFresh(fresh, version, signal);
-    const isBare = version !== null || (await this.#store.active()) === null;
+    const isBare = version !== null || (await this.#context.store.active()) === null;
     if (link !== null && isRepeated && isBare) {
       try {
         return await this.#fetchLink(link, version, signal);
@@ -80,10 +64,10 @@ export class Renewal {
 
   /** Has the site exported anew, and fetches that. */
   async exportAnew(signal: AbortSignal): Promise<TakenIn> {
-    const { renew } = this.#settings();
+    const { renew } = this.#context.settings();
     if (renew === null) throw nothingExported();
     // Without a label: the config lets nobody pin a version and have it exported anew.
-    return this.#export(await this.#open(renew), renew, null, signal);
+    return this.#export(await this.#context.openLinks(renew), renew, null, signal);
   }
 
   /** Has the site exported, and fetches that. */
@@ -98,7 +82,7 @@ export class Renewal {
       signal.throwIfAborted();
       const jobId = await this.#asking('starting an export', () => links.startExport(version, outliving(signal)));
       this.#started = { for: purpose, jobId };
-      this.#journal.event({ kind: 'export-started', jobId });
+      this.#context.journal.event({ kind: 'export-started', jobId });
     }
     const { jobId } = this.#started;
     try {
@@ -114,8 +98,8 @@ export class Renewal {
   }
 
   async #fetchFresh(fresh: FreshLink, version: string | null, signal: AbortSignal): Promise<TakenIn> {
-    const { link, sha256 } = this.#settings();
-    this.#journal.event({ kind: 'link-renewed', jobId: fresh.jobId });
+    const { link, sha256 } = this.#context.settings();
+    this.#context.journal.event({ kind: 'link-renewed', jobId: fresh.jobId });
     if (sha256 !== null && fresh.sha256 !== null && fresh.sha256 !== sha256) throw otherDigest(fresh, sha256);
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
     if (stored !== null) return stored;
@@ -128,25 +112,25 @@ export class Renewal {
 
   async #fetchLink(link: Secret | null, version: string | null, signal: AbortSignal): Promise<TakenIn> {
     if (link === null) throw new DocshelfError('no_bundle', 'Cannot fetch a bundle: no staticExport.bundleUrl is set');
-    const { sha256 } = this.#settings();
+    const { sha256 } = this.#context.settings();
     return this.#intake.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
   }
 
   /** A release that is here already under some label: an unchanged site exports the same bundle, which nobody has to fetch. */
   async #stored(digest: string): Promise<TakenIn | null> {
-    const [version] = [...(await this.#store.labels())].find(([, pointer]) => pointer.digest === digest) ?? [];
-    const info = version === undefined ? null : await readable(this.#store, digest);
+    const [version] = [...(await this.#context.store.labels())].find(([, pointer]) => pointer.digest === digest) ?? [];
+    const info = version === undefined ? null : await this.#context.store.readable(digest);
     return version === undefined || info === null
       ? null
       : { digest, version, createdAt: info.createdAt, unpacked: false };
   }
 
   async #asking<T>(activity: string, act: () => Promise<T>): Promise<T> {
-    this.#journal.activity = activity;
+    this.#context.journal.activity = activity;
     try {
       return await act();
     } finally {
-      this.#journal.activity = null;
+      this.#context.journal.activity = null;
     }
   }
 }

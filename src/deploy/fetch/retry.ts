@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 
 /** What retrying takes from the world, so that a test needs no waiting. */
 export interface RetryTools {
@@ -60,4 +60,28 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
   const backoffMs = random() * Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** failures);
   const askedMs = typeof retryAfterMs === 'number' ? Math.min(retryAfterMs, RETRY_AFTER_MAX_MS) : 0;
   return Math.round(Math.max(backoffMs, askedMs));
+}
+
+/** When a whole round is tried again: after 10 s, 20 s, 40 s … at most 5 minutes. */
+export class Backoff {
+  #waitMs = ROUND_WAIT_MS_MIN;
+
+  /** @returns milliseconds since 1970 */
+  nextMs(): number {
+    const nextMs = Date.now() + this.#waitMs;
+    this.#waitMs = Math.min(this.#waitMs * 2, ROUND_WAIT_MS_MAX);
+    return nextMs;
+  }
+
+  reset(): void {
+    this.#waitMs = ROUND_WAIT_MS_MIN;
+  }
+}
+
+const ROUND_WAIT_MS_MIN = 10_000;
+const ROUND_WAIT_MS_MAX = 300_000;
+
+/** True for a fault that trying again may help against. */
+export function mayPass(error: unknown): boolean {
+  return error instanceof DocshelfError && error.fields.retryable === true;
 }

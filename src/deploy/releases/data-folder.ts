@@ -1,35 +1,58 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 
-/** Where everything stands in the data folder; the picture is in the README's design section. */
+/** The data folder: what the sites of a daemon share. The picture is in the README's design section. */
 export interface DataPaths {
   readonly dir: string;
+  readonly releases: string;
+  readonly sites: string;
   readonly spool: string;
   readonly staging: string;
-  readonly releases: string;
-  readonly versions: string;
-  readonly active: string;
   readonly inbox: string;
   readonly rejected: string;
   readonly daemons: string;
+  /** The domain of the single form. */
   readonly domain: string;
+}
+
+/** The part of one site, `sites/<domain>/`. */
+export interface SitePaths {
+  readonly dir: string;
+  /** A file per label. */
+  readonly versions: string;
+  /** A file per release that has been active: when it was last. */
+  readonly served: string;
+  readonly active: string;
+  readonly wanted: string;
+  readonly links: string;
   readonly preloadTable: string;
 }
 
 export function dataPaths(dir: string): DataPaths {
   return {
     dir,
+    releases: join(dir, 'releases'),
+    sites: join(dir, 'sites'),
     spool: join(dir, 'spool'),
     staging: join(dir, 'staging'),
-    releases: join(dir, 'releases'),
-    versions: join(dir, 'versions'),
-    active: join(dir, 'active'),
     inbox: join(dir, 'inbox'),
     rejected: join(dir, 'rejected'),
     daemons: join(dir, 'daemons'),
     domain: join(dir, 'domain'),
+  };
+}
+
+export function sitePaths({ sites }: Pick<DataPaths, 'sites'>, domain: string): SitePaths {
+  const dir = join(sites, domain);
+  return {
+    dir,
+    versions: join(dir, 'versions'),
+    served: join(dir, 'served'),
+    active: join(dir, 'active'),
+    wanted: join(dir, 'wanted'),
+    links: join(dir, 'links'),
     preloadTable: join(dir, 'preload.json'),
   };
 }
@@ -37,20 +60,14 @@ export function dataPaths(dir: string): DataPaths {
 /**
  * Makes the folders that are missing.
  *
- * @throws DocshelfError `cannot_write` where that is not possible.
+ * @throws DocshelfError `data_folder_older`, and `cannot_write` where that is not possible.
  */
 export async function openDataFolder(dir: string): Promise<DataPaths> {
   const paths = dataPaths(dir);
+  await refuseOldLayout(paths);
   try {
-    for (const folder of [
-      paths.spool,
-      paths.staging,
-      paths.releases,
-      paths.versions,
-      paths.inbox,
-      paths.rejected,
-      paths.daemons,
-    ]) {
+    const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
+    for (const folder of [releases, sites, spool, staging, inbox, rejected, daemons]) {
       await mkdir(folder, { recursive: true });
     }
   } catch (error) {
@@ -62,9 +79,24 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   return paths;
 }
 
-/**
- * Whether the folder takes `A` and `a` for one name, as the file systems of macOS and Windows do. Found by trying.
- */
+/** @throws DocshelfError `data_folder_older` for a folder of the first edition, whose labels and pointer stood at the top. */
+export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promise<void> {
+  if (await isThere(sites)) return;
+  const first = await Promise.all([join(dir, 'versions'), join(dir, 'active'), domain].map(isThere));
+  if (!first.includes(true)) return;
+  throw new DocshelfError('data_folder_older', `Cannot open the data folder "${dir}": an older docshelf wrote it`, {
+    next: 'Set storage.dir to an empty folder and import the archives anew; nothing in this one has been touched.',
+  });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** True where the folder takes `A` and `a` for one name, as the file systems of macOS and Windows do. Found by trying. */
 export async function foldsCase(paths: DataPaths): Promise<boolean> {
   const name = `case-${randomBytes(8).toString('hex')}`;
   const probe = join(paths.staging, `${name}-a`);

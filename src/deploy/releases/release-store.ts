@@ -2,8 +2,7 @@ import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { FileEntry, ReleaseInfo, ReleaseView } from '../../domain/release.ts';
-import { isVersion } from '../../domain/version.ts';
-import { flushPath, readIfThere, replaceFile } from '../../files/index.ts';
+import { flushPath, readIfThere } from '../../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
 
 /** The format of `release.json` and `files.json`. An older program refuses a newer one and says so. */
@@ -12,29 +11,9 @@ export const RELEASE_FORMAT_VERSION = 1;
 /** The file whose being there makes a folder a release; written last, after everything else is on the disk. */
 export const COMPLETE_FILE = 'COMPLETE';
 
-const DIGEST = /^[0-9a-f]{64}$/;
+export const DIGEST = /^[0-9a-f]{64}$/;
 
-/** What `versions/<label>` holds. */
-export interface LabelPointer {
-  readonly digest: string;
-  /** SHA-256 of the link that it was fetched from, to tell when the configured link is another; null where it was not fetched. */
-  readonly linkDigest: string | null;
-}
-
-/** What `active` holds: what an unpinned restart serves. */
-export interface ActivePointer {
-  readonly digest: string;
-  readonly version: string;
-  readonly activatedAt: string;
-  /** Set where an operator chose it: the fingerprint of the `staticExport` settings that the choice holds against. */
-  readonly heldAgainst: string | null;
-  /** The digest that the last fetch at a start gave: a start that fetches another one ends a held choice. */
-  readonly lastFetched: string | null;
-  /** What was active before, newest first: where a rollback goes. */
-  readonly history: readonly { readonly digest: string; readonly version: string }[];
-}
-
-/** The releases and pointers of one data folder. Reads and single durable writes; the order of steps is the caller's. */
+/** The releases of a data folder, which its sites share. Reads and single durable writes; the order of steps is the caller's. */
 export class ReleaseStore {
   readonly paths: DataPaths;
 
@@ -78,10 +57,15 @@ export class ReleaseStore {
     return info;
   }
 
+  /** What is known of a release; null where it is not there or damaged: then its bundle is needed again. @throws DocshelfError `data_folder_newer` */
+  async readable(digest: string): Promise<ReleaseInfo | null> {
+    return this.info(digest).catch(rethrowNewer);
+  }
+
   /** All complete releases, in no order. A damaged one is left out: it cannot be served. */
   async list(): Promise<ReleaseInfo[]> {
     const names = (await readdir(this.paths.releases)).filter((name) => DIGEST.test(name));
-    const infos = await Promise.all(names.map((name) => this.info(name).catch(rethrowNewer)));
+    const infos = await Promise.all(names.map((name) => this.readable(name)));
     return infos.filter((info) => info !== null);
   }
 
@@ -140,42 +124,6 @@ export class ReleaseStore {
       await rm(join(this.paths.releases, name), { recursive: true, force: true });
     }
   }
-
-  /** The labels that lead to a complete release. */
-  async labels(): Promise<Map<string, LabelPointer>> {
-    const labels = new Map<string, LabelPointer>();
-    for (const name of await readdir(this.paths.versions)) {
-      const pointer = await this.label(name);
-      if (pointer !== null) labels.set(name, pointer);
-    }
-    return labels;
-  }
-
-  /** Where a label leads, or null where it leads to no complete release. */
-  async label(version: string): Promise<LabelPointer | null> {
-    if (!isVersion(version)) return null;
-    const text = await readIfThere(join(this.paths.versions, version));
-    const pointer = parsePointer<LabelPointer>(text);
-    return pointer !== null && (await this.has(pointer.digest)) ? pointer : null;
-  }
-
-  async setLabel(version: string, pointer: LabelPointer): Promise<void> {
-    await replaceFile(join(this.paths.versions, version), `${JSON.stringify(pointer)}\n`);
-  }
-
-  async removeLabel(version: string): Promise<void> {
-    await rm(join(this.paths.versions, version), { force: true });
-    await flushPath(this.paths.versions);
-  }
-
-  async active(): Promise<ActivePointer | null> {
-    const pointer = parsePointer<ActivePointer>(await readIfThere(this.paths.active));
-    return pointer !== null && (await this.has(pointer.digest)) ? pointer : null;
-  }
-
-  async setActive(pointer: ActivePointer): Promise<void> {
-    await replaceFile(this.paths.active, `${JSON.stringify(pointer)}\n`);
-  }
 }
 
 function damaged(digest: string, state: string): DocshelfError {
@@ -192,17 +140,6 @@ function parseRecord<T extends object>(text: string | null, digest: string): T {
     // Falls to the one answer below: what is in the file is no record of ours.
   }
   throw damaged(digest, 'its record on disk cannot be read');
-}
-
-/** A pointer file that cannot be read names nothing: it is replaced with the next activation. */
-function parsePointer<T extends { digest: string }>(text: string | null): T | null {
-  if (text === null) return null;
-  try {
-    const value = JSON.parse(text) as T;
-    return typeof value?.digest === 'string' && DIGEST.test(value.digest) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 function rethrowNewer(error: unknown): null {

@@ -1,10 +1,10 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { storedVersions } from '../status.ts';
-import type { ReleaseStore } from './release-store.ts';
+import type { SiteStore } from './site-store.ts';
 
 /** The fault of a version that is not stored, naming those that are. */
 export async function versionNotFound(
-  store: ReleaseStore,
+  store: SiteStore,
   version: string | null,
   sha256: string | null,
 ): Promise<DocshelfError> {

@@ -1,17 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
-import { readIfThere, replaceFile } from '../../files/index.ts';
-import type { ReleaseStore } from '../releases/release-store.ts';
+import { versionFromFileName } from '../../domain/version.ts';
+import type { SiteStore } from '../releases/site-store.ts';
+import type { DeploySettings } from '../settings.ts';
+import type { SiteContext } from '../site-context.ts';
+import type { Intake } from './intake.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './stamp.ts';
-import { digestOf, readable, type TakenIn } from './take-in.ts';
-
-export interface PreloadRun {
-  /** What the folder's archives are on the shelf, those that could be taken in. */
-  readonly releases: readonly TakenIn[];
-  readonly failures: readonly DocshelfError[];
-}
+import { digestOf, type TakenIn } from './take-in.ts';
 
 /** What an archive was when it was looked at last: unchanged, it is not hashed again. */
 interface Seen {
@@ -26,31 +23,42 @@ export type PreloadedRelease = Omit<TakenIn, 'unpacked'>;
 /** By the archive's path. */
 type PreloadTable = Record<string, Seen>;
 
+/** What looking into the preload folder takes from around it. */
+export interface PreloadOptions {
+  readonly store: SiteStore;
+  readonly folder: string;
+  readonly mayBeMissing: boolean;
+  readonly pin: { readonly version: string | null; readonly sha256: string | null };
+  readonly signal: AbortSignal;
+  /** Takes one archive in, its digest known. */
+  readonly take: (file: string, fileName: string, digest: string) => Promise<TakenIn>;
+  /** True where an unchanged archive is to be taken in again whose release has been pruned or removed. */
+  readonly isWanted: (release: PreloadedRelease) => boolean;
+}
+
+/** The folder's archives on the shelf, those that could be taken in, and the others' faults. */
+export interface PreloadResult {
+  readonly releases: readonly TakenIn[];
+  readonly failures: readonly DocshelfError[];
+}
+
 /**
- * Takes in the archives of the preload folder. An archive whose size, time and inode are as they were is not hashed again,
- * and what is stored of it is left alone: its label may have moved on since. One that is refused stands in no other's
- * way, nor does a folder that cannot be read.
- *
- * @param take takes one archive in, its digest known
- * @param isWanted whether an unchanged archive is to be taken in again whose release has been pruned or removed
+ * Takes in the archives of the preload folder, the pinned one first. An archive whose size, time and inode are as they
+ * were is not hashed again, and what is stored of it is left alone: its label may have moved on since. One that is refused
+ * stands in no other's way, nor does a folder that cannot be read.
  */
-export async function takeInPreload(
-  store: ReleaseStore,
-  folder: string,
-  folderMayBeMissing: boolean,
-  signal: AbortSignal,
-  take: (file: string, fileName: string, digest: string) => Promise<TakenIn>,
-  isWanted: (release: PreloadedRelease) => boolean,
-): Promise<PreloadRun> {
+export async function takeInPreload(options: PreloadOptions): Promise<PreloadResult> {
+  const { store, folder, mayBeMissing, pin, signal, take, isWanted } = options;
   const before = await readTable(store);
   const table: PreloadTable = {};
   const releases: TakenIn[] = [];
   const failures: DocshelfError[] = [];
-  const names = await archivesIn(folder, folderMayBeMissing).catch((error: unknown) => {
+  const names = await archivesIn(folder, mayBeMissing).catch((error: unknown): string[] => {
     failures.push(toDocshelfError(error));
     return [];
   });
-  for (const name of names) {
+  const rankOf = (name: string): number => rank(name, before[join(folder, name)], pin);
+  for (const name of names.toSorted((a, b) => rankOf(a) - rankOf(b))) {
     const file = join(folder, name);
     try {
       const stamp = await stampOf(file);
@@ -59,7 +67,7 @@ export async function takeInPreload(
       const digest = known?.digest ?? (await digestOf(file, name, signal));
       const former = known?.taken ?? null;
       table[file] = { stamp, digest, taken: former };
-      const isStored = (await store.has(digest)) && (await readable(store, digest)) !== null;
+      const isStored = await isWhole(store, digest);
       if (former !== null && isStored && (await store.label(former.version)) !== null) {
         releases.push({ ...former, unpacked: false });
       } else if (former === null || isStored || isWanted(former)) {
@@ -72,10 +80,26 @@ export async function takeInPreload(
       failures.push(toDocshelfError(error));
     }
   }
-  if (JSON.stringify(table) !== JSON.stringify(before)) {
-    await replaceFile(store.paths.preloadTable, `${JSON.stringify(table)}\n`);
-  }
+  if (JSON.stringify(table) !== JSON.stringify(before)) await store.setPreloadTable(JSON.stringify(table));
   return { releases, failures };
+}
+
+/** 0: says that it is the pinned version. 1: says nothing, and its manifest may. 2: says that it is another. */
+function rank(name: string, known: Seen | undefined, pin: PreloadOptions['pin']): 0 | 1 | 2 {
+  if (pin.version === null) return 1;
+  const version = known?.taken?.version ?? versionFromFileName(name);
+  if (version === pin.version || (known !== undefined && known.digest === pin.sha256)) return 0;
+  return version === null ? 1 : 2;
+}
+
+async function isWhole(store: SiteStore, digest: string): Promise<boolean> {
+  try {
+    await store.view(digest, digest);
+    return true;
+  } catch (error) {
+    if (error instanceof DocshelfError && error.code === 'release_damaged') return false;
+    throw error;
+  }
 }
 
 /** Plain files. What is no archive is refused by its content, and said so. */
@@ -100,10 +124,88 @@ async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<
   }
 }
 
-async function readTable(store: ReleaseStore): Promise<PreloadTable> {
+async function readTable(store: SiteStore): Promise<PreloadTable> {
   try {
-    return JSON.parse((await readIfThere(store.paths.preloadTable)) ?? '{}') as PreloadTable;
+    return JSON.parse((await store.preloadTable()) ?? '{}') as PreloadTable;
   } catch {
     return {};
   }
+}
+
+/** One look into the preload folder, which goes on beside the loop. */
+export class PreloadRun {
+  state: 'running' | 'done' = 'running';
+  /** The newest archive's release. */
+  newest: (PreloadedRelease & { readonly isNew: boolean }) | null = null;
+  readonly failures: DocshelfError[] = [];
+  readonly done: Promise<void>;
+  readonly #abort = new AbortController();
+  readonly #key: string;
+
+  constructor(context: SiteContext, intake: Intake, options: PreloadRunOptions) {
+    this.#key = keyOf(context.settings());
+    const signal = AbortSignal.any([this.#abort.signal, context.stopping]);
+    this.done = this.#run(context, intake, options, signal);
+  }
+
+  /** True where it looks for the same under new settings. */
+  goesOnFor(settings: DeploySettings): boolean {
+    return this.state === 'running' && this.#key === keyOf(settings);
+  }
+
+  abort(): void {
+    this.#abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
+  }
+
+  async #run(
+    { store, settings }: SiteContext,
+    intake: Intake,
+    { activeCreatedAt, onTaken, onEnd }: PreloadRunOptions,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { preload, version: pin, sha256 } = settings();
+    try {
+      const { releases, failures } = await takeInPreload({
+        store,
+        folder: preload.dir,
+        mayBeMissing: preload.mayBeMissing,
+        pin: { version: pin, sha256 },
+        signal,
+        take: async (file, fileName, digest) => {
+          const request = {
+            file,
+            fileName,
+            digest,
+            version: null,
+            source: 'preload',
+            linkDigest: null,
+            signal,
+          } as const;
+          const taken = await intake.takeIn(request);
+          await onTaken();
+          return taken;
+        },
+        isWanted: ({ version, digest, createdAt }) =>
+          pin === null ? createdAt > (activeCreatedAt ?? '') : version === pin || digest === sha256,
+      });
+      const newest = releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0];
+      this.newest = newest === undefined ? null : { ...newest, isNew: newest.unpacked };
+      this.failures.push(...failures);
+    } catch (error) {
+      if (!signal.aborted) this.failures.push(toDocshelfError(error));
+    }
+    this.state = 'done';
+    onEnd();
+  }
+}
+
+interface PreloadRunOptions {
+  readonly activeCreatedAt: string | null;
+  /** Resolves when what was taken in is served, if it is what is waited for. */
+  readonly onTaken: () => Promise<void>;
+  readonly onEnd: () => void;
+}
+
+function keyOf({ preload, version, sha256 }: DeploySettings): string {
+  return JSON.stringify([preload.dir, preload.mayBeMissing, version, sha256]);
 }

@@ -1,9 +1,10 @@
+import { rename } from 'node:fs/promises';
 import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
-import { DocshelfError } from '../../domain/errors.ts';
-import { readIfThere, replaceFile } from '../../files/index.ts';
-import type { DataPaths } from './data-folder.ts';
+import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { flushPath, readIfThere, replaceFile } from '../../files/index.ts';
+import { type DataPaths, sitePaths } from './data-folder.ts';
 
-/** The domain that a data folder belongs to, and who said so. Kept in the folder, because a folder belongs to one domain. */
+/** The domain that a data folder of the single form belongs to, and who said so. */
 interface FolderDomain {
   readonly domain: string;
   readonly from: 'config' | 'manifest' | 'default';
@@ -26,10 +27,10 @@ export async function expectedDomain(paths: DataPaths, configured: string | null
 
 /**
  * The domain that holds, once the config and the first bundle's manifest have spoken: the config's, else what is kept,
- * else the manifest's, else `docs`; kept from then on.
+ * else the manifest's, else `docs`; kept from then on. Until then the site has no folder: what is written there (labels,
+ * pointers) comes after the first bundle. A `docs` that nobody chose is renamed, its folder with it.
  *
- * @throws DocshelfError `config_invalid` where the config names another domain than the folder belongs to. A folder whose
- *   `docs` nobody chose takes the config's.
+ * @throws DocshelfError `config_invalid` where the config names another domain than the folder belongs to.
  */
 export async function settleFolderDomain(
   paths: DataPaths,
@@ -45,8 +46,10 @@ export async function settleFolderDomain(
         { next: `Set deployment.domain to ${kept.domain}, or storage.dir to another folder.` },
       );
     }
-    if (kept?.domain !== configured || kept.from !== 'config')
+    if (kept?.domain !== configured || kept.from !== 'config') {
+      await renameDefault(paths, configured);
       await keep(paths, { domain: configured, from: 'config' });
+    }
     return configured;
   }
   if (kept !== null) return kept.domain;
@@ -61,4 +64,14 @@ export async function settleFolderDomain(
 
 async function keep(paths: DataPaths, domain: FolderDomain): Promise<void> {
   await replaceFile(paths.domain, `${JSON.stringify(domain)}\n`);
+}
+
+async function renameDefault(paths: DataPaths, domain: string): Promise<void> {
+  if (domain === DEFAULT_DOMAIN) return;
+  try {
+    await rename(sitePaths(paths, DEFAULT_DOMAIN).dir, sitePaths(paths, domain).dir);
+    await flushPath(paths.sites);
+  } catch (error) {
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
+  }
 }

@@ -1,0 +1,67 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import type { Progress } from '../plan.ts';
+import type { SiteContext } from '../site-context.ts';
+import type { Intake } from '../take-in/intake.ts';
+import type { TakenIn } from '../take-in/take-in.ts';
+import { Renewal } from './renew.ts';
+
+export interface FetchRequest {
+  /** What it is for: link, pin, digest. */
+  readonly key: string;
+  readonly version: string | null;
+  /** The site is exported anew, and that is fetched. */
+  readonly isExport: boolean;
+  /** Resolves when what was fetched is served. */
+  readonly onTaken: (taken: TakenIn, signal: AbortSignal) => Promise<void>;
+  readonly onFailed: (error: unknown, isAborted: boolean) => void;
+}
+
+/** The fetch that goes on beside the loop: at most one at a time. */
+export class FetchLane {
+  readonly #renewal: Renewal;
+  readonly #stopping: AbortSignal;
+  #abort = new AbortController();
+  #request: FetchRequest | null = null;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(context: SiteContext, intake: Intake) {
+    this.#renewal = new Renewal(context, intake);
+    this.#stopping = context.stopping;
+  }
+
+  get current(): Progress['fetching'] {
+    if (this.#request === null) return null;
+    const { key, isExport } = this.#request;
+    return { key, isExport, isAborted: this.#abort.signal.aborted };
+  }
+
+  /** Resolves when nothing goes on any more; never rejects. */
+  get done(): Promise<void> {
+    return this.#done;
+  }
+
+  start(request: FetchRequest): void {
+    this.#abort = new AbortController();
+    this.#request = request;
+    this.#done = this.#run(request, AbortSignal.any([this.#abort.signal, this.#stopping]));
+  }
+
+  abort(): void {
+    this.#abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
+  }
+
+  /** What was fetched is here: whatever comes of it, another fetch may begin. */
+  end(): void {
+    this.#request = null;
+  }
+
+  async #run({ version, isExport, onTaken, onFailed }: FetchRequest, signal: AbortSignal): Promise<void> {
+    try {
+      const taken = await (isExport ? this.#renewal.exportAnew(signal) : this.#renewal.fetch(version, signal));
+      await onTaken(taken, signal);
+    } catch (error) {
+      this.end();
+      onFailed(error, signal.aborted);
+    }
+  }
+}

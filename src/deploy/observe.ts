@@ -1,0 +1,36 @@
+import type { Choice, Shelf } from './plan.ts';
+import type { SiteStore } from './releases/site-store.ts';
+
+/**
+ * What is on the disk of one site, as `plan` looks at it.
+ *
+ * @param sha256 the digest that the config asks for, which may be stored without a label
+ * @param asItHolds what is left of an operator's choice
+ */
+export async function observe(
+  store: SiteStore,
+  sha256: string | null,
+  asItHolds: (choice: Choice) => Choice,
+): Promise<Shelf> {
+  const labels = await store.labels();
+  const active = await store.active();
+  const choice = await store.choice();
+  const named = [...[...labels.values()].map(({ digest }) => digest), active?.digest, choice?.digest, sha256];
+  const infos = new Map(
+    await Promise.all(
+      [...new Set(named)]
+        .filter((digest) => digest != null)
+        .map(async (digest) => [digest, await store.readable(digest)] as const),
+    ),
+  );
+  // A label that leads to a damaged release leads nowhere: its bundle is asked for again.
+  const digests = new Set([...infos].flatMap(([digest, info]) => (info === null ? [] : [digest])));
+  const readable = [...labels].filter(([, { digest }]) => digests.has(digest));
+  return {
+    labels: new Map(readable.map(([version, { digest }]) => [version, digest])),
+    digests,
+    active,
+    activeCreatedAt: infos.get(active?.digest ?? '')?.createdAt ?? null,
+    choice: choice && asItHolds(choice),
+  };
+}

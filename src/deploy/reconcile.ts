@@ -1,0 +1,293 @@
+import { Activation } from './activation.ts';
+import { FetchLane } from './fetch/fetch-lane.ts';
+import { Backoff, mayPass } from './fetch/retry.ts';
+import { observe } from './observe.ts';
+import { type Choice, isSame, type Progress, plan, type Step, type Wanted } from './plan.ts';
+import { versionNotFound } from './releases/version-not-found.ts';
+import { wantedOf } from './settings.ts';
+import { SingleFlight } from './single-flight.ts';
+import type { SiteContext } from './site-context.ts';
+import type { Intake } from './take-in/intake.ts';
+import { relabel } from './take-in/label.ts';
+import { PreloadRun } from './take-in/preload.ts';
+import type { TakenIn } from './take-in/take-in.ts';
+
+/** An unpinned start looks at its link and its preload folder first; readers wait no longer than this for the last active version. */
+const FALLBACK_AFTER_MS = 3_000;
+
+/** In one pass. A round takes some ten; a plan that goes in circles is our fault, and must not take a processor. */
+const STEPS_MAX = 1_000;
+
+/**
+ * The loop that keeps one site as it is wanted: observe the disk, plan, one step, again, until nothing is left to do. One
+ * step at a time; a fetch and the preload folder go on beside them, and wake the loop when they have brought something.
+ *
+ * Whoever changes something (config, command, delivery, timer) writes what is wanted or hands over an order, and wakes
+ * the loop. A step that fails leaves what is served, is said in the journal, and is tried again when it may pass.
+ */
+export class Reconciler {
+  readonly activation: Activation;
+  readonly #context: SiteContext;
+  readonly #intake: Intake;
+  readonly #fetching: FetchLane;
+  readonly #loop: SingleFlight;
+
+  /** False between new settings and the round that carries them out, and on a folder that one command works on. */
+  #follows = false;
+  #isSettled = false;
+  #isMet = true;
+  #choiceHasEnded = false;
+  #fallbackAtMs: number | null = null;
+  #fault: Progress['fault'] = null;
+  readonly #backoff = new Backoff();
+  #preload: PreloadRun | null = null;
+  #formerPreload: Promise<void> = Promise.resolve();
+  #fetchedFor: string | null = null;
+  #export: PromiseWithResolvers<'done' | 'failed for now'> | null = null;
+
+  constructor(context: SiteContext, intake: Intake) {
+    this.#context = context;
+    this.#intake = intake;
+    this.activation = new Activation(context);
+    this.#fetching = new FetchLane(context, intake);
+    this.#loop = new SingleFlight({
+      pass: () => this.#reconcile(),
+      isBusy: () => this.#fetching.current !== null || this.#preload?.state === 'running',
+      stopping: context.stopping,
+    });
+  }
+
+  /** True where what is served is what is asked for, as far as is known. */
+  get isMet(): boolean {
+    return this.#isMet;
+  }
+
+  /** Begins a round: everything is looked at anew. Resolves when it is settled, well or not; never rejects. */
+  async settle(): Promise<void> {
+    if (this.#context.stopping.aborted) return;
+    this.#beginRound();
+    await this.#loop.untilQuiet();
+  }
+
+  /** The settings have changed, and a round with them is to come. What they no longer want is given up at once. */
+  settingsChanged(isOtherConfig: boolean): void {
+    this.#follows = false;
+    if (isOtherConfig) this.#choiceHasEnded = true;
+    if (this.#fetching.current?.isExport !== true) this.#endExport('done');
+    this.wake();
+  }
+
+  /** An operator has chosen, under the settings as they are. */
+  chosen(): void {
+    this.#choiceHasEnded = false;
+    this.met();
+  }
+
+  /** What is asked for is served: the past is history. */
+  met(): void {
+    this.#isSettled = true;
+    this.#isMet = true;
+    this.#backoff.reset();
+    this.#context.journal.recovered();
+  }
+
+  /** Carries an act out in the loop, between two steps. Resolves when the loop has done all that follows from it at once. */
+  inLoop<T>(act: () => Promise<T>): Promise<T> {
+    return this.#loop.inTurn(act);
+  }
+
+  /** Has the site exported anew, and serves that. A failure is said, and what is served goes on being served. */
+  exportAnew(): Promise<'done' | 'failed for now'> {
+    this.#export ??= Promise.withResolvers();
+    this.wake();
+    return this.#export.promise;
+  }
+
+  /** Something may have changed on the disk. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** Lets the step under way come to its end; the context's signal has aborted. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#fetching.done, this.#preload?.done]);
+    await this.#loop.untilQuiet();
+  }
+
+  /** @returns when something is to be done next; null: when somebody wakes the loop */
+  async #reconcile(): Promise<number | null> {
+    const { stopping, journal } = this.#context;
+    try {
+      for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+        if (stopping.aborted) return null;
+        const wanted = wantedOf(this.#context.settings());
+        const shelf = await observe(this.#context.store, wanted.sha256, (choice) => this.#asItHolds(choice));
+        const step = plan(wanted, shelf, this.#progress());
+        if (step.do === 'wait') return step.untilMs;
+        await this.#carryOut(step, wanted, shelf.activeCreatedAt);
+      }
+      throw new Error(`Cannot settle: there is no end after ${STEPS_MAX} steps`);
+    } catch (error) {
+      // The folder itself cannot be read: nobody's order can be carried out.
+      this.#isMet = false;
+      journal.failed('deploy', error);
+      this.#loop.rejectOrders(error);
+      return this.#backoff.nextMs();
+    }
+  }
+
+  async #carryOut(step: Step, wanted: Wanted, activeCreatedAt: string | null): Promise<void> {
+    const { store, journal } = this.#context;
+    switch (step.do) {
+      case 'carry-out-order':
+        return this.#loop.carryOutOrder();
+      case 'abort-fetch':
+        return this.#fetching.abort();
+      case 'turn-off':
+        return this.#attempt(step.of, () => this.activation.turnOff());
+      case 'take-in-preload':
+        return this.#takeInPreload(activeCreatedAt);
+      case 'activate':
+        return this.#attempt(step.of, async () => {
+          if (step.relabel) await relabel(store, step.release);
+          const newest = this.#preload?.newest ?? null;
+          // An archive that came since ends an operator's choice, as any delivery does.
+          const isNew = newest?.isNew === true && isSame(newest, step.release);
+          await this.activation.serve(step.release, { by: isNew ? 'delivery' : 'settings' });
+        });
+      case 'fall-back':
+        this.#fallbackAtMs = null;
+        this.#isMet = false;
+        return this.activation
+          .serve(step.release, { by: 'settings' })
+          .catch((error: unknown) => journal.failed('deploy', error));
+      case 'fetch':
+        return this.#fetch(wanted.fetchKey, step.version, step.of);
+      case 'export':
+        return this.#fetch(wanted.fetchKey, null, null);
+      case 'say-missing': {
+        // Nothing is there because an archive was refused: that is what has to be said.
+        const cause = step.version === null ? this.#preload?.failures.pop() : undefined;
+        return this.#failed(step.of, cause ?? (await versionNotFound(store, step.version, step.sha256)));
+      }
+      case 'note-settled':
+        return this.#settled();
+      case 'forget-choice':
+        await store.setChoice(null);
+        this.#choiceHasEnded = false;
+        return;
+      case 'try-again':
+        return this.#beginRound();
+      case 'prune':
+        return this.activation.prune();
+    }
+  }
+
+  /** Goes on beside the loop. */
+  async #takeInPreload(activeCreatedAt: string | null): Promise<void> {
+    await this.#formerPreload;
+    this.#preload = new PreloadRun(this.#context, this.#intake, {
+      activeCreatedAt,
+      // What it has taken in may be what is waited for: that is served before the next archive is looked at.
+      onTaken: () => this.inLoop(async () => undefined),
+      onEnd: () => {
+        if (this.#isSettled) this.#sayPreloadFailures();
+        this.wake();
+      },
+    });
+  }
+
+  /** Goes on beside the loop. @param of the target that it is for; null: an export at an interval */
+  #fetch(key: string, version: string | null, of: string | null): void {
+    const onTaken = async (taken: TakenIn, signal: AbortSignal): Promise<void> => {
+      await this.#fetched(taken, key, version, signal);
+      if (of === null) this.#endExport('done');
+    };
+    const onFailed = (error: unknown, isAborted: boolean): void => {
+      if (of === null) this.#endExport(!isAborted && mayPass(error) ? 'failed for now' : 'done');
+      if (of === null && !isAborted) this.#context.journal.failed('renew', error);
+      if (of !== null && !isAborted) this.#failed(of, error);
+      this.wake();
+    };
+    this.#fetching.start({ key, version, isExport: of === null, onTaken, onFailed });
+  }
+
+  #fetched(taken: TakenIn, key: string, version: string | null, signal: AbortSignal): Promise<void> {
+    return this.inLoop(async () => {
+      this.#fetching.end();
+      const { fetchKey, fingerprint } = wantedOf(this.#context.settings());
+      if (signal.aborted || key !== fetchKey) return;
+      const choice = version === null ? await this.#context.store.choice() : null;
+      const isHeld = choice !== null && this.#asItHolds(choice).fingerprint === fingerprint;
+      await this.activation.serveFetched(taken, isHeld ? choice : null);
+      this.#fetchedFor = key;
+      this.#settled();
+    });
+  }
+
+  #endExport(outcome: 'done' | 'failed for now'): void {
+    this.#export?.resolve(outcome);
+    this.#export = null;
+  }
+
+  async #attempt(of: string, act: () => Promise<void>): Promise<void> {
+    await act().then(
+      () => this.#settled(),
+      (error: unknown) => this.#failed(of, error),
+    );
+  }
+
+  #settled(): void {
+    this.#fault = null;
+    this.met();
+    // After the success that makes former errors history.
+    this.#sayPreloadFailures();
+  }
+
+  #failed(of: string, error: unknown): void {
+    this.#isMet = false;
+    this.#sayPreloadFailures();
+    this.#context.journal.failed('deploy', error);
+    this.#fault = { of, retryAtMs: mayPass(error) ? this.#backoff.nextMs() : null };
+  }
+
+  #sayPreloadFailures(): void {
+    if (this.#preload?.state !== 'done') return;
+    for (const failure of this.#preload.failures.splice(0)) this.#context.journal.failed('preload', failure);
+  }
+
+  /** Once the settings have changed, changing them back does not bring a choice back. */
+  #asItHolds(choice: Choice): Choice {
+    return this.#choiceHasEnded ? { ...choice, fingerprint: 'ended' } : choice;
+  }
+
+  #progress(): Progress {
+    return {
+      nowMs: Date.now(),
+      follows: this.#follows,
+      hasOrder: this.#loop.hasOrder,
+      served: this.activation.current,
+      preload: this.#preload?.state ?? 'due',
+      // What has been served since counts for more than what was found.
+      preloaded: this.#isSettled ? null : (this.#preload?.newest ?? null),
+      fetching: this.#fetching.current,
+      fetchedFor: this.#fetchedFor,
+      exportIsDue: this.#export !== null,
+      isSettled: this.#isSettled,
+      fault: this.#fault,
+      fallbackAtMs: this.#fallbackAtMs,
+      pruneAtMs: this.activation.pruneAtMs,
+    };
+  }
+
+  #beginRound(): void {
+    this.#follows = true;
+    this.#isSettled = false;
+    this.#fault = null;
+    this.#fallbackAtMs = Date.now() + FALLBACK_AFTER_MS;
+    if (this.#preload?.goesOnFor(this.#context.settings()) === true) return;
+    this.#preload?.abort();
+    this.#formerPreload = this.#preload?.done ?? this.#formerPreload;
+    this.#preload = null;
+  }
+}

@@ -1,0 +1,196 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
+import { errnoOf } from '../../domain/errors.ts';
+import { isVersion } from '../../domain/version.ts';
+import { flushPath, readIfThere, replaceFile } from '../../files/index.ts';
+import type { Choice, ReleaseRef } from '../plan.ts';
+import { dataPaths, refuseOldLayout, type SitePaths, sitePaths } from './data-folder.ts';
+import { DIGEST, ReleaseStore } from './release-store.ts';
+import { expectedDomain, settleFolderDomain } from './site-domain.ts';
+
+/** `versions/<label>`. */
+export interface LabelPointer {
+  readonly digest: string;
+  /** SHA-256 of the link that it was fetched from, to tell when the configured link is another; null where it was not fetched. */
+  readonly linkDigest: string | null;
+}
+
+/** `active`: what an unpinned start serves, and the way back. */
+export interface ActivePointer extends ReleaseRef {
+  readonly activatedAt: string;
+  /** The digest that the last fetch gave: a start that fetches another one ends an operator's choice. */
+  readonly lastFetched: string | null;
+  /** What was active before, newest first: where a rollback goes. */
+  readonly history: readonly ReleaseRef[];
+}
+
+/** A line of `links`: what a link gave for a pinned version. */
+export interface FetchedLink {
+  /** The link without its query. */
+  readonly link: string;
+  readonly digest: string;
+  readonly version: string;
+}
+
+/** Contract section 2: "the last 50 triples". */
+const LINKS_MAX = 50;
+
+/** One site's labels, pointers and marks, over the releases that all sites share. */
+export class SiteStore extends ReleaseStore {
+  #domain = DEFAULT_DOMAIN;
+
+  /** A site's part of a folder that is only read. @throws DocshelfError `data_folder_older` */
+  static async read(dir: string, configuredDomain: string | null): Promise<SiteStore> {
+    const store = new SiteStore(dataPaths(dir));
+    await refuseOldLayout(store.paths);
+    store.#domain = (await expectedDomain(store.paths, configuredDomain)) ?? DEFAULT_DOMAIN;
+    return store;
+  }
+
+  get domain(): string {
+    return this.#domain;
+  }
+
+  get site(): SitePaths {
+    return sitePaths(this.paths, this.#domain);
+  }
+
+  /** Takes the domain that holds (site-domain.ts). @throws DocshelfError `config_invalid` */
+  async settleDomain(configured: string | null, bundle: { readonly manifestDomain: string | null } | null) {
+    this.#domain = await settleFolderDomain(this.paths, configured, bundle);
+  }
+
+  /** The labels that lead to a complete release. */
+  async labels(): Promise<Map<string, LabelPointer>> {
+    const labels = new Map<string, LabelPointer>();
+    for (const name of await namesIn(this.site.versions)) {
+      const pointer = await this.label(name);
+      if (pointer !== null) labels.set(name, pointer);
+    }
+    return labels;
+  }
+
+  /** Where a label leads, or null where it leads to no complete release. */
+  async label(version: string): Promise<LabelPointer | null> {
+    if (!isVersion(version)) return null;
+    return this.#pointer<LabelPointer>(join(this.site.versions, version));
+  }
+
+  async setLabel(version: string, pointer: LabelPointer): Promise<void> {
+    await this.#write(join(this.site.versions, version), pointer);
+  }
+
+  async removeLabel(version: string): Promise<void> {
+    await rm(join(this.site.versions, version), { force: true });
+    await flushPath(this.site.versions);
+  }
+
+  async active(): Promise<ActivePointer | null> {
+    return this.#pointer<ActivePointer>(this.site.active);
+  }
+
+  async setActive(pointer: ActivePointer): Promise<void> {
+    await this.#write(this.site.active, pointer);
+  }
+
+  /** What an operator chose, where its release is still there. */
+  async choice(): Promise<Choice | null> {
+    return this.#pointer<Choice>(this.site.wanted);
+  }
+
+  async setChoice(choice: Choice | null): Promise<void> {
+    if (choice !== null) return this.#write(this.site.wanted, choice);
+    await rm(this.site.wanted, { force: true });
+    await flushPath(this.site.dir).catch(noneThere);
+  }
+
+  /** By digest, when each release was active last, RFC 3339. */
+  async served(): Promise<Map<string, string>> {
+    const served = new Map<string, string>();
+    for (const digest of await namesIn(this.site.served)) {
+      const at = DIGEST.test(digest) ? await readIfThere(join(this.site.served, digest)) : null;
+      if (at !== null) served.set(digest, at.trim());
+    }
+    return served;
+  }
+
+  async markServed(digest: string, at: string): Promise<void> {
+    await this.#write(join(this.site.served, digest), at);
+  }
+
+  async forgetServed(digest: string): Promise<void> {
+    await rm(join(this.site.served, digest), { force: true });
+  }
+
+  /** What links gave for pinned versions, the newest last. */
+  async links(): Promise<readonly FetchedLink[]> {
+    try {
+      const links = JSON.parse((await readIfThere(this.site.links)) ?? '[]') as FetchedLink[];
+      return Array.isArray(links) ? links : [];
+    } catch {
+      return [];
+    }
+  }
+
+  async addLink(added: FetchedLink): Promise<void> {
+    const text = JSON.stringify(added);
+    const others = (await this.links()).filter((known) => JSON.stringify(known) !== text);
+    await this.#write(this.site.links, [...others, added].slice(-LINKS_MAX));
+  }
+
+  /** What was seen in the preload folder; null: nothing is known. */
+  async preloadTable(): Promise<string | null> {
+    return readIfThere(this.site.preloadTable);
+  }
+
+  /** Not before the site has a folder: the table saves hashing, and nothing else. */
+  async setPreloadTable(text: string): Promise<void> {
+    if ((await expectedDomain(this.paths, null)) === this.#domain) await this.#write(this.site.preloadTable, text);
+  }
+
+  /** The digests that this site alone may dispose of: those that no other site of the folder names. */
+  async ownDigests(): Promise<Set<string>> {
+    const own = new Set((await this.list()).map((info) => info.digest));
+    for (const domain of await namesIn(this.paths.sites)) {
+      if (domain === this.#domain) continue;
+      const other = new SiteStore(this.paths);
+      other.#domain = domain;
+      const active = await other.active();
+      const named = [...(await other.labels()).values(), ...(active === null ? [] : [active, ...active.history])];
+      for (const digest of [...named.map((each) => each.digest), ...(await other.served()).keys()]) own.delete(digest);
+    }
+    return own;
+  }
+
+  /** A pointer that cannot be read, or leads to no complete release, names nothing. */
+  async #pointer<T extends { readonly digest: string }>(file: string): Promise<T | null> {
+    const pointer = parsePointer<T>(await readIfThere(file));
+    return pointer !== null && (await this.has(pointer.digest)) ? pointer : null;
+  }
+
+  async #write(file: string, value: unknown): Promise<void> {
+    const made = await mkdir(dirname(file), { recursive: true });
+    if (made !== undefined) for (const folder of [this.site.dir, this.paths.sites]) await flushPath(folder);
+    await replaceFile(file, `${typeof value === 'string' ? value : JSON.stringify(value)}\n`);
+  }
+}
+
+/** A site has no folder before its first bundle. */
+async function namesIn(folder: string): Promise<string[]> {
+  return (await readdir(folder).catch(noneThere)) ?? [];
+}
+
+function noneThere(error: unknown): undefined {
+  if (errnoOf(error) !== 'ENOENT') throw error;
+}
+
+function parsePointer<T extends { digest: string }>(text: string | null): T | null {
+  if (text === null) return null;
+  try {
+    const value = JSON.parse(text) as T;
+    return typeof value?.digest === 'string' && DIGEST.test(value.digest) ? value : null;
+  } catch {
+    return null;
+  }
+}

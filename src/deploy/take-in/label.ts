@@ -1,0 +1,155 @@
+import { DocshelfError } from '../../domain/errors.ts';
+import type { ReleaseInfo } from '../../domain/release.ts';
+import { parseVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
+import type { ReleaseRef } from '../plan.ts';
+import { expectedDomain } from '../releases/site-domain.ts';
+import type { SiteStore } from '../releases/site-store.ts';
+
+/** What a bundle is labelled by, besides its manifest. */
+export interface LabelRequest {
+  /** Its own name: what errors call it, and where a label may come from. Null where it has none (standard input). */
+  readonly fileName: string | null;
+  /** The version it is taken in for; null: its manifest, its file name or its digest names it. */
+  readonly version: string | null;
+  /** Digest of the link that it came from, for the label; null where it came from no link. */
+  readonly linkDigest: string | null;
+  /** The link, without its query, that was fetched for the pinned version; absent where it came another way. */
+  readonly pinnedFrom?: string | null;
+}
+
+export interface LabelSettings {
+  readonly domain: string | null;
+  /** The pin, and the digest that the config asks of it: that label moves to no other digest than this. */
+  readonly pin: { readonly version: string; readonly sha256: string | null } | null;
+}
+
+/** A bundle whose content is known. */
+interface KnownBundle {
+  readonly digest: string;
+  /** What errors call it. */
+  readonly name: string;
+  readonly manifest: ReleaseInfo['manifest'];
+}
+
+/**
+ * The version that a bundle is labelled with, where domain, pin and link allow it (contract section 2).
+ *
+ * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `pinned`, `link_of_another_version`.
+ */
+export async function judge(
+  store: SiteStore,
+  request: LabelRequest,
+  { domain, pin }: LabelSettings,
+  bundle: KnownBundle,
+): Promise<string> {
+  await checkDomain(store, domain, bundle);
+  const version = labelOf(request, bundle);
+  await refuseToMovePin(store, version, pin, bundle);
+  await refuseOtherVersionsLink(store, version, request, pin, bundle);
+  return version;
+}
+
+/** Labels a stored release. The order holds whatever is killed in between: its domain, where it came from, its label. */
+export async function label(
+  store: SiteStore,
+  { linkDigest, pinnedFrom }: LabelRequest,
+  { domain }: LabelSettings,
+  { digest, version, manifest }: ReleaseRef & Pick<KnownBundle, 'manifest'>,
+): Promise<void> {
+  await store.settleDomain(domain, { manifestDomain: manifest?.domain ?? null });
+  if (pinnedFrom != null) await store.addLink({ link: pinnedFrom, digest, version });
+  const current = await store.label(version);
+  if (current?.digest === digest && (linkDigest === null || current.linkDigest === linkDigest)) return;
+  await store.setLabel(version, { digest, linkDigest });
+}
+
+/** A pinned label moves to the digest that the settings ask for, where its release is here and says nothing else. */
+export async function relabel(store: SiteStore, { version, digest }: ReleaseRef): Promise<void> {
+  const own = (await store.info(digest))?.manifest?.version ?? null;
+  if (own !== null && own !== version) {
+    throw new DocshelfError(
+      'version_mismatch',
+      `Cannot pin version "${version}" to digest ${digest.slice(0, 12)}: that bundle's own manifest says version "${own}"`,
+      { next: `Set staticExport.version to ${own}, or staticExport.sha256 to the digest of version ${version}.` },
+    );
+  }
+  await store.setLabel(version, { digest, linkDigest: null });
+}
+
+/** The label of a bundle, wherever it comes from: asked for, manifest, file name, digest. */
+function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle): string {
+  const own = manifest?.version ?? null;
+  if (request.version === null) {
+    if (own !== null) return parseVersion(own);
+    return (request.fileName === null ? null : versionFromFileName(request.fileName)) ?? versionFromDigest(digest);
+  }
+  const version = parseVersion(request.version);
+  if (own !== null && own !== version) {
+    throw new DocshelfError(
+      'version_mismatch',
+      `Cannot take in "${name}" as version "${version}": its own manifest says version "${own}"`,
+      { next: `Ask for version ${own}, or get the bundle of version ${version}.` },
+    );
+  }
+  return version;
+}
+
+async function checkDomain(
+  store: SiteStore,
+  configured: string | null,
+  { name, manifest }: KnownBundle,
+): Promise<void> {
+  const domain = await expectedDomain(store.paths, configured);
+  const own = manifest?.domain ?? null;
+  if (own === null || domain === null || own === domain) return;
+  throw new DocshelfError(
+    'domain_mismatch',
+    `Cannot take in "${name}": its own manifest says domain "${own}", and this deployment serves "${domain}"`,
+    {
+      next: `Set deployment.domain to ${own} if that site is meant (with a data folder of its own, where this one holds another), or get the bundle of ${domain}.`,
+    },
+  );
+}
+
+async function refuseToMovePin(
+  store: SiteStore,
+  version: string,
+  pin: LabelSettings['pin'],
+  { digest, name }: KnownBundle,
+): Promise<void> {
+  if (pin === null || pin.version !== version || pin.sha256 === digest) return;
+  const current = await store.label(version);
+  if (current === null ? pin.sha256 === null : current.digest === digest) return;
+  const asked = pin.sha256 ?? current?.digest ?? '';
+  throw new DocshelfError(
+    'pinned',
+    `Cannot take in "${name}" as version "${version}": that version is pinned to digest ${asked.slice(0, 12)}, and this is ${digest.slice(0, 12)}`,
+    { next: `Set staticExport.sha256 to ${digest} to move the pinned version to this bundle.` },
+  );
+}
+
+/**
+ * Config and Secret arrive one after the other: a link that gave this digest for another pinned version still leads to
+ * that one, unless the manifest or sha256 says that the pin is right.
+ */
+async function refuseOtherVersionsLink(
+  store: SiteStore,
+  version: string,
+  { pinnedFrom: link }: LabelRequest,
+  pin: LabelSettings['pin'],
+  { digest, manifest }: KnownBundle,
+): Promise<void> {
+  if (link == null || manifest?.version === version || pin?.sha256 === digest) return;
+  const known = await store.links();
+  if (known.some((each) => each.link === link && each.digest === digest && each.version === version)) return;
+  const other = known.find((each) => each.link === link && each.digest === digest);
+  if (other === undefined) return;
+  throw new DocshelfError(
+    'link_of_another_version',
+    `Cannot take "${link}" for version "${version}": it gave the same bundle for version "${other.version}"`,
+    {
+      next: `Give the link of version ${version}; where both versions are the same bytes, set staticExport.sha256 to ${digest}.`,
+      fields: { version, otherVersion: other.version, digest, retryable: true },
+    },
+  );
+}

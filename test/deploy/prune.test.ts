@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'vitest';
+import { digestsToPrune, type PrunedRelease } from '../../src/deploy/releases/prune.ts';
+
+const release = (digest: string, fetchedAt: string, servedAt: string | null = null): PrunedRelease => ({
+  digest,
+  fetchedAt,
+  servedAt,
+});
+const rule = (keep: number, inUse: string[], previous: string[] = []) => ({
+  keep,
+  inUse: new Set(inUse),
+  previous: new Set(previous),
+});
+
+describe('digestsToPrune()', () => {
+  test('counts by when a release was last active, not by when it was taken in', () => {
+    const releases = [release('a', '2024-01-01', '2024-09-01'), release('b', '2024-02-01', '2024-03-01')];
+    expect(digestsToPrune([...releases, release('c', '2024-05-01', '2024-09-02')], rule(1, ['c']))).toEqual(['b']);
+  });
+
+  test('leaves the newest of those that were never active beside those that were', () => {
+    const staged = ['2024-02-01', '2024-03-01', '2024-04-01'].map((at) => release(at, at));
+    const releases = [...staged, release('a', '2024-01-01', '2024-01-02'), release('z', '2024-05-01', '2024-05-02')];
+    expect(digestsToPrune(releases, rule(2, ['z']))).toEqual(['2024-02-01']);
+  });
+
+  test('never takes what was active before, which counts among those that stay', () => {
+    const releases = [release('a', '1', '1'), release('b', '2', '2'), release('c', '3', '3')];
+    expect(digestsToPrune(releases, rule(1, ['c'], ['a']))).toEqual(['b']);
+    expect(digestsToPrune(releases, rule(2, ['c'], ['a']))).toEqual([]);
+  });
+
+  test('keeps nothing but what is in use where keep is 0', () => {
+    const releases = [release('a', '1', '1'), release('b', '2'), release('c', '3', '3')];
+    expect(digestsToPrune(releases, rule(0, ['c'], ['a']))).toEqual(['a', 'b']);
+  });
+});
