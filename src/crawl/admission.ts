@@ -81,7 +81,7 @@ export interface CrawlSize {
   readonly bytes: number;
 }
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly settings: CrawlSettings;
   readonly archiveLimits: ArchiveLimits;
   readonly scope: Scope;

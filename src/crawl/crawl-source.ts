@@ -176,7 +176,7 @@ const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 
 /** @throws DocshelfError `bad_source` where too little of the site could be fetched */
-export function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): void {
+function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): void {
   const { asked, faults, pages } = counts;
   if (faults < FAULTS_MIN && pages > 0) return;
   if (pages > 0 && faults <= asked * FAULT_SHARE_MAX) return;

@@ -13,7 +13,7 @@ import type { PageThreads } from './pages/page-threads.ts';
 import type { Robots } from './robots.ts';
 import type { Scope } from './scope.ts';
 
-export interface CrawlOptions {
+interface CrawlOptions {
   readonly settings: CrawlSettings;
   readonly archiveLimits: ArchiveLimits;
   readonly scope: Scope;
@@ -28,7 +28,7 @@ export interface CrawlOptions {
 }
 
 /** Opens a stored page in the browser. */
-export type RenderPage = (entry: ContentEntry) => Promise<void>;
+type RenderPage = (entry: ContentEntry) => Promise<void>;
 
 /** Requests to another host at a time, as a browser has. */
 const OTHER_HOST_IN_FLIGHT = 6;

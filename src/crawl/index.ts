@@ -23,7 +23,7 @@ export async function source(options: CrawlSourceOptions): Promise<SiteSource> {
   return new CrawlSource(options);
 }
 
-export interface VerifyCrawlOptions
+interface VerifyCrawlOptions
   extends Omit<LiveSiteOptions, 'settings'>,
     Pick<VerifySiteOptions, 'siteDir' | 'files' | 'picturesDir'> {
   readonly source: CrawlSettings;

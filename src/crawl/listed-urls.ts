@@ -8,7 +8,7 @@ import type { ContentEntry } from './entry.ts';
 import type { Scope } from './scope.ts';
 
 /** An address that a file lists, which is no page and no code. */
-export interface ListedUrl {
+interface ListedUrl {
   /** Canonical. */
   readonly url: string;
   readonly askedAs: AskedAs;

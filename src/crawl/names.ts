@@ -4,7 +4,7 @@ import { isPage, OWN_FOLDER } from '../domain/release.ts';
 import { mediaTypeOf } from '../web/index.ts';
 
 /** What an address answered. */
-export interface AnsweredUrl {
+interface AnsweredUrl {
   /** Absolute, without fragment. */
   readonly url: string;
   /** Media type without parameters, in lower case. */
@@ -115,10 +115,10 @@ function fold(path: string): string {
 }
 
 /** Where files of other hosts go. */
-export const EXTERNAL_FOLDER = '_external';
+const EXTERNAL_FOLDER = '_external';
 
 /** The name that an address has by itself, before it is compared with others. */
-export interface NaturalName {
+interface NaturalName {
   /** Folder, empty or with a slash at its end. */
   readonly folder: string;
   /** Of the last segment, without its extension. */

@@ -11,7 +11,7 @@ import type { PageThreads } from './pages/page-threads.ts';
 import type { ReadPage } from './pages/page-work.ts';
 import type { Scope } from './scope.ts';
 
-export interface PageStoreOptions {
+interface PageStoreOptions {
   readonly settings: CrawlSettings;
   readonly scope: Scope;
   readonly journal: CrawlJournal;

@@ -1,5 +1,5 @@
 /** RFC 9309, section 2.5: at least 500 KiB must be read. */
-export const ROBOTS_BYTES_MAX = 512 * 1024;
+const ROBOTS_BYTES_MAX = 512 * 1024;
 
 interface Rule {
   readonly isAllowed: boolean;

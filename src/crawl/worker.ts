@@ -6,7 +6,7 @@ import { ContentPacks } from './kept/content-packs.ts';
 import { FoundStore, PageContents } from './pages/page-content.ts';
 import type { PageThreadData, PublishedOrder, ReadOrder, SiteNames, WriteOrder } from './pages/page-work.ts';
 import { PageReading, publishedHost } from './pages/read-page.ts';
-import { LinkTargets } from './pages/reference-target.ts';
+import { ReferenceTargets } from './pages/reference-target.ts';
 import { PageWriting } from './pages/write-page.ts';
 import { Scope, type ScopeSettings } from './scope.ts';
 
@@ -37,7 +37,7 @@ const handlers = {
   publishedHost: ({ url, content }: PublishedOrder) => publishedHost(url, bytesOf(content)),
   useScope: (settings: ScopeSettings) => {
     const scope = new Scope(settings);
-    const targets = new LinkTargets(scope);
+    const targets = new ReferenceTargets(scope);
     const reading = new PageReading(contents, found, scope, targets);
     state.work = { reading, writing: new PageWriting(contents, found, scope, targets) };
   },

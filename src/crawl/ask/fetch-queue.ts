@@ -1,12 +1,12 @@
 /** How many requests a host gets. */
-export interface HostBounds {
+interface HostBounds {
   /** At a time. */
   readonly inFlightMax: number;
   /** In a second; 0: no bound. */
   readonly rateMax: number;
 }
 
-export interface FetchQueueOptions<Item> {
+interface FetchQueueOptions<Item> {
   /** Asks for an item; what is left to do with the answer goes on while the next one is asked for. A rejection ends the queue. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
   readonly boundsOf: (host: string) => HostBounds;

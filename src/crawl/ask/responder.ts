@@ -21,7 +21,7 @@ export type Answer =
   | { readonly kind: 'fetched'; readonly fetched: FetchedUrl; readonly bytes: Uint8Array | null }
   | { readonly kind: 'failed'; readonly state: string; readonly isServerFault: boolean };
 
-export interface ResponderOptions {
+interface ResponderOptions {
   readonly fetcher: GuardedFetcher;
   readonly store: FileStore;
   readonly kept: KeptContent;

@@ -4,7 +4,7 @@
  */
 
 /** Bounds of what a page gives out. */
-export interface SnapshotBounds {
+interface SnapshotBounds {
   readonly htmlCharactersMax: number;
   readonly textCharactersMax: number;
   readonly linksMax: number;

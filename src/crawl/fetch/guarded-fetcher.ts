@@ -63,7 +63,7 @@ async function readSecret(file: string, { url }: CrawlSettings): Promise<string>
   );
 }
 
-export interface FetcherSettings extends DispatcherSettings {
+interface FetcherSettings extends DispatcherSettings {
   readonly addresses: AddressRules;
   /** From the request to the body's last byte. */
   readonly requestTimeoutMs: number;

@@ -6,7 +6,7 @@ import { saysNoFollow } from '../robots.ts';
 import type { Scope } from '../scope.ts';
 import type { FoundStore, PageContents } from './page-content.ts';
 import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
-import { baseOf, type LinkTarget, type LinkTargets } from './reference-target.ts';
+import { baseOf, type ReferenceTarget, type ReferenceTargets } from './reference-target.ts';
 
 /** Kinds of references that lead to no file of their own. */
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'integrity']);
@@ -16,9 +16,9 @@ export class PageReading {
   readonly #contents: PageContents;
   readonly #found: FoundStore;
   readonly #scope: Scope;
-  readonly #targets: LinkTargets;
+  readonly #targets: ReferenceTargets;
 
-  constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: LinkTargets) {
+  constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: ReferenceTargets) {
     this.#contents = contents;
     this.#found = found;
     this.#scope = scope;
@@ -64,7 +64,7 @@ export class PageReading {
 }
 
 /** True for the first that is told of a target. */
-function isNew(target: LinkTarget, isLink: boolean): boolean {
+function isNew(target: ReferenceTarget, isLink: boolean): boolean {
   if (isLink ? target.isToldAsLink : target.isToldAsFile) return false;
   if (isLink) target.isToldAsLink = true;
   else target.isToldAsFile = true;

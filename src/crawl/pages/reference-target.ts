@@ -2,7 +2,7 @@ import { type FoundReference, type FoundReferences, ownString, resolveSpecifier 
 import type { Scope } from '../scope.ts';
 
 /** Where a reference leads. */
-export interface LinkTarget {
+export interface ReferenceTarget {
   /** Absolute, with its fragment. */
   readonly href: string;
   /** With its `#`, or empty. */
@@ -51,13 +51,13 @@ const KNOWN_MAX = 100_000;
 const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
 
-type KnownTargets = Map<string, LinkTarget | null>;
+type KnownTargets = Map<string, ReferenceTarget | null>;
 
 /** As much of its base as a reference needs. */
 type Needed = 'nothing' | 'origin' | 'folder' | 'all';
 
 /** Resolves references, and remembers what they lead to. */
-export class LinkTargets {
+export class ReferenceTargets {
   readonly #scope: Scope;
   /** By as much of the base as a reference needs. */
   #byBase = new Map<string, KnownTargets>();
@@ -71,7 +71,7 @@ export class LinkTargets {
   }
 
   /** Null for what leads nowhere, and for what is not http(s). */
-  of(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): LinkTarget | null {
+  of(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): ReferenceTarget | null {
     const { kind, url } = reference;
     if (kind === 'module') {
       const resolved = resolveSpecifier(url, base.baseUrl, base.importMaps);
@@ -82,7 +82,7 @@ export class LinkTargets {
     return this.#resolve(url, kind === 'worker' ? base.pageUrl : base.baseUrl);
   }
 
-  #resolve(url: string, base: string): LinkTarget | null {
+  #resolve(url: string, base: string): ReferenceTarget | null {
     const needed = neededOf(url);
     if (base !== this.#lastBase) {
       this.#lastBase = base;
@@ -114,7 +114,7 @@ export class LinkTargets {
     return targets;
   }
 
-  #targetOf(url: URL | null): LinkTarget | null {
+  #targetOf(url: URL | null): ReferenceTarget | null {
     const canonical = url === null ? null : this.#scope.canonical(url);
     if (url === null || canonical === null) return null;
     const { href, hash } = url;

@@ -10,9 +10,9 @@ import {
   baseOf,
   type Folder,
   isMapped,
-  type LinkTarget,
-  type LinkTargets,
   type ReferenceBase,
+  type ReferenceTarget,
+  type ReferenceTargets,
 } from './reference-target.ts';
 
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
@@ -33,14 +33,14 @@ export class PageWriting {
   readonly #contents: PageContents;
   readonly #found: FoundStore;
   readonly #scope: Scope;
-  readonly #targets: LinkTargets;
+  readonly #targets: ReferenceTargets;
   #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
   #literals: AskedLiterals | null = null;
   #digests: ReadonlyMap<string, string> = new Map();
   /** Of the file that was written last. */
   #folder: Folder = { path: '' };
 
-  constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: LinkTargets) {
+  constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: ReferenceTargets) {
     this.#contents = contents;
     this.#found = found;
     this.#scope = scope;
@@ -105,7 +105,7 @@ export class PageWriting {
     }
   }
 
-  #fileReplacement(reference: FoundReference, target: LinkTarget, file: Written): string | null {
+  #fileReplacement(reference: FoundReference, target: ReferenceTarget, file: Written): string | null {
     // From all pages of one folder a target has one address, and pages come by folder. A page's own fragments have none.
     if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
       return target.address;

@@ -4,7 +4,7 @@ import { htmlCharset } from '../../web/index.ts';
 import type { BrowserPage } from './rendered-page.ts';
 import { countMissing, countWords, countWordsOfHtml, sumOf } from './words.ts';
 
-export type ChosenHtml =
+type ChosenHtml =
   | { readonly kind: 'original' }
   /** The settled document as it is to be written, in UTF-8. */
   | { readonly kind: 'settled'; readonly html: string };

@@ -90,7 +90,7 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
 }
 
 /** The pages of a live site by the paths of their files, as the proof of what was written needs them. Plain data. */
-export type LivePages = Readonly<Record<string, { readonly url: string; readonly seen: LivePage | null }>>;
+type LivePages = Readonly<Record<string, { readonly url: string; readonly seen: LivePage | null }>>;
 
 const FILE = 'live-pages.json';
 
@@ -119,7 +119,7 @@ export async function writeLivePages(journalDir: string, scope: ScopeSettings, p
 }
 
 /** Null where there are none. @throws the system's own errors */
-export async function readLivePages(
+async function readLivePages(
   journalDir: string,
 ): Promise<{ readonly scope: ScopeSettings; readonly pages: LivePages } | null> {
   const text = await readIfThere(join(journalDir, FILE));

@@ -10,7 +10,7 @@ import type { PageThreads } from '../pages/page-threads.ts';
 import type { Scope } from '../scope.ts';
 import { findRedirects, isSlashAlone, type Redirect, redirectPage } from './redirects.ts';
 
-export interface WriteSiteOptions {
+interface WriteSiteOptions {
   readonly entries: ReadonlyMap<string, Entry>;
   /** Addresses that some page names a digest of. */
   readonly withDigest: ReadonlySet<string>;

@@ -5,7 +5,7 @@ import { normalText } from '../render/words.ts';
 import { WRITTEN_ORIGIN } from './static-host.ts';
 
 /** Faults of the live page, which are none of the export. */
-export interface LiveFaults {
+interface LiveFaults {
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];
 }
@@ -81,7 +81,7 @@ function oneLine(text: string): string {
 }
 
 /** How a text differs from another one. */
-export interface TextChange {
+interface TextChange {
   /** Words that only one of the two has; where they stand is not counted. */
   readonly missing: number;
   readonly added: number;

@@ -11,7 +11,7 @@ const HOST = 'written.localhost';
 export const WRITTEN_ORIGIN = `http://${HOST}`;
 
 /** The answer of a host to a path. */
-export type HostAnswer =
+type HostAnswer =
   /** `isPlain`: any host of static files does it; else it takes docshelf, which finds `a.html` where `a` is asked for. */
   | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
   | { readonly kind: 'redirect'; readonly location: string }

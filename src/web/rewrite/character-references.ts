@@ -2,7 +2,7 @@ import { DecodingMode, HtmlEntityDecoder, XmlEntityDecoder } from 'entities/deco
 import { unitsOfReference } from './source-text.ts';
 
 /** Where a character reference stands: that decides which of those without a semicolon count, and which names there are. */
-export type ReferenceRule = 'attribute' | 'text' | 'xml';
+type ReferenceRule = 'attribute' | 'text' | 'xml';
 
 export interface Decoded {
   readonly text: string;

@@ -62,7 +62,7 @@ export function readSpeculationRules(region: Region, list: ReferenceList): void 
   }
 }
 
-export interface JsonString {
+interface JsonString {
   /** Keys and indexes that lead to it; those of a key end with the key itself. */
   readonly path: readonly (string | number)[];
   readonly isKey: boolean;
@@ -76,7 +76,7 @@ export interface JsonString {
 const DEPTH_MAX = 64;
 
 /** Every string of a JSON text with its place, keys too; none where the text is no JSON. */
-export function jsonStrings({ text }: Region): JsonString[] {
+function jsonStrings({ text }: Region): JsonString[] {
   const start = text.startsWith('\u00ef\u00bb\u00bf') ? 3 : text.startsWith('\ufeff') ? 1 : 0;
   return isJson(text.slice(start)) ? new JsonReading(text, start).run() : [];
 }

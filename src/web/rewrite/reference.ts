@@ -61,7 +61,7 @@ export interface FoundReferences {
   readonly payloads: readonly string[];
 }
 
-export const SPAN_NUMBERS = 5;
+const SPAN_NUMBERS = 5;
 
 export function* referencesOf(found: FoundReferences): Generator<FoundReference> {
   const { spans, urls } = found;

@@ -13,7 +13,7 @@ import { webpackFiles } from './webpack.ts';
  */
 
 /** Where a generator shows itself: any script, one in a page, a `meta`, a page as a whole, or a file by its path. */
-export type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
+type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 
 interface Generator {
   readonly name: string;

@@ -29,7 +29,7 @@ type Sign = '{' | '}' | '(' | ')' | '[' | ']' | ':' | ',' | '+' | '?' | '===' | 
 type Value = string | boolean | ReadonlyMap<string, string> | undefined;
 type Expression = (chunk: string) => Value;
 
-export interface ChunkNames {
+interface ChunkNames {
   /** The text before the names; null where that is the folder of the script itself. */
   readonly publicPath: string | null;
   readonly names: readonly string[];

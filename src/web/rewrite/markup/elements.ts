@@ -142,7 +142,7 @@ function kindOfPreload(as: string): FoundKind {
   return as === 'script' || as === 'worker' || as === 'sharedworker' ? 'script' : 'asset';
 }
 
-export type ScriptType = 'classic' | 'module' | 'importmap' | 'speculationrules' | 'data';
+type ScriptType = 'classic' | 'module' | 'importmap' | 'speculationrules' | 'data';
 
 const JAVASCRIPT =
   /^(?:(?:application|text)\/(?:x-)?(?:java|ecma)script|text\/(?:javascript1\.[0-5]|jscript|livescript))$/;

@@ -1,5 +1,5 @@
 /** Start and end. */
-export type Span = readonly [start: number, end: number];
+type Span = readonly [start: number, end: number];
 
 const COMMA = 0x2c;
 
