@@ -75,7 +75,7 @@ export async function benchCrawl(): Promise<void> {
 
 async function docshelf(url: string, dir: string): Promise<number> {
   const { ARCHIVE_LIMITS } = await built<typeof import('../../src/domain/limits.ts')>('domain/limits.js');
-  const { collectSite } = await built<typeof import('../../src/export/jobs/collect.ts')>('export/collect.js');
+  const { collectSite } = await built<typeof import('../../src/export/jobs/collect.ts')>('export/jobs/collect.js');
   const crawler = await built<typeof import('../../src/crawl/index.ts')>('crawl/index.js');
   const { FileStore } = await built<typeof import('../../src/files/file-store.ts')>('files/file-store.js');
   const filesDir = join(dir, 'files');
