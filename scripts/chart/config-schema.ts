@@ -5,7 +5,7 @@ export type Schema = { [keyword: string]: unknown };
 
 const isBuilt = (schema: SchemaNode): boolean => schema['x-not-built'] !== true;
 
-/** What the chart decides itself: the ports and folders that its pods rely on, and what has a value of its own outside `config`. */
+/** Keys that the chart sets: ports and folders that its pods rely on, and those with a value of their own outside `config`. */
 const CHART_OWNED: ReadonlySet<string> = new Set([
   'deployment',
   'staticExport',

@@ -1,6 +1,6 @@
 import { type TProperties, type TSchema, Type } from 'typebox';
 
-/** What the chart's values say of Kubernetes. What is passed on as it is, Kubernetes itself checks. */
+/** The chart's values for Kubernetes. Objects that are passed on as they are, Kubernetes itself checks. */
 
 const group = (properties: TProperties, description: string) =>
   Type.Object(Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, Type.Optional(schema)])), {

@@ -11,7 +11,7 @@ const orEmpty = (schema: Schema | undefined): Schema => {
 };
 
 function staticExport(): Schema {
-  // What the chart says itself: where the link's file is.
+  // The chart itself says where the link's file is.
   const { bundleUrlFile: _, ...properties } = sectionSchemaOfChart('staticExport').properties;
   const { description, ...version } = properties.version ?? {};
   return {

@@ -90,7 +90,7 @@ export function s3Slice({ exportApi: { store } }: Config) {
   return { bucket, region, endpoint, pathStyle, prefix: prefix ?? '', credentials, caFile };
 }
 
-/** What computes meanings: the model of `models/`, none (keywords only), a folder, or an embeddings endpoint. */
+/** The model that embeds: the one in `models/`, none (keywords only), a folder, or an embeddings endpoint. */
 export type ModelSlice =
   | { readonly kind: 'builtin' | 'off' }
   | { readonly kind: 'folder'; readonly folder: string }
@@ -114,7 +114,7 @@ export function organizationsSlice({ organizations }: Config): readonly Organiza
 
 type ConfiguredSource = Config['organizations'][number]['domains'][string]['source'];
 
-/** That a source has what its kind reads is a rule of the config; without one the site is only searched. */
+/** Null for a site that is only searched. That each kind has its key is a rule of the config. */
 function sourceOf(source: ConfiguredSource): SourceSettings | null {
   if (source === null) return null;
   const { kind, path, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits } = source;

@@ -15,7 +15,7 @@ export interface ConfigFault {
 /** More than a person reads at once; a file full of unknown keys must not become a log full of faults. */
 export const FAULTS_MAX = 100;
 
-/** What `loadConfig` throws: all faults together, and the files to watch for the moment that they are mended. */
+/** All faults of a config together, and the files to watch for the moment that they are mended. */
 export class ConfigError extends DocshelfError {
   readonly faults: readonly ConfigFault[];
   readonly watchedFiles: readonly string[];
@@ -35,7 +35,7 @@ export class ConfigError extends DocshelfError {
   }
 }
 
-/** Whether a name is fit to be shown: a link that lost its key must not end up in a message as a name. */
+/** True for names fit to be shown: a link that lost its key must not end up in a message as a name. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9_.-]{1,64}$/.test(name);
 }

@@ -51,7 +51,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const all = new Settings([...organizations.settings, ...written]);
   const validation = validate(all);
 
-  // What has a fault of its own is left out of all further checks, so that no fault is told twice.
+  // Settings with a fault of their own are left out of all further checks, so that no fault is told twice.
   const sound = all.without(validation.faulty);
   const { config, named: paths } = decode(sound, baseDir);
   const namedFiles = await readNamedFiles(paths);

@@ -32,7 +32,7 @@ export function configReference(): string {
 
 function sectionReference(name: string, keys: readonly KeySpec[]): string {
   const rows = keys.map(({ path, schema }) => {
-    // What is said of a section holds for its keys.
+    // The marks of a section hold for its keys.
     const chain = path.map((_, index) => schemaAt(path.slice(0, index + 1)));
     const notes = [
       schema.description ?? '',

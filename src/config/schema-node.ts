@@ -8,13 +8,13 @@ export interface TextRule {
   readonly format?: string;
 }
 
-/** What a file must hold, white space around it left out; `expects` follows "it does not hold". */
+/** The content that a file must have, white space around it left out; `expects` follows "it does not hold". */
 export interface Contents extends TextRule {
   readonly expects?: string;
   readonly bytesMax?: number;
 }
 
-/** What doctor looks at: who may read a secret, when certificates end. */
+/** The doctor looks at who may read a secret, and when certificates end. */
 export type FileKind = 'file' | 'secret' | 'certificates';
 
 /** The part of JSON Schema that `schema/` writes, as plain data. */
@@ -31,16 +31,16 @@ export interface SchemaNode {
   readonly pattern?: string;
   readonly default?: unknown;
   readonly description?: string;
-  /** What a person is told to write, where the rest of the schema does not say it. */
+  /** The words that follow "must be" in a fault, where the rest of the schema does not give them. */
   readonly 'x-expects'?: string;
   readonly 'x-unit'?: Unit;
-  /** What the key's name ends with in `Config`: `Ms`, `Max`. */
+  /** The end of the key's name in `Config`: `Ms`, `Max`. */
   readonly 'x-suffix'?: string;
   /** Bounds of a size or duration, written as one. */
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
   /** The key that a bare `true` or `false` in place of the section stands for. */
   readonly 'x-shorthand'?: string;
-  /** What the path leads to. It must be there, the default of a folder aside. */
+  /** The thing that the path leads to. It must be there, the default of a folder aside. */
   readonly 'x-names'?: 'folder' | FileKind;
   readonly 'x-holds'?: Contents;
   /** A secret of which a link's host and path are printed. */

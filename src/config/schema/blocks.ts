@@ -162,7 +162,7 @@ export const secretOr = <const W extends readonly string[]>(
     ...told,
   );
 
-/** What an Authorization header can carry. */
+/** The value of an Authorization header. */
 const KEY = { pattern: '^[\\x21-\\x7e]{1,4096}$', expects: 'a key: visible ASCII characters, without spaces' };
 export const keyFile = (...told: Told) => contents('secret', KEY, ...told);
 

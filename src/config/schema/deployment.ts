@@ -29,7 +29,7 @@ import {
 import { basePath, perSite } from './listeners.ts';
 import { search } from './service.ts';
 
-/** What this daemon is and what it serves. */
+/** This daemon, and the bundles and sites that it serves. */
 
 export const deployment = section(
   {
