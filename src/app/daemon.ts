@@ -2,8 +2,8 @@ import { type Config, ConfigError, type LoadedConfig, pendingRestart } from '../
 import { type DeployEvent, type Deployment, Inbox } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { FeatureReport } from '../domain/feature.ts';
+import type { LastReload, StatusReport } from '../domain/status.ts';
 import type { AdminOptions } from '../http/admin/app.ts';
-import type { LastReload, StatusReport } from '../http/admin/status-report.ts';
 import type { ExportJobs } from '../http/metrics/metrics.ts';
 import type { SearchStatus } from '../search/index.ts';
 import { FileWatch } from './file-watch.ts';

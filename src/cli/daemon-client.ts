@@ -12,8 +12,8 @@ import { type DaemonMark, dataPaths, runningDaemons } from '../deploy/index.ts';
 import { DocshelfError, type ErrorCode, errnoOf } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Secret } from '../domain/secret.ts';
+import type { StatusReport } from '../domain/status.ts';
 import { operations } from '../http/admin/operations.ts';
-import type { StatusReport } from '../http/admin/status-report.ts';
 import type { DaemonChoice } from './command.ts';
 
 /** An archive on its way to the daemon: a file, or a stream. */

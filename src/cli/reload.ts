@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
+import type { LastReload } from '../domain/status.ts';
 import { operations } from '../http/admin/operations.ts';
-import type { LastReload } from '../http/admin/status-report.ts';
 import { actionCommand, type CommonOptions, type DaemonChoice, loadFor, print, printJson } from './command.ts';
 import { findDaemons } from './daemon-client.ts';
 

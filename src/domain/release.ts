@@ -15,7 +15,8 @@ export interface FileEntry {
 /** Address of a folder's page: with its slash, or without. Decided at unpacking. */
 export type TrailingSlash = 'always' | 'never';
 
-export type BundleSourceKind = 'url' | 'preload' | 'inbox' | 'import' | 'upload' | 'export';
+export const BUNDLE_SOURCE_KINDS = ['url', 'preload', 'inbox', 'import', 'upload', 'export'] as const;
+export type BundleSourceKind = (typeof BUNDLE_SOURCE_KINDS)[number];
 
 /** Content of `release.json`. A newer `formatVersion` than ours is refused, not guessed at. */
 export interface ReleaseInfo {

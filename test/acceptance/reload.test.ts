@@ -2,7 +2,7 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import type { StatusReport } from '../../src/http/admin/status-report.ts';
+import type { StatusReport } from '../../src/domain/status.ts';
 import { type ConfigFile, type DaemonProcess, openBench, withDefaults } from '../helpers/daemon.ts';
 import { bundle, folderOf } from './bundles.ts';
 import { startOrigin } from './origin.ts';

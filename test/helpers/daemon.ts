@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
-import type { StatusReport } from '../../src/http/admin/status-report.ts';
+import type { StatusReport } from '../../src/domain/status.ts';
 import { type CommandResult, type Env, type RunOptions, runDocshelf, spawnProgram } from './program.ts';
 import { WAIT_MS_MAX, waitFor } from './wait-for.ts';
 

@@ -1,4 +1,4 @@
-import type { StatusReport } from '../../src/http/admin/status-report.ts';
+import type { StatusReport } from '../../src/domain/status.ts';
 
 const DIGEST = '3f1c5b9a7d20'.padEnd(64, '0');
 const OLDER = '9b07aa41e6cc'.padEnd(64, '1');

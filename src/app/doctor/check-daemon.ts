@@ -3,7 +3,7 @@ import type { Config } from '../../config/index.ts';
 import { dataPaths, runningDaemons } from '../../deploy/index.ts';
 import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { StatusReport } from '../../http/admin/status-report.ts';
+import type { StatusReport } from '../../domain/status.ts';
 
 const ANSWER_MS_MAX = 3_000;
 

@@ -5,6 +5,7 @@ import type { DeployState } from '../../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import type { Secret } from '../../domain/secret.ts';
+import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
 import { requireToken } from '../bearer.ts';
 import { type ExportJobs, isBundleFault, type Metrics } from '../metrics/metrics.ts';
@@ -14,7 +15,6 @@ import { ADMIN_INFO, type OperationId, operations } from './operations.ts';
 import { adminPage } from './page.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { type PendingSignatures, readSignature } from './pending-signatures.ts';
-import type { LastReload, StatusReport } from './status-report.ts';
 
 interface VersionRef {
   readonly version: string;

@@ -2,8 +2,8 @@ import { DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
 import { FEATURES } from '../../domain/feature.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { text, textOrNull } from '../../domain/shape.ts';
+import { digest, lastReloadSchema, statusSchema, version } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
-import { digest, lastReloadSchema, statusSchema, version } from './status-report.ts';
 
 /**
  * The calls of the admin listener and of a daemon's socket (contract, section 2). Routes, the client of the command line, the

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { FeatureReport, FeatureSupport } from '../../domain/feature.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
-import type { StatusReport } from './status-report.ts';
+import type { StatusReport } from '../../domain/status.ts';
 import { bytesInWords, countInWords, timeInWords } from './wording.ts';
 
 /** Text in which everything that was put in is escaped. */

@@ -1,9 +1,9 @@
 import { html, raw } from 'hono/html';
 import type { DeployState } from '../../deploy/index.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
+import type { StatusReport } from '../../domain/status.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { featuresTable, type Markup, time, versionsTable } from './page-tables.ts';
-import type { StatusReport } from './status-report.ts';
 import { agoInWords, bytesInWords, countInWords } from './wording.ts';
 
 const STATE: Readonly<Record<DeployState, { readonly tone: string; readonly meaning: string }>> = {

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import type { DeployEvent, DeployState } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
-import type { StatusReport } from '../admin/status-report.ts';
+import { DEPLOY_STATES, type StatusReport } from '../../domain/status.ts';
 import type { ServedRequest } from '../listener/served-request.ts';
 import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 
@@ -20,7 +20,6 @@ export type ExportJobs = StatusReport['jobs'];
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
 export type JobResult = (typeof JOB_RESULTS)[number];
 
-const STATES: readonly DeployState[] = ['ready', 'stale', 'waiting', 'off'];
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
 /** The codes of a download that failed. */
 const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
@@ -45,7 +44,7 @@ export class Metrics {
   readonly contentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
   async expose({ state, isReady, jobs }: Readings): Promise<string> {
-    for (const each of STATES) this.#metrics.state.set({ state: each }, each === state ? 1 : 0);
+    for (const each of DEPLOY_STATES) this.#metrics.state.set({ state: each }, each === state ? 1 : 0);
     this.#metrics.ready.set(isReady ? 1 : 0);
     this.#metrics.jobs.reset();
     for (const [status, count] of Object.entries(jobs ?? {})) this.#metrics.jobs.set({ status }, count);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { reportFeatures } from '../../../src/domain/feature.ts';
+import type { StatusReport } from '../../../src/domain/status.ts';
 import { adminPage } from '../../../src/http/admin/page.ts';
-import type { StatusReport } from '../../../src/http/admin/status-report.ts';
 import { agoInWords, bytesInWords } from '../../../src/http/admin/wording.ts';
 import { STATUS } from '../status-example.ts';
 

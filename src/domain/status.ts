@@ -1,8 +1,8 @@
-import { DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
-import { count, RFC3339, type ShapeOf, text, textOrNull, texts } from '../../domain/shape.ts';
+import { DEPLOYMENT_TYPES } from './deployment.ts';
+import type { ErrorCode } from './errors.ts';
+import { BUNDLE_SOURCE_KINDS } from './release.ts';
+import { count, RFC3339, type ShapeOf, text, textOrNull, texts } from './shape.ts';
 
-const SOURCES = ['url', 'preload', 'inbox', 'import', 'upload', 'export'] as const;
 const SEARCH_STATES = ['ready', 'building', 'off', 'failed'] as const;
 
 export const digest = { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the archive.' } as const;
@@ -37,7 +37,7 @@ const storedSchema = {
     pages: count('Pages.'),
     files: count('Files.'),
     bytes: count('Unpacked.'),
-    source: { enum: SOURCES, description: 'How it came here.' },
+    source: { enum: BUNDLE_SOURCE_KINDS, description: 'How it came here.' },
     createdAt: RFC3339,
     fetchedAt: RFC3339,
   },
@@ -111,11 +111,11 @@ export const statusSchema = {
   },
 } as const;
 
-type Status = ShapeOf<typeof statusSchema>;
-export type StatusReport = Omit<Status, 'active' | 'lastReload' | 'lastError'> & {
-  readonly active: ObjectOf<typeof activeSchema> | null;
-  readonly lastReload: LastReload | null;
-  readonly lastError: (ObjectOf<typeof lastErrorSchema> & { readonly code: ErrorCode }) | null;
-};
-/** The type of a schema of an object or null where it is an object: the types of TypeBox know no such schemas. */
+export const DEPLOY_STATES = statusSchema.properties.state.enum;
+type ActiveVersion = ObjectOf<typeof activeSchema>;
+type LastError = ObjectOf<typeof lastErrorSchema> & { readonly code: ErrorCode };
+type Nullable = { active: ActiveVersion | null; lastReload: LastReload | null; lastError: LastError | null };
+export type StatusReport = Omit<ShapeOf<typeof statusSchema>, keyof Nullable> & Readonly<Nullable>;
+
+/** TypeBox reads no type from `['object', 'null']`: this is the object's. */
 type ObjectOf<Schema> = ShapeOf<Omit<Schema, 'type'> & { readonly type: 'object' }>;
