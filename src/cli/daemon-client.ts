@@ -64,7 +64,7 @@ export async function findDaemons(config: Config, options: DaemonChoice): Promis
   return meant.map((mark) => clientOf(mark, token));
 }
 
-/** What the daemon of this host says of itself; null where none does. */
+/** Status of the daemon of this host; null where none answers. */
 export async function daemonStatus(config: Config, options: DaemonChoice): Promise<StatusReport | null> {
   const hasChosen = options.adminUrl !== undefined || options.pid !== undefined;
   const asked = findDaemon(config, options).then((daemon) => daemon?.call(operations.status) ?? null);

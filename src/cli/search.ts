@@ -71,7 +71,7 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
 }
 
-/** What the running daemon serves; without one, what it would. */
+/** The version that the running daemon serves; without one, that a start would. */
 async function activeVersion(config: Config): Promise<string | null> {
   const served = (await daemonStatus(config, {}))?.active?.version;
   if (served !== undefined) return served;

@@ -12,7 +12,7 @@ export interface DaemonSocket {
   readonly path: string;
 }
 
-/** What `sun_path` holds is 104 bytes on some systems, with a NUL at its end. */
+/** `sun_path` holds 104 bytes on some systems, with a NUL at its end. */
 const PATH_BYTES_MAX = 100;
 
 /**

@@ -13,7 +13,7 @@ interface Audit {
   readonly version: string;
   readonly digest: string;
   readonly pages: number;
-  /** How many of each kind: `broken_reference`, `missing_fragment`, `off_origin_load`. */
+  /** Number of each kind: `broken_reference`, `missing_fragment`, `off_origin_load`. */
   readonly counts: Readonly<Record<string, number>>;
   /** The first 1,000, each kind with its share. */
   readonly findings: readonly Finding[];

@@ -28,7 +28,7 @@ interface ImportOptions extends CommonOptions, DaemonChoice {
   readonly activate: boolean;
 }
 
-/** What was meant as a link: a file of such a name would be named with ./ before it. */
+/** Meant as a link: a file of such a name would be named with ./ before it. */
 const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 export interface ImportRequest {

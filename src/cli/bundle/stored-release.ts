@@ -14,7 +14,7 @@ export async function storedRelease(version: string, config: Config, verb: strin
   return store.view(digest, version);
 }
 
-/** What is known of a stored version without its files. @throws DocshelfError `version_not_found`, `data_folder_newer`. */
+/** A stored version without its file table. @throws DocshelfError `version_not_found`, `data_folder_newer`. */
 export async function storedReleaseInfo(version: string, config: Config, verb: string): Promise<ReleaseInfo> {
   const { store, digest } = await find(version, config, verb);
   const info = await store.info(digest);

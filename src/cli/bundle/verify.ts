@@ -18,7 +18,7 @@ interface VerifyOptions extends CommonOptions {
   readonly signature?: string;
 }
 
-/** What an archive is, all of it read. */
+/** Facts of an archive, all of it read. */
 interface VerifiedArchive {
   /** 64 lower-case hex digits. */
   readonly digest: string;

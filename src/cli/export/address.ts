@@ -11,7 +11,7 @@ export interface AddressOptions {
 
 export const KEY_VARIABLE = 'DOCSHELF_API_KEY';
 
-/** What an Authorization header can carry, and what a file of one key holds at most. */
+/** Bounded by what an Authorization header can carry. */
 const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 

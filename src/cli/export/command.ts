@@ -9,7 +9,7 @@ import type { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
 import { type AddressOptions, KEY_VARIABLE, serviceAddress } from './address.ts';
 
-/** What the export commands have in common: where the service is, the key, waiting, and how a job is shown. */
+/** Common to the export commands: address and key of the service, waiting, and how a job is shown. */
 
 export interface ExportOptions extends CommonOptions, AddressOptions {
   readonly key?: string;

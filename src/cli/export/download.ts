@@ -25,7 +25,7 @@ export interface Downloaded {
   readonly fileName: string | null;
 }
 
-/** What a link says that has expired while it was used. */
+/** Codes of a link that expired while it was used. */
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
 /** A part is only resumed by the command that began it. */

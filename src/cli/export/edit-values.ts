@@ -133,7 +133,7 @@ function indentOf(text: string, { key }: ParsedPair): string {
   throw cannotEdit('it is written in a way that cannot be edited');
 }
 
-/** How much deeper the maps of the text stand than their keys. */
+/** Indentation of nested maps, as the text has it. */
 function stepOf(text: string, root: ParsedMap): string {
   for (const pair of root.items) {
     const first = isMap(pair.value) && pair.value.flow !== true ? (pair.value as ParsedMap).items[0] : undefined;

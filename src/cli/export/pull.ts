@@ -26,7 +26,7 @@ interface PullOptions extends WaitingOptions {
   readonly writeValues?: string;
 }
 
-/** What `pull` prints: everything but the link, which is a credential. */
+/** Result of `pull`, without the link, which is a credential. */
 interface Pulled {
   readonly jobId: string;
   readonly domain: string | null;
@@ -45,7 +45,7 @@ interface Target {
   readonly folder: string;
   /** Null: as the bundle is called. */
   readonly name: string | null;
-  /** Whether the archive stays. */
+  /** False where it is only imported. */
   readonly keeps: boolean;
 }
 
@@ -67,7 +67,7 @@ export function exportPullCommand(): Command {
     .option('--write-values <file>', 'set staticExport.bundleUrl, version and sha256 in a YAML file')
     .action((options: PullOptions) =>
       withService(options, async (opened, config, signal) => {
-        // What cannot end well is said before the service is set to work.
+        // Faults of the target are found before the service is set to work.
         const target = await targetOf(options);
         if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);
         const progress = new ProgressBar();

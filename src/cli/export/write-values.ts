@@ -6,7 +6,7 @@ import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
 import { editValues, sectionIn } from './edit-values.ts';
 
-/** What a deployment needs to be told of a bundle. */
+/** The keys of `staticExport` that pin a bundle. */
 export interface BundleValues {
   /** A credential. */
   readonly bundleUrl: Secret;

@@ -40,14 +40,14 @@ complete -F _docshelf docshelf
 `;
 }
 
-/** What stands behind an option that takes a value. */
+/** Values of options. */
 function valueCases({ path, options }: CommandDefinition): string[] {
   return options.flatMap(({ long, value }) =>
     value === null ? [] : [`    ${quote(`${path}:${long}`)}) kind=${quote(kindOf(value))} ;;`],
   );
 }
 
-/** What may stand in any other place: commands below, options, and what the first argument takes. */
+/** Words of any other place: subcommands, options, and the first argument's values. */
 function ownWords({ options, commands, arguments: places }: CommandDefinition): string {
   const words = [...commands.map(({ path }) => nameOf(path)), ...options.map(({ long }) => long)];
   const place = places[0]?.value ?? 'any';

@@ -58,7 +58,7 @@ function actionOf(value: ValueKind): string {
   return { file: '_files', folder: '_files -/', any: '' }[value];
 }
 
-/** What is punctuation in a specification of `_arguments`. */
+/** Escapes the punctuation of `_arguments` specifications. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\[\]:]/g, '\\$&');
 }

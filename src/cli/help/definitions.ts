@@ -6,14 +6,14 @@ export interface CommandDefinition {
   /** `bundle import`; empty for the program itself. */
   readonly path: string;
   readonly description: string;
-  /** What stands under the help: an example. */
+  /** Shown under the help. */
   readonly example: string | null;
   readonly arguments: readonly ArgumentDefinition[];
   readonly options: readonly OptionDefinition[];
   readonly commands: readonly CommandDefinition[];
 }
 
-/** What may stand in a place: one of these words, a file, a folder, or anything. */
+/** Values of a place: one of these words, a file, a folder, or anything. */
 export type ValueKind = { readonly words: readonly string[] } | 'file' | 'folder' | 'any';
 
 export interface ArgumentDefinition {

@@ -9,7 +9,7 @@ import type { InitAnswers } from './write.ts';
 
 interface Question<T> {
   readonly ask: string;
-  /** What an empty answer means, shown in brackets. */
+  /** Meaning of an empty answer, shown in brackets. */
   readonly otherwise: string;
   /** The answer's value, or null where it is none. */
   readonly read: (text: string) => T | null;

@@ -7,7 +7,7 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { replaceFile, writeOnce } from '../../files/index.ts';
 
-/** What a first config has to say; what is missing stays at its default. */
+/** Values of a first config; those that are missing stay at their defaults. */
 export interface InitAnswers {
   readonly type: DeploymentType;
   readonly domain: string;
@@ -57,7 +57,7 @@ async function publish(file: string, text: string, force: boolean): Promise<void
   });
 }
 
-/** What the step returns. @throws DocshelfError `cannot_write` for whatever the system refuses */
+/** Runs a step. @throws DocshelfError `cannot_write` for whatever the system refuses */
 async function writing<T>(path: string, step: Promise<T>): Promise<T> {
   return step.catch((cause: unknown) => {
     const errno = errnoOf(cause);

@@ -81,7 +81,7 @@ export async function packTransfer(options: PackOptions): Promise<PackedTransfer
 
 async function takeBundle(file: string, work: string, keys: readonly string[]): Promise<void> {
   await refuseUnreadable(file);
-  // What no deployment would take in need not cross.
+  // A bundle that every deployment would refuse need not cross.
   await inspectArchive(file, { name: basename(file), limits: ARCHIVE_LIMITS, foldsCase: false });
   const signature = await readFile(file + SIGNATURE_EXTENSION, 'utf8').catch(() => null);
   if (keys.length > 0 && signature === null) {

@@ -83,9 +83,9 @@ type Run<Id extends OperationId> = (
   input: Input<(typeof operations)[Id]>,
 ) => Response | Promise<Response>;
 
-/** How long an upload over the network may stand still. */
+/** Idle time of an upload over the network. */
 const UPLOAD_IDLE_MS_MAX = 60_000;
-/** What file systems hold, so that the name can be shown and stored as it is. */
+/** Limit of file systems, so that the name can be shown and stored as it is. */
 const FILE_NAME_BYTES_MAX = 255;
 
 /** Nothing is loaded, framed or run; the page's own style and picture are the only exceptions. */

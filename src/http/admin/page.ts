@@ -93,7 +93,7 @@ function searchCard({ search, jobs }: StatusReport): Markup {
 <p class="soft">Export jobs: ${countInWords(jobs.running)} running, ${countInWords(jobs.queued)} queued</p></div>`;
 }
 
-/** What wants attention, the gravest first. */
+/** Matters that want attention, the gravest first. */
 function alerts({ lastError, lastReload, activity, notices }: StatusReport, now: Date): Markup[] {
   const found: Markup[] = [];
   if (lastError !== null) {

@@ -1,0 +1,77 @@
+import { mkdir, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openDaemonSocket, removeDaemonSocket } from '../../src/deploy/daemon-socket.ts';
+
+const UID = process.getuid?.() ?? 0;
+let folder: string;
+let paths: { readonly dir: string; readonly daemons: string };
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-'));
+  paths = { dir: join(folder, 'data'), daemons: join(folder, 'data/daemons') };
+  await mkdir(paths.daemons, { recursive: true });
+  // The folder of this user among the temporary files is another one here.
+  vi.stubEnv('TMPDIR', folder);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Listens nowhere, and tells where it was to. */
+const listenOn = (path: string) => Promise.resolve(path);
+/** A file system that knows no sockets below the data folder. */
+const onlyElsewhere = (path: string) =>
+  path.startsWith(paths.dir) ? Promise.reject(new Error('EOPNOTSUPP')) : Promise.resolve(path);
+
+describe('openDaemonSocket()', () => {
+  test('opens it in the data folder', async () => {
+    const { socket, listener } = await openDaemonSocket(paths, listenOn);
+    expect([socket.path, listener]).toEqual([join(paths.daemons, `${socket.id}.sock`), socket.path]);
+  });
+
+  test('opens it in a private folder where the data folder can hold none, and tells daemons of one folder apart', async () => {
+    const [one, other] = [await openDaemonSocket(paths, onlyElsewhere), await openDaemonSocket(paths, onlyElsewhere)];
+    const place = join(folder, `docshelf-${UID}`);
+    expect([dirname(one.socket.path), (await stat(place)).mode & 0o777]).toEqual([place, 0o700]);
+    const [name, id] = basename(one.socket.path, '.sock').split('-');
+    expect([name, id]).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/), one.socket.id]);
+    expect(basename(other.socket.path).startsWith(`${name}-`)).toBe(true);
+    expect(other.socket.path).not.toBe(one.socket.path);
+  });
+
+  test('makes a private folder private again, and uses none that is a link', async () => {
+    const place = join(folder, `docshelf-${UID}`);
+    await mkdir(place);
+    await openDaemonSocket(paths, onlyElsewhere);
+    expect((await stat(place)).mode & 0o777).toBe(0o700);
+    await rm(place, { recursive: true });
+    await symlink(paths.dir, place);
+    await expect(openDaemonSocket(paths, onlyElsewhere)).rejects.toMatchObject({ code: 'cannot_listen' });
+  });
+
+  test('is refused where the path is too long there, too', async () => {
+    vi.stubEnv('TMPDIR', join(folder, 'x'.repeat(100)));
+    await mkdir(join(folder, 'x'.repeat(100)));
+    await expect(openDaemonSocket(paths, onlyElsewhere)).rejects.toMatchObject({ code: 'cannot_listen' });
+  });
+});
+
+describe('removeDaemonSocket()', () => {
+  test("removes that daemon's socket, and nothing else that its mark may name", async () => {
+    const path = join(paths.daemons, 'abc.sock');
+    await writeFile(path, 'a file');
+    await removeDaemonSocket({ id: 'abc', path });
+    expect((await stat(path)).isFile()).toBe(true);
+    await rm(path);
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    await removeDaemonSocket({ id: 'other', path });
+    expect((await stat(path)).isSocket()).toBe(true);
+    await removeDaemonSocket({ id: 'abc', path });
+    await expect(stat(path)).rejects.toThrow('ENOENT');
+    server.close();
+  });
+});
