@@ -138,12 +138,16 @@ class HttpClient implements DaemonClient {
     const request = send({ ...this.#target, method, path: filled + search, headers, agent: false });
     const response = await this.#exchange(request, body);
     const answer = response.statusCode === 204 ? null : await json(response).catch(() => ({}));
+    // Refused before its body was asked for, it would wait for that.
+    request.destroy();
     if ((response.statusCode ?? 500) < 300) return answer;
     throw refusal(answer as Problem, response.statusCode);
   }
 
   async #exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
     const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+    // Faults of a body that is still sent when the answer is there change nothing about it.
+    request.on('error', () => undefined);
     if (body === undefined) request.end();
     else {
       // Sent when it is asked for: a refusal comes before the first byte, and none is lost in it.

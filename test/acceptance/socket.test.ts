@@ -124,6 +124,8 @@ describe('a command', () => {
     await bench.writeConfig(elsewhere, { admin: { token: 'another-random-token' } });
     const refused = await bundleCommand(elsewhere, 'rollback', '--admin-url', daemon.admin);
     expect([refused.code, refused.json().code]).toEqual([77, 'unauthorized']);
+    const unread = await bundleCommand(elsewhere, ...args);
+    expect([unread.code, unread.json().code]).toEqual([77, 'unauthorized']);
   });
 
   test('is refused by the daemon in its own words, before and after the archive is sent', async () => {
