@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -59,6 +59,21 @@ describe('SIGTERM', () => {
     expect(await daemon.stop()).toBe(0);
     expect(Date.now() - startedMs).toBeLessThan(10_000);
     await expect(bytesOf(response)).rejects.toThrow();
+  });
+
+  test('ends within server.shutdownTimeout, whatever a thread is at', async () => {
+    const folder = await bench.folder();
+    const spin = join(folder, 'spin.mjs');
+    await writeFile(
+      spin,
+      `import { isMainThread, Worker } from 'node:worker_threads';
+       if (isMainThread) new Worker('for (;;) {}', { eval: true });`,
+    );
+    const env = { NODE_OPTIONS: `--import=${spin}` };
+    const daemon = await bench.start({ server: { shutdownTimeout: '2s' } }, { folder, env });
+    const startedMs = Date.now();
+    expect(await daemon.stop()).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(6_000);
   });
 
   test('a second one ends at once', async () => {
