@@ -5,7 +5,7 @@ import { readPage } from '../source/read-page.ts';
 import { titleOfName } from './address.ts';
 import { type Language, languageOfPage, translationKey } from './languages.ts';
 import { addressOfStem, isNotFoundStem, isPageSource, type Page, stemOf } from './page.ts';
-import { LinkTargets, namesOfPage } from './targets.ts';
+import { MarkdownTargets, namesOfPage } from './targets.ts';
 
 export interface PageSet {
   /** The pages of this export. */
@@ -92,7 +92,7 @@ function isLater(since: string | null, version: string | null): boolean {
 
 function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, find }: PageSelection): readonly Page[] {
   if (paths === null) return pages;
-  const targets = new LinkTargets(pages, new Set(), assets);
+  const targets = new MarkdownTargets(pages, new Set(), assets);
   const chosen = new Set<Page>();
   for (const path of paths) {
     const page = targets.page(path);

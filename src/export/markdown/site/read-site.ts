@@ -8,7 +8,7 @@ import { findLanguages, type Language } from './languages.ts';
 import { makePages, type PageSet, readDrafts } from './make-pages.ts';
 import { type NavigationNode, navigationOf, pagesIn } from './navigation.ts';
 import { isPageSource, type Page } from './page.ts';
-import { LinkTargets } from './targets.ts';
+import { MarkdownTargets } from './targets.ts';
 
 export interface SiteOptions extends ExportRequest {
   readonly dir: string;
@@ -50,7 +50,7 @@ export interface Site {
   readonly pages: readonly Page[];
   /** The files that are passed on as they are. */
   readonly assets: readonly FoundFile[];
-  readonly targets: LinkTargets;
+  readonly targets: MarkdownTargets;
   /** The same page in every language that has it, itself among them. */
   translationsOf(page: Page): readonly Page[];
 }
@@ -77,7 +77,7 @@ export async function readSite(options: SiteOptions): Promise<Site> {
     named: drafts.flatMap(({ matter }) => matter.language ?? []),
   });
   const set = makePages(drafts, languages, options, assetPaths);
-  const targets = new LinkTargets(set.pages, set.excludedNames, assetPaths);
+  const targets = new MarkdownTargets(set.pages, set.excludedNames, assetPaths);
   const sites = languages.map((language) => siteOfLanguage(language, languages, settings, set, targets, find));
   const root = set.pages.find(({ address }) => address === '') ?? sites[0]?.home ?? null;
   const rendered = new Set(set.pages.map(({ path }) => path));
@@ -131,7 +131,7 @@ function siteOfLanguage(
   languages: readonly Language[],
   settings: SiteSettings,
   set: PageSet,
-  targets: LinkTargets,
+  targets: MarkdownTargets,
   find: (finding: Finding) => void,
 ): LanguageSite {
   const pages = set.pages.filter((page) => page.language === language.code);

@@ -3,7 +3,7 @@ import { decodePath } from './address.ts';
 import type { Page } from './page.ts';
 
 /** The target of a page's reference. */
-export type LinkTarget =
+export type MarkdownTarget =
   | { readonly kind: 'page'; readonly page: Page; readonly suffix: string }
   | { readonly kind: 'file'; readonly path: string; readonly suffix: string }
   /** A page that this export leaves out. */
@@ -23,7 +23,7 @@ export function namesOfPage(page: Pick<Page, 'path' | 'twin' | 'address'>): read
 }
 
 /** Finds pages and files by the names that people write. */
-export class LinkTargets {
+export class MarkdownTargets {
   readonly #pages = new Map<string, Page>();
   readonly #excluded: ReadonlySet<string>;
   readonly #files: ReadonlySet<string>;
@@ -50,7 +50,7 @@ export class LinkTargets {
   }
 
   /** @param from path of the source that refers. @param href as written, entities decoded */
-  resolve(from: string, href: string): LinkTarget {
+  resolve(from: string, href: string): MarkdownTarget {
     if (ELSEWHERE.test(href)) return { kind: 'elsewhere' };
     const [, written = '', suffix = ''] = PARTS.exec(href) ?? [];
     const path = posix.join(written.startsWith('/') ? '.' : posix.dirname(from), decodePath(written));
