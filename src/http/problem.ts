@@ -130,6 +130,8 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
   if (problem.status === 429 || problem.status === 503) {
     headers['Retry-After'] = String(error.fields.retryAfterS ?? RETRY_AFTER_S);
   }
+  // The listener that answers may drain only after the others.
+  if (error.code === 'stopping') headers.Connection = 'close';
   return new Response(`${JSON.stringify(problem)}\n`, { status: problem.status, headers });
 }
 
