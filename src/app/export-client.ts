@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
-import { ExportService } from '../deploy/sources/exports/export-service.ts';
+import { ExportService } from '../deploy/sources/export-service.ts';
 import { HttpBundleSource } from '../deploy/sources/http-bundle-source.ts';
 import type { Secret } from '../domain/secret.ts';
 import { Network } from './network.ts';

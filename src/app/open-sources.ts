@@ -7,7 +7,7 @@ export async function openSources({ network }: Config, client: HttpClient): Prom
   const [{ FileBundleSource }, { HttpBundleSource }, { OciBundleSource }] = await Promise.all([
     import('../deploy/sources/file-bundle-source.ts'),
     import('../deploy/sources/http-bundle-source.ts'),
-    import('../deploy/sources/oci/oci-bundle-source.ts'),
+    import('../deploy/sources/oci-bundle-source.ts'),
   ]);
   return [new FileBundleSource(), new HttpBundleSource(client), new OciBundleSource(client, network.registryAuthFile)];
 }

@@ -48,8 +48,8 @@ export async function openShelf(config: Config, network: Network, { search, ...h
 
 async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {
   const [{ ExportLinks }, { ExportService }] = await Promise.all([
-    import('../deploy/sources/exports/export-links.ts'),
-    import('../deploy/sources/exports/export-service.ts'),
+    import('../deploy/sources/export-links.ts'),
+    import('../deploy/sources/export-service.ts'),
   ]);
   return new ExportLinks(new ExportService(await network.client(), renew), renew);
 }

@@ -1,6 +1,6 @@
+import { Backoff, mayPass } from '../net/retry.ts';
 import { Activation } from './activation.ts';
 import { FetchLane } from './fetch/fetch-lane.ts';
-import { Backoff, mayPass } from './fetch/retry.ts';
 import { observe } from './observe.ts';
 import { type Choice, isSame, type Progress, plan, type Step, type Wanted } from './plan.ts';
 import { versionNotFound } from './releases/version-not-found.ts';

@@ -1,12 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
-import { decodeOrKeep } from './decode-or-keep.ts';
+import { admitBehindProxy, createDispatcher, type DispatcherSettings } from './dispatcher.ts';
 import { AddressGuard } from './guarded-address.ts';
-import { admitBehindProxy } from './guarded-proxy.ts';
-import { createDispatcher, type DispatcherSettings } from './http-dispatcher.ts';
-import { type RequestFacts, requestFault } from './http-faults.ts';
-import { type Exchange, HttpResponse } from './http-response.ts';
+import { type Exchange, HttpResponse, type RequestFacts, requestFault } from './http-response.ts';
 
 export interface HttpClientSettings extends DispatcherSettings {
   /** From the call to the body's last byte, redirects included. */
@@ -229,4 +226,13 @@ function credentialsOf(url: URL): { authorization?: string } {
 
 function portOf(url: URL): string {
   return url.port || (url.protocol === 'https:' ? '443' : '80');
+}
+
+/** A URL's part decoded; text whose percent signs are not an encoding stays as it is. */
+export function decodeOrKeep(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

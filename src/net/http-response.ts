@@ -1,6 +1,121 @@
-import type { Dispatcher } from 'undici';
+import { type Dispatcher, errors } from 'undici';
+import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
-import { bodyFault, type RequestFacts } from './http-faults.ts';
+
+/** What a fault's sentence needs to know of the request. */
+export interface RequestFacts {
+  /** The link as it may be printed, quoted: `"https://host/path"`. */
+  readonly thing: string;
+  readonly connectTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+interface Fault {
+  readonly code: ErrorCode;
+  readonly state: string;
+  readonly retryable: boolean;
+  readonly next?: string;
+}
+
+/** Codes of Node and OpenSSL that speak of a certificate. */
+export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
+const NETWORK_NEXT =
+  'Check the host name, the network and network.proxy; docshelf goes on with the version that it has.';
+const ADDRESS_NEXT =
+  'Where the address is meant, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl. The metadata services of clouds are never asked.';
+const CERTIFICATE_NEXT =
+  'Where the server uses an authority of your own, put its certificate into a PEM file and name it in network.caFile.';
+
+/** A request that got no answer, as the error that a person sees. */
+export function requestFault(error: unknown, facts: RequestFacts): DocshelfError {
+  return asError(timeoutOf(error, facts) ?? connectionFault(error), error, facts, {});
+}
+
+/** An answer whose body stopped before its end. */
+export function bodyFault(error: unknown, facts: RequestFacts, receivedBytes: number): DocshelfError {
+  const fault = timeoutOf(error, facts) ?? {
+    code: 'source_truncated' as const,
+    state: `the transfer was cut off after ${receivedBytes} bytes`,
+    retryable: true,
+    next: 'Try again; where it happens each time, look at the server, and at proxies between it and docshelf.',
+  };
+  return asError(fault, error, facts, { receivedBytes });
+}
+
+function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestFacts): Fault | null {
+  const timeout = (state: string): Fault => ({ code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT });
+  switch (codeOf(error)) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return timeout(`no connection within ${connectTimeoutMs / 1000} s`);
+    case 'ETIMEDOUT':
+      return timeout('the connection timed out');
+    case 'UND_ERR_HEADERS_TIMEOUT':
+      return timeout(`no answer for ${idleTimeoutMs / 1000} s`);
+    case 'UND_ERR_BODY_TIMEOUT':
+      return timeout(`no byte for ${idleTimeoutMs / 1000} s`);
+    default:
+      return null;
+  }
+}
+
+function connectionFault(error: unknown): Fault {
+  const code = codeOf(error);
+  const unreachable = (state: string, retryable: boolean, next: string): Fault => {
+    return { code: 'source_unreachable', state, retryable, next };
+  };
+  // ENOTFOUND too: name service often comes up after the containers that ask it.
+  if (code === 'ENOTFOUND') return unreachable('its host name is not known (ENOTFOUND)', true, NETWORK_NEXT);
+  if (code === 'ADDRESS_REFUSED') {
+    return { code: 'address_not_allowed', state: messageOf(error), retryable: false, next: ADDRESS_NEXT };
+  }
+  if (code === 'EAI_AGAIN') return unreachable('the name service does not answer (EAI_AGAIN)', true, NETWORK_NEXT);
+  if (code === 'ECONNREFUSED') return unreachable('nothing listens there (ECONNREFUSED)', true, NETWORK_NEXT);
+  if (CERTIFICATE_FAULT.test(code)) {
+    return unreachable(`its certificate is not trusted (${messageOf(error)})`, false, CERTIFICATE_NEXT);
+  }
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
+    return unreachable(`it does not speak TLS as expected (${code})`, false, 'Check the port, and https or http.');
+  }
+  if (error instanceof errors.HTTPParserError) {
+    const next = 'Check the port, and https or http.';
+    return { code: 'source_failed', state: 'what answers there is not HTTP', retryable: false, next };
+  }
+  return unreachable(`the connection failed (${messageOf(error)})`, true, NETWORK_NEXT);
+}
+
+function asError(fault: Fault, error: unknown, facts: RequestFacts, fields: Record<string, unknown>): DocshelfError {
+  return new DocshelfError(fault.code, `Cannot fetch ${facts.thing}: ${fault.state}`, {
+    ...(fault.next === undefined ? {} : { next: fault.next }),
+    fields: { ...fields, retryable: fault.retryable },
+    cause: causeWithoutSecrets(error),
+  });
+}
+
+/** An `AggregateError` stands for one failure an address; its own code is that of the first. */
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' ? code : '';
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return codeOf(error) || messageOf(error.errors[0]);
+  return withoutQueries(error instanceof Error ? error.message : String(error));
+}
+
+/**
+ * Name, code and message of what failed, and nothing more: the HTTP library's errors carry sockets and received bytes,
+ * and a server may echo the link's query in those.
+ */
+function causeWithoutSecrets(error: unknown): Error {
+  const cause = new Error(messageOf(error));
+  cause.name = error instanceof Error ? error.name : 'Error';
+  delete cause.stack;
+  return Object.assign(cause, { code: codeOf(error) });
+}
+
+function withoutQueries(text: string): string {
+  return text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
+}
 
 /** What an exchange keeps alive besides its socket: the caller's signal and the timer of the whole transfer. */
 export interface Exchange {

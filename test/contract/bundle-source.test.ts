@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { FileBundleSource } from '../../src/deploy/sources/file-bundle-source.ts';
 import { HttpBundleSource } from '../../src/deploy/sources/http-bundle-source.ts';
-import { OciBundleSource } from '../../src/deploy/sources/oci/oci-bundle-source.ts';
+import { OciBundleSource } from '../../src/deploy/sources/oci-bundle-source.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { bundleAnswer, httpServer } from '../helpers/local-server.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { RETRY_TOOLS, retry } from '../../src/deploy/fetch/retry.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
+import { RETRY_TOOLS, retry } from '../../src/net/retry.ts';
 
 const NEVER = new AbortController().signal;
 

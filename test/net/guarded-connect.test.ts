@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { guardedLookup } from '../../src/net/dispatcher.ts';
 import { AddressGuard } from '../../src/net/guarded-address.ts';
-import { guardedLookup } from '../../src/net/guarded-connect.ts';
 import type { HttpClient, HttpClientSettings } from '../../src/net/http-client.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
 import { httpClientOf } from './http-client-of.ts';

@@ -7,7 +7,7 @@ import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../../domain/errors.ts';
-import { bodyFault, type RequestFacts, requestFault } from '../../net/http-faults.ts';
+import { bodyFault, type RequestFacts, requestFault } from '../../net/http-response.ts';
 
 export interface FileRequest {
   /** Absolute, http or https; a fragment is not sent. */

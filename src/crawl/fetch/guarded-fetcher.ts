@@ -3,9 +3,8 @@ import type { Dispatcher } from 'undici';
 import type { CrawlNetwork, CrawlSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets } from '../../domain/secret.ts';
+import { admitBehindProxy, createDispatcher, type DispatcherSettings } from '../../net/dispatcher.ts';
 import { AddressGuard, type AddressRules } from '../../net/guarded-address.ts';
-import { admitBehindProxy } from '../../net/guarded-proxy.ts';
-import { createDispatcher, type DispatcherSettings } from '../../net/http-dispatcher.ts';
 import { AnswerReader, type FetchedAnswer, type FileRequest } from './guarded-answer.ts';
 
 /** A header's value (RFC 9110, section 5.5); the config has looked at the files already. */

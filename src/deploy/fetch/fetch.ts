@@ -1,7 +1,7 @@
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
 import type { BundleSource, OpenedBundle } from '../ports.ts';
-import { RETRY_TOOLS, type RetryTools, retry } from './retry.ts';
 import { Part } from './spool.ts';
 
 export { sweepSpool } from './spool.ts';

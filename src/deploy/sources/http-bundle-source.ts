@@ -1,9 +1,9 @@
+import { parse } from 'content-disposition';
 import { DocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
-import type { HttpClient } from '../../net/http-client.ts';
+import { decodeOrKeep, type HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
-import { bundleFileName } from './bundle-file-name.ts';
 import { refusalOf } from './http-refusal.ts';
 
 /**
@@ -100,4 +100,29 @@ function contentLengthOf(response: HttpResponse): number | null {
 /** Only a strong validator may join ranges (RFC 9110 section 13.1.5). */
 function strongTag(etag: string | null): string | null {
   return etag !== null && /^"[^"]{1,1024}"$/.test(etag) ? etag : null;
+}
+
+const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
+
+/**
+ * The bundle's file name: the server's (Content-Disposition), else the end of a link's path, by preference one that is
+ * an archive's. A redirect may lead to a name that says nothing, or from one: both links are looked at.
+ *
+ * @param links the link that was asked for, and where redirects led.
+ */
+export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
+  const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');
+  if (given !== null) return given;
+  const names = links.map((link) => plainName(decodeOrKeep(new URL(link).pathname))).filter((name) => name !== null);
+  return names.find((name) => ARCHIVE.test(name)) ?? names.at(-1) ?? null;
+}
+
+/** The last segment, fit to be printed and to be a label's source; it is never used as a path. */
+function plainName(path: string): string | null {
+  const name =
+    path
+      .split(/[/\\]/)
+      .at(-1)
+      ?.replace(/[\u0000-\u001f\u007f]/g, '') ?? '';
+  return name === '' || name === '.' || name === '..' || name.length > 255 ? null : name;
 }

@@ -1,8 +1,8 @@
 import { constants, open } from 'node:fs/promises';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { RETRY_TOOLS, retry } from '../../net/retry.ts';
 import { sourceFor } from '../fetch/fetch.ts';
-import { RETRY_TOOLS, retry } from '../fetch/retry.ts';
 import type { BundleSource } from '../ports.ts';
 
 /** What the config says of signatures. */

@@ -5,8 +5,7 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { flushPath } from '../../files/index.ts';
 import type { BundleStore, FollowedLink, LinkedBundle } from '../ports.ts';
 import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
-import { LINK_MS_MAX, linkSeconds } from './link-lifetime.ts';
-import { isSignatureOf, type LinkGrant, signGrant } from './link-signing.ts';
+import { isSignatureOf, LINK_MS_MAX, type LinkGrant, linkSeconds, signGrant } from './links.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 export interface DiskBundleStoreOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { bundleFileName } from '../../../src/deploy/sources/bundle-file-name.ts';
+import { bundleFileName } from '../../../src/deploy/sources/http-bundle-source.ts';
 
 const LINK = 'https://store.example/exports/acme-export-2024-06-01.tar.gz?sig=1';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/link-expiry.ts';
+import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-refusal.ts';
 
 describe('expiryOfLink()', () => {
   test.each([

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/link-expiry.ts';
+import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-refusal.ts';
 import type { FollowedLink } from '../../../src/export/ports.ts';
 import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts';
 import { packedBundle } from './packed-bundle.ts';

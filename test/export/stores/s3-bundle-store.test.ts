@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { S3BundleStore, S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
-import { PART_BYTES } from '../../../src/export/stores/s3-upload.ts';
+import { PART_BYTES } from '../../../src/export/stores/s3-bundle-store.ts';
 import { httpServer, type LocalServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';
 import { packedBundle } from './packed-bundle.ts';
 import { BUCKET, s3StoreAt } from './s3-server.ts';

@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto';
-import { DocshelfError } from '../../../domain/errors.ts';
-import { type OciReference, parseOciReference } from '../../../domain/oci-reference.ts';
-import type { Secret } from '../../../domain/secret.ts';
-import type { HttpClient } from '../../../net/http-client.ts';
-import type { HttpResponse } from '../../../net/http-response.ts';
-import type { BundleSource, OpenedBundle, OpenRequest } from '../../ports.ts';
-import { bundleFileName } from '../bundle-file-name.ts';
-import { notAReference, wrongContent } from './oci-faults.ts';
-import { MANIFEST_BYTES_MAX, MANIFEST_TYPES, type OciLayer, readBundleLayer } from './oci-manifest.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { type OciReference, parseOciReference } from '../../domain/oci-reference.ts';
+import type { Secret } from '../../domain/secret.ts';
+import type { HttpClient } from '../../net/http-client.ts';
+import type { HttpResponse } from '../../net/http-response.ts';
+import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
+import { bundleFileName } from './http-bundle-source.ts';
+import {
+  MANIFEST_BYTES_MAX,
+  MANIFEST_TYPES,
+  notAReference,
+  type OciLayer,
+  readBundleLayer,
+  wrongContent,
+} from './oci-manifest.ts';
 import { RegistryClient } from './oci-registry.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 
 /** What retrying takes from the world, so that a test needs no waiting. */
 export interface RetryTools {
@@ -84,4 +84,12 @@ const ROUND_WAIT_MS_MAX = 300_000;
 /** True for a fault that trying again may help against. */
 export function mayPass(error: unknown): boolean {
   return error instanceof DocshelfError && error.fields.retryable === true;
+}
+
+/** Retry-After in milliseconds: seconds or a date (RFC 9110 section 10.2.3); null where it says neither. The caller bounds it. */
+export function retryAfterOf(text: string | null, nowMs: number): number | null {
+  if (text === null) return null;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - nowMs);
 }

@@ -1,6 +1,6 @@
-import { DocshelfError } from '../../../domain/errors.ts';
-import type { BundleAnswer, JobAnswer } from '../../../domain/job.ts';
-import type { FreshLink, LinkSource } from '../../ports.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import type { BundleAnswer, JobAnswer } from '../../domain/job.ts';
+import type { FreshLink, LinkSource } from '../ports.ts';
 import type { ExportService } from './export-service.ts';
 
 export interface ExportLinksSettings {

@@ -1,0 +1,132 @@
+import dns, { type LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { getCACertificates } from 'node:tls';
+import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
+import { DocshelfError } from '../domain/errors.ts';
+import { readCertificates } from './certificates.ts';
+import type { AddressGuard } from './guarded-address.ts';
+
+export interface DispatcherSettings {
+  readonly connectTimeoutMs: number;
+  /** A transfer without one byte for this long has failed; so has a server that takes this long to begin its answer. */
+  readonly idleTimeoutMs: number;
+  /** `env`: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say; `off`: none; else the proxy's URL. */
+  readonly proxy: 'env' | 'off' | string;
+  /** A PEM file of certificates that are trusted besides Node's own roots. */
+  readonly caFile: string | null;
+}
+
+/**
+ * The connections of the HTTP clients, guarded. HTTP/1.1 alone: its framing tells a whole body from a cut one, and one
+ * download gains nothing from multiplexing. What goes through a proxy is connected by the proxy: see `admitBehindProxy`.
+ *
+ * @param connectionsMax to one origin at a time; null: as many as there are requests
+ * @throws DocshelfError `config_invalid`, `cannot_read`.
+ */
+export function createDispatcher(
+  settings: DispatcherSettings,
+  guard: AddressGuard,
+  connectionsMax: number | null = null,
+): Dispatcher {
+  const { caFile } = settings;
+  const tls =
+    caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, 'network.caFile')] };
+  const timeouts = { headersTimeout: settings.idleTimeoutMs, bodyTimeout: settings.idleTimeoutMs };
+  const options = {
+    ...timeouts,
+    allowH2: false,
+    connections: connectionsMax,
+    connectTimeout: settings.connectTimeoutMs,
+    connect: guardedConnect(guard, { ...tls, allowH2: false, timeout: settings.connectTimeoutMs }),
+  };
+  if (settings.proxy === 'off') return new Agent(options);
+  const proxyOptions = {
+    ...options,
+    requestTls: tls,
+    proxyTls: tls,
+    // Without this, a proxy that never answers CONNECT would be waited for by undici's own 300 s.
+    clientFactory: (origin: URL, own: object) => new Pool(origin, { ...own, ...timeouts }),
+  };
+  try {
+    if (settings.proxy === 'env') return new EnvHttpProxyAgent(proxyOptions);
+    return new ProxyAgent({ ...proxyOptions, uri: settings.proxy });
+  } catch {
+    // No cause: the error holds the proxy's URL, which may carry a password.
+    throw new DocshelfError('config_invalid', 'Cannot use the proxy: its address is not a URL', {
+      next: 'Write network.proxy (or HTTP_PROXY, HTTPS_PROXY) as http://host:port.',
+    });
+  }
+}
+
+/** A connection that the guard does not let through. The message names the host, and no address of the inside. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+  readonly code = 'ADDRESS_REFUSED';
+
+  constructor(host: string) {
+    super(`the address of "${host}" is not one that may be asked`);
+  }
+}
+
+/**
+ * Opens connections to addresses that the guard allows and to no others. Names are looked up here, and the socket connects
+ * to what was checked: a name that answers differently the next time gains nothing. The address of the open socket is looked
+ * at once more.
+ */
+export function guardedConnect(guard: AddressGuard, options: buildConnector.BuildOptions): buildConnector.connector {
+  const connect = buildConnector({ ...options, lookup: guardedLookup(guard) });
+  return (target, callback) => {
+    const refusal = refusalOfHost(guard, target.hostname);
+    if (refusal !== null) {
+      callback(refusal, null);
+      return;
+    }
+    connect(target, (error, socket) => {
+      if (error !== null) return callback(error, null);
+      if (guard.allows(socket.remoteAddress ?? '')) return callback(null, socket);
+      socket.destroy();
+      return callback(new AddressRefused(target.hostname), null);
+    });
+  };
+}
+
+/** Why a host is refused by what it says itself, without being looked up; null where it may go on. */
+export function refusalOfHost(guard: AddressGuard, host: string): AddressRefused | null {
+  const bare = host.replace(/^\[|\]$/g, '');
+  const isRefused = guard.isMetadataHost(bare) || (isIP(bare) !== 0 && !guard.allows(bare));
+  return isRefused ? new AddressRefused(host) : null;
+}
+
+/** Looks a name up and gives the addresses that are allowed. */
+export function guardedLookup(guard: AddressGuard): LookupFunction {
+  return (hostname, options, callback) => {
+    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, []);
+      const allowed = addresses.filter(({ address }) => guard.allows(address));
+      const [first] = allowed;
+      if (first === undefined) return callback(new AddressRefused(hostname), []);
+      return options.all === true ? callback(null, allowed) : callback(null, first.address, first.family);
+    });
+  };
+}
+
+const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+
+/**
+ * Looks at a target that may be asked through a proxy, where the connection is not ours to guard: what its host says itself,
+ * and the addresses that its name has here. Not guaranteed: the proxy may look the name up elsewhere and be told otherwise,
+ * and a name that is not known here is left to the proxy. Where private addresses are allowed nothing is looked up: behind
+ * a proxy, name services may take long to say that they know nothing.
+ *
+ * @throws AddressRefused
+ */
+export async function admitBehindProxy(guard: AddressGuard, url: URL, proxy: string): Promise<void> {
+  if (proxy === 'off' || (proxy === 'env' && !PROXY_VARIABLES.some((name) => process.env[name]))) return;
+  const refusal = refusalOfHost(guard, url.hostname);
+  if (refusal !== null) throw refusal;
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (guard.allowsPrivate || isIP(host) !== 0) return;
+  const addresses = await lookup(host, { all: true }).catch((): LookupAddress[] => []);
+  if (addresses.some(({ address }) => !guard.allows(address))) throw new AddressRefused(url.hostname);
+}
