@@ -8,7 +8,7 @@ import { requestIdOf } from '../listener/request-id.ts';
 import { answerFault, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
 
-export interface ReaderSearchOptions extends FaultHooks {
+export interface SiteSearchSettings extends FaultHooks {
   readonly search: Search;
   /** Proxies, as addresses or networks, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
@@ -31,7 +31,7 @@ const HEADERS = {
  * Search as you type for the site's readers: same origin, no key, a bounded rate for each client. The answer is the array
  * of the API.
  */
-export function siteSearch(options: ReaderSearchOptions): AnswerSiteSearch {
+export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   const { search, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const readQuery = queryReader({ act: 'search', query: siteSearchSchema });

@@ -4,7 +4,7 @@ import { reportFeatures } from '../../../src/domain/feature.ts';
 import { ClientRates } from '../../../src/http/limits/client-rates.ts';
 import { openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import { type ReaderSearchOptions, siteSearch } from '../../../src/http/site/site-search.ts';
+import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
 import type { SearchRequest } from '../../../src/search/index.ts';
 import { SiteServer } from '../../../src/serve/index.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const close of opened.splice(0)) await close();
 });
 
-function siteWith(changes: Partial<ReaderSearchOptions> = {}) {
+function siteWith(changes: Partial<SiteSearchSettings> = {}) {
   const asked: SearchRequest[] = [];
   const search = siteSearch({
     search: searchThatNotes(asked),
