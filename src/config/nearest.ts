@@ -1,4 +1,4 @@
-import { closest, distance } from 'fastest-levenshtein';
+import { editDistance } from '../domain/edit-distance.ts';
 import { isPlainName } from './faults.ts';
 import { listKeys } from './schema-node.ts';
 
@@ -6,8 +6,8 @@ const lower = (name: string): string => name.toLowerCase();
 
 /** The entry of `names` that is nearest to `name`, without regard to case. */
 export function nearestOf(name: string, names: readonly string[]): string | undefined {
-  const found = closest(lower(name), names.map(lower));
-  return names.find((candidate) => lower(candidate) === found);
+  const distances = names.map((candidate) => editDistance(lower(name), lower(candidate)));
+  return names[distances.indexOf(Math.min(...distances))];
 }
 
 /** The sentence for an unknown key: its name where that is fit to be shown, and the nearest known one. */
@@ -35,5 +35,5 @@ function nearestKey(parent: string, name: string, siblings: readonly string[]): 
 
 /** Names that differ by at most a third of their letters. */
 function isLike(name: string, other: string): boolean {
-  return distance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
+  return editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
 }

@@ -1,3 +1,6 @@
+import { editDistance } from '../../domain/edit-distance.ts';
+import { bitCount } from '../bits.ts';
+
 /** A word of the index that a typed one may stand for. */
 export interface Candidate {
   readonly word: string;
@@ -78,40 +81,4 @@ function lettersOf(word: string): number {
   let bits = 0;
   for (let at = 0; at < word.length; at += 1) bits |= 1 << (word.charCodeAt(at) & 31);
   return bits >>> 0;
-}
-
-function bitCount(bits: number): number {
-  const pairs = bits - ((bits >>> 1) & 0x55555555);
-  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-}
-
-/** Optimal string alignment (edits and swaps of neighbours); anything above `max` is `max + 1`. */
-export function editDistance(left: string, right: string, max: number): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: right.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= left.length; row += 1) {
-    const current = [row];
-    let least = row;
-    for (let column = 1; column <= right.length; column += 1) {
-      const same = left.charCodeAt(row - 1) === right.charCodeAt(column - 1);
-      let distance = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (same ? 0 : 1),
-      );
-      const swapped =
-        row > 1 &&
-        column > 1 &&
-        left.charCodeAt(row - 1) === right.charCodeAt(column - 2) &&
-        left.charCodeAt(row - 2) === right.charCodeAt(column - 1);
-      if (swapped) distance = Math.min(distance, (beforeLast[column - 2] ?? 0) + 1);
-      current.push(distance);
-      least = Math.min(least, distance);
-    }
-    if (least > max) return max + 1;
-    beforeLast = last;
-    last = current;
-  }
-  return Math.min(max + 1, last[right.length] ?? 0);
 }

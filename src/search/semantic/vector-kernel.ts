@@ -1,3 +1,4 @@
+import { bitCount } from '../bits.ts';
 import { signBits } from './quantise.ts';
 
 /** The arithmetic over a release's vectors, which decides what a query costs beside the model. */
@@ -30,7 +31,7 @@ export class VectorKernel {
     for (let row = 0, at = 0; row < distances.length; row += 1) {
       let sum = 0;
       for (let word = 0; word < words; word += 1, at += 1)
-        sum += bitsIn((bits[at] as number) ^ (queryBits[word] as number));
+        sum += bitCount((bits[at] as number) ^ (queryBits[word] as number));
       distances[row] = sum;
     }
     return distances;
@@ -55,11 +56,4 @@ export class VectorKernel {
     }
     return products;
   }
-}
-
-/** How many of 32 bits are set: in pairs, in fours, in bytes, and their sum. */
-function bitsIn(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x55555555);
-  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

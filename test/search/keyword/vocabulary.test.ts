@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { editDistance, Vocabulary } from '../../../src/search/keyword/vocabulary.ts';
+import { editDistance } from '../../../src/domain/edit-distance.ts';
+import { Vocabulary } from '../../../src/search/keyword/vocabulary.ts';
 
 const WORDS = ['authentication', 'authorization', 'cache', 'catch', 'config', 'configuration', 'configure', 'port'];
 const vocabulary = new Vocabulary(WORDS, Uint32Array.from([5, 4, 3, 9, 7, 8, 2, 1]));
