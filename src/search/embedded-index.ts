@@ -28,7 +28,7 @@ export interface EmbeddedIndexOptions {
 const WAITING_MAX = 400;
 const URGENT = { isUrgent: true };
 
-/** What embeds ends between two batches, 80 ms each; a pass over a million passages without a pause is terminated. */
+/** Embedding ends between two batches, 80 ms each; a pass over a million passages without a pause is terminated. */
 const ENDING_MS_MAX = 2_000;
 
 const DERIVED = 'search';
@@ -148,7 +148,7 @@ const stopping = () => new DocshelfError('stopping', 'Cannot go on: docshelf is 
 
 const dirOf = (release: IndexedRelease): string => join(release.releaseDir, DERIVED);
 
-/** What killed builds left in a release's folder. */
+/** Removes leftovers of killed builds from a release's folder. */
 async function sweep(releaseDir: string): Promise<void> {
   for (const name of await readdir(releaseDir)) {
     if (name.startsWith(`.${DERIVED}-`)) await rm(join(releaseDir, name), { recursive: true, force: true });

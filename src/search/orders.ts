@@ -1,6 +1,6 @@
 import type { FileEntry } from '../domain/release.ts';
 
-/** What the search threads are asked for. Plain data. */
+/** Orders of the search threads, and their answers. Plain data. */
 
 /** A model in a folder, loaded by the thread itself; or `parent`: the thread that spawns embeds, because it has the way out. */
 export type ModelChoice =
@@ -35,7 +35,7 @@ export interface BundleSearchFacts {
   readonly vectors: number;
 }
 
-/** What is known of a model that another thread has. */
+/** Facts of a model that another thread has. */
 export interface ModelFacts {
   readonly digest: string;
   readonly dims: number;

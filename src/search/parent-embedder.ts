@@ -1,5 +1,5 @@
 import { DocshelfError } from '../domain/errors.ts';
-import type { Call, CallContext } from '../threads/index.ts';
+import type { CallContext, ThreadCall } from '../threads/index.ts';
 import type { Embedder } from './ports.ts';
 
 /** Calls of a thread whose model is an endpoint: the way out to it is in the thread that started it. */
@@ -12,9 +12,9 @@ export interface EmbedderCalls {
 export class ParentEmbedder implements Embedder {
   readonly digest: string;
   readonly dims: number;
-  readonly #call: Call<EmbedderCalls>;
+  readonly #call: ThreadCall<EmbedderCalls>;
 
-  constructor(digest: string, dims: number, call: Call<EmbedderCalls>) {
+  constructor(digest: string, dims: number, call: ThreadCall<EmbedderCalls>) {
     this.digest = digest;
     this.dims = dims;
     this.#call = call;

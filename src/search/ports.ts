@@ -4,7 +4,7 @@ import type { SearchAnswer, SearchRequest } from './request.ts';
 export type { Search, SearchAnswer, SearchRequest, SearchResult } from './request.ts';
 
 /**
- * What turns texts into vectors: a model of ours in a folder, or an embeddings endpoint. All vectors have length 1, so
+ * Turns texts into vectors: a model of ours in a folder, or an embeddings endpoint. All vectors have length 1, so
  * that a dot product is the cosine.
  */
 export interface Embedder {
@@ -13,7 +13,7 @@ export interface Embedder {
   /** Numbers of a vector; a multiple of 32. */
   readonly dims: number;
 
-  /** Whether the model is of use in a language (a BCP 47 tag). What it cannot read goes by keywords alone. */
+  /** True where the model is of use in a language (a BCP 47 tag). Other languages go by keywords alone. */
   reads(language: string): boolean;
 
   /** @throws DocshelfError `embedder_failed` (endpoint), the signal's reason where that aborts. */

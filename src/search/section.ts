@@ -1,4 +1,4 @@
-/** What search finds: one heading and the text under it (contract section 1). */
+/** The unit of search: one heading and the text under it (contract section 1). */
 export interface Section {
   /**
    * The page's path as readers see it, with the heading's `#fragment`: `/guides/start#install`. Not unique: a heading

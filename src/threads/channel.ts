@@ -25,7 +25,7 @@ export interface CallOptions<Progress = never> {
   readonly isUrgent?: boolean;
 }
 
-export type Call<Calls extends CallsOf<Calls>> = <Name extends keyof Calls & string>(
+export type ThreadCall<Calls extends CallsOf<Calls>> = <Name extends keyof Calls & string>(
   name: Name,
   order: OrderOf<Calls[Name]>,
   options?: CallOptions<ProgressOf<Calls[Name]>>,
@@ -54,7 +54,7 @@ export interface ChannelOptions {
   readonly onStop?: () => void;
 }
 
-/** What a `Worker` and a `MessagePort` have in common. */
+/** The part that a `Worker` and a `MessagePort` have in common. */
 interface Port {
   postMessage(items: readonly Item[], transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (items: readonly Item[]) => void): unknown;
@@ -80,7 +80,7 @@ interface Task {
 
 type AnyHandler = (order: unknown, context: CallContext<unknown>) => unknown;
 
-/** An embedding that waits for nobody's endpoint takes milliseconds: more calls than this wait for nothing. */
+/** Calls take milliseconds: whoever would wait behind so many has no use for the answer. */
 const CALLS_MAX = 1_000;
 /** Of bytes and text in one call. The largest pages that a crawl keeps in memory are a quarter of it. */
 const CALL_BYTES_MAX = 64 * 1024 ** 2;
@@ -117,7 +117,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
    * @throws DocshelfError as the handler's, or `busy` where too many calls wait; the signal's reason where that is aborted, once
    *   the handler has ended
    */
-  readonly call: Call<Theirs> = async (name, order, { signal, onProgress, transfer, isUrgent } = {}) => {
+  readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress, transfer, isUrgent } = {}) => {
     signal?.throwIfAborted();
     const { callsMax = CALLS_MAX, full, isBatched } = this.#options;
     if (isUrgent !== true && this.#calls.size >= callsMax) throw full?.() ?? busy(name);

@@ -1,5 +1,5 @@
 /** The one way to a thread: `Thread` on the side that calls, `serve` on the other. Calls go both ways, as plain data. */
-export { type Call, type CallContext, type CallsOf, HandedOver } from './channel.ts';
+export { type CallContext, type CallsOf, HandedOver, type ThreadCall } from './channel.ts';
 export { HEAPS, type Heap } from './heaps.ts';
 export { serve, threadEntry, yieldToReaders } from './serve.ts';
 export { Thread, type ThreadOptions } from './thread.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
-import { type Call, type CallsOf, Channel, type ChannelOptions } from './channel.ts';
+import { type CallsOf, Channel, type ChannelOptions, type ThreadCall } from './channel.ts';
 import type { Heap } from './heaps.ts';
 
 export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'callsMax'> {
@@ -58,7 +58,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
    * @throws DocshelfError as the handler's, or with one of `codes`; the signal's reason where that is aborted, once the handler or
    *   the thread has ended
    */
-  readonly call: Call<Calls> = async (name, order, given) => {
+  readonly call: ThreadCall<Calls> = async (name, order, given) => {
     const signal = given?.signal ?? this.#options.signal;
     signal?.throwIfAborted();
     if (this.#isOver) throw this.#error('over', 'it is being ended');

@@ -18,7 +18,7 @@ export const SECTIONS_PATH = `${FOLDER}sections.jsonl`;
 export const VECTORS_PATH = `${FOLDER}vectors.i8`;
 
 const HEADER_BYTES_MAX = 64 * 1024;
-/** What one file of an archive may have at most. */
+/** Bound of one file of an archive. */
 export const PART_BYTES_MAX = 512 * 1024 ** 2;
 /** Of one section: its text is bounded on extraction, and JSON takes up to six bytes for one of its characters. */
 const LINE_BYTES_MAX = 4 * 1024 ** 2;
@@ -64,7 +64,7 @@ const LineSchema = Type.Object({
   passages: Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }), {
     maxItems: PASSAGES_OF_SECTION_MAX,
   }),
-  /** Whether its passages have vectors: a model need not read every language. */
+  /** True where its passages have vectors: a model need not read every language. */
   embedded: Type.Boolean(),
 });
 type Line = Static<typeof LineSchema>;

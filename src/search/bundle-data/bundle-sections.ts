@@ -5,7 +5,7 @@ import { resolvePath } from '../../web/resolve.ts';
 import type { Vectors } from '../semantic/vector-file.ts';
 import type { CutSection } from './bundle-format.ts';
 
-/** What a bundle of docshelf's exporter brings for search. */
+/** Search data of a bundle that docshelf exported. */
 export interface BundleSections {
   readonly sections: readonly CutSection[];
   /** Null where they are another model's, or of sections that had to be left out. */

@@ -86,7 +86,7 @@ function lineOf({ section, passages, prior }: CutSection, embedded: boolean): Bu
   return Buffer.from(`${JSON.stringify(line)}\n`);
 }
 
-/** What the header says of a file, counted while it is written. */
+/** The header's entry of a file, counted while that is written. */
 class Part {
   count = 0;
   readonly #path: string;
@@ -119,7 +119,7 @@ class Owners {
     this.#vectors = vectors;
   }
 
-  /** Whether the next section's passages have vectors. */
+  /** True where the next section's passages have vectors. */
   take(section: number, passages: number): boolean {
     const { sections } = this.#vectors ?? { sections: new Uint32Array() };
     const before = this.#at;

@@ -109,7 +109,7 @@ async function embed(
   }
 }
 
-/** What the model cannot read is not embedded: nothing would come of it but work. */
+/** Sections in languages that the model cannot read are not embedded. */
 function* passageTexts(sections: SiteSections, embedder: Embedder): Generator<PassageText> {
   let number = 0;
   for (const { section, passages } of sections.all()) {

@@ -45,7 +45,7 @@ const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
 /** Lists of the pages below this one. They say nothing of their own, but stand in for a section that has no text. */
 const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
 
-/** Whether an element is not shown. The panels of tabs are: each is a click away, and one of them alone is not hidden. */
+/** True for elements that are not shown. The panels of tabs are: each is a click away, and one of them alone is not hidden. */
 function isHidden(element: Element): boolean {
   if (attributeOf(element, 'role') === 'tabpanel') return false;
   // The titles of Starlight's asides are hidden from screen readers, which hear them as the aside's label.
@@ -90,7 +90,7 @@ function isContentsCaption({ tagName, parentNode }: Element): boolean {
   return tagName === 'p' && isElement(parentNode) && parentNode.tagName === 'div' && hasClass(parentNode, 'toc');
 }
 
-/** Whether an element inside the content is no part of it: navigation, controls, what is hidden. */
+/** True for elements inside the content that are no part of it: navigation, controls, what is hidden. */
 export function isClutter(element: Element): boolean {
   if (WITHOUT_TEXT.has(element.tagName)) return true;
   if (isPageFooter(element) || isContentsCaption(element)) return true;
@@ -108,7 +108,7 @@ const NOTE_CLASSES = new Set(
   'note tip seealso warning caution danger important admonition callout alert custom-block'.split(' '),
 );
 
-/** Whether an element is a note, a quotation or an aside: headings in it are its own, and begin no section of the page. */
+/** Notes, quotations and asides: their headings begin no section of the page. */
 export function isNote(element: Element): boolean {
   const { tagName } = element;
   if (tagName === 'aside' || tagName === 'blockquote') return true;
@@ -120,7 +120,7 @@ export function isNote(element: Element): boolean {
   );
 }
 
-/** Whether an element lists the pages below this one: Sphinx's `toctree`, DocBook's `toc`. */
+/** Lists of the pages below this one: Sphinx's `toctree`, DocBook's `toc`. */
 export function listsChildPages(element: Element): boolean {
   const classes = attributeOf(element, 'class');
   if (classes === null) return false;

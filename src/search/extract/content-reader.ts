@@ -17,8 +17,8 @@ import {
   type Parent,
 } from './tree.ts';
 
-/** What stands under one heading, before the headings are put in order. */
-export interface Part {
+/** The content under one heading, before the headings are put in order. */
+export interface ContentPart {
   /** 1 to 6; 0 for what stands before the first heading. */
   readonly level: number;
   readonly heading: string;
@@ -51,7 +51,7 @@ interface Place {
   readonly isInset: boolean;
   /** Around a title, where a page has bylines, dates and authors: only headings count. */
   readonly headingsOnly: boolean;
-  /** Whether an outer header was looked into already: each page's elements are, once. */
+  /** True once an outer header was looked into: each page's elements are, once. */
   readonly isInHeader: boolean;
 }
 
@@ -59,7 +59,7 @@ const START: Place = { depth: 0, gapMax: GAP.block, isInset: false, headingsOnly
 
 /** Reads a page's content in one pass: parts of text under headings, and links to other pages. */
 export class ContentReader {
-  readonly parts: Part[] = [];
+  readonly parts: ContentPart[] = [];
   readonly #root: ContentRoot;
   readonly #address: PageAddress;
   readonly #anchors: Anchors;
@@ -72,7 +72,7 @@ export class ContentReader {
     this.#writer = this.#begin(0, '', null);
   }
 
-  read(): readonly Part[] {
+  read(): readonly ContentPart[] {
     // A container found by density is often the heading's own, as in DocBook; a landmark's id is the layout's.
     if (!this.#root.isMarked) this.#anchors.enter(this.#root.element);
     this.#children(this.#root.element, START);

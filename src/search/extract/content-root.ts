@@ -15,7 +15,7 @@ import {
 /** Where a page's content is. */
 export interface ContentRoot {
   readonly element: Element;
-  /** Whether markup says so. Otherwise it was told by density, and lists of links around the text may be inside. */
+  /** True where markup says so. Otherwise it was told by density, and lists of links around the text may be inside. */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
 }

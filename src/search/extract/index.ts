@@ -20,7 +20,7 @@ export interface PageInput {
   readonly html: string;
   /** As readers see it, from `readerUrl`: `/guides/start`, `/guides/start/` or `/guides/start.html`. */
   readonly url: string;
-  /** What is known of the page from elsewhere (the bundle's manifest, Sphinx's options file), where it says nothing itself. */
+  /** From elsewhere (the bundle's manifest, Sphinx's options file), for a page that says none itself. */
   readonly version?: string | null;
   /** Tags besides the page's own. */
   readonly tags?: readonly string[];

@@ -20,7 +20,7 @@ const LISTING_CLASSES =
   /(?:^|\s)(?:blog-list-page|blog-tags-list-page|blog-tags-post-list-page|blog-authors-list-page|blog-authors-posts-page|search-page-wrapper|search-page)(?:\s|$)/;
 
 /**
- * Whether a page is not to be found: it asks not to be, it is an error's or a redirect's, or it only repeats or points to
+ * True for pages that are not to be found: one asks not to be, it is an error's or a redirect's, or it only repeats or points to
  * what other pages say (print page, index by letter, list of posts, search page).
  *
  * @param html the document's element.

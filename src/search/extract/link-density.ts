@@ -1,7 +1,7 @@
 import { isClutter, listsChildPages } from './clutter.ts';
 import { DEPTH_MAX, type Element, isElement, isText } from './tree.ts';
 
-/** What an element holds; clutter and lists of child pages count for nothing. */
+/** Content of an element, without clutter and lists of child pages. */
 interface Density {
   /** UTF-16 code units. */
   readonly text: number;
@@ -37,7 +37,7 @@ export class LinkDensity {
     return this.#of(element, 0).holdsTitle;
   }
 
-  /** Whether an element is a menu without a landmark's name. */
+  /** True for menus without a landmark's name. */
   isLinkList(element: Element): boolean {
     const { text, linked, links, holdsTitle } = this.#of(element, 0);
     return !holdsTitle && links >= LINKS_MIN && linked >= LINKED_SHARE_MIN * text;

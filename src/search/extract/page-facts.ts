@@ -1,6 +1,6 @@
 import { attributeOf, type Element, elementsOf, findElement, oneLine, type Parent, rawText } from './tree.ts';
 
-/** What a page says of itself outside its text. */
+/** Metadata of a page, from outside its text. */
 export interface PageFacts {
   /** As `html lang` writes it; null where the page says none. */
   readonly language: string | null;

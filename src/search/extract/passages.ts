@@ -13,7 +13,7 @@ const OVERLAP_TOKENS_MAX = 60;
 /** A stretch of text that is never cut unless it is longer than a passage by itself. */
 interface Piece extends Passage {
   readonly tokens: number;
-  /** Whether a blank line follows, which is where a cut is best. */
+  /** True before a blank line, which is where a cut is best. */
   readonly endsParagraph: boolean;
 }
 

@@ -1,5 +1,5 @@
 import type { Section } from '../section.ts';
-import type { Part } from './content-reader.ts';
+import type { ContentPart } from './content-reader.ts';
 import type { PageFacts } from './page-facts.ts';
 import { withFragment } from './site-address.ts';
 import { otherTitle, pageTitle, TITLE_LENGTH_MAX } from './title.ts';
@@ -11,7 +11,7 @@ export interface TitledSections {
 
 /** A part in the tree of headings. */
 interface Placed {
-  readonly part: Part;
+  readonly part: ContentPart;
   readonly headings: readonly string[];
   /** Its own fragment, else that of the nearest heading above it that has one: as near as a link gets. */
   readonly fragment: string | null;
@@ -27,7 +27,7 @@ interface Placed {
  *
  * @param url the page's path as readers see it.
  */
-export function toSections(url: string, parts: readonly Part[], facts: PageFacts): TitledSections {
+export function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts): TitledSections {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
   const firstHeading = parts.find(({ level }) => level > 0)?.heading ?? '';
   // A page that says no title is called by its address.
@@ -51,7 +51,7 @@ export function toSections(url: string, parts: readonly Part[], facts: PageFacts
   return { title, sections: [{ ...own, documentTitle }, ...others] };
 }
 
-function placeParts(parts: readonly Part[], title: string): Placed[] {
+function placeParts(parts: readonly ContentPart[], title: string): Placed[] {
   const above: { level: number; placed: Placed }[] = [];
   const first = parts.find(({ level }) => level > 0);
   return parts.map((part) => {

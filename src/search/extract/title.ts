@@ -1,6 +1,6 @@
 import type { PageFacts } from './page-facts.ts';
 
-/** What stands between a page's title and the site's name. A hyphen may also be part of the title: `Tutorial - Basics`. */
+/** Separators of a page's title and the site's name. A hyphen may also be part of the title: `Tutorial - Basics`. */
 const SEPARATOR = / (?:\||–|—|·|»|::) /g;
 const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 
@@ -20,7 +20,7 @@ export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: s
   return title.slice(0, TITLE_LENGTH_MAX).toWellFormed();
 }
 
-/** What the page's `<title>` says, less the site's name, where that is not its title; null else. A home page's may be the site's name. */
+/** The page's `<title>` without the site's name, where that is another title; else null. A home page's may be the site's name. */
 export function otherTitle(facts: PageFacts, title: string, firstHeading: string): string | null {
   const other = withoutSiteName(facts.documentTitle, facts.siteName, firstHeading);
   return other === '' || other === title ? null : other.slice(0, TITLE_LENGTH_MAX).toWellFormed();

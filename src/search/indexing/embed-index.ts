@@ -65,7 +65,7 @@ async function sweepCache(searchDir: string, folder: string, dims: number): Prom
   if (stored !== null) await sweepVectors(folder, dims, new Set(stored), Date.now()).catch(() => undefined);
 }
 
-/** What the model cannot read is not embedded: nothing would come of it but work. */
+/** Sections in languages that the model cannot read are not embedded. */
 function* passageTexts(keyword: KeywordIndex, facts: SectionFacts, embedder: Embedder): Generator<PassageText> {
   for (let number = 0; number < facts.count; number += 1) {
     const language = facts.language(number);

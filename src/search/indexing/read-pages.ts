@@ -8,7 +8,7 @@ import { PagePriors } from './page-priors.ts';
 import { SiteSections } from './site-sections.ts';
 
 /** A release's site, as the index is made of it. */
-export interface SiteSource {
+export interface PagesOfSite {
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
   readonly trailingSlash: TrailingSlash;
@@ -25,7 +25,7 @@ const FORM_SAMPLE_MAX = 60;
  * @throws DocshelfError `bad_search_data` as soon as there are more than `sectionsMax`
  */
 export async function readSections(
-  { siteDir, files, trailingSlash }: SiteSource,
+  { siteDir, files, trailingSlash }: PagesOfSite,
   spoolFile: string,
   sectionsMax = Number.POSITIVE_INFINITY,
 ): Promise<SiteSections> {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Passage } from '../section.ts';
 
-/** What both legs need of every section without asking the index for each: its language, and where its passages are. */
+/** Language and passages of every section, for both legs: asking the index for each would be slow. */
 export interface SectionFact {
   readonly language: string | null;
-  /** What is embedded, and what a result shows. */
+  /** The parts that are embedded, and that results show. */
   readonly passages: readonly Passage[];
 }
 

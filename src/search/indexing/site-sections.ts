@@ -9,7 +9,7 @@ export interface SiteSection {
   readonly passages: readonly Passage[];
 }
 
-/** What a line of the spool says. */
+/** A line of the spool. */
 interface Spooled {
   readonly page: string;
   readonly section: Section;

@@ -18,7 +18,7 @@ export class Best {
     this.#limit = limit;
   }
 
-  /** What a score must be above to matter; scores of 0 never do. */
+  /** Scores up to this are left out; those of 0 always are. */
   get least(): number {
     return this.#sections.length < this.#limit ? 0 : (this.#scores[0] ?? Number.POSITIVE_INFINITY);
   }

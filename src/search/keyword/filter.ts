@@ -1,7 +1,7 @@
 import type { IndexFile } from './index-file.ts';
 import { languageKey } from './writer.ts';
 
-/** What a search is limited to. A section must meet all that is given. */
+/** Limits of a search. A section must meet all that are given. */
 export interface Filter {
   /** The documentation version, exactly. */
   readonly version?: string;

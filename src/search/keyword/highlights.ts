@@ -27,7 +27,7 @@ export function highlightsOf(text: string, matched: readonly string[]): Highligh
 }
 
 /**
- * Whether a word is matched, by itself or by its stem. A stem begins as its word does: most words need not be stemmed to be told
+ * True for a word that is matched, by itself or by its stem. A stem begins as its word does: most words need not be stemmed to be told
  * apart, and a word that a text repeats is looked at once.
  */
 function matcherOf(terms: ReadonlySet<string>): (word: string) => boolean {

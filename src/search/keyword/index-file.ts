@@ -8,11 +8,11 @@ import type { COLUMNS } from './terms.ts';
 import { Vocabulary } from './vocabulary.ts';
 import type { IndexedSection } from './writer.ts';
 
-/** What is kept of postings that were read: the common words of a site with 100,000 sections are 10 MB. */
+/** Cache of postings: the common words of a site with 100,000 sections are 10 MB. */
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
 const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
-/** What is kept of the terms of sections in their order: those of 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
+/** Cache of the terms of sections in their order: those of 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 /** Terms whose frequency is kept: 0.4 MB. Most are what a word is not stemmed to, and stand nowhere. */
 const FREQUENCIES_MAX = 4_000;
@@ -29,7 +29,7 @@ interface Run {
 export class IndexFile {
   /** How many sections there are. */
   readonly sections: number;
-  /** What each section's score is multiplied by, for the prior of its page. */
+  /** Factor of each section's score: the prior of its page. */
   readonly lifts: Float32Array;
   readonly #priors: Float32Array;
   readonly meta: Readonly<Record<string, string>>;
@@ -147,7 +147,7 @@ export class IndexFile {
     return found;
   }
 
-  /** What so many occurrences of a word in its text give a section. */
+  /** A section's score for so many occurrences of a word in its text. */
   impactInText(n: number, count: number): number {
     return this.#impact(n, 0, 0, count, 0);
   }

@@ -5,7 +5,7 @@ import { asDamaged } from './format.ts';
 import { IndexFile } from './index-file.ts';
 import { type ParsedQuery, parseQuery } from './parse-query.ts';
 import { phraseExpression } from './phrase.ts';
-import { type Link, onlyIdentifier, planOf, type Wish } from './plan.ts';
+import { type Link, type Lookup, onlyIdentifier, planOf } from './plan.ts';
 import { Proximity } from './proximity.ts';
 import { RANKING, type Ranking, rarity } from './ranking.ts';
 import { titleKey } from './words.ts';
@@ -17,7 +17,7 @@ const NO_SEQUENCE = new Uint16Array();
 
 export interface KeywordHit {
   readonly section: number;
-  /** What hits are ordered by; comparable within one query: BM25, lifted above all others where `exact` says so. */
+  /** BM25, lifted above all others where `exact` says so. Comparable within one query. */
   readonly score: number;
   /** BM25 without the lift, by the rarity of all that was looked for, found or not: comparable between queries, 0 to about 4. */
   readonly normalised: number;
@@ -79,7 +79,7 @@ export class KeywordIndex {
     return this.#file.vocabulary.size;
   }
 
-  /** What `finish` was given. */
+  /** The facts that `finish` was given. */
   get meta(): Readonly<Record<string, string>> {
     return this.#file.meta;
   }
@@ -145,7 +145,7 @@ export class KeywordIndex {
     };
   }
 
-  /** What stands behind a minus must not be there; phrases must, unless a question has them. */
+  /** Words behind a minus must not be there; phrases must, unless in a question. */
   #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, filtered: Mask): Mask {
     let mask = filtered;
     for (const phrase of unwanted) mask = without(this.#holding(phrase) ?? [], mask, this.count);
@@ -162,14 +162,14 @@ export class KeywordIndex {
     return expression === null ? null : this.#file.matching(expression);
   }
 
-  /** What a question quotes counts for more. */
+  /** Phrases in a question count for more. */
   #scorePhrase(found: readonly number[], mask: Mask): void {
     const sections = Uint32Array.from(found);
     const weight = this.#ranking.phrase * rarity(found.length, this.count);
     this.#scores.add({ sections, impacts: new Float32Array(sections.length).fill(1) }, weight, mask);
   }
 
-  #score({ alternatives, weight }: Wish, mask: Mask): void {
+  #score({ alternatives, weight }: Lookup, mask: Mask): void {
     if (alternatives.size === 1) {
       for (const [term, share] of alternatives) this.#scores.add(this.#file.postings(term), weight * share, mask);
       return;
@@ -221,7 +221,7 @@ export class KeywordIndex {
     return taken.sort(byScore);
   }
 
-  #matcher(wishes: readonly Wish[]): (section: number) => string[] {
+  #matcher(wishes: readonly Lookup[]): (section: number) => string[] {
     const terms = new Set(wishes.flatMap(({ alternatives }) => [...alternatives.keys()]));
     const postings = Array.from(terms, (term) => ({ term, sections: this.#file.postings(term).sections }));
     return (section) => postings.filter(({ sections }) => holds(sections, section)).map(({ term }) => term);
@@ -234,7 +234,7 @@ interface Found extends Ranked {
   readonly exact: Exact | null;
 }
 
-/** Whether a number is in a rising list. */
+/** True for a number of a rising list. */
 function holds(list: Uint32Array, number: number): boolean {
   let low = 0;
   let high = list.length;

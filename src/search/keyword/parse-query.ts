@@ -1,14 +1,14 @@
-/** What a reader typed, taken apart. */
+/** A query, taken apart. */
 export interface ParsedQuery {
   /** All words to rank by, those of phrases among them, as text. */
   readonly wanted: string;
-  /** What stood in quotes: a section that lacks one is no hit, but for `isQuestion`. */
+  /** Phrases in quotes: a section that lacks one is no hit, but for `isQuestion`. */
   readonly phrases: readonly string[];
-  /** Whether more is outside of quotes than a search has: then a quote marks a word, and demands nothing. */
+  /** True where more is outside of quotes than a search has: then a quote marks a word, and demands nothing. */
   readonly isQuestion: boolean;
   /** Words and phrases behind a minus: a section that has one is no hit. */
   readonly unwanted: readonly string[];
-  /** Whether the text ends within a word, which may go on as the reader types. */
+  /** True where the text ends within a word, which may go on as the reader types. */
   readonly unfinished: boolean;
 }
 

@@ -5,8 +5,8 @@ import type { Candidate } from './vocabulary.ts';
 import { type Word, wordsOf } from './words.ts';
 
 /** One thing that a query looks for: a term, with the terms that may stand for it. */
-export interface Wish {
-  /** What each alternative gives, beside an exact hit at 1. A section counts the best one that it has. */
+export interface Lookup {
+  /** Weight of each alternative; an exact hit has 1. A section counts the best one that it has. */
   readonly alternatives: ReadonlyMap<string, number>;
   /** How rare it is, times its weight in the query. */
   readonly weight: number;
@@ -23,11 +23,11 @@ export interface Link {
 
 export interface Plan {
   /** The rarest first. */
-  readonly wishes: readonly Wish[];
+  readonly wishes: readonly Lookup[];
   readonly links: readonly Link[];
 }
 
-/** What the plan asks the index. */
+/** Questions of the plan to the index. */
 export interface Dictionary {
   /** In how many sections a term stands. */
   sectionsWith(term: string): number;
@@ -42,13 +42,13 @@ const PREFIX_WORDS_MAX = 30;
 /** Words of a query that are looked up as misspellings; one costs up to 5 ms. */
 const MISSPELLINGS_MAX = 8;
 const CORRECTIONS_MAX = 4;
-/** What stands in so few sections may itself be a misspelling, of a word that stands so many times more often. */
+/** A word in so few sections may itself be a misspelling, of one that is so many times as frequent. */
 const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
 const DIGIT = /\p{N}/u;
 
 /**
- * What to look for.
+ * The terms to look for.
  * @param unfinished whether the last word may go on.
  */
 export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking): Plan {
@@ -58,7 +58,7 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
 class Planner {
   readonly #dictionary: Dictionary;
   readonly #ranking: Ranking;
-  readonly #wishes = new Map<string, Wish>();
+  readonly #wishes = new Map<string, Lookup>();
   readonly #links: Link[] = [];
   #misspellings = 0;
 

@@ -44,7 +44,7 @@ function pushNumber(bytes: number[], number: number): void {
   bytes.push(rest);
 }
 
-/** What a term gives to each of its sections, before its rarity counts. */
+/** A term's score in each of its sections, before its rarity counts. */
 export interface Postings {
   /** Rising. */
   readonly sections: Uint32Array;

@@ -43,13 +43,13 @@ export class Proximity {
     for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as Link, second);
   }
 
-  /** Whether there is anything to look for. */
+  /** False where there is nothing to look for. */
   get isEmpty(): boolean {
     return this.#rarities.length === 0;
   }
 
   /**
-   * What the nearness of words gives a section.
+   * A section's score for words that stand near each other.
    * @param impact from a count of occurrences in it to what they give, as for a word.
    */
   of(sequence: Uint16Array, impact: (count: number) => number): number {

@@ -10,17 +10,17 @@ export interface Ranking {
   readonly weights: Columns;
   /** BM25's b: 0, a long column is as good as a short one; 1, a word counts by its share of the column. */
   readonly lengths: Columns;
-  /** What a stop word gives beside another word. */
+  /** Weight of a stop word beside another word. */
   readonly stopWord: number;
-  /** What each part of a camelCase or snake_case word gives beside the word. */
+  /** Weight of each part of a camelCase or snake_case word. */
   readonly part: number;
-  /** What a phrase in quotes gives beside its words, in a question. */
+  /** Weight of a phrase in quotes beside its words, in a question. */
   readonly phrase: number;
-  /** What neighbouring words of the query give, beside themselves, where they stand near each other. */
+  /** Weight of neighbouring words of the query that stand near each other in the text. */
   readonly proximity: number;
-  /** What a word that the last one begins gives beside the word itself. */
+  /** Weight of a word that the last one is the beginning of. */
   readonly prefix: number;
-  /** What a word gives that the typed one is perhaps a misspelling of, by edits between them. */
+  /** Weight of a correction, by the edits that it takes. */
   readonly misspelled: readonly number[];
 }
 

@@ -6,7 +6,7 @@ export const COLUMNS = ['title', 'headings', 'text', 'identifiers'] as const;
 export const TEXT = 2;
 export const IDENTIFIERS = 3;
 
-/** What a piece of text puts into the index. */
+/** The terms of a piece of text. */
 export interface TextTerms {
   /** One term a position, so that phrases are found; a run of n characters gives n - 1 pairs and its last character. */
   readonly sequence: string[];
@@ -16,7 +16,7 @@ export interface TextTerms {
   readonly identifiers: string[];
 }
 
-/** Whether text of this language is stemmed: English, and what says no language. */
+/** True for languages that are stemmed: English, and none said. */
 export function isEnglish(language: string | null): boolean {
   return language === null || /^en(?:$|[-_])/i.test(language);
 }

@@ -4,7 +4,7 @@ import type { Embedder } from '../ports.ts';
 import { readsLanguage } from '../semantic/scripts.ts';
 import type { ModelCalls } from '../semantic/worker.ts';
 
-/** What is being embedded for queries is there in milliseconds; loading a model takes 0.3 s. */
+/** Queries are embedded within milliseconds; loading a model takes 0.3 s. */
 const ENDING_MS_MAX = 5_000;
 
 /**

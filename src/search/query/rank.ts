@@ -2,9 +2,9 @@ import { Best } from '../keyword/best.ts';
 import type { Exact, KeywordHit } from '../keyword/keyword-index.ts';
 import { lettersByScript } from '../semantic/scripts.ts';
 
-/** What the two legs know of the sections that either of them found. */
+/** Findings of both legs, for the sections that either of them found. */
 export interface Legs {
-  /** What the keywords found, each section once. One that is just what was asked for (`exact`) comes first. */
+  /** Hits by keywords, each section once. One that is just what was asked for (`exact`) comes first. */
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact'>[];
   /**
    * The cosine (on the common scale) of the query and a section's best passage, for every section that the model may vote on,
@@ -15,7 +15,7 @@ export interface Legs {
   readonly known: number;
 }
 
-export interface Ranked {
+export interface RankedSection {
   readonly section: number;
   /** 0 to 1, comparable between queries; the order of results is by this alone. */
   readonly score: number;
@@ -38,7 +38,7 @@ const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 3, identifier: 1.5 
  * Convex, of absolute scores: neither leg is divided by its best result, so that one number is both the order and, by a
  * monotone curve, the score.
  */
-export function fuse({ hits, nearest, known }: Legs, limit: number): Ranked[] {
+export function fuse({ hits, nearest, known }: Legs, limit: number): RankedSection[] {
   const best = new Best(limit);
   const found = new Set<number>();
   for (const { section, normalised, exact } of hits) {
@@ -69,7 +69,7 @@ function keywordPart(normalised: number, known: number): number {
   return (known * normalised) / (normalised + SATURATION);
 }
 
-/** What is the same for all results of a query. */
+/** Facts that all results of a query share. */
 export interface QueryFacts {
   /** Which part of the query's words the site knows, 0 to 1. */
   readonly known: number;
@@ -103,7 +103,7 @@ export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): n
  */
 const UNREADABLE_PART_MAX = 0.25;
 
-/** Whether a model votes on a query at all: one that cannot read it does not. */
+/** True where a model votes on a query at all: one that cannot read it does not. */
 export function votesOn(query: string, reads: (language: string) => boolean): boolean {
   let letters = 0;
   let unreadable = 0;
@@ -115,7 +115,7 @@ export function votesOn(query: string, reads: (language: string) => boolean): bo
 }
 
 /**
- * Whether it votes on the sections of a language. A section that says none is taken to be in one that the query's writer
+ * True where it votes on the sections of a language. A section that says none is taken to be in one that the query's writer
  * reads.
  */
 export function votesIn(language: string | null, reads: (language: string) => boolean): boolean {

@@ -4,7 +4,7 @@ import type { Embedder } from '../ports.ts';
 import type { VectorHit, VectorIndex } from '../semantic/index.ts';
 import { votesIn, votesOn } from './rank.ts';
 
-/** What a release is searched by meaning with, once its passages are embedded. */
+/** Model and vectors of a release, once its passages are embedded. */
 export class SemanticLeg {
   readonly #embedder: Embedder;
   readonly #vectors: VectorIndex;
@@ -18,7 +18,7 @@ export class SemanticLeg {
   }
 
   /**
-   * What the model makes of a query; null where it has no vote, or cannot be asked. It is asked before this returns: one in
+   * The vector of a query; null where it has no vote, or cannot be asked. It is asked before this returns: one in
    * another thread reads while the caller goes on.
    */
   async read(query: string): Promise<Float32Array | null> {

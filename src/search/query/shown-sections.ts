@@ -2,16 +2,16 @@ import type { SectionFacts } from '../indexing/section-facts.ts';
 import { type Highlight, highlightsOf, type IndexedSection, type KeywordIndex } from '../keyword/index.ts';
 import type { SearchResult } from '../request.ts';
 import type { Passage } from '../section.ts';
-import type { Ranked } from './rank.ts';
+import type { RankedSection } from './rank.ts';
 
-/** What a result shows of its section. */
+/** The part of a section that a result shows. */
 interface Shown {
   readonly content: string;
   readonly highlights: readonly Highlight[];
 }
 
 /**
- * What the results of one query show. Reading ten sections and marking the query's words in them takes .8 ms, which can be done
+ * Excerpts for the results of one query. Reading ten sections and marking the query's words in them takes .8 ms, which can be done
  * beforehand for those that will probably be among the results.
  */
 export class ShownSections {
@@ -43,7 +43,7 @@ export class ShownSections {
    *
    * @param passageOf the one nearest in meaning; undefined: the one with the most of the query's words.
    */
-  results(ranked: readonly Ranked[], passageOf: (section: number) => number | undefined): SearchResult[] {
+  results(ranked: readonly RankedSection[], passageOf: (section: number) => number | undefined): SearchResult[] {
     this.#readAll(ranked.map(({ section }) => section));
     return ranked.flatMap(({ section, score }) => this.#read.get(section)?.result(score, passageOf(section)) ?? []);
   }

@@ -13,7 +13,7 @@ export interface CosineScale {
   readonly unrelated: number;
 }
 
-/** What `measureScale` gives for the built-in model. */
+/** The built-in model's, as `measureScale` gives it. */
 export const COMMON_SCALE: CosineScale = { related: 0.625, unrelated: 0.017 };
 
 /** Half of what e5, the narrowest scale that was seen, has between its anchors. */

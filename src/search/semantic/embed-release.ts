@@ -74,7 +74,7 @@ function keyOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** What the cache does not have when it is its turn: a text that stands twice is embedded once. */
+/** Texts that are not in the cache when it is their turn: one that stands twice is embedded once. */
 function* missing(passages: Iterable<PassageText>, cache: VectorCache): Generator<[key: string, text: string]> {
   for (const { text } of passages) {
     const key = keyOf(text);

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { POOLINGS, type Pooling } from './pooling.ts';
 
-/** What a folder in the sentence-transformers layout says of its model. */
+/** A model, as its folder in the sentence-transformers layout describes it. */
 export interface ModelFiles {
   readonly onnxFile: string;
   /** The parsed `tokenizer.json` and `tokenizer_config.json`. */

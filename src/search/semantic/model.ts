@@ -120,7 +120,7 @@ function chooseOutput(session: InferenceSession, file: string): string {
   return found;
 }
 
-/** What the graph asks for, of one text. */
+/** Inputs of the graph for one text. */
 function inputsOf(session: InferenceSession, ids: readonly number[], files: ModelFiles): Record<string, Tensor> {
   const numbersOf: Readonly<Record<string, readonly number[]>> = {
     input_ids: ids,

@@ -40,7 +40,7 @@ const LETTERS = Object.entries(SCRIPT_NAMES).map(([script, name]) => ({
   one: new RegExp(`\\p{Script=${name}}`, 'u'),
   word: new RegExp(`^\\p{Script=${name}}{2,}$`, 'u'),
 }));
-/** What languages are said to be written in, where that is a mixture: its most telling part. */
+/** Of languages that are written in a mixture of scripts, the most telling one. */
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
 /** A tag that says its script itself (RFC 5646, section 2.2.3): looking up what is likely takes 20 times as long. */
@@ -58,7 +58,7 @@ export function scriptOfLanguage(tag: string): string | null {
   }
 }
 
-/** Whether a model that reads these scripts is of use in a language (a BCP 47 tag). */
+/** True where a model that reads these scripts is of use in a language (a BCP 47 tag). */
 export function readsLanguage(scripts: ReadonlySet<string>, language: string): boolean {
   const script = scriptOfLanguage(language);
   return script !== null && scripts.has(script);

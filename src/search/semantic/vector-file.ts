@@ -83,7 +83,7 @@ export async function readVectors(file: string, modelDigest: string): Promise<Ve
   };
 }
 
-/** Whether they never fall, and end where the index over them stays small. */
+/** True where they never fall, and end where the index over them stays small. */
 function isRising(sections: Uint32Array): boolean {
   return sections.every((section, at) => section >= (sections[at - 1] ?? 0) && section < COUNT_MAX);
 }
