@@ -96,13 +96,8 @@ export class SiteSearch implements Search {
 
   /** Serving is turned off. */
   forget(): void {
-    const former = this.#served;
-    former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: serving is turned off'));
-    this.#served = null;
+    const former = this.#turnOff('serving is turned off');
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
-    this.#keyword = 'off';
-    this.#semantic = 'off';
-    this.#sections = 0;
   }
 
   async search(request: SearchRequest): Promise<SearchAnswer> {
@@ -120,11 +115,19 @@ export class SiteSearch implements Search {
   }
 
   async stop(): Promise<void> {
-    const opened = this.#served?.opened;
-    this.forget();
-    await opened?.catch(() => undefined);
-    await this.#embedding;
-    await this.#options.index.stop();
+    const former = this.#turnOff('docshelf is stopping');
+    // Together: opening and embedding may take minutes, and only the end of the index cuts them short.
+    await Promise.allSettled([former?.opened, this.#embedding, this.#options.index.stop()]);
+  }
+
+  #turnOff(reason: string): Served | null {
+    const former = this.#served;
+    former?.abort.abort(new DocshelfError('stopping', `Cannot go on: ${reason}`));
+    this.#served = null;
+    this.#keyword = 'off';
+    this.#semantic = 'off';
+    this.#sections = 0;
+    return former;
   }
 
   #faultOf(fault: DocshelfError, { release, label }: Served): DocshelfError {
