@@ -1,6 +1,6 @@
 import type { Config } from '../config/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
-import { ExportService } from '../deploy/sources/export-service.ts';
+import { ExportServiceClient } from '../deploy/sources/export-service.ts';
 import { HttpBundleSource } from '../deploy/sources/http-bundle-source.ts';
 import type { Secret } from '../domain/secret.ts';
 import { Network } from './network.ts';
@@ -11,7 +11,7 @@ export interface ServiceAddress {
 }
 
 export interface OpenExportService {
-  readonly service: ExportService;
+  readonly service: ExportServiceClient;
   /** Where the service's links are fetched from: http(s) alone. */
   readonly sources: readonly BundleSource[];
   close(): Promise<void>;
@@ -22,7 +22,7 @@ export async function openExportService(config: Config, at: ServiceAddress): Pro
   const network = new Network(config);
   const client = await network.client();
   return {
-    service: new ExportService(client, at),
+    service: new ExportServiceClient(client, at),
     sources: [new HttpBundleSource(client)],
     close: () => network.close(),
   };

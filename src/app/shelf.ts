@@ -47,11 +47,11 @@ export async function openShelf(config: Config, network: Network, { search, ...h
 }
 
 async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {
-  const [{ ExportLinks }, { ExportService }] = await Promise.all([
+  const [{ ExportLinks }, { ExportServiceClient }] = await Promise.all([
     import('../deploy/sources/export-links.ts'),
     import('../deploy/sources/export-service.ts'),
   ]);
-  return new ExportLinks(new ExportService(await network.client(), renew), renew);
+  return new ExportLinks(new ExportServiceClient(await network.client(), renew), renew);
 }
 
 /** The index is there with the swap: a version is searchable from its first moment. */

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
 
-/** What the exchanges with one origin showed besides their answers. */
+/** Clock and certificate of one origin, as its exchanges showed them. */
 export interface OriginFacts {
   /** How far its clock is before ours; negative: behind. Null where it tells no time. */
   readonly aheadMs: number | null;
@@ -17,8 +17,8 @@ interface Exchanged {
 }
 
 /**
- * Watches all HTTP exchanges of this process. Made for a doctor: what is asked goes the way that it always goes, with the
- * config's proxy, authorities and rules, and this sees the sockets and headers that pass by.
+ * Watches the sockets and headers of all HTTP exchanges of this process, for the doctor: its requests take the usual way, with
+ * the config's proxy, authorities and rules.
  */
 export class ExchangeWatch {
   readonly #facts = new Map<string, OriginFacts>();

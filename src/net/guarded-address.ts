@@ -1,12 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
-/**
- * What an address is for who guards against being sent somewhere it has no business: `public`, a place on the Internet;
- * `metadata`, a cloud's service that hands out credentials to whoever asks from the machine; `private`, all others.
- */
+/** `metadata`: a cloud's service that hands out credentials to any process of the machine; `private`: all that is not on the Internet. */
 export type AddressKind = 'public' | 'private' | 'metadata';
 
-/** Which addresses may be asked. Metadata services never are, whatever this says. */
+/** Addresses that may be asked; metadata services never are. */
 export interface AddressRules {
   readonly allowPrivate: boolean;
   /** Addresses and networks in CIDR notation that may be asked besides. */
@@ -53,7 +50,6 @@ const METADATA = [
 const METADATA_HOST =
   /^(?:metadata(?:\.google\.internal|\.goog|\.azure\.internal)?|instance-data(?:\.ec2\.internal)?)\.?$/i;
 
-/** Says of addresses whether they may be asked, by rules that do not change. */
 export class AddressGuard {
   readonly allowsPrivate: boolean;
   readonly #allowed: BlockList;
@@ -74,7 +70,7 @@ export class AddressGuard {
     return kind === 'public' || this.allowsPrivate || isIn(this.#allowed, bare) || this.#allowsCarried(bare);
   }
 
-  /** Whether a host's name is one that clouds give their metadata services. */
+  /** True for the host names of clouds' metadata services. */
   isMetadataHost(host: string): boolean {
     return METADATA_HOST.test(host);
   }

@@ -2,7 +2,7 @@ import { type Dispatcher, errors } from 'undici';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 
-/** What a fault's sentence needs to know of the request. */
+/** The request, as the sentence of a fault tells it. */
 export interface RequestFacts {
   /** The link as it may be printed, quoted: `"https://host/path"`. */
   readonly thing: string;
@@ -117,7 +117,7 @@ function withoutQueries(text: string): string {
   return text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
 }
 
-/** What an exchange keeps alive besides its socket: the caller's signal and the timer of the whole transfer. */
+/** The caller's signal and the timer of the whole transfer. */
 export interface Exchange {
   readonly signal: AbortSignal;
   end(): void;

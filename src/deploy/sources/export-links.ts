@@ -1,7 +1,7 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import type { BundleAnswer, JobAnswer } from '../../domain/job.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
-import type { ExportService } from './export-service.ts';
+import type { ExportServiceClient } from './export-service.ts';
 
 export interface ExportLinksSettings {
   /** The site at the service; null where a job is named. */
@@ -15,11 +15,11 @@ const EXPORT_MS_MAX = 4 * 3600_000;
 
 /** Links to bundles out of a static export service, for a daemon that renews. */
 export class ExportLinks implements LinkSource {
-  readonly #service: Pick<ExportService, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
+  readonly #service: Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
   readonly #settings: ExportLinksSettings;
 
   constructor(
-    service: Pick<ExportService, 'start' | 'wait' | 'bundle' | 'completedJobs'>,
+    service: Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>,
     settings: ExportLinksSettings,
   ) {
     this.#service = service;

@@ -35,7 +35,7 @@ const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
  * `export_service_failed`, `source_unreachable`, `source_timeout`, `host_not_allowed`, with `fields.retryable`, or the signal's
  * reason where that aborts.
  */
-export class ExportService {
+export class ExportServiceClient {
   readonly #calls: ExportCalls;
   readonly #tools: ExportServiceTools;
 
@@ -129,7 +129,7 @@ export class ExportService {
   }
 }
 
-function statusCall(jobId: string, signal: AbortSignal): Call<JobAnswer> {
+function statusCall(jobId: string, signal: AbortSignal): ServiceCall<JobAnswer> {
   const path = `/jobs/${encodeURIComponent(jobId)}`;
   return { act: `ask for job "${jobId}"`, method: 'GET', path, read: readJob, signal };
 }
@@ -171,13 +171,13 @@ export interface ExportServiceTools {
   readonly steadyNow: () => number;
 }
 
-export const EXPORT_SERVICE_TOOLS: ExportServiceTools = Object.freeze({
+const EXPORT_SERVICE_TOOLS: ExportServiceTools = Object.freeze({
   sleep: (ms: number, signal: AbortSignal) => delay(ms, undefined, { signal }),
   random: Math.random,
   steadyNow: () => performance.now(),
 });
 
-export interface Call<T> {
+interface ServiceCall<T> {
   /** Words that follow "Cannot". */
   readonly act: string;
   readonly method: 'GET' | 'POST';
@@ -189,7 +189,7 @@ export interface Call<T> {
   readonly signal: AbortSignal;
 }
 
-export interface Answered<T> {
+interface Answered<T> {
   readonly value: T;
   readonly retryAfterMs: number | null;
 }
@@ -205,7 +205,7 @@ const BACKOFF_FIRST_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;
 
 /** Single calls of a static export service: bounded in time and bytes, with the service's own words where it refuses. */
-export class ExportCalls {
+class ExportCalls {
   readonly #client: Pick<HttpClient, 'get' | 'post'>;
   readonly #base: string;
   readonly #key: Secret;
@@ -223,7 +223,7 @@ export class ExportCalls {
   }
 
   /** One call, and further attempts where `mayRetry` lets the fault be tried again. */
-  async persist<T>(mayRetry: (error: DocshelfError) => boolean, call: Call<T>): Promise<T> {
+  async persist<T>(mayRetry: (error: DocshelfError) => boolean, call: ServiceCall<T>): Promise<T> {
     for (let failures = 0; ; failures += 1) {
       try {
         return (await this.once(call)).value;
@@ -243,7 +243,7 @@ export class ExportCalls {
     });
   }
 
-  async once<T>(call: Call<T>): Promise<Answered<T>> {
+  async once<T>(call: ServiceCall<T>): Promise<Answered<T>> {
     const act = `${call.act} at ${linkWithoutSecrets(this.#base).replace(/\/$/, '')}`;
     try {
       return await this.#exchange(call, act);
@@ -258,7 +258,7 @@ export class ExportCalls {
     }
   }
 
-  async #exchange<T>({ method, path, body, read, signal }: Call<T>, act: string): Promise<Answered<T>> {
+  async #exchange<T>({ method, path, body, read, signal }: ServiceCall<T>, act: string): Promise<Answered<T>> {
     const response = await this.#send(method, `${this.#base}/v1/static-export${path}`, body, signal);
     const text = await response.text(ANSWER_BYTES_MAX);
     const retryAfter = response.header('retry-after');

@@ -6,10 +6,8 @@ export interface CircuitSettings {
 }
 
 /**
- * Keeps from asking, again and again, who does not answer. Closed: everybody asks. Open, after some failures in a row: nobody
- * does. When it has been open long enough, one attempt is let through; its success closes it, its failure opens it anew.
- *
- * Pure; times are milliseconds of a steady clock.
+ * A circuit breaker: closed, every call goes through; open, after some failures in a row, none does. Open long enough, it
+ * lets one trial through, whose success closes it and whose failure opens it anew. Times are milliseconds of a steady clock.
  */
 export class CircuitBreaker {
   readonly #settings: CircuitSettings;
@@ -25,7 +23,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** Whether to ask now. Who was let in says how it went, always: `succeeded`, `failed` or `givenUp`. */
+  /** True where the call may be made; its caller then reports `succeeded`, `failed` or `givenUp`, always. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true;
     if (this.#isTrying || this.#now() < this.#openUntilMs) return false;
@@ -45,7 +43,7 @@ export class CircuitBreaker {
     if (this.#failures >= this.#settings.failuresMax) this.#openUntilMs = this.#now() + this.#settings.openMs;
   }
 
-  /** The attempt has no answer to how it goes: the one who asked has left. The next one may try. */
+  /** The call was aborted by its caller: the next one may try. */
   givenUp(): void {
     this.#isTrying = false;
   }

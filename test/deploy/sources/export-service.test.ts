@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { ExportLinks } from '../../../src/deploy/sources/export-links.ts';
-import { ExportService } from '../../../src/deploy/sources/export-service.ts';
+import { ExportServiceClient } from '../../../src/deploy/sources/export-service.ts';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { HttpClient } from '../../../src/net/http-client.ts';
@@ -19,7 +19,7 @@ const ACME = { domain: 'acme', version: null, paths: null };
 
 interface Setup {
   readonly vendor: VendorService;
-  readonly service: ExportService;
+  readonly service: ExportServiceClient;
   /** Milliseconds that the client slept, each pause. */
   readonly pauses: number[];
 }
@@ -41,7 +41,7 @@ function clientOf(apiUrl: string, client: HttpClient = httpClientOf(), key = VEN
   };
   const tools = { sleep, random: () => 1, steadyNow: () => nowMs };
   endings.push(() => client.close());
-  return { service: new ExportService(client, { apiUrl, key: new Secret(key) }, tools), pauses };
+  return { service: new ExportServiceClient(client, { apiUrl, key: new Secret(key) }, tools), pauses };
 }
 
 async function errorOf(promise: Promise<unknown>): Promise<DocshelfError> {
@@ -266,7 +266,7 @@ describe('an answer', () => {
 });
 
 describe('ExportLinks', () => {
-  const linksOf = (service: ExportService, settings: { domain?: string; jobId?: string } = { domain: 'acme' }) =>
+  const linksOf = (service: ExportServiceClient, settings: { domain?: string; jobId?: string } = { domain: 'acme' }) =>
     new ExportLinks(service, { domain: settings.domain ?? null, jobId: settings.jobId ?? null });
 
   test('freshLink() is that of the named job, else of the newest export with that label', async () => {
