@@ -74,7 +74,7 @@ interface OpenCall {
 }
 
 interface Task {
-  readonly abort: AbortController;
+  readonly context: Context;
   readonly done: Promise<void>;
 }
 
@@ -153,7 +153,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   fail(error: DocshelfError): void {
     for (const { answer } of this.#calls.values()) answer.reject(error);
     this.#calls.clear();
-    for (const { abort } of this.#tasks.values()) abort.abort(error);
+    for (const { context } of this.#tasks.values()) context.abort(error);
   }
 
   /** Resolves once what the other end has asked for so far is answered. */
@@ -163,7 +163,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
 
   #receive(item: Item): void {
     if (item.kind === 'call') this.#handle(item);
-    else if (item.kind === 'abort') this.#tasks.get(item.id)?.abort.abort(DocshelfError.fromPlain(item.reason));
+    else if (item.kind === 'abort') this.#tasks.get(item.id)?.context.abort(DocshelfError.fromPlain(item.reason));
     else if (item.kind === 'progress') this.#calls.get(item.id)?.onProgress?.(item.value as never);
     else if (item.kind === 'stop') this.#options.onStop?.();
     else this.#settle(item);
@@ -177,13 +177,12 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 
   #handle({ id, name, order }: Item & { kind: 'call' }): void {
-    const abort = new AbortController();
-    const progress = new Progress((value) => this.#port.postMessage([{ kind: 'progress', id, value }]));
+    const context = new Context((value) => this.#port.postMessage([{ kind: 'progress', id, value }]));
     try {
-      const result = (this.#handlers[name] as AnyHandler)(order, { signal: abort.signal, progress: progress.set });
-      if (result instanceof Promise) this.#await(id, result, abort, progress);
+      const result = (this.#handlers[name] as AnyHandler)(order, context);
+      if (result instanceof Promise) this.#await(id, result, context);
       else {
-        progress.flush();
+        context.flush();
         this.#answer(id, result);
       }
     } catch (error) {
@@ -191,9 +190,9 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     }
   }
 
-  #await(id: number, result: Promise<unknown>, abort: AbortController, progress: Progress): void {
+  #await(id: number, result: Promise<unknown>, context: Context): void {
     const done = result
-      .finally(() => progress.flush())
+      .finally(() => context.flush())
       .then(
         (value: unknown) => this.#answer(id, value),
         (error: unknown) => this.#refuse(id, error),
@@ -202,7 +201,7 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
         this.#tasks.delete(id);
         this.#flush();
       });
-    this.#tasks.set(id, { abort, done });
+    this.#tasks.set(id, { context, done });
   }
 
   #answer(id: number, answer: unknown): void {
@@ -240,9 +239,10 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
   }
 }
 
-/** A handler may tell more than anybody looks at. */
-class Progress {
+/** Made for every call: the signal, which takes longer to make than a small call, is there when it is asked for. */
+class Context implements CallContext<unknown> {
   readonly #post: (value: unknown) => void;
+  #abort: AbortController | null = null;
   #pending: { readonly value: unknown } | null = null;
   #postedMs = Number.NEGATIVE_INFINITY;
 
@@ -250,7 +250,18 @@ class Progress {
     this.#post = post;
   }
 
-  readonly set = (value: unknown): void => {
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+
+  abort(reason: DocshelfError): void {
+    this.#abort ??= new AbortController();
+    this.#abort.abort(reason);
+  }
+
+  /** A handler may tell more than anybody looks at. */
+  readonly progress = (value: unknown): void => {
     this.#pending = { value };
     if (performance.now() - this.#postedMs >= PROGRESS_EVERY_MS) this.flush();
   };
