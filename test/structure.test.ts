@@ -47,6 +47,8 @@ const IMPURE_GLOBALS = new Set(
 );
 const IMPURE_MEMBERS = new Set(['Date.now', 'Math.random']);
 const LINES_MAX = 300;
+/** Files side by side in one folder; more is a drawer, and wants rooms. */
+const FILES_MAX = 20;
 
 interface Import {
   readonly specifier: string;
@@ -94,7 +96,8 @@ function read(path: string, text: string) {
         impure.push('new Date()');
     },
   }).visit(program);
-  return { imports, impure, state: moduleState(program.body), broken: errors.length > 0 };
+  const { body } = program;
+  return { imports, impure, state: moduleState(body), types: exportedTypes(body), broken: errors.length > 0 };
 }
 
 type Statements = ReturnType<typeof parseSync>['program']['body'];
@@ -107,6 +110,15 @@ function moduleState(body: Statements): string[] {
     return node.declarations
       .filter(({ init }) => node.kind === 'let' || node.kind === 'var' || (init !== null && beginsEmpty(init)))
       .map(({ id }) => (id.type === 'Identifier' ? id.name : 'a pattern'));
+  });
+}
+
+/** Names of the types, interfaces and classes that a module declares and exports. */
+function exportedTypes(body: Statements): string[] {
+  return body.flatMap((statement) => {
+    const node = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null;
+    const named = /^(?:TSTypeAlias|TSInterface|Class)Declaration$/.test(node?.type ?? '');
+    return named && node !== null && 'id' in node && node.id?.type === 'Identifier' ? [node.id.name] : [];
   });
 }
 
@@ -177,7 +189,16 @@ const readAll = (tree: Tree): ReadTree => new Map(Object.entries(tree).map(([pat
 function breaches(tree: Tree, packages: ReadonlySet<string>, files: ReadTree = readAll(tree)): string[] {
   const found: string[] = [];
   const edges = new Map<string, string[]>();
-  for (const [path, { imports, impure, state, broken }] of files) {
+  const declaredIn = new Map<string, string>();
+  for (const [folder, paths] of Map.groupBy(files.keys(), posix.dirname)) {
+    if (paths.length > FILES_MAX) found.push(`${folder}/ has ${paths.length} files, over ${FILES_MAX}`);
+  }
+  for (const [path, { imports, impure, state, types, broken }] of files) {
+    for (const name of types) {
+      const other = declaredIn.get(name);
+      if (other !== undefined) found.push(`${name} has two meanings: ${other} and ${path} export it`);
+      declaredIn.set(name, path);
+    }
     if (broken) found.push(`${path} does not parse`);
     if (!(roomOf(path) in MAY_IMPORT)) found.push(`${path} is in no room of the design`);
     const lines = (tree[path] ?? '').split('\n').length - 1;
@@ -289,6 +310,16 @@ describe('the structure test', () => {
     ['a let of a module', { 'serve/a.ts': 'export let count = 0;' }, /keeps state in its module: count/],
     ['a map of a module', { 'serve/a.ts': 'const seen = new Map<string, string>();' }, /module: seen/],
     ['a room of its own', { 'utils/a.ts': 'export const a = 1;' }, /no room of the design/],
+    [
+      'a name with two meanings',
+      { 'serve/a.ts': 'export interface Target {}', 'web/a.ts': 'export type Target = 1;' },
+      /Target has two meanings: serve\/a\.ts and web\/a\.ts/,
+    ],
+    [
+      'a drawer',
+      Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`serve/a${at}.ts`, 'export const a = 1;'])),
+      /serve\/ has 21 files/,
+    ],
     ['a long file', { 'serve/a.ts': '\n'.repeat(301) }, /301 lines/],
     [
       'a circle',

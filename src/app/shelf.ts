@@ -25,13 +25,17 @@ export interface ShelfHooks {
 }
 
 /** A data folder with the deployment on it. */
-export interface Shelf {
+export interface OpenedShelf {
   readonly store: SiteStore;
   readonly deployment: Deployment;
 }
 
 /** @throws DocshelfError `cannot_write`, `config_invalid`, `data_folder_newer`. */
-export async function openShelf(config: Config, network: Network, { search, ...hooks }: ShelfHooks): Promise<Shelf> {
+export async function openShelf(
+  config: Config,
+  network: Network,
+  { search, ...hooks }: ShelfHooks,
+): Promise<OpenedShelf> {
   const store = new SiteStore(await openDataFolder(config.storage.dir));
   const deployment = new Deployment({
     store,

@@ -9,12 +9,12 @@ import type { Logger } from './log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from './log-events.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
-import { openShelf, type Shelf } from './shelf.ts';
+import { type OpenedShelf, openShelf } from './shelf.ts';
 import { SiteSwitch } from './site-switch.ts';
 
 /** Parts of a daemon, joined: deploy swaps, serve and search follow in the same tick. */
 export interface SiteParts {
-  readonly shelf: Shelf;
+  readonly shelf: OpenedShelf;
   readonly server: SiteServer;
   readonly site: SiteSwitch;
   readonly search: SiteSearch | null;

@@ -5,7 +5,7 @@ import type { Intake } from '../take-in/intake.ts';
 import type { TakenIn } from '../take-in/take-in.ts';
 import { Renewal } from './renew.ts';
 
-export interface FetchRequest {
+export interface FetchTask {
   /** What it is for: link, pin, digest. */
   readonly key: string;
   readonly version: string | null;
@@ -21,7 +21,7 @@ export class FetchLane {
   readonly #renewal: Renewal;
   readonly #stopping: AbortSignal;
   #abort = new AbortController();
-  #request: FetchRequest | null = null;
+  #request: FetchTask | null = null;
   #done: Promise<void> = Promise.resolve();
 
   constructor(context: SiteContext, intake: Intake) {
@@ -40,7 +40,7 @@ export class FetchLane {
     return this.#done;
   }
 
-  start(request: FetchRequest): void {
+  start(request: FetchTask): void {
     this.#abort = new AbortController();
     this.#request = request;
     this.#done = this.#run(request, AbortSignal.any([this.#abort.signal, this.#stopping]));
@@ -55,7 +55,7 @@ export class FetchLane {
     this.#request = null;
   }
 
-  async #run({ version, isExport, onTaken, onFailed }: FetchRequest, signal: AbortSignal): Promise<void> {
+  async #run({ version, isExport, onTaken, onFailed }: FetchTask, signal: AbortSignal): Promise<void> {
     try {
       const taken = await (isExport ? this.#renewal.exportAnew(signal) : this.#renewal.fetch(version, signal));
       await onTaken(taken, signal);

@@ -1,5 +1,3 @@
-import { fold } from './fold.ts';
-
 /** A piece of text that the index knows, with its place in the text in UTF-16 code units. */
 export interface Word {
   /**
@@ -100,4 +98,31 @@ export function titleKey(text: string): string {
     .filter((word) => word.kind !== 'joined')
     .map((word) => word.folded)
     .join(' ');
+}
+
+/** Letters that Unicode does not take apart into a base and a mark. */
+const BASES: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ħ: 'h', ı: 'i', þ: 'th' },
+  /** Final sigma. */
+  ς: 'σ',
+};
+/** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, and what is invisible within a word. */
+const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u00ad\u2060\p{Join_C}]/gu;
+/** `⑴` is the number `(1)` to NFKC. */
+const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#-]/gu;
+
+/**
+ * A word as the index knows it: lower case, without diacritics, full-width forms as plain ones. Marks that are letters
+ * of their own (Indic vowel signs, Japanese voicing, Korean jamo) stay.
+ */
+function fold(word: string): string {
+  if (ASCII.test(word)) return word.toLowerCase();
+  return word
+    .normalize('NFKC')
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(MARKS, '')
+    .normalize('NFC')
+    .replace(/[ßæœøđðłħıþς]/g, (letter) => BASES[letter] ?? letter)
+    .replace(NO_LETTERS, '');
 }
