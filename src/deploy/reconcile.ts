@@ -184,10 +184,10 @@ export class Reconciler {
   }
 
   /** Goes on beside the loop. */
-  async #takeInPreload(activeCreatedAt: string | null): Promise<void> {
-    await this.#formerPreload;
+  #takeInPreload(activeCreatedAt: string | null): void {
     this.#preload = new PreloadRun(this.#context, this.#intake, {
       activeCreatedAt,
+      after: this.#formerPreload,
       // What it has taken in may be what is waited for: that is served before the next archive is looked at.
       onTaken: () => this.inLoop(async () => undefined),
       onEnd: () => {

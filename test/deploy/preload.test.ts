@@ -15,6 +15,7 @@ import {
   seedShelf,
   startDaemon,
   takeInBundle,
+  until,
 } from './workbench.ts';
 
 let seed: Seed;
@@ -164,6 +165,18 @@ describe('a daemon with a preload folder', () => {
       event.kind === 'taken-in' || event.kind === 'activated' ? [`${event.kind} ${event.version}`] : [],
     );
     expect(steps).toEqual([`taken-in ${V3}`, `activated ${V3}`, `taken-in ${V1}`, `taken-in ${V2}`]);
+  });
+
+  test('follows a pin that changes while it takes the others', async () => {
+    const empty = await newStore();
+    await putInto(join(empty.paths.dir, 'bundles'), seed.january, seed.february, seed.march);
+    const daemon = await openDaemon(empty, { version: V3 });
+    const first = daemon.deployment.settle();
+    await until(() => expect(daemon.site.active?.version).toBe(V3));
+    await daemon.reload({ version: V1 });
+    await first;
+    expect(daemon.site.active?.version).toBe(V1);
+    expect((await daemon.deployment.status()).versions).toHaveLength(3);
   });
 
   test('takes its pin from there again when it was pruned', async () => {

@@ -160,10 +160,11 @@ export class PreloadRun {
   async #run(
     { store, settings }: SiteContext,
     intake: Intake,
-    { activeCreatedAt, onTaken, onEnd }: PreloadRunOptions,
+    { activeCreatedAt, after, onTaken, onEnd }: PreloadRunOptions,
     signal: AbortSignal,
   ): Promise<void> {
     const { preload, version: pin, sha256 } = settings();
+    await after;
     try {
       const { releases, failures } = await takeInPreload({
         store,
@@ -201,6 +202,8 @@ export class PreloadRun {
 
 interface PreloadRunOptions {
   readonly activeCreatedAt: string | null;
+  /** An aborted look that is not over yet. Awaited here and not by the loop, which that one may wait for. */
+  readonly after: Promise<void>;
   /** Resolves when what was taken in is served, if it is what is waited for. */
   readonly onTaken: () => Promise<void>;
   readonly onEnd: () => void;
