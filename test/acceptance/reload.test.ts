@@ -93,7 +93,7 @@ describe('a changed config is taken while the daemon runs', () => {
     const folder = await bench.folder();
     const configOf = (date: string): Record<string, string> => {
       const staticExport = { bundleUrl: `${origin}/docs-${date}.tar.gz` };
-      return { 'config.yaml': stringify(withDefaults({ staticExport, storage: { dir: join(folder, '../data') } })) };
+      return { 'config.yaml': stringify(withDefaults({ staticExport, storage: { dir: join(folder, 'data') } })) };
     };
     const mount = join(folder, 'mount');
     await mountVolume(mount, configOf('2024-06-01'));
