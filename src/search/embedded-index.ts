@@ -123,9 +123,21 @@ export class EmbeddedIndex implements SearchIndex {
   ): Promise<Result> {
     const signal = AbortSignal.any([aborted, this.#stopping.signal]);
     const thread = this.#thread({ ...options, signal });
-    const task = call(thread).finally(() => thread.end({ withinMs: options.abortWithinMs ?? 0 }));
+    const task = this.#callAndEnd(thread, call, options.abortWithinMs ?? 0);
     this.#tasks.add(task);
     return task.finally(() => this.#tasks.delete(task));
+  }
+
+  async #callAndEnd<Result>(
+    thread: Thread<SearchCalls>,
+    call: (thread: Thread<SearchCalls>) => Promise<Result>,
+    withinMs: number,
+  ): Promise<Result> {
+    try {
+      return await call(thread);
+    } finally {
+      await thread.end({ withinMs });
+    }
   }
 
   #thread(options: Omit<ThreadOptions, 'entry'>): Thread<SearchCalls> {
