@@ -43,6 +43,7 @@ export class DaemonProcess {
   readonly #ended: Promise<number | null>;
   #stdout = '';
   #stderr = '';
+  #isSignalled = false;
 
   constructor(configFile: string, env: Env) {
     this.configFile = configFile;
@@ -55,6 +56,11 @@ export class DaemonProcess {
       this.#stderr += chunk.toString();
     });
     this.#ended = new Promise((resolve) => this.#child.once('close', resolve));
+    // A test that asks it afterwards sees no more than a refused connection.
+    this.#child.once('close', (code, signal) => {
+      if (!this.#isSignalled && code === null) console.error(`a daemon was ended by ${signal}, which no test sent it`);
+      else if (!this.#isSignalled && this.admin !== '') console.error(`a daemon ended with ${code}: ${this.log()}`);
+    });
   }
 
   get pid(): number {
@@ -138,6 +144,7 @@ export class DaemonProcess {
 
   /** Sends a signal without waiting. */
   signal(name: NodeJS.Signals): void {
+    this.#isSignalled = true;
     this.#child.kill(name);
   }
 
