@@ -71,8 +71,8 @@ export default defineConfig({
           name: 'acceptance',
           include: ['test/acceptance/**/*.test.ts'],
           exclude: HEAVY,
-          // Each file runs daemons of its own, which wait more than they work.
-          maxWorkers: 3,
+          // Each file runs daemons of its own, which wait as much as they work.
+          maxWorkers: 2,
           sequence: { groupOrder: 1 },
           ...minutes(3),
         },

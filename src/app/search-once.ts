@@ -5,8 +5,8 @@ import type { SearchRequest, SearchResult } from '../search/index.ts';
 import { Network } from './network.ts';
 import { openIndex } from './open-search.ts';
 
-/** Loading vectors that are there takes well under a second. One search is no occasion to make them. */
-const VECTORS_MS_MAX = 2_000;
+/** Loading vectors that are there takes well under a second, and longer on a machine that has other work. */
+const VECTORS_MS_MAX = 30_000;
 
 /** One search of a stored release: by keywords and, where its vectors are there, by meaning. */
 export async function searchOnce(
@@ -29,7 +29,13 @@ export async function searchOnce(
   try {
     await index.open(release);
     if (config.search.model !== 'off') {
-      await index.embed(release, () => undefined, AbortSignal.timeout(VECTORS_MS_MAX)).catch(() => undefined);
+      // One search is no occasion to make vectors.
+      const isMissing = new AbortController();
+      const signal = AbortSignal.any([isMissing.signal, AbortSignal.timeout(VECTORS_MS_MAX)]);
+      const onProgress = ({ passages, embedded }: { readonly passages: number; readonly embedded: number }): void => {
+        if (embedded < passages) isMissing.abort();
+      };
+      await index.embed(release, onProgress, signal).catch(() => undefined);
     }
     return (await index.search(release, request, label)).results;
   } finally {
