@@ -1,11 +1,11 @@
 import { DocshelfError } from '../domain/errors.ts';
 import type { ReleaseView } from '../domain/release.ts';
+import type { ActiveVersion } from '../domain/status.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import { type PruneRule, prune } from './releases/prune.ts';
 import type { ActivePointer } from './releases/site-store.ts';
 import { type DeploySettings, fingerprintOf } from './settings.ts';
 import type { SiteContext } from './site-context.ts';
-import type { ActiveVersion } from './status.ts';
 
 /** How many former versions a rollback can go back through. */
 const HISTORY_MAX = 10;

@@ -17,10 +17,7 @@ export type { DeploySettings, RenewSettings } from './settings.ts';
 export type { DeploymentOptions, PrepareSwap } from './site-context.ts';
 export {
   type DeployEvent,
-  type DeployState,
   type DeployStatus,
-  type LastError,
-  type StoredVersion,
   storedVersions,
 } from './status.ts';
 export { Inbox } from './take-in/inbox.ts';

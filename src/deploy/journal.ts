@@ -1,5 +1,6 @@
 import { toDocshelfError } from '../domain/errors.ts';
-import type { DeployEvent, LastError } from './status.ts';
+import type { LastError } from '../domain/status.ts';
+import type { DeployEvent } from './status.ts';
 
 /** What the deployment remembers of what happened, and passes on to the log and the metrics. */
 export class Journal {

@@ -1,49 +1,13 @@
-import type { ErrorCode } from '../domain/errors.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
+import type { ActiveVersion, StatusReport, StoredVersion } from '../domain/status.ts';
 import type { SiteStore } from './releases/site-store.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
 
-/** What the deployment says of itself: the deploy part of `GET /v1/status`, contract section 2. */
-export type DeployState = 'ready' | 'stale' | 'waiting' | 'off';
-
-export interface ActiveVersion {
-  readonly version: string;
-  readonly digest: string;
-  readonly pages: number;
-  readonly bytes: number;
-  readonly activatedAt: string;
-}
-
-export interface StoredVersion {
-  readonly version: string;
-  readonly digest: string;
-  readonly pages: number;
-  readonly files: number;
-  readonly bytes: number;
-  readonly source: BundleSourceKind;
-  readonly createdAt: string;
-  readonly fetchedAt: string;
-}
-
-export interface LastError {
-  readonly at: string;
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly next: string | null;
-}
-
-export interface DeployStatus {
-  readonly state: DeployState;
-  readonly domain: string;
-  readonly active: ActiveVersion | null;
-  readonly pinned: string | null;
-  readonly versions: readonly StoredVersion[];
-  readonly lastError: LastError | null;
-  /** What an operator should know and is no error, one sentence each. */
-  readonly notices: readonly string[];
-  /** What goes on now (`fetching`, `unpacking 2024-06-01.zip`), or null. */
-  readonly activity: string | null;
-}
+/** The deploy part of `GET /v1/status`, contract section 2. */
+export type DeployStatus = Pick<
+  StatusReport,
+  'state' | 'active' | 'pinned' | 'versions' | 'lastError' | 'notices' | 'activity'
+> & { readonly domain: string };
 
 /** What happened, for the log and the metrics. */
 export type DeployEvent =

@@ -112,8 +112,10 @@ export const statusSchema = {
 } as const;
 
 export const DEPLOY_STATES = statusSchema.properties.state.enum;
-type ActiveVersion = ObjectOf<typeof activeSchema>;
-type LastError = ObjectOf<typeof lastErrorSchema> & { readonly code: ErrorCode };
+export type DeployState = (typeof DEPLOY_STATES)[number];
+export type StoredVersion = ShapeOf<typeof storedSchema>;
+export type ActiveVersion = ObjectOf<typeof activeSchema>;
+export type LastError = ObjectOf<typeof lastErrorSchema> & { readonly code: ErrorCode };
 type Nullable = { active: ActiveVersion | null; lastReload: LastReload | null; lastError: LastError | null };
 export type StatusReport = Omit<ShapeOf<typeof statusSchema>, keyof Nullable> & Readonly<Nullable>;
 

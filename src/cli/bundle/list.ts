@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
-import { SiteStore, type StoredVersion, storedVersions } from '../../deploy/index.ts';
+import { SiteStore, storedVersions } from '../../deploy/index.ts';
 import { errnoOf } from '../../domain/errors.ts';
+import type { StoredVersion } from '../../domain/status.ts';
 import { type CommonOptions, type DaemonChoice, daemonCommand, loadFor, print, printJson } from '../command.ts';
 import { daemonStatus } from '../daemon-client.ts';
 import { table, toMiB } from '../table.ts';

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import type { DeployState } from '../../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { LastReload, StatusReport } from '../../domain/status.ts';
+import type { DeployState, LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
 import { requireToken } from '../bearer.ts';
 import { type ExportJobs, isBundleFault, type Metrics } from '../metrics/metrics.ts';

@@ -1,7 +1,6 @@
 import { html, raw } from 'hono/html';
-import type { DeployState } from '../../deploy/index.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
-import type { StatusReport } from '../../domain/status.ts';
+import type { DeployState, StatusReport } from '../../domain/status.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { featuresTable, type Markup, time, versionsTable } from './page-tables.ts';
 import { agoInWords, bytesInWords, countInWords } from './wording.ts';

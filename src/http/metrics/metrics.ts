@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
-import type { DeployEvent, DeployState } from '../../deploy/index.ts';
+import type { DeployEvent } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
-import { DEPLOY_STATES, type StatusReport } from '../../domain/status.ts';
+import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
 import type { ServedRequest } from '../listener/served-request.ts';
 import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 
