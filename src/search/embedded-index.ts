@@ -28,14 +28,16 @@ export interface EmbeddedIndexOptions {
 const WAITING_MAX = 400;
 const URGENT = { isUrgent: true };
 
-/** Embedding ends between two batches, 80 ms each; a pass over a million passages without a pause is terminated. */
+/** Embedding ends between two batches, 80 ms each; a model that is being loaded, or a pass over a million passages, is ended. */
 const ENDING_MS_MAX = 2_000;
+/** The thread of queries may hold a model, and is not terminated in it: the daemon's own deadline is shorter than this. */
+const QUERIES_ENDING_MS_MAX = 60_000;
 
 const DERIVED = 'search';
 
 /**
  * The embedded engine: an SQLite file and a vector file in each release's folder, made and read in threads of their own. One
- * thread answers all queries; building and embedding have one for each task, which ends with it.
+ * thread answers all queries; building has one for each release, and embedding a process, which end with it.
  */
 export class EmbeddedIndex implements SearchIndex {
   readonly #options: EmbeddedIndexOptions;
@@ -90,7 +92,7 @@ export class EmbeddedIndex implements SearchIndex {
     const searchDir = dirOf(release);
     const order = { searchDir, release: release.digest, cacheDir: this.#options.cacheDir, model };
     const { modelDigest } = await this.#run(
-      { task: 'embed the search index', heap: HEAPS.embed, abortWithinMs: ENDING_MS_MAX },
+      { task: 'embed the search index', heap: HEAPS.embed, isProcess: true, abortWithinMs: ENDING_MS_MAX },
       (thread) => thread.call('embed', order, { onProgress }),
       signal,
     );
@@ -112,7 +114,7 @@ export class EmbeddedIndex implements SearchIndex {
     this.#stopping.abort(stopping());
     await Promise.allSettled(this.#tasks);
     this.#opened.clear();
-    await this.#queries.end({ withinMs: ENDING_MS_MAX });
+    await this.#queries.end({ withinMs: QUERIES_ENDING_MS_MAX });
   }
 
   /** A thread of its own for one call. An abort ends it, and so does `stop`. */

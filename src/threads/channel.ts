@@ -54,8 +54,8 @@ export interface ChannelOptions {
   readonly onStop?: () => void;
 }
 
-/** The part that a `Worker` and a `MessagePort` have in common. */
-interface Port {
+/** The part that a `Worker`, a `MessagePort` and a process have in common. */
+export interface Port {
   postMessage(items: readonly Item[], transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (items: readonly Item[]) => void): unknown;
 }

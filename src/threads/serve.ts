@@ -1,7 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { extname } from 'node:path';
-import { type MessagePort, parentPort } from 'node:worker_threads';
-import { type CallsOf, Channel } from './channel.ts';
+import { parentPort } from 'node:worker_threads';
+import { type CallsOf, Channel, type Port } from './channel.ts';
 
 export interface ServeOptions {
   readonly answersAtOnce?: number;
@@ -10,12 +11,12 @@ export interface ServeOptions {
 }
 
 /**
- * Answers the calls of the thread that started this one until it is told to end.
+ * Answers the calls of the thread that started this one, or of the process, until it is told to end.
  *
  * @returns the way back: calls of the starting thread's `handlers`
  */
 export function serve<Parent extends CallsOf<Parent>>(handlers: object, options: ServeOptions = {}): Channel<Parent> {
-  const port = parentPort as MessagePort;
+  const port = parentPort ?? processPort();
   const { end, ...channelOptions } = options;
   const stop = async (): Promise<void> => {
     await channel.idle();
@@ -24,6 +25,26 @@ export function serve<Parent extends CallsOf<Parent>>(handlers: object, options:
   };
   const channel = new Channel<Parent>(port, handlers, { ...channelOptions, onStop: () => void stop() });
   return channel;
+}
+
+/**
+ * This process' way to the one that started it. It goes with that one, is the first that the kernel ends where memory is short
+ * (proc_pid_oom_score_adj(5)), and leaves signals to a group of processes to its parent.
+ */
+function processPort(): Port & { close(): void } {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // Not Linux.
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+  process.once('disconnect', () => process.exit());
+  return {
+    postMessage: (items) => void process.send?.([...items], () => undefined),
+    on: (event, listener) => process.on(event, (items) => listener(items as never)),
+    // Once all that was sent has gone out.
+    close: () => void process.send?.([], () => process.disconnect()),
+  };
 }
 
 /** Readers come first. On Linux a thread has a niceness of its own (setpriority(2), "C library/kernel differences"). */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import { type CallsOf, Channel, type ChannelOptions, type ThreadCall } from './channel.ts';
 import type { Heap } from './heaps.ts';
+import { type Runner, startProcess, startThread } from './runners.ts';
 
 export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'callsMax'> {
   /** Bound of its heap; see `HEAPS`. */
@@ -19,6 +19,8 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly handlers?: object;
   /** Of calls that have none of their own. */
   readonly signal?: AbortSignal;
+  /** A process of its own in place of a thread: for native code that may have to be ended in its middle. Transfers are copies then. */
+  readonly isProcess?: boolean;
   /** How long an aborted call has to end in order before its thread is terminated. Default: none. */
   readonly abortWithinMs?: number;
   /** False: after it has died all calls fail, since another thread would not know what this one was told. */
@@ -28,7 +30,7 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
 }
 
 interface Running<Calls extends CallsOf<Calls>> {
-  readonly worker: Worker;
+  readonly runner: Runner;
   readonly channel: Channel<Calls>;
   readonly exited: Promise<void>;
 }
@@ -36,8 +38,6 @@ interface Running<Calls extends CallsOf<Calls>> {
 /**
  * A thread that answers calls. It is started by the first one, and anew by the next one where it died. It keeps the process
  * alive as long as somebody waits for an answer, and no longer.
- *
- * One that runs a model must end in order: terminated in the middle of native code, it takes the process with it.
  */
 export class Thread<Calls extends CallsOf<Calls>> {
   readonly #options: ThreadOptions;
@@ -64,13 +64,13 @@ export class Thread<Calls extends CallsOf<Calls>> {
     if (this.#isOver) throw this.#error('over', 'it is being ended');
     if (this.#fault !== null) throw this.#fault;
     this.#running ??= this.#spawn();
-    const { worker, channel } = this.#running;
-    worker.ref();
+    const { runner, channel } = this.#running;
+    runner.ref();
     const { abortWithinMs = 0 } = this.#options;
     let deadline: NodeJS.Timeout | undefined;
     const abort = (): void => {
-      if (abortWithinMs === 0) void worker.terminate();
-      else deadline = setTimeout(() => void worker.terminate(), abortWithinMs);
+      if (abortWithinMs === 0) runner.terminate();
+      else deadline = setTimeout(runner.terminate, abortWithinMs);
     };
     signal?.addEventListener('abort', abort, { once: true });
     try {
@@ -78,7 +78,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
     } finally {
       signal?.removeEventListener('abort', abort);
       clearTimeout(deadline);
-      if (channel.waiting === 0) worker.unref();
+      if (channel.waiting === 0) runner.unref();
     }
   };
 
@@ -89,46 +89,43 @@ export class Thread<Calls extends CallsOf<Calls>> {
 
   /** Gives back all that the thread holds, at once. The next call starts another. */
   async terminate(): Promise<void> {
-    await this.#running?.worker.terminate();
+    this.#running?.runner.terminate();
+    await this.#running?.exited;
   }
 
   /** Ends the thread once what it was asked before is answered, or terminates it after `withinMs`. Starts none after that. */
   async end({ withinMs }: { readonly withinMs: number }): Promise<void> {
     this.#isOver = true;
     if (this.#running === null) return;
-    const { worker, channel, exited } = this.#running;
-    worker.ref();
+    const { runner, channel, exited } = this.#running;
+    runner.ref();
     channel.stop();
     const inOrder = new AbortController();
     await Promise.race([exited, sleep(withinMs, null, { signal: inOrder.signal }).catch(() => null)]);
     inOrder.abort();
-    await worker.terminate();
+    runner.terminate();
+    await exited;
   }
 
   #spawn(): Running<Calls> {
-    const { entry, heap, data, handlers = {}, isBatched, callsMax, isReplaced } = this.#options;
-    const worker = new Worker(entry, { workerData: data, resourceLimits: heap });
-    const full = (): DocshelfError => this.#error('full', 'too many calls are waiting');
-    const channel = new Channel<Calls>(worker, handlers, {
-      full,
-      ...(isBatched === undefined ? {} : { isBatched }),
-      ...(callsMax === undefined ? {} : { callsMax }),
-    });
+    const { entry, heap, data, handlers = {}, isBatched, callsMax, isReplaced, isProcess } = this.#options;
     const exited = Promise.withResolvers<void>();
-    let cause: unknown;
-    worker.on('error', (error) => {
-      cause = error;
-    });
-    worker.on('exit', (exitCode) => {
+    const onExit = (state: string, cause?: unknown): void => {
       this.#running = null;
-      const fault = this.#error('ended', stateOf(cause, exitCode, heap), cause);
+      const fault = this.#error('ended', state, cause);
       if (isReplaced === false) this.#fault = fault;
       this.#options.onEnd?.();
       channel.fail(fault);
       exited.resolve();
+    };
+    const runner = (isProcess === true ? startProcess : startThread)({ entry, heap, data, onExit });
+    const full = (): DocshelfError => this.#error('full', 'too many calls are waiting');
+    const channel = new Channel<Calls>(runner.port, handlers, {
+      full,
+      ...(isBatched === undefined ? {} : { isBatched }),
+      ...(callsMax === undefined ? {} : { callsMax }),
     });
-    worker.unref();
-    return { worker, channel, exited: exited.promise };
+    return { runner, channel, exited: exited.promise };
   }
 
   #error(kind: 'ended' | 'over' | 'full', state: string, cause?: unknown): DocshelfError {
@@ -140,10 +137,4 @@ export class Thread<Calls extends CallsOf<Calls>> {
       ...(isFull ? { fields: { retryAfterS: 1 }, next: 'Try again in a moment.' } : {}),
     });
   }
-}
-
-function stateOf(cause: unknown, exitCode: number, heap: Heap): string {
-  if ((cause as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY')
-    return `its thread needs more than ${heap.maxOldGenerationSizeMb} MiB of memory`;
-  return cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${exitCode}`;
 }

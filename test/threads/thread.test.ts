@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { HEAPS, Thread, type ThreadOptions, threadEntry } from '../../src/threads/index.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
@@ -252,24 +253,112 @@ describe('end()', { timeout: 20_000 }, () => {
   });
 });
 
-describe('the process', { timeout: 20_000 }, () => {
-  it('lives as long as a call waits, and not for a thread that nobody waits for', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'docshelf-threads-'));
-    const program = join(folder, 'program.mjs');
-    await writeFile(
-      program,
-      `const { Thread } = await import(${JSON.stringify(new URL('../../src/threads/index.ts', import.meta.url).href)});
-       const entry = new URL(${JSON.stringify(ENTRY.href)});
-       const thread = new Thread({ task: 'test', heap: { maxOldGenerationSizeMb: 128 }, entry });
-       thread.call('later', { value: 'answered', ms: 300 }).then(console.log);`,
+describe('a process of its own', { timeout: 60_000 }, () => {
+  it('answers as a thread does: values, memory, faults, progress, and calls back', async () => {
+    const handlers = { double: async (value: number) => value * 2 };
+    const own = start({ isProcess: true, handlers });
+    expect(await own.call('add', { a: 1, b: 2 })).toBe(3);
+    expect(await own.call('reverse', Uint8Array.of(1, 2, 3))).toEqual(Uint8Array.of(3, 2, 1));
+    await expect(own.call('refuse', 'Look.')).rejects.toMatchObject({ code: 'bad_source', next: 'Look.' });
+    expect(await own.call('askBack', 4)).toEqual([8, 10]);
+    const told: number[] = [];
+    await own.call('tell', 10_000, { onProgress: ({ step }) => told.push(step) });
+    expect(told.at(-1)).toBe(10_000);
+    expect(started()).toHaveLength(0);
+  });
+
+  it('is killed where it does not end in time, and the next call has another one', async () => {
+    const own = start({ isProcess: true, abortWithinMs: 100 });
+    const first = await own.call('pid', null);
+    const stop = new AbortController();
+    const spinning = own.call('spin', null, { signal: stop.signal });
+    stop.abort(new Error('canceled'));
+    await expect(spinning).rejects.toThrow('canceled');
+    expect(isAlive(first)).toBe(false);
+    expect(await own.call('pid', null)).not.toBe(first);
+  });
+
+  it('dies of its heap or of itself alone, and says so', async () => {
+    const own = start({ isProcess: true });
+    await expect(own.call('fill', null)).rejects.toThrow('Cannot test: its process needs more than 128 MiB of memory');
+    await expect(own.call('exit', 3)).rejects.toThrow('Cannot test: its process ended with 3');
+    const killed = own.call('later', { value: 'never', ms: 60_000 });
+    const failing = expect(killed).rejects.toThrow('Cannot test: its process was ended by SIGKILL');
+    await own.terminate();
+    await failing;
+  });
+
+  it('ends once it has answered what it was asked, and leaves signals to its parent', async () => {
+    const own = start({ isProcess: true });
+    const pid = await own.call('pid', null);
+    const waiting = own.call('later', { value: 'answered', ms: 200 });
+    process.kill(pid, 'SIGTERM');
+    process.kill(pid, 'SIGINT');
+    await own.end({ withinMs: 30_000 });
+    expect(await waiting).toBe('answered');
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('goes with the process that started it, whatever ended that', async () => {
+    const program = `thread.call('pid', null).then((pid) => { console.log(pid); thread.call('later', { value: '', ms: 60_000 }); });`;
+    const { child, said } = await runProgram('isProcess: true', program);
+    await expect.poll(said).toMatch(/\d+\n/);
+    const pid = Number(said());
+    expect(isAlive(pid)).toBe(true);
+    child.kill('SIGKILL');
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  });
+
+  it('keeps nobody alive that waits for nothing', async () => {
+    const { child, said } = await runProgram(
+      'isProcess: true',
+      `thread.call('add', { a: 1, b: 1 }).then(console.log);`,
     );
-    const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let said = '';
-    child.stdout.on('data', (chunk) => {
-      said += chunk;
-    });
-    const ended = await Promise.race([once(child, 'exit'), sleep(15_000)]);
-    expect([ended, said]).toEqual([[0, null], 'answered\n']);
-    await rm(folder, { recursive: true });
+    expect(await Promise.race([once(child, 'close'), sleep(30_000)])).toEqual([0, null]);
+    expect(said()).toBe('2\n');
   });
 });
+
+describe('the process', { timeout: 20_000 }, () => {
+  it('lives as long as a call waits, and not for a thread that nobody waits for', async () => {
+    const { child, said } = await runProgram(
+      '',
+      `thread.call('later', { value: 'answered', ms: 300 }).then(console.log);`,
+    );
+    const ended = await Promise.race([once(child, 'close'), sleep(15_000)]);
+    expect([ended, said()]).toEqual([[0, null], 'answered\n']);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A process that nobody has waited for is there as a zombie.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** Another process that has a `thread`. */
+async function runProgram(
+  options: string,
+  body: string,
+): Promise<{ readonly child: ChildProcess; readonly said: () => string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'docshelf-threads-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const program = join(folder, 'program.mjs');
+  await writeFile(
+    program,
+    `const { Thread } = await import(${JSON.stringify(new URL('../../src/threads/index.ts', import.meta.url).href)});
+     const entry = new URL(${JSON.stringify(ENTRY.href)});
+     const thread = new Thread({ task: 'test', heap: { maxOldGenerationSizeMb: 128 }, entry, ${options} });
+     ${body}`,
+  );
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (chunk) => {
+    text += chunk;
+  });
+  return { child, said: () => text };
+}

@@ -16,6 +16,7 @@ let isAborted = false;
 const handlers = {
   add: ({ a, b }: { a: number; b: number }) => a + b,
   data: () => workerData as unknown,
+  pid: () => process.pid,
   /** Calls of this thread so far. */
   count: () => ++calls,
   later: async ({ value, ms }: { value: string; ms: number }) => {

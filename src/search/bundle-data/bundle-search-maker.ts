@@ -13,10 +13,10 @@ export interface BundleSearchMakerOptions {
   readonly heap?: Heap;
 }
 
-/** A thread with a model ends between two batches; one that reads pages when it is told to stop reads on, without native code. */
+/** The process ends between two batches; one that reads pages or loads its model when it is told to stop is ended. */
 const ENDING_MS_MAX = 1_000;
 
-/** Makes the search data of bundles that are being exported, each in a thread of its own. Its shape is export's `SearchData`. */
+/** Makes the search data of bundles that are being exported, each in a process of its own. Its shape is export's `SearchData`. */
 export class BundleSearchMaker {
   readonly #options: BundleSearchMakerOptions;
 
@@ -28,7 +28,7 @@ export class BundleSearchMaker {
    * Writes the files of `_docshelf/search/` into an empty folder. Progress is in passages that have their vector.
    *
    * @param siteDir holds the site's files, at their paths
-   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason when it is aborted, once the thread has ended
+   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason when it is aborted, once the process has ended
    */
   async make(
     { siteDir, files }: { readonly siteDir: string; readonly files: readonly FileEntry[] },
@@ -45,6 +45,7 @@ export class BundleSearchMaker {
       entry: threadEntry('../worker', import.meta),
       handlers: embedWith(async () => model?.embedder ?? null),
       signal,
+      isProcess: true,
       abortWithinMs: ENDING_MS_MAX,
     });
     try {

@@ -4,8 +4,8 @@ import type { Embedder } from '../ports.ts';
 import { readsLanguage } from '../semantic/scripts.ts';
 import type { ModelCalls } from '../semantic/worker.ts';
 
-/** Queries are embedded within milliseconds; loading a model takes 0.3 s. */
-const ENDING_MS_MAX = 5_000;
+/** Not terminated while it loads a model, 0.3 s on an idle machine: see `startProcess`. The daemon's own deadline is shorter. */
+const ENDING_MS_MAX = 60_000;
 
 /**
  * A model in a thread of its own: the runtime holds the thread that it is called from until it is done, 2.6 ms for a question of
