@@ -26,8 +26,7 @@ lay_out() {
   sh scripts/run.sh node test/helm/lay-out.ts "$work/pod" helm --set staticExport.enabled=true --set staticExport.version="$1" \
     --set staticExport.bundleUrl="http://127.0.0.1:$(cat "$work/store-port")/fixture-export-$1.tar.gz?signature=fixture" >"$work/pod-options"
   # What the kubelet does with fsGroup: the group of the pod may read what is mounted, and write to its volumes.
-  chmod -R a+rX "$work/pod"
-  chmod 1777 "$work/pod/tmp"
+  chmod -R a+rX "$work/pod" && chmod 1777 "$work/pod/tmp" && chown 65532:65532 "$work/pod/var/lib/docshelf"
 }
 lay_out 2026-11-01
 # A container of its own: what the image declares as a volume comes with it, empty, and goes before a folder that is mounted there.

@@ -59,6 +59,7 @@ case "$task" in
     # Properties and loads that CI runs a few times, ten times as often unless told.
     export DOCSHELF_SOAK="${DOCSHELF_SOAK:-10}"
     "$bin/vitest" run --project unit --project heavy $(grep -rl 'helpers/runs.ts' test)
+    DOCSHELF_CRAWL_PAGES="${DOCSHELF_CRAWL_PAGES:-60}" "$bin/vitest" run --project browser
     exec "$bin/vitest" run --project soak "$@"
     ;;
   bench-search)

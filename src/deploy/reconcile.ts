@@ -119,9 +119,10 @@ export class Reconciler {
     const { stopping, journal } = this.#context;
     try {
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-        if (stopping.aborted) return null;
         const wanted = wantedOf(this.#context.settings());
         const shelf = await observe(this.#context.store, wanted.sha256, (choice) => this.#asItHolds(choice));
+        // A fetch that the stop has ended is not begun again.
+        if (stopping.aborted) return null;
         const step = plan(wanted, shelf, this.#progress());
         if (step.do === 'wait') return step.untilMs;
         await this.#carryOut(step, wanted, shelf.activeCreatedAt);

@@ -139,7 +139,6 @@ test.each<[what: string, isThere: (paths: readonly string[]) => boolean]>([
   await waitFor(
     async () => (isThere(await storedNames(service, 'work')) ? true : null),
     () => 'it never comes so far',
-    30_000,
   );
   await service.daemon.kill();
   const asked = site.origin.requests.length;

@@ -21,7 +21,7 @@ export const KEYS = {
 } as const;
 
 export const JOBS = '/v1/static-export/jobs';
-const JOB_MS_MAX = 40_000;
+const JOB_MS_MAX = 150_000;
 
 export type Files = Readonly<Record<string, string | Uint8Array>>;
 

@@ -91,6 +91,10 @@ describe('compose.yaml', () => {
   test('mounts a config that holds', async () => {
     const file = join(ROOT, 'examples/compose/config.yaml');
     const { config } = await loadConfig({ file, env: {}, cwd: ROOT });
-    expect(config.staticExport).toMatchObject({ enabled: true, preloadIsDefault: true });
+    expect(config.staticExport).toMatchObject({
+      enabled: true,
+      preload: join(ROOT, 'examples/compose/bundles'),
+      bundleUrl: null,
+    });
   });
 });

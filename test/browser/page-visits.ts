@@ -50,8 +50,8 @@ export async function visitPages(
   return visits;
 }
 
-/** Both visits of each page: the text as it was at last, and all that went wrong on the way. */
-export function withSecondVisits(
+/** All visits of each page: the text as it was at last, and all that went wrong on the way. */
+export function withLaterVisits(
   first: ReadonlyMap<string, PageVisit>,
   second: ReadonlyMap<string, PageVisit>,
 ): ReadonlyMap<string, PageVisit> {

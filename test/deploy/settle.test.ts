@@ -294,6 +294,25 @@ describe('an unpinned daemon with a link', () => {
     expect(daemon.deployment.activity).toBeNull();
   });
 
+  test('that is told to stop the moment it fetches does not fetch again', async () => {
+    let stopped: Promise<void> | undefined;
+    class StoppingSource extends FakeSource {
+      override open(...order: Parameters<FakeSource['open']>): ReturnType<FakeSource['open']> {
+        const opening = super.open(...order);
+        // The loop is looking at the disk when the fetch ends.
+        if (stopped === undefined) void daemon.deployment.settle();
+        stopped ??= daemon.stop();
+        return opening;
+      }
+    }
+    const source = new StoppingSource().gives(LINK, new Promise<never>(() => undefined));
+    const daemon = await openDaemon(store, { link: LINK }, source);
+    await daemon.deployment.settle();
+    await stopped;
+    expect(daemon.events.filter(({ kind }) => kind === 'fetch-started')).toHaveLength(1);
+    expect(daemon.deployment.activity).toBeNull();
+  });
+
   test('waits when the fetch fails and nothing was ever active', async () => {
     const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('source_failed')));
     expect(await stateOf(daemon)).toEqual({ state: 'waiting', version: null, error: 'source_failed' });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Only what hangs takes this long: a machine with other work is ten times slower than an idle one. */
-export const WAIT_MS_MAX = 60_000;
+export const WAIT_MS_MAX = 120_000;
 const POLL_MS = 25;
 
 /** Polls until there is something, at most so long. */
