@@ -1,6 +1,5 @@
-import type { Finding } from '../../domain/job.ts';
+import type { SiteSink } from '../../domain/site-source.ts';
 import { escapeHtml } from '../../web/escape-html.ts';
-import type { FoundFile } from '../sources/walk-folder.ts';
 import { layoutNotFound, layoutPage, type PageBody } from './layout/page.ts';
 import type { View } from './layout/view.ts';
 import type { MarkdownRenderer } from './render/render-markdown.ts';
@@ -8,70 +7,57 @@ import { plainTitle } from './site/make-pages.ts';
 import type { Page } from './site/page.ts';
 import { type PageText, readPage } from './source/read-page.ts';
 
-export interface PageFiles {
-  readonly html: string;
-  /** The page's Markdown, its title and description in the text and no front matter. */
-  readonly twin: string;
-}
+type Find = SiteSink['find'];
 
-/** Renders one page of the site, from its file. @throws DocshelfError `bad_source` */
+/**
+ * Renders one page of the site, from its file, and its twin: the Markdown without front matter, under its title and
+ * description.
+ *
+ * @throws DocshelfError `bad_source`
+ */
 export async function renderPage(
   view: View,
   page: Page,
   renderer: MarkdownRenderer,
-  find: (finding: Finding) => void,
-): Promise<PageFiles> {
+  find: Find,
+): Promise<{ readonly html: string; readonly twin: string }> {
+  const { title, description } = page;
   // Findings about the file itself were made when its front matter was read.
   const source = await readPage(page.source, () => {});
-  const content = renderText(view, page.source, page.title, source, renderer, find);
-  return { html: layoutPage(view, page, content), twin: twinOf(page, source) };
+  const lead = description === null ? '' : `> ${description}\n\n`;
+  return {
+    html: layoutPage(view, page, renderText(view, page.source.path, title, source, renderer, find)),
+    twin: `# ${source.heading ?? title}\n\n${lead}${source.body.trim()}\n`,
+  };
 }
 
 /** Renders a language's 404 page. @throws DocshelfError `bad_source` */
-export async function renderNotFound(
-  view: View,
-  renderer: MarkdownRenderer,
-  find: (finding: Finding) => void,
-): Promise<string> {
+export async function renderNotFound(view: View, renderer: MarkdownRenderer, find: Find): Promise<string> {
   const { notFound, language } = view.local;
   if (notFound === null) return layoutNotFound(view, null);
   const source = await readPage(notFound, find);
   const title = source.matter.title ?? plainTitle(source.heading) ?? language.words.notFound;
-  return layoutNotFound(view, renderText(view, notFound, title, source, renderer, find));
+  return layoutNotFound(view, renderText(view, notFound.path, title, source, renderer, find));
 }
 
 function renderText(
   view: View,
-  { path: from }: FoundFile,
+  from: string,
   title: string,
   { heading, body }: PageText,
   renderer: MarkdownRenderer,
-  find: (finding: Finding) => void,
+  find: Find,
 ): PageBody {
   const rewrite = (reference: string): string | null => {
     const target = view.site.targets.resolve(from, reference);
-    switch (target.kind) {
-      case 'page':
-        return view.to(target.page.path) + target.suffix;
-      case 'file':
-        return view.to(target.path) + target.suffix;
-      case 'excluded':
-        return null;
-      case 'missing':
-        find({ kind: 'broken_link', page: from, detail: reference });
-        return reference;
-      case 'elsewhere':
-        return reference;
-    }
+    if (target.kind === 'file') return view.to(target.path) + target.suffix;
+    if (target.kind === 'excluded') return null;
+    if (target.kind === 'missing') find({ kind: 'broken_link', page: from, detail: reference });
+    return reference;
   };
   const context = { words: view.local.language.words, rewrite };
   return {
     heading: heading === null ? escapeHtml(title) : renderer.renderInline(heading, context),
     text: renderer.render(body, context),
   };
-}
-
-function twinOf({ title, description }: Page, { heading, body }: PageText): string {
-  const lead = description === null ? '' : `> ${description}\n\n`;
-  return `# ${heading ?? title}\n\n${lead}${body.trim()}\n`;
 }

@@ -2,14 +2,19 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
-import type { Finding } from '../../../src/domain/job.ts';
-import { type MarkdownSiteOptions, renderMarkdownSite } from '../../../src/export/markdown/index.ts';
+import type { ExportRequest, Finding } from '../../../src/domain/job.ts';
+import type { SiteSink } from '../../../src/domain/site-source.ts';
+import { MarkdownSource } from '../../../src/export/markdown/index.ts';
 
 /** A rendered site, in memory. */
 export class RenderedSite {
   readonly files = new Map<string, Buffer>();
   readonly findings: Finding[] = [];
-  pages = 0;
+
+  /** HTML files, 404 pages among them. */
+  get pages(): number {
+    return this.paths.filter((path) => path.endsWith('.html')).length;
+  }
 
   get paths(): string[] {
     return [...this.files.keys()].sort();
@@ -76,28 +81,25 @@ export function textOf(node: Node): string {
   return 'childNodes' in node ? node.childNodes.map(textOf).join('') : '';
 }
 
-export type RenderOptions = Partial<
-  Pick<MarkdownSiteOptions, 'version' | 'domain' | 'paths' | 'signal' | 'onProgress'>
->;
+export interface RenderOptions extends Partial<ExportRequest> {
+  readonly signal?: AbortSignal;
+  onProgress?(done: number, total: number): void;
+}
 
 /** Renders a folder on disk. */
 export async function renderFolder(dir: string, options: RenderOptions = {}): Promise<RenderedSite> {
   const site = new RenderedSite();
-  const { pages } = await renderMarkdownSite({
-    dir,
-    version: null,
-    domain: 'acme',
-    paths: null,
-    signal: new AbortController().signal,
-    ...options,
+  const { signal = new AbortController().signal, onProgress = () => {}, ...request } = options;
+  const sink: SiteSink = {
     add: async (path, content) => {
       if (site.files.has(path)) throw new Error(`"${path}" is given twice`);
       if ('sha256' in content) throw new Error('Markdown stores nothing itself');
       site.files.set(path, content instanceof Uint8Array ? Buffer.from(content) : readFileSync(content.file));
     },
     find: (finding) => site.findings.push(finding),
-  });
-  site.pages = pages;
+    progress: onProgress,
+  };
+  await new MarkdownSource(dir).collect({ version: null, domain: 'acme', paths: null, ...request }, sink, signal);
   return site;
 }
 

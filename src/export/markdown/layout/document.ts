@@ -2,7 +2,7 @@ import { escapeHtml } from '../../../web/escape-html.ts';
 import { layoutNavigation } from './navigation.ts';
 import { canonicalOf, referenceOf, type View } from './view.ts';
 
-export interface DocumentParts {
+interface DocumentParts {
   readonly title: string;
   readonly description: string | null;
   readonly main: string;
@@ -66,32 +66,23 @@ ${own}<script src="${escapeHtml(to(theme.js.path))}"></script>`;
 
 function pageLinks({ site, to }: View, page: NonNullable<View['page']>): string {
   const translations = site.translationsOf(page);
-  const alternates = translations.length < 2 ? [] : translations;
   const main = site.languages[0]?.language.code;
-  const languages = alternates.flatMap((each) => [
-    { code: each.language, each },
-    ...(each.language === main ? [{ code: 'x-default', each }] : []),
-  ]);
-  const links = [
-    `<link rel="canonical" href="${escapeHtml(canonicalOf(site, page))}">`,
-    `<link rel="alternate" type="text/markdown" href="${escapeHtml(to(page.twin))}">`,
-    ...languages.map(
-      ({ code, each }) =>
-        `<link rel="alternate" hreflang="${escapeHtml(code)}" href="${escapeHtml(canonicalOf(site, each))}">`,
+  const alternates = (translations.length < 2 ? [] : translations).flatMap((each) =>
+    [each.language, ...(each.language === main ? ['x-default'] : [])].map(
+      (code) => `<link rel="alternate" hreflang="${escapeHtml(code)}" href="${escapeHtml(canonicalOf(site, each))}">\n`,
     ),
-  ];
-  return `${links.join('\n')}\n`;
+  );
+  return `<link rel="canonical" href="${escapeHtml(canonicalOf(site, page))}">
+<link rel="alternate" type="text/markdown" href="${escapeHtml(to(page.twin))}">
+${alternates.join('')}`;
 }
 
 function brand({ site, local, to }: View): string {
   const { logo, name } = site;
   const image = (path: string, kind: string) => `<img class="${kind}" src="${escapeHtml(to(path))}" alt="">`;
-  const images =
-    logo === null
-      ? ''
-      : logo.light === logo.dark
-        ? image(logo.light, 'logo')
-        : image(logo.light, 'logo on-light') + image(logo.dark, 'logo on-dark');
+  let images = '';
+  if (logo !== null && logo.light === logo.dark) images = image(logo.light, 'logo');
+  else if (logo !== null) images = image(logo.light, 'logo on-light') + image(logo.dark, 'logo on-dark');
   const home = local.home?.path ?? 'index.html';
   return `<a class="brand" href="${escapeHtml(to(home))}">${images}<span>${escapeHtml(name)}</span></a>`;
 }
@@ -120,7 +111,7 @@ function languageSwitch({ site, local, page, to }: View): string {
   return `<details class="languages"><summary class="icon" aria-label="${label}" title="${label}">${LANGUAGE_ICON}</summary><ul>${items.join('')}</ul></details>\n`;
 }
 
-/** Shown by the script, without which it is of no use. */
+/** Shown by the script. */
 function themeSwitch({ local }: View): string {
   const { colours, light, dark, system } = local.language.words;
   return `<button class="icon theme" type="button" hidden data-label="${escapeHtml(colours)}" data-light="${escapeHtml(light)}" data-dark="${escapeHtml(dark)}" data-system="${escapeHtml(system)}"></button>`;

@@ -1,21 +1,16 @@
 import { escapeHtml } from '../../../web/escape-html.ts';
 import { encodePath } from '../site/address.ts';
-import type { NavigationNode } from '../site/navigation.ts';
+import { pagesBelow } from '../site/navigation.ts';
 import type { Page } from '../site/page.ts';
 import type { LanguageSite, Site } from '../site/read-site.ts';
-import { canonicalOf } from './view.ts';
-
-export interface TextFile {
-  readonly path: string;
-  readonly text: string;
-}
+import { canonicalOf, type TextFile } from './view.ts';
 
 /** The limit of one sitemap (sitemaps.org, 0.9). */
 const URLS_MAX = 50_000;
 const XML = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 
-/** `sitemap.xml` with the canonical addresses, or an index of several where one is too small; and the `robots.txt` that names it. */
+/** `sitemap.xml`, or an index of several where one is too small, and the `robots.txt` that names it. */
 export function layoutSitemap(site: Site, pages: readonly Page[], urlsMax = URLS_MAX): readonly TextFile[] {
   const robots = { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${site.url}/sitemap.xml\n` };
   const listed = pages.filter(({ isNoindex }) => !isNoindex);
@@ -34,10 +29,7 @@ function urlSet(site: Site, pages: readonly Page[]): string {
   return `${XML}<urlset ${NAMESPACE}>\n${urls.join('\n')}\n</urlset>\n`;
 }
 
-/**
- * `llms.txt` (llmstxt.org): what the site is, and its pages as links to their Markdown twins. The links are relative, so that
- * they hold wherever the bundle is served.
- */
+/** `llms.txt` (llmstxt.org), whose links to the pages' twins are relative: they hold wherever the bundle is served. */
 export function layoutLlms(site: Site): string {
   const head = `# ${oneLine(site.name)}\n${site.description === null ? '' : `\n> ${oneLine(site.description)}\n`}`;
   return head + site.languages.map((local, index) => ofLanguage(local, index > 0)).join('');
@@ -45,18 +37,16 @@ export function layoutLlms(site: Site): string {
 
 function ofLanguage({ language, navigation, unlisted }: LanguageSite, namesLanguage: boolean): string {
   const prefix = namesLanguage ? `${language.name} / ` : '';
-  const loose = navigation.flatMap((node) => (node.kind === 'page' ? [node.page] : []));
   const groups = navigation.flatMap((node) => (node.kind === 'group' ? [node] : []));
-  const rest = unlisted.filter(({ isHidden }) => !isHidden);
+  const loose = navigation.filter(({ kind }) => kind !== 'group');
   return [
-    section(`${prefix}Docs`, loose),
-    ...groups.map((group) => section(prefix + group.title, pagesBelow(group))),
-    section(`${prefix}${language.words.more}`, rest),
+    section(`${prefix}Docs`, pagesBelow(loose)),
+    ...groups.map((group) => section(prefix + group.title, pagesBelow(group.children))),
+    section(
+      `${prefix}${language.words.more}`,
+      unlisted.filter(({ isHidden }) => !isHidden),
+    ),
   ].join('');
-}
-
-function pagesBelow(node: NavigationNode): readonly Page[] {
-  return node.kind === 'page' ? [node.page] : node.kind === 'group' ? node.children.flatMap(pagesBelow) : [];
 }
 
 function section(title: string, pages: readonly Page[]): string {
@@ -87,8 +77,8 @@ export class FullText {
     this.#parts?.push(twin);
   }
 
-  /** The whole text, or null where it is too large or there is none. */
+  /** Null where it is too large or there is none. */
   text(): string | null {
-    return this.#parts === null || this.#parts.length === 0 ? null : this.#parts.join('\n');
+    return this.#parts?.join('\n') || null;
   }
 }

@@ -4,44 +4,38 @@ import { referenceOf, type View } from './view.ts';
 
 /**
  * Entries of a navigation that every page shows whole. A larger one would make the site grow with the square of its pages:
- * there only the branch of the page itself is open.
+ * it opens only the page's own branch.
  */
 const ENTRIES_MAX = 400;
-/** Of one list in such a navigation, the entries that are shown around the current one. */
+/** Entries around the current one that a list of such a navigation shows. */
 const NEIGHBOURS_MAX = 200;
 
 /** The navigation at the side, the page's own entry marked. */
 export function layoutNavigation(view: View): string {
   const tree = new NavigationTree(view, view.local.navigation);
-  const parts: string[] = [];
+  let html = '';
   let loose: NavigationNode[] = [];
-  const close = () => {
-    if (loose.length > 0) parts.push(tree.list(loose));
-    loose = [];
-  };
+  const listLoose = () => (loose.length > 0 ? tree.list(loose) : '');
   for (const node of tree.shown(view.local.navigation)) {
-    if (node.kind !== 'group') {
-      loose.push(node);
-      continue;
-    }
-    close();
-    parts.push(tree.section(node));
+    if (node.kind === 'group') {
+      html += listLoose() + tree.section(node);
+      loose = [];
+    } else loose.push(node);
   }
-  close();
-  return parts.join('');
+  return html + listLoose();
 }
 
-/** The title of the group that a page stands in, the nearest one, or null. */
-export function groupTitleOf(view: View): string | null {
+/** The title of the nearest group that a page stands in, or null. */
+export function groupTitleOf({ local, page }: View): string | null {
   const search = (nodes: readonly NavigationNode[], title: string | null): string | null | undefined => {
     for (const node of nodes) {
-      if (node.kind === 'page' && node.page === view.page) return title;
+      if (node.kind === 'page' && node.page === page) return title;
       const found = node.kind === 'group' ? search(node.children, node.title) : undefined;
       if (found !== undefined) return found;
     }
     return undefined;
   };
-  return search(view.local.navigation, null) ?? null;
+  return search(local.navigation, null) ?? null;
 }
 
 type Group = Extract<NavigationNode, { kind: 'group' }>;
@@ -99,10 +93,7 @@ class NavigationTree {
   /** The entries of a list that are shown. */
   shown(nodes: readonly NavigationNode[]): readonly NavigationNode[] {
     if (!this.#isLarge || nodes.length <= NEIGHBOURS_MAX) return nodes;
-    const at = Math.max(
-      0,
-      nodes.findIndex((node) => this.#holdsPage(node)),
-    );
+    const at = nodes.findIndex((node) => this.#holdsPage(node));
     const start = Math.max(0, Math.min(at - NEIGHBOURS_MAX / 2, nodes.length - NEIGHBOURS_MAX));
     return nodes.slice(start, start + NEIGHBOURS_MAX);
   }

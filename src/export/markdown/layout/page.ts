@@ -11,10 +11,9 @@ export interface PageBody {
   readonly text: RenderedText;
 }
 
-/** Characters of a description that is taken from the text: what search engines show of one. */
+/** Characters of a description taken from the text: as many as search engines show. */
 const DESCRIPTION_LENGTH_MAX = 160;
 
-/** One page as a whole HTML document. */
 export function layoutPage(view: View, page: Page, { heading, text }: PageBody): string {
   const isHome = page === view.local.home && page.key === '';
   const group = isHome ? null : groupTitleOf(view);

@@ -19,7 +19,7 @@ export interface View {
 
 export function viewOf(site: Site, local: LanguageSite, theme: Theme, page: Page | null): View {
   const from = page?.path ?? null;
-  const root = rootPathOf(site.url);
+  const root = new URL(`${site.url}/`).pathname;
   const to = (path: string) => (from === null ? root + encodePath(path) : relativeReference(from, path));
   return { site, local, theme, page, to };
 }
@@ -27,33 +27,21 @@ export function viewOf(site: Site, local: LanguageSite, theme: Theme, page: Page
 /** A reference of `docs.json`, relative to this document. */
 export function referenceOf({ site, to }: View, written: string): string {
   const target = site.targets.resolve('docs.json', written);
-  if (target.kind === 'page') return to(target.page.path) + target.suffix;
   return target.kind === 'file' ? to(target.path) + target.suffix : written;
 }
 
-/** Canonical addresses are absolute and carry no extension: `https://docs.acme.dev/guides/start`. */
+/** Absolute and without extension: `https://docs.acme.dev/guides/start`. */
 export function canonicalOf(site: Pick<Site, 'url'>, page: Page): string {
   return `${site.url}/${encodePath(page.address)}`;
 }
 
-/** The path that the site lies below on its host, `/` at both ends. */
-function rootPathOf(url: string): string {
-  return new URL(`${url}/`).pathname;
-}
-
-/** The theme's own files, made for one site. */
-export interface Theme {
-  readonly css: ThemeFile;
-  readonly js: ThemeFile;
-  /** For a site that brings none. */
-  readonly icon: ThemeFile;
-}
-
-export interface ThemeFile {
-  /** `assets/site.3f9ab2c41d7e0856.css`: the name changes with the content, so that it may be cached for ever. */
+export interface TextFile {
   readonly path: string;
   readonly text: string;
 }
+
+/** The theme's own files, made for one site; the icon is for one that brings none. */
+export type Theme = Readonly<Record<'css' | 'js' | 'icon', TextFile>>;
 
 const ASSETS = new URL('../assets/', import.meta.url);
 const STYLES = ['colours.css', 'text.css', 'bar.css', 'frame.css', 'page.css'];
@@ -68,7 +56,8 @@ export async function readTheme(name: string, tone: Tone): Promise<Theme> {
   };
 }
 
-function themeFile(name: string, text: string): ThemeFile {
+/** `assets/site.3f9ab2c41d7e0856.css`: the name changes with the content, so that it may be cached for ever. */
+function themeFile(name: string, text: string): TextFile {
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
   return { path: `assets/${name.replace('.', `.${hash}.`)}`, text };
 }

@@ -30,10 +30,7 @@ export function makeTasks(tokens: readonly Token[]): void {
 const CODE_WORD = /^`([A-Za-z][A-Za-z0-9_.-]*)`$/;
 const ALIGNMENT = /text-align:\s*(left|center|right)/;
 
-/**
- * Lets wide tables scroll by themselves, says alignment by classes, and gives a row whose first cell is one code word that
- * word as its id, so that a page of settings or errors can be linked into.
- */
+/** Lets wide tables scroll, says alignment by classes, and gives a row whose first cell is one code word that id. */
 export function makeTables(tokens: Token[], words: Words): void {
   const taken = new Set(tokens.map((token) => token.attrGet('id')).filter((id) => id !== null));
   for (const [index, token] of tokens.entries()) {
@@ -60,24 +57,20 @@ function alignByClass(cell: Token): void {
 }
 
 function html(content: string): Token {
-  const token = new Token('html_block', '', 0);
-  token.content = content;
-  return token;
+  return Object.assign(new Token('html_block', '', 0), { content });
 }
-
-const KINDS = ['note', 'tip', 'important', 'warning', 'caution'] as const;
-type Kind = (typeof KINDS)[number];
 
 /** The first line of a callout as GitHub writes it; text behind the mark is its title. */
 const MARK = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*([^\n]*)(?:\n|$)/i;
 
-const ICONS: Readonly<Record<Kind, string>> = {
+const ICONS = {
   note: 'M10 9.200v4.600M10 6.300v.1M17.500 10a7.500 7.500 0 1 1-15 0 7.500 7.500 0 0 1 15 0Z',
   tip: 'M7.500 14h5M8.300 17h3.400M10 3a5 5 0 0 0-3 9c.4.4.5 1 .5 2h5c0-1 .1-1.600.5-2a5 5 0 0 0-3-9Z',
   important: 'M3 4.500h14v9.500H9.500L6 17v-3H3ZM10 6.800v3M10 11.800v.1',
   warning: 'M10 3.200 18 16.800H2ZM10 8.200v3.800M10 14.200v.1',
   caution: 'M7 2.800h6l4.200 4.200v6L13 17.200H7L2.800 13V7ZM10 6.500v4.500M10 13.400v.1',
 };
+type Kind = keyof typeof ICONS;
 
 /** Turns quotations that begin with `[!NOTE]` and the like into notes with a title. Runs before inline text is parsed. */
 export function makeCallouts(tokens: readonly Token[], words: Words): Token[] {
@@ -106,18 +99,12 @@ export function makeCallouts(tokens: readonly Token[], words: Words): Token[] {
 }
 
 function titleTokens(kind: Kind, title: string, level: number): readonly Token[] {
-  const icon = new Token('html_block', '', 0);
-  icon.content = `<p class="callout-title"><svg viewBox="0 0 20 20" aria-hidden="true"><path d="${ICONS[kind]}"/></svg>`;
-  const text = new Token('inline', '', 0);
-  text.content = title;
-  text.children = [];
-  text.level = level;
-  const end = new Token('html_block', '', 0);
-  end.content = '</p>\n';
-  return [icon, text, end];
+  const svg = `<svg viewBox="0 0 20 20" aria-hidden="true"><path d="${ICONS[kind]}"/></svg>`;
+  const text = Object.assign(new Token('inline', '', 0), { content: title, children: [], level });
+  return [html(`<p class="callout-title">${svg}`), text, html('</p>\n')];
 }
 
-/** UTF-16 code units. Longer code is data, and colours in it help nobody; some grammars take seconds for it. */
+/** UTF-16 code units. Longer code is data, for which some grammars take seconds. */
 const HIGHLIGHTED_LENGTH_MAX = 100_000;
 const TITLE = /(?:^|\s)(?:title|filename)=(?:"([^"]*)"|'([^']*)'|(\S+))/;
 

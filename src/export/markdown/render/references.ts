@@ -35,30 +35,22 @@ function rewriteInline(children: readonly Token[], rewrite: Rewrite): Token[] {
 }
 
 /** Attributes that hold one reference, by element. */
-const REFERRING: Readonly<Record<string, readonly string[]>> = {
-  a: ['href'],
-  area: ['href'],
-  audio: ['src'],
-  embed: ['src'],
-  iframe: ['src'],
-  image: ['href'],
-  img: ['src'],
-  object: ['data'],
-  source: ['src'],
-  track: ['src'],
-  video: ['src', 'poster'],
-};
+const REFERRING = new Set(
+  'a:href area:href audio:src embed:src iframe:src image:href img:src object:data source:src track:src video:src video:poster'.split(
+    ' ',
+  ),
+);
 const MAY_REFER = /(?:href|src|data|poster)\s*=/i;
 
 /** Rewrites references in a piece of HTML, in place: all other characters stay as they are. */
-export function rewriteHtml(html: string, rewrite: Rewrite): string {
+function rewriteHtml(html: string, rewrite: Rewrite): string {
   if (!MAY_REFER.test(html)) return html;
   const pieces: string[] = [];
   let end = 0;
   const onStartTag = (tag: HtmlToken.TagToken): void => {
     for (const { name, value } of tag.attrs) {
       const place = tag.location?.attrs?.[name];
-      if (place === undefined || REFERRING[tag.tagName]?.includes(name) !== true) continue;
+      if (place === undefined || !REFERRING.has(`${tag.tagName}:${name}`)) continue;
       const reference = rewrite(value.trim());
       if (reference === value.trim()) continue;
       const attribute = reference === null ? '' : `${name}="${escapeHtml(reference)}"`;
@@ -66,19 +58,9 @@ export function rewriteHtml(html: string, rewrite: Rewrite): string {
       end = place.endOffset;
     }
   };
-  const nothing = () => {};
-  new Tokenizer(
-    { sourceCodeLocationInfo: true },
-    {
-      onStartTag,
-      onEndTag: nothing,
-      onComment: nothing,
-      onDoctype: nothing,
-      onCharacter: nothing,
-      onNullCharacter: nothing,
-      onWhitespaceCharacter: nothing,
-      onEof: nothing,
-    },
-  ).write(html, true);
+  const ignore = () => {};
+  const ignoreOthers = { onEndTag: ignore, onComment: ignore, onDoctype: ignore, onEof: ignore };
+  const ignoreText = { onCharacter: ignore, onNullCharacter: ignore, onWhitespaceCharacter: ignore };
+  new Tokenizer({ sourceCodeLocationInfo: true }, { onStartTag, ...ignoreOthers, ...ignoreText }).write(html, true);
   return pieces.join('') + html.slice(end);
 }

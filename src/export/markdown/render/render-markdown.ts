@@ -5,13 +5,13 @@ import { makeCallouts, makeTables, makeTasks, renderCode } from './blocks.ts';
 import { rewriteTokens } from './references.ts';
 
 /** The parts of rendering that depend on the page's place in the site. */
-export interface PageContext {
+interface PageContext {
   readonly words: Words;
   /** The rewritten reference; null turns the link into plain text. */
   rewrite(reference: string): string | null;
 }
 
-export interface Heading {
+interface Heading {
   readonly level: 2 | 3;
   readonly id: string;
   /** Plain text. */
@@ -20,7 +20,7 @@ export interface Heading {
 
 export interface RenderedText {
   readonly html: string;
-  /** For the page's table of contents. */
+  /** For the table of contents. */
   readonly headings: readonly Heading[];
   /** Plain text of the first paragraph, or null. */
   readonly opening: string | null;
@@ -71,20 +71,13 @@ export function createRenderer(): MarkdownRenderer {
   };
   md.renderer.rules.code_block = (tokens, index) => renderCode((tokens[index] as Token).content, '');
 
-  const newEnv = (context: PageContext): Env => ({
-    words: context.words,
-    rewrite: context.rewrite,
-    headings: [],
-    opening: null,
-  });
   return {
     render: (markdown, context) => {
-      const env = newEnv(context);
-      const html = md.render(markdown, env as unknown as Record<string, unknown>);
+      const env = { ...context, headings: [], opening: null };
+      const html = md.render(markdown, env);
       return { html, headings: env.headings, opening: env.opening };
     },
-    renderInline: (markdown, context) =>
-      md.renderInline(markdown, newEnv(context) as unknown as Record<string, unknown>),
+    renderInline: (markdown, context) => md.renderInline(markdown, { ...context, headings: [], opening: null }),
   };
 }
 

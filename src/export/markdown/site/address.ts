@@ -14,11 +14,7 @@ export function decodePath(path: string): string {
   }
 }
 
-/**
- * The reference from one file of the site to another, which holds on any host, below any path, and from a folder on disk.
- *
- * @param from path of the file that refers
- */
+/** The reference from one file of the site to another: it holds on any host, below any path, and in a folder on disk. */
 export function relativeReference(from: string, to: string): string {
   return encodePath(posix.relative(posix.dirname(from), to)) || encodePath(posix.basename(to));
 }

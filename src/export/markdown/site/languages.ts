@@ -18,12 +18,12 @@ export interface Language {
 /** Written from right to left: the languages in use whose usual script is Arabic, Hebrew, Syriac or Thaana. */
 const RIGHT_TO_LEFT = new Set('ar arc ckb dv fa he ks ps sd syr ug ur yi'.split(' '));
 const RIGHT_TO_LEFT_SCRIPTS = new Set(['Arab', 'Hebr', 'Syrc', 'Thaa', 'Nkoo']);
-/** A folder that is named like this may hold a language; longer codes are words too often. */
+/** Names of folders that may hold a language; longer codes are words too often. */
 const SHORT_CODE = /^[a-z]{2}(?:[-_][A-Za-z]{2,4})?$/;
-/** Of a folder's pages, the part that another language must have too before the folder is taken for a translation. */
+/** The share of a folder's pages that another language must have too, for the folder to be a translation. */
 const COUNTERPARTS_MIN = 0.5;
 
-export interface LanguageFacts {
+interface LanguageFacts {
   readonly declared: readonly LanguageSettings[];
   /** The code of pages that name no language, or null. */
   readonly defaultCode: string | null;
@@ -34,23 +34,19 @@ export interface LanguageFacts {
 }
 
 /**
- * The languages of a site, the default one first: those that `docs.json` lists; else the folders at the top that are named
- * like a language and whose pages exist in another one too; and those that pages name.
+ * The languages of a site, the default one first: those of `docs.json`, else the folders at the top that are translations;
+ * and those that pages name.
  */
 export function findLanguages({ declared, defaultCode, pages, named }: LanguageFacts): readonly Language[] {
-  const folders = [
-    ...new Set(pages.filter((path) => path.includes('/')).map((path) => path.slice(0, path.indexOf('/')))),
-  ];
+  const folders = [...new Set(pages.flatMap((path) => /^([^/]*)\//.exec(path)?.[1] ?? []))];
   const translations = declared.length > 0 ? [] : translationFolders(folders, pages);
   const hasRootPages = pages.some((path) => !translations.some((folder) => path.startsWith(`${folder}/`)));
   const found =
     declared.length > 0 ? declared : translations.map((folder) => undeclared(languageTag(folder) ?? folder));
   const first = defaultCode ?? declared[0]?.code ?? (hasRootPages ? 'en' : (found[0]?.code ?? 'en'));
-  const byCode = new Map<string, LanguageSettings>();
-  for (const language of [...found, ...[first, ...named].map(undeclared)]) {
-    if (!byCode.has(language.code)) byCode.set(language.code, language);
-  }
+  const byCode = Map.groupBy([...found, ...[first, ...named].map(undeclared)], ({ code }) => code);
   return [...byCode.values()]
+    .flatMap(([language]) => language ?? [])
     .sort((a, b) => Number(b.code === first) - Number(a.code === first))
     .map((language) => languageOf(language, folders));
 }
@@ -64,7 +60,7 @@ export function languageOfPage(path: string, named: string | null, languages: re
   return language;
 }
 
-/** The key that a page shares with its translations: its address without the language's folder, or without `.fr` at its end. */
+/** A key shared by translations: the address without the language's folder, or without `.fr` at its end. */
 export function translationKey(address: string, language: Language): string {
   if (language.folder !== '' && address.startsWith(language.folder)) return address.slice(language.folder.length);
   return address.endsWith(`.${language.code}`) ? address.slice(0, -language.code.length - 1) : address;
@@ -76,10 +72,11 @@ function undeclared(code: string): LanguageSettings {
 
 function languageOf({ code, name, navigation }: LanguageSettings, folders: readonly string[]): Language {
   const folder = folders.find((each) => languageTag(each) === code);
+  const [language = '', script = ''] = code.split('-');
   return {
     code,
     name: name ?? autonymOf(code),
-    direction: isRightToLeft(code) ? 'rtl' : 'ltr',
+    direction: RIGHT_TO_LEFT.has(language) || RIGHT_TO_LEFT_SCRIPTS.has(script) ? 'rtl' : 'ltr',
     folder: folder === undefined ? '' : `${folder}/`,
     words: wordsOf(code),
     navigation,
@@ -89,11 +86,6 @@ function languageOf({ code, name, navigation }: LanguageSettings, folders: reado
 function autonymOf(code: string): string {
   const name = new Intl.DisplayNames([code], { type: 'language', fallback: 'none' }).of(code) ?? code;
   return name.charAt(0).toLocaleUpperCase(code) + name.slice(1);
-}
-
-function isRightToLeft(code: string): boolean {
-  const [language = '', script = ''] = code.split('-');
-  return RIGHT_TO_LEFT.has(language) || RIGHT_TO_LEFT_SCRIPTS.has(script);
 }
 
 function translationFolders(folders: readonly string[], pages: readonly string[]): readonly string[] {

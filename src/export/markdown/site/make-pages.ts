@@ -1,4 +1,4 @@
-import type { Finding } from '../../../domain/job.ts';
+import type { SiteSink } from '../../../domain/site-source.ts';
 import type { FoundFile } from '../../sources/walk-folder.ts';
 import type { FrontMatter } from '../source/front-matter.ts';
 import { readPage } from '../source/read-page.ts';
@@ -16,10 +16,10 @@ export interface PageSet {
   readonly notFound: ReadonlyMap<string, FoundFile>;
 }
 
-export interface PageSelection {
+interface PageSelection {
   readonly version: string | null;
   readonly paths: readonly string[] | null;
-  find(finding: Finding): void;
+  readonly find: SiteSink['find'];
 }
 
 /** Makes the pages of one export. */
@@ -33,6 +33,7 @@ export function makePages(
   const later: Page[] = [];
   const notFound = new Map<string, FoundFile>();
   const byPath = new Map<string, Page>();
+  const report = (page: string, detail: string) => selection.find({ kind: 'duplicate_path', page, detail });
   for (const draft of drafts) {
     if (isNotFoundStem(draft.stem)) {
       notFound.set(draft.stem.replace(/404$/, ''), draft.source);
@@ -41,10 +42,10 @@ export function makePages(
     const page = makePage(draft, languages, selection.version);
     const taken = byPath.get(page.path)?.source.path;
     if (taken !== undefined) {
-      report(selection, draft.source.path, `it would be ${page.path}, as ${taken} is already`);
+      report(draft.source.path, `it would be ${page.path}, as ${taken} is already`);
       continue;
     }
-    if (assets.has(page.path)) report(selection, page.path, `${draft.source.path} is rendered to it`);
+    if (assets.has(page.path)) report(page.path, `${draft.source.path} is rendered to it`);
     byPath.set(page.path, page);
     (isLater(draft.matter.since, selection.version) ? later : pages).push(page);
   }
@@ -53,10 +54,6 @@ export function makePages(
   const excluded = [...later, ...pages.filter((page) => !kept.has(page))];
   const excludedNames = excluded.flatMap((page) => [page.source.path, ...namesOfPage(page)]);
   return { pages: chosen, excludedNames: new Set(excludedNames), notFound };
-}
-
-function report({ find }: PageSelection, page: string, detail: string): void {
-  find({ kind: 'duplicate_path', page, detail });
 }
 
 function makePage(
@@ -104,7 +101,7 @@ function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, fi
 }
 
 /** A page's source before its address is settled. */
-export interface Draft {
+interface Draft {
   readonly source: FoundFile;
   /** Its path in the site without extension: `guides/start`, `guides/index`. */
   readonly stem: string;
@@ -112,14 +109,14 @@ export interface Draft {
   readonly title: string;
 }
 
-/** Markup inside a title, which has no place in a document's title, a navigation or a sitemap. */
+/** Markup inside a title. */
 const TITLE_MARKUP =
   /!?\[([^\]]*)\]\([^)]*\)|<[^>]+>|(?<![\p{L}\p{N}\\])[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?![\p{L}\p{N}])|`/gu;
 
 /** Reads every page source's front matter and title. Drafts are left out. */
 export async function readDrafts(
   files: readonly FoundFile[],
-  find: (finding: Finding) => void,
+  find: SiteSink['find'],
   signal: AbortSignal,
 ): Promise<readonly Draft[]> {
   const sources = files.filter(({ path }) => isPageSource(path));
@@ -149,7 +146,5 @@ export function plainTitle(heading: string | null): string | null {
 }
 
 function titleOfPath(stem: string): string {
-  const segments = stem.split('/');
-  const name = segments.at(-1) === 'index' ? (segments.at(-2) ?? 'index') : (segments.at(-1) ?? stem);
-  return titleOfName(name);
+  return titleOfName(stem.replace(/\/index$/, '').replace(/^.*\//, ''));
 }

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../domain/job.ts';
+import type { SiteSink } from '../../../domain/site-source.ts';
 import type { NavigationEntry } from '../source/navigation-settings.ts';
 import { SETTINGS_FILE } from '../source/settings.ts';
 import { orderOfName, titleOfName } from './address.ts';
@@ -10,11 +10,11 @@ export type NavigationNode =
   | { readonly kind: 'link'; readonly title: string; readonly href: string }
   | { readonly kind: 'group'; readonly title: string; readonly children: readonly NavigationNode[] };
 
-/** The pages of a navigation in a reader's order, each once. */
-export function pagesIn(nodes: readonly NavigationNode[]): readonly Page[] {
-  const walk = (node: NavigationNode): readonly Page[] =>
-    node.kind === 'page' ? [node.page] : node.kind === 'group' ? node.children.flatMap(walk) : [];
-  return [...new Set(nodes.flatMap(walk))];
+/** The pages of a navigation in a reader's order, as often as they are named. */
+export function pagesBelow(nodes: readonly NavigationNode[]): readonly Page[] {
+  return nodes.flatMap((node) =>
+    node.kind === 'page' ? [node.page] : node.kind === 'group' ? pagesBelow(node.children) : [],
+  );
 }
 
 export function firstPageIn(nodes: readonly NavigationNode[]): Page | null {
@@ -26,15 +26,15 @@ export function firstPageIn(nodes: readonly NavigationNode[]): Page | null {
 }
 
 /** The page that a name of `docs.json` means; `excluded`: it is not in this export, which is no fault. */
-export type FindPage = (name: string) => Page | 'excluded' | null;
+type FindPage = (name: string) => Page | 'excluded' | null;
 
-/** The navigation of one language: as it is written, else as the site's is, below the language's folder, else the folders'. */
+/** One language's navigation: its own, else the site's with pages below the language's folder, else that of the folders. */
 export function navigationOf(
   language: Language,
   pages: readonly Page[],
   site: { readonly navigation: readonly NavigationEntry[] | null; readonly isDefault: boolean },
   findPage: FindPage,
-  find: (finding: Finding) => void,
+  find: SiteSink['find'],
 ): readonly NavigationNode[] {
   const own = language.navigation ?? (site.isDefault ? site.navigation : null);
   const ofLanguage: FindPage = (name) => {
@@ -43,13 +43,14 @@ export function navigationOf(
   };
   if (own !== null) {
     const nodes = build(own, ofLanguage, (name) => {
-      find({
-        kind: 'missing_page',
-        page: SETTINGS_FILE,
-        detail: `navigation names "${name}", and there is no such page`,
-      });
+      const detail = `navigation names "${name}", and there is no such page`;
+      find({ kind: 'missing_page', page: SETTINGS_FILE, detail });
     });
-    reportUnlisted(nodes, pages, find);
+    const listed = new Set(pagesBelow(nodes));
+    for (const page of pages) {
+      if (listed.has(page) || page.isHidden) continue;
+      find({ kind: 'unlisted_page', page: page.source.path, detail: 'the navigation of docs.json does not name it' });
+    }
     return nodes;
   }
   if (site.navigation !== null && language.folder !== '') {
@@ -58,7 +59,7 @@ export function navigationOf(
       return page !== null && page !== 'excluded' && page.language === language.code ? page : null;
     };
     const nodes = build(site.navigation, translated, () => {});
-    if (pagesIn(nodes).length > 0) return nodes;
+    if (firstPageIn(nodes) !== null) return nodes;
   }
   return folderNavigation(
     pages.filter(({ isHidden }) => !isHidden),
@@ -79,21 +80,8 @@ function build(
     }
     const page = findPage(entry.name);
     if (page === null) onMissing(entry.name);
-    if (page === null || page === 'excluded' || page.isHidden) return [];
-    return [{ kind: 'page', title: page.sidebarTitle, page }];
+    return page === null || page === 'excluded' || page.isHidden ? [] : [nodeOf(page)];
   });
-}
-
-function reportUnlisted(
-  nodes: readonly NavigationNode[],
-  pages: readonly Page[],
-  find: (finding: Finding) => void,
-): void {
-  const listed = new Set(pagesIn(nodes));
-  for (const page of pages) {
-    if (listed.has(page) || page.isHidden) continue;
-    find({ kind: 'unlisted_page', page: page.source.path, detail: 'the navigation of docs.json does not name it' });
-  }
 }
 
 interface Folder {
@@ -103,7 +91,7 @@ interface Folder {
   readonly folders: Map<string, Folder>;
 }
 
-/** A node of the navigation with the facts that order it. */
+/** A node with the facts that order it. */
 interface Entry {
   readonly order: number;
   readonly title: string;
@@ -112,15 +100,11 @@ interface Entry {
 }
 
 /** A navigation from the folders: in each the index page first, then by `order`, the number in the name, and the title. */
-export function folderNavigation(pages: readonly Page[], language: Language): readonly NavigationNode[] {
-  const root = emptyFolder('');
+function folderNavigation(pages: readonly Page[], language: Language): readonly NavigationNode[] {
+  const root: Folder = { name: '', index: null, pages: [], folders: new Map() };
   for (const page of pages) place(root, page, language);
   const compare = new Intl.Collator(language.code, { numeric: true }).compare;
   return nodesOf(root, (a, b) => a.order - b.order || compare(a.title, b.title) || (a.name < b.name ? -1 : 1));
-}
-
-function emptyFolder(name: string): Folder {
-  return { name, index: null, pages: [], folders: new Map() };
 }
 
 function place(root: Folder, page: Page, language: Language): void {
@@ -128,7 +112,7 @@ function place(root: Folder, page: Page, language: Language): void {
   const segments = page.path.slice(inFolder ? language.folder.length : 0).split('/');
   let folder = root;
   for (const name of segments.slice(0, -1)) {
-    const next = folder.folders.get(name) ?? emptyFolder(name);
+    const next = folder.folders.get(name) ?? { name, index: null, pages: [], folders: new Map() };
     folder.folders.set(name, next);
     folder = next;
   }

@@ -5,13 +5,13 @@ export interface Page {
   readonly source: FoundFile;
   /** Its HTML file: `guides/start.html`. */
   readonly path: string;
-  /** Its Markdown twin: `guides/start.md`. */
+  /** Its Markdown: `guides/start.md`. */
   readonly twin: string;
-  /** Its address without extension: `guides/start`, `guides/` for a folder's page, empty for the home page. */
+  /** `guides/start`, `guides/` for a folder's page, empty for the home page. */
   readonly address: string;
   /** The language's code. */
   readonly language: string;
-  /** Shared by its translations: the address without the language. */
+  /** `translationKey` */
   readonly key: string;
   readonly title: string;
   readonly sidebarTitle: string;
@@ -19,7 +19,7 @@ export interface Page {
   readonly tags: readonly string[];
   readonly version: string | null;
   readonly order: number | null;
-  /** True where this version of the documentation is the first that has it. */
+  /** True where the exported version is the first that has it. */
   readonly isNew: boolean;
   /** Not in the navigation. */
   readonly isHidden: boolean;
@@ -35,8 +35,7 @@ export function isPageSource(path: string): boolean {
 }
 
 /**
- * The path of a source without its extension. A `README` is its folder's index page, as it is where repositories are
- * shown, unless the folder has an index page of its own.
+ * The path of a source without its extension. A `README` is its folder's index page, unless the folder has one.
  *
  * @param hasPage true where a page source has that stem
  */
@@ -50,7 +49,6 @@ export function addressOfStem(stem: string): string {
   return stem.replace(/(^|\/)index$/, '$1');
 }
 
-/** True for 404 pages. */
 export function isNotFoundStem(stem: string): boolean {
   return /(?:^|\/)404$/.test(stem);
 }

@@ -1,19 +1,20 @@
-import type { ExportRequest, Finding } from '../../../domain/job.ts';
+import type { ExportRequest } from '../../../domain/job.ts';
+import type { SiteSink } from '../../../domain/site-source.ts';
 import type { FoundFile } from '../../sources/walk-folder.ts';
 import { readFolder, readSource } from '../source/read-folder.ts';
 import { decodeText, PAGE_BYTES_MAX } from '../source/read-page.ts';
-import { readSettings, SETTINGS_FILE, type SiteLink, type SiteSettings } from '../source/settings.ts';
+import { readSettings, SETTINGS_FILE, type SiteSettings } from '../source/settings.ts';
 import type { Tone } from '../source/tone.ts';
 import { findLanguages, type Language } from './languages.ts';
 import { makePages, type PageSet, readDrafts } from './make-pages.ts';
-import { type NavigationNode, navigationOf, pagesIn } from './navigation.ts';
+import { type NavigationNode, navigationOf, pagesBelow } from './navigation.ts';
 import { isPageSource, type Page } from './page.ts';
 import { MarkdownTargets } from './targets.ts';
 
-export interface SiteOptions extends ExportRequest {
+interface SiteOptions extends ExportRequest {
   readonly dir: string;
   readonly signal: AbortSignal;
-  find(finding: Finding): void;
+  readonly find: SiteSink['find'];
 }
 
 /** The part of a site that is in one language. */
@@ -24,9 +25,8 @@ export interface LanguageSite {
   readonly listed: readonly Page[];
   /** The pages that the navigation does not name. */
   readonly unlisted: readonly Page[];
-  /** The language's first page. */
   readonly home: Page | null;
-  /** Source of its page for what is not there, or null where the theme's is used. */
+  /** Source of its 404 page; null: the theme's. */
   readonly notFound: FoundFile | null;
 }
 
@@ -39,10 +39,10 @@ export interface Site {
   readonly version: string | null;
   readonly tone: Tone;
   /** Paths of files of the site. */
-  readonly logo: { readonly light: string; readonly dark: string } | null;
+  readonly logo: SiteSettings['logo'];
   readonly favicon: string | null;
   readonly css: string | null;
-  readonly links: readonly SiteLink[];
+  readonly links: SiteSettings['links'];
   readonly footer: string | null;
   /** The default language first. */
   readonly languages: readonly LanguageSite[];
@@ -58,17 +58,32 @@ export interface Site {
 /** docshelf's own green. */
 const DEFAULT_TONE: Tone = { hue: 165, tint: 1 };
 const FAVICONS = ['favicon.svg', 'favicon.ico', 'favicon.png'];
-/** Sources of what other programs make pages from; a reader cannot use them as they are. */
+/** Sources of other programs, of no use to a reader. */
 const COMPONENT_SOURCE = /\.mdx$/i;
 
-/** Reads a folder whole, apart from the text of its pages. @throws DocshelfError `bad_source` */
+/** Reads everything of a folder but the text of its pages. @throws DocshelfError `bad_source` */
 export async function readSite(options: SiteOptions): Promise<Site> {
   const { find, version } = options;
   const files = await readFolder(options.dir, find, options.signal);
-  const settings = readSettings(await readSettingsText(files), version, find);
-  const assets = files.filter(({ path }) => !isPageSource(path) && path !== SETTINGS_FILE && !isComponent(path, find));
+  const settingsFile = files.find(({ path }) => path === SETTINGS_FILE);
+  const settingsText =
+    settingsFile === undefined ? null : decodeText(await readSource(settingsFile, PAGE_BYTES_MAX)).text;
+  const settings = readSettings(settingsText, version, find);
+  for (const { path } of files) {
+    if (!COMPONENT_SOURCE.test(path)) continue;
+    find({ kind: 'left_out', page: path, detail: 'MDX is not rendered: name it .md if it is plain Markdown' });
+  }
+  const assets = files.filter(
+    ({ path }) => !isPageSource(path) && path !== SETTINGS_FILE && !COMPONENT_SOURCE.test(path),
+  );
   const assetPaths = new Set(assets.map(({ path }) => path));
-
+  const fileOf = (written: string | null | undefined, key: string): string | null => {
+    const path = written?.replace(/^(?:\.?\/)+/, '') ?? null;
+    if (path === null || assetPaths.has(path)) return path;
+    const detail = `"${key}" names "${written}", and there is no such file`;
+    find({ kind: 'missing_file', page: SETTINGS_FILE, detail });
+    return null;
+  };
   const drafts = await readDrafts(files, find, options.signal);
   const languages = findLanguages({
     declared: settings.languages,
@@ -82,22 +97,24 @@ export async function readSite(options: SiteOptions): Promise<Site> {
   const root = set.pages.find(({ address }) => address === '') ?? sites[0]?.home ?? null;
   const rendered = new Set(set.pages.map(({ path }) => path));
   const byKey = Map.groupBy(set.pages, ({ key }) => key);
+  // Never resolves (RFC 2606), so that nobody is led to another's site.
+  const standIn = `https://${options.domain}.example`;
   if (settings.url === null) {
-    find({
-      kind: 'no_url',
-      page: SETTINGS_FILE,
-      detail: `no "url" is set: canonical addresses begin with ${standInUrl(options)}`,
-    });
+    const detail = `no "url" is set: canonical addresses begin with ${standIn}`;
+    find({ kind: 'no_url', page: SETTINGS_FILE, detail });
   }
+  const light = fileOf(settings.logo?.light, 'logo');
+  const dark = fileOf(settings.logo?.dark, 'logo');
+  const logo = light ?? dark;
   return {
     name: settings.name ?? root?.title ?? options.domain,
     description: settings.description ?? root?.description ?? null,
-    url: settings.url ?? standInUrl(options),
+    url: settings.url ?? standIn,
     version,
     tone: settings.tone ?? DEFAULT_TONE,
-    logo: logoOf(settings, assetPaths, find),
-    favicon: faviconOf(settings, assetPaths, find),
-    css: fileOf(settings.css, 'css', assetPaths, find),
+    logo: logo === null ? null : { light: light ?? logo, dark: dark ?? logo },
+    favicon: fileOf(settings.favicon, 'favicon') ?? FAVICONS.find((path) => assetPaths.has(path)) ?? null,
+    css: fileOf(settings.css, 'css'),
     links: settings.links,
     footer: settings.footer,
     // A language whose pages are all left out has nothing to switch to.
@@ -110,35 +127,19 @@ export async function readSite(options: SiteOptions): Promise<Site> {
   };
 }
 
-/** Never resolves (RFC 2606), so that nobody is led to another's site. */
-function standInUrl({ domain }: SiteOptions): string {
-  return `https://${domain}.example`;
-}
-
-async function readSettingsText(files: readonly FoundFile[]): Promise<string | null> {
-  const source = files.find(({ path }) => path === SETTINGS_FILE);
-  return source === undefined ? null : decodeText(await readSource(source, PAGE_BYTES_MAX)).text;
-}
-
-function isComponent(path: string, find: (finding: Finding) => void): boolean {
-  if (!COMPONENT_SOURCE.test(path)) return false;
-  find({ kind: 'left_out', page: path, detail: 'MDX is not rendered: name it .md if it is plain Markdown' });
-  return true;
-}
-
 function siteOfLanguage(
   language: Language,
   languages: readonly Language[],
   settings: SiteSettings,
   set: PageSet,
   targets: MarkdownTargets,
-  find: (finding: Finding) => void,
+  find: SiteSink['find'],
 ): LanguageSite {
   const pages = set.pages.filter((page) => page.language === language.code);
   const site = { navigation: settings.navigation, isDefault: language === languages[0] };
   const navigation = navigationOf(language, pages, site, (name) => targets.page(name), find);
-  const listed = pagesIn(navigation).filter((page) => page.language === language.code);
-  const names = new Set(listed);
+  const names = new Set(pagesBelow(navigation).filter((page) => page.language === language.code));
+  const listed = [...names];
   return {
     language,
     navigation,
@@ -147,31 +148,4 @@ function siteOfLanguage(
     home: pages.find(({ key }) => key === '') ?? listed[0] ?? pages[0] ?? null,
     notFound: set.notFound.get(language.folder) ?? null,
   };
-}
-
-function logoOf(settings: SiteSettings, files: ReadonlySet<string>, find: (finding: Finding) => void): Site['logo'] {
-  const light = fileOf(settings.logo?.light ?? null, 'logo', files, find);
-  const dark = fileOf(settings.logo?.dark ?? null, 'logo', files, find);
-  const either = light ?? dark;
-  return either === null ? null : { light: either, dark: dark ?? either };
-}
-
-function faviconOf(
-  settings: SiteSettings,
-  files: ReadonlySet<string>,
-  find: (finding: Finding) => void,
-): string | null {
-  return fileOf(settings.favicon, 'favicon', files, find) ?? FAVICONS.find((path) => files.has(path)) ?? null;
-}
-
-function fileOf(
-  written: string | null,
-  key: string,
-  files: ReadonlySet<string>,
-  find: (finding: Finding) => void,
-): string | null {
-  const path = written?.replace(/^(?:\.?\/)+/, '') ?? null;
-  if (path === null || files.has(path)) return path;
-  find({ kind: 'missing_file', page: SETTINGS_FILE, detail: `"${key}" names "${written}", and there is no such file` });
-  return null;
 }

@@ -2,24 +2,18 @@ import { posix } from 'node:path';
 import { decodePath } from './address.ts';
 import type { Page } from './page.ts';
 
-/** The target of a page's reference. */
-export type MarkdownTarget =
-  | { readonly kind: 'page'; readonly page: Page; readonly suffix: string }
+/** A reference's target. `excluded`: a page that this export leaves out; `elsewhere`: another site, or a place on the page itself. */
+type MarkdownTarget =
   | { readonly kind: 'file'; readonly path: string; readonly suffix: string }
-  /** A page that this export leaves out. */
-  | { readonly kind: 'excluded' }
-  | { readonly kind: 'missing' }
-  /** Another site, or a place on the page itself. */
-  | { readonly kind: 'elsewhere' };
+  | { readonly kind: 'excluded' | 'missing' | 'elsewhere' };
 
 const ELSEWHERE = /^(?:$|[#?]|\/\/|[a-z][a-z0-9+.-]*:)/i;
 /** Path, then query and fragment. */
 const PARTS = /^([^?#]*)(.*)$/s;
 
 /** A page's names besides its source path: its HTML file, and its address as readers write it. */
-export function namesOfPage(page: Pick<Page, 'path' | 'twin' | 'address'>): readonly string[] {
-  const index = page.path.replace(/\.html$/, '');
-  return [page.path, page.twin, page.address, page.address.replace(/\/$/, ''), index];
+export function namesOfPage({ path, twin, address }: Page): readonly string[] {
+  return [path, twin, address, address.replace(/\/$/, ''), path.replace(/\.html$/, '')];
 }
 
 /** Finds pages and files by the names that people write. */
@@ -56,7 +50,7 @@ export class MarkdownTargets {
     const path = posix.join(written.startsWith('/') ? '.' : posix.dirname(from), decodePath(written));
     const name = path.replace(/^\.\/|^\/+|^\.$/, '');
     const page = this.#pages.get(name) ?? this.#pages.get(name.replace(/\/$/, ''));
-    if (page !== undefined) return { kind: 'page', page, suffix };
+    if (page !== undefined) return { kind: 'file', path: page.path, suffix };
     if (this.#files.has(name)) return { kind: 'file', path: name, suffix };
     return { kind: this.#excluded.has(name) ? 'excluded' : 'missing' };
   }

@@ -1,33 +1,3 @@
-/** The theme's own texts. */
-export interface Words {
-  readonly skip: string;
-  readonly navigation: string;
-  readonly onThisPage: string;
-  readonly previous: string;
-  readonly next: string;
-  readonly version: string;
-  readonly language: string;
-  readonly isNew: string;
-  readonly copy: string;
-  readonly copied: string;
-  /** The theme switch and its three states. */
-  readonly colours: string;
-  readonly light: string;
-  readonly dark: string;
-  readonly system: string;
-  readonly note: string;
-  readonly tip: string;
-  readonly important: string;
-  readonly warning: string;
-  readonly caution: string;
-  readonly table: string;
-  readonly linkTo: string;
-  readonly notFound: string;
-  readonly notFoundLead: string;
-  readonly toStart: string;
-  readonly more: string;
-}
-
 const KEYS = [
   'skip',
   'navigation',
@@ -54,7 +24,9 @@ const KEYS = [
   'notFoundLead',
   'toStart',
   'more',
-] as const satisfies readonly (keyof Words)[];
+] as const;
+/** The theme's own texts. */
+export type Words = Readonly<Record<(typeof KEYS)[number], string>>;
 
 /** In the order of `KEYS`, one line a language, so that a translator sees all of it. */
 const LINES: Readonly<Record<string, string>> = {
@@ -77,10 +49,8 @@ const LINES: Readonly<Record<string, string>> = {
 
 /** The theme's words in a language, or in English where nobody has translated them. */
 export function wordsOf(code: string): Words {
-  const line = LINES[code] ?? LINES[code.split('-')[0] ?? ''] ?? LINES.en ?? '';
-  const words = line.split('|');
-  return Object.fromEntries(KEYS.map((key, index) => [key, words[index] ?? ''])) as Record<keyof Words, string>;
+  const words = (LINES[code] ?? LINES[code.split('-')[0] ?? ''] ?? LINES.en ?? '').split('|');
+  return Object.fromEntries(KEYS.map((key, index) => [key, words[index] ?? ''])) as Words;
 }
 
-/** The languages that the theme speaks. */
 export const TRANSLATED = Object.keys(LINES);

@@ -19,12 +19,6 @@ export interface FrontMatter {
   readonly isNoindex: boolean;
 }
 
-export interface MarkdownText {
-  readonly matter: FrontMatter;
-  /** The Markdown below the front matter. */
-  readonly body: string;
-}
-
 const FENCED = /^---[ \t]*\n((?:[\s\S]*?\n)?)(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 /** UTF-16 code units; a page's facts are a few lines. */
 const MATTER_LENGTH_MAX = 64 * 1024;
@@ -38,34 +32,41 @@ const FALSE_WORDS = /^(?:false|no|off|)$/i;
  * @param text as `decodeText` gives it
  * @throws DocshelfError `bad_source`, naming file and line
  */
-export function readFrontMatter(path: string, text: string): MarkdownText {
+export function readFrontMatter(path: string, text: string): { readonly matter: FrontMatter; readonly body: string } {
   const fenced = FENCED.exec(text);
   const yaml = fenced?.[1] ?? '';
   if (yaml.length > MATTER_LENGTH_MAX) throw fault(path, 1, `it is longer than ${MATTER_LENGTH_MAX} characters`);
   const says = parseYaml(path, yaml);
-  const textOf = (key: string): string | null => scalarOf(path, yaml, says, key);
+  const faultOf = (key: string, state: string) => fault(path, lineOf(yaml, key), `"${key}" ${state}`);
+  const textOf = (key: string): string | null => {
+    const value = Object.hasOwn(says, key) ? says[key] : undefined;
+    if (value === undefined) return null;
+    if (typeof value !== 'string') throw faultOf(key, 'is no text');
+    return value.trim().replace(/\s+/g, ' ') || null;
+  };
   const flagOf = (key: string): boolean => {
     const word = textOf(key) ?? '';
     if (TRUE_WORDS.test(word)) return true;
     if (FALSE_WORDS.test(word)) return false;
-    throw fault(path, lineOf(yaml, key), `"${key}" is neither true nor false`);
+    throw faultOf(key, 'is neither true nor false');
   };
   const order = textOf('order');
-  if (order !== null && !Number.isFinite(Number(order))) {
-    throw fault(path, lineOf(yaml, 'order'), '"order" is no number');
-  }
+  if (order !== null && !Number.isFinite(Number(order))) throw faultOf('order', 'is no number');
   const languageKey = Object.hasOwn(says, 'language') ? 'language' : 'lang';
   const written = textOf(languageKey);
   const language = written === null ? null : languageTag(written);
-  if (written !== null && language === null) {
-    throw fault(path, lineOf(yaml, languageKey), `"${languageKey}" is no language tag like fr or pt-BR`);
-  }
+  if (written !== null && language === null) throw faultOf(languageKey, 'is no language tag like fr or pt-BR');
+  // `keywords` is what others call tags: a list, or words parted by commas.
+  const tagsKey = Object.hasOwn(says, 'tags') ? 'tags' : 'keywords';
+  const listed = says[tagsKey];
+  const tags: readonly unknown[] = Array.isArray(listed) ? listed : (textOf(tagsKey) ?? '').split(',');
+  if (!tags.every((tag) => typeof tag === 'string')) throw faultOf(tagsKey, 'is no list of words');
   return {
     matter: {
       title: textOf('title'),
       sidebarTitle: textOf('sidebarTitle'),
       description: textOf('description'),
-      tags: tagsOf(path, yaml, says),
+      tags: [...new Set(tags.map((tag) => tag.trim().replaceAll(',', ' ')).filter((tag) => tag !== ''))],
       version: textOf('version'),
       language,
       order: order === null ? null : Number(order),
@@ -92,23 +93,6 @@ function parseYaml(path: string, yaml: string): Readonly<Record<string, unknown>
   if (typeof says === 'string' && says.trim() === '') return {};
   if (typeof says === 'object' && says !== null && !Array.isArray(says)) return says as Record<string, unknown>;
   throw fault(path, 1, 'it is no list of keys and values');
-}
-
-function scalarOf(path: string, yaml: string, says: Readonly<Record<string, unknown>>, key: string): string | null {
-  const value = Object.hasOwn(says, key) ? says[key] : undefined;
-  if (value === undefined) return null;
-  if (typeof value !== 'string') throw fault(path, lineOf(yaml, key), `"${key}" is no text`);
-  return value.trim().replace(/\s+/g, ' ') || null;
-}
-
-/** A list, or words parted by commas. `keywords` is what others call it. */
-function tagsOf(path: string, yaml: string, says: Readonly<Record<string, unknown>>): readonly string[] {
-  const key = Object.hasOwn(says, 'tags') ? 'tags' : 'keywords';
-  const value = says[key];
-  const list = Array.isArray(value) ? value : (scalarOf(path, yaml, says, key) ?? '').split(',');
-  if (!list.every((tag) => typeof tag === 'string'))
-    throw fault(path, lineOf(yaml, key), `"${key}" is no list of words`);
-  return [...new Set(list.map((tag) => tag.trim().replaceAll(',', ' ')).filter((tag) => tag !== ''))];
 }
 
 /** The line of a key inside the front matter, from 1. */

@@ -1,5 +1,4 @@
 import type { SettingsReader } from './settings-reader.ts';
-import { languageTag } from './settings-reader.ts';
 
 /** One entry of a written navigation. */
 export type NavigationEntry =
@@ -18,7 +17,7 @@ export interface LanguageSettings {
 
 /** Levels of groups: what a reader can still follow, with room. */
 const DEPTH_MAX = 16;
-/** The names under which a group keeps its entries, and those under which it keeps its title; other programs have several. */
+/** Keys of a group's entries and of its title; other programs have several. */
 const ENTRY_KEYS = ['pages', 'groups', 'tabs'] as const;
 const TITLE_KEYS = ['group', 'tab', 'title'] as const;
 
@@ -31,14 +30,14 @@ export function readNavigation(settings: SettingsReader): readonly NavigationEnt
   return section === null || section.value('languages') !== null ? null : entriesOf(section, 1);
 }
 
-/** The languages of a site: `languages`, or those that `navigation.languages` has one navigation each for. */
+/** The languages of a site: `languages`, or `navigation.languages`, with a navigation each. */
 export function readLanguages(settings: SettingsReader): readonly LanguageSettings[] {
   const inNavigation = settings.isObject('navigation') ? settings.section('navigation')?.list('languages') : undefined;
   const listed = settings
     .items('languages')
     .map((value, index) =>
       typeof value === 'string'
-        ? { code: parseCode(settings, `languages[${index}]`, value), name: null, navigation: null }
+        ? { code: settings.languageAt(`languages[${index}]`, value), name: null, navigation: null }
         : readLanguage(settings.item('languages', value, index)),
     );
   return listed.length > 0 ? listed : (inNavigation ?? []).map(readLanguage);
@@ -48,17 +47,10 @@ function readLanguage(language: SettingsReader): LanguageSettings {
   const key = language.value('code') === null ? 'language' : 'code';
   const own = ENTRY_KEYS.some((name) => language.value(name) !== null) ? entriesOf(language, 1) : null;
   return {
-    code: parseCode(language, key, language.needText(key)),
+    code: language.languageAt(key, language.needText(key)),
     name: language.text('name'),
     navigation: readNavigation(language) ?? own,
   };
-}
-
-/** @throws DocshelfError `bad_source` */
-export function parseCode(settings: SettingsReader, key: string, written: string): string {
-  const code = languageTag(written);
-  if (code === null) throw settings.fault(key, 'is no language tag like fr or pt-BR');
-  return code;
 }
 
 function readEntries(settings: SettingsReader, key: string, depth: number): readonly NavigationEntry[] {

@@ -1,22 +1,17 @@
 import { constants, open, stat } from 'node:fs/promises';
 import { DocshelfError, errnoOf } from '../../../domain/errors.ts';
-import type { Finding } from '../../../domain/job.ts';
 import { ARCHIVE_LIMITS } from '../../../domain/limits.ts';
-import { badSource } from '../../../domain/site-source.ts';
+import { badSource, type SiteSink } from '../../../domain/site-source.ts';
 import { type FoundFile, walkFolder } from '../../sources/walk-folder.ts';
 
 const NEXT = 'Set the path of the source to the folder of Markdown files, readable for docshelf.';
-/** Packages beside beside the pages of a documentation with tools of its own. */
+/** Packages beside the pages of a documentation with tools of its own. */
 const PACKAGES = /(?:^|\/)node_modules(?:\/|$)/;
 
-/**
- * Lists a folder's files in the order of their paths, as any source does (`walkFolder`), without those of `node_modules`.
- *
- * @throws DocshelfError `bad_source`
- */
+/** A folder's files in the order of their paths, without those of `node_modules`. @throws DocshelfError `bad_source` */
 export async function readFolder(
   dir: string,
-  find: (finding: Finding) => void,
+  find: SiteSink['find'],
   signal: AbortSignal,
 ): Promise<readonly FoundFile[]> {
   const info = await stat(dir).catch((error: unknown) => {
@@ -32,11 +27,7 @@ export async function readFolder(
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/**
- * A file's bytes.
- *
- * @throws DocshelfError `bad_source` where it cannot be read or is larger than `bytesMax`
- */
+/** @throws DocshelfError `bad_source` where the file cannot be read or is larger than `bytesMax` */
 export async function readSource({ path, file }: FoundFile, bytesMax: number): Promise<Uint8Array> {
   try {
     // The listing resolved every link; one that stands there now was put there since.

@@ -1,38 +1,36 @@
-import type { Finding } from '../../../domain/job.ts';
+import type { SiteSink } from '../../../domain/site-source.ts';
 import type { FoundFile } from '../../sources/walk-folder.ts';
 import { type FrontMatter, readFrontMatter } from './front-matter.ts';
 import { readSource } from './read-folder.ts';
 
-/** A page as its file has it. */
-export interface PageText {
-  readonly matter: FrontMatter;
-  /** Inline Markdown of the title that the text begins with, or null. */
+/** A page's text, parted from the heading of level 1 that it begins with. */
+interface TitledBody {
+  /** Inline Markdown, or null where the text begins with something else. */
   readonly heading: string | null;
-  /** Markdown below that title. */
+  /** The Markdown below. */
   readonly body: string;
+}
+
+export interface PageText extends TitledBody {
+  readonly matter: FrontMatter;
 }
 
 /** Bytes of one page's Markdown: a thick book has 2 MiB, and rendering takes some fifty times as much memory. */
 export const PAGE_BYTES_MAX = 8 * 1024 ** 2;
 
 /** @throws DocshelfError `bad_source` */
-export async function readPage(source: FoundFile, find: (finding: Finding) => void): Promise<PageText> {
+export async function readPage(source: FoundFile, find: SiteSink['find']): Promise<PageText> {
   const { text, isUnicode } = decodeText(await readSource(source, PAGE_BYTES_MAX));
   if (!isUnicode) find({ kind: 'not_utf8', page: source.path, detail: 'it is no UTF-8, and was read as Windows-1252' });
   const { matter, body } = readFrontMatter(source.path, text);
   return { matter, ...splitTitle(body) };
 }
 
-/** The text of a file that people wrote, and whether its bytes were what they should be. */
-export interface DecodedText {
-  /** Without byte order mark, lines ended by `\n`. */
-  readonly text: string;
-  /** False where the bytes are not valid in any Unicode encoding; they are read as Windows-1252 then, as browsers do. */
-  readonly isUnicode: boolean;
-}
-
-/** Reads UTF-8, and UTF-16 that says so by its byte order mark. */
-export function decodeText(bytes: Uint8Array): DecodedText {
+/**
+ * Decodes UTF-8, UTF-16 with a byte order mark, and all else as Windows-1252, as browsers do (`isUnicode` false). The text
+ * has no byte order mark, and lines end with `\n`.
+ */
+export function decodeText(bytes: Uint8Array): { readonly text: string; readonly isUnicode: boolean } {
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';
   try {
@@ -46,20 +44,13 @@ function unixLines(text: string): string {
   return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }
 
-/** A page's text, parted from the heading of level 1 that it begins with. */
-export interface TitledBody {
-  /** Inline Markdown, or null where the text begins with something else. */
-  readonly heading: string | null;
-  readonly body: string;
-}
-
-/** UTF-16 code units. A longer first line is a text, and patterns are spared it. */
+/** UTF-16 code units; patterns are spared a longer first line. */
 const HEADING_LENGTH_MAX = 1_000;
 /** First characters of blocks other than paragraphs, which are no setext headings (CommonMark, section 4.3). */
 const OTHER_BLOCK = /^(?:[#>`~|<]|[*+-](?:\s|$)|\d{1,9}[.)]\s)/;
 
 /** Finds CommonMark's ATX and setext headings (sections 4.2 and 4.3), of one line. */
-export function splitTitle(markdown: string): TitledBody {
+function splitTitle(markdown: string): TitledBody {
   const start = markdown.search(/\S/);
   const [line = '', below = ''] = start === -1 ? [] : markdown.slice(start).split('\n', 2);
   if (line.length > HEADING_LENGTH_MAX || /\n {4}|^ {4}|\t/.test(markdown.slice(0, start))) {
@@ -67,15 +58,8 @@ export function splitTitle(markdown: string): TitledBody {
   }
   const after = (lines: string) => markdown.slice(start + lines.length + 1);
   if (/^#\s/.test(line)) {
-    return {
-      heading:
-        line
-          .slice(1)
-          .trim()
-          .replace(/(?:^|\s)#+$/, '')
-          .trim() || null,
-      body: after(line),
-    };
+    const heading = line.slice(1).trim();
+    return { heading: heading.replace(/(?:^|\s)#+$/, '').trim() || null, body: after(line) };
   }
   if (/^=+$/.test(below.trim()) && !OTHER_BLOCK.test(line)) {
     return { heading: line.trim(), body: after(`${line}\n${below}`) };

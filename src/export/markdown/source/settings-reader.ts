@@ -43,6 +43,13 @@ export class SettingsReader {
     return text;
   }
 
+  /** The language that is written at a key. */
+  languageAt(key: string, written: string): string {
+    const code = languageTag(written);
+    if (code === null) throw this.fault(key, 'is no language tag like fr or pt-BR');
+    return code;
+  }
+
   number(key: string, min: number, max: number): number | null {
     const value = this.value(key);
     if (value === null) return null;
@@ -85,7 +92,7 @@ export class SettingsReader {
   }
 }
 
-function isObject(value: Json): value is { readonly [key: string]: Json } {
+export function isObject(value: Json): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

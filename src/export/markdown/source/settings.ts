@@ -1,21 +1,10 @@
 import { DocshelfError } from '../../../domain/errors.ts';
-import type { Finding } from '../../../domain/job.ts';
-import {
-  type LanguageSettings,
-  type NavigationEntry,
-  parseCode,
-  readLanguages,
-  readNavigation,
-} from './navigation-settings.ts';
-import { type Json, SettingsReader } from './settings-reader.ts';
+import type { SiteSink } from '../../../domain/site-source.ts';
+import { type LanguageSettings, type NavigationEntry, readLanguages, readNavigation } from './navigation-settings.ts';
+import { isObject, type Json, SettingsReader } from './settings-reader.ts';
 import { type Tone, toneOfColour } from './tone.ts';
 
 export const SETTINGS_FILE = 'docs.json';
-
-export interface SiteLink {
-  readonly label: string;
-  readonly href: string;
-}
 
 /** The settings of `docs.json`, all optional. Files are named as in the folder. */
 export interface SiteSettings {
@@ -29,7 +18,7 @@ export interface SiteSettings {
   readonly css: string | null;
   readonly tone: Tone | null;
   /** In the bar at the top. */
-  readonly links: readonly SiteLink[];
+  readonly links: readonly { readonly label: string; readonly href: string }[];
   readonly footer: string | null;
   /** The language of pages that name none. */
   readonly language: string | null;
@@ -37,22 +26,11 @@ export interface SiteSettings {
   readonly navigation: readonly NavigationEntry[] | null;
 }
 
-const KEYS = [
-  'name',
-  'description',
-  'url',
-  'logo',
-  'favicon',
-  'css',
-  'hue',
-  'colors',
-  'links',
-  'footer',
-  'language',
-  'languages',
-  'navigation',
-  'versions',
-];
+const KEYS = new Set(
+  '$schema name description url logo favicon css hue colors links footer language languages navigation versions'.split(
+    ' ',
+  ),
+);
 
 /**
  * Reads `docs.json`. The entry of the version in `versions` overrules the keys beside it. An unknown key is
@@ -61,19 +39,14 @@ const KEYS = [
  * @param text null where the folder has no such file
  * @throws DocshelfError `bad_source`, naming the key
  */
-export function readSettings(
-  text: string | null,
-  version: string | null,
-  find: (finding: Finding) => void,
-): SiteSettings {
+export function readSettings(text: string | null, version: string | null, find: SiteSink['find']): SiteSettings {
   const all = new SettingsReader(text === null ? {} : parseJson(text));
   const own = version === null ? null : all.section('versions')?.section(version);
   const settings = own === null || own === undefined ? all : all.with(own);
   for (const key of settings.keys()) {
-    if (!KEYS.includes(key) && key !== '$schema') {
-      find({ kind: 'unknown_setting', page: SETTINGS_FILE, detail: `"${key}" is not known here` });
-    }
+    if (!KEYS.has(key)) find({ kind: 'unknown_setting', page: SETTINGS_FILE, detail: `"${key}" is not known here` });
   }
+  const language = settings.text('language');
   return {
     name: settings.text('name'),
     description: settings.text('description'),
@@ -84,7 +57,7 @@ export function readSettings(
     tone: readTone(settings),
     links: settings.list('links').map((link) => ({ label: link.needText('label'), href: link.needText('href') })),
     footer: settings.text('footer'),
-    language: readLanguage(settings),
+    language: language === null ? null : settings.languageAt('language', language),
     languages: readLanguages(settings),
     navigation: readNavigation(settings),
   };
@@ -92,8 +65,8 @@ export function readSettings(
 
 function parseJson(text: string): Readonly<Record<string, Json>> {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, Json>;
+    const value = JSON.parse(text) as Json;
+    if (isObject(value)) return value;
   } catch (error) {
     throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": ${(error as Error).message}`, {
       next: 'Check the file with a JSON linter; JSON takes no comments and no comma after the last entry.',
@@ -104,11 +77,6 @@ function parseJson(text: string): Readonly<Record<string, Json>> {
   throw new DocshelfError('bad_source', `Cannot read "${SETTINGS_FILE}": it is no JSON object`, {
     fields: { path: SETTINGS_FILE },
   });
-}
-
-function readLanguage(settings: SettingsReader): string | null {
-  const written = settings.text('language');
-  return written === null ? null : parseCode(settings, 'language', written);
 }
 
 function readUrl(settings: SettingsReader): string | null {

@@ -15,11 +15,8 @@ export function toneOfColour(colour: string): Tone | null {
   const [, short, long] = HEX.exec(colour) ?? [];
   const digits = long ?? short?.replace(/./g, '$&$&');
   if (digits === undefined) return null;
-  const [red, green, blue] = [0, 2, 4].map((at) => linear(Number.parseInt(digits.slice(at, at + 2), 16) / 255)) as [
-    number,
-    number,
-    number,
-  ];
+  const channelAt = (at: number) => linear(Number.parseInt(digits.slice(at, at + 2), 16) / 255);
+  const [red, green, blue] = [channelAt(0), channelAt(2), channelAt(4)] as const;
   // sRGB to OKLab, with the matrices of CSS Color 4, section 18.
   const long3 = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue);
   const middle3 = Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue);
