@@ -1,23 +1,19 @@
 import { DecodingMode, HtmlEntityDecoder, XmlEntityDecoder } from 'entities/decode';
 import { unitsOfReference } from './source-text.ts';
 
-/** Where a character reference stands: that decides which of those without a semicolon count, and which names there are. */
+/** The place decides which references without a semicolon count, and which names there are. */
 type ReferenceRule = 'attribute' | 'text' | 'xml';
 
-export interface Decoded {
+interface Decoded {
   readonly text: string;
   /** Place of each unit of `text`, and of its end, in the text that was decoded. */
   readonly places: readonly number[];
 }
 
-/**
- * Decodes the character references of a part of a text.
- *
- * @returns null where there is none, so that the text stands as it is
- */
+/** The text of a part with its character references decoded; null where there is none. */
 export function decodeReferences(text: string, start: number, end: number, rule: ReferenceRule): Decoded | null {
-  if (!hasAmpersand(text, start, end)) return null;
   const value = text.slice(start, end);
+  if (!value.includes('&')) return null;
   let meaning = '';
   const emit = (codePoint: number): void => {
     meaning += String.fromCodePoint(codePoint);
@@ -55,9 +51,3 @@ const MODES: Readonly<Record<ReferenceRule, DecodingMode>> = {
   text: DecodingMode.Legacy,
   xml: DecodingMode.Strict,
 };
-
-/** Looked for up to `end` only: a text without any would else be read to its end for every attribute. */
-function hasAmpersand(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (text.charCodeAt(at) === 0x26) return true;
-  return false;
-}

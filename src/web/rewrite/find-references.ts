@@ -13,54 +13,39 @@ import { Region } from './region.ts';
 import { ownStrings, type SourceText, sourceText } from './source-text.ts';
 import { CSS } from './write.ts';
 
-/**
- * How a file is read. `xml` is SVG and XHTML, `feed` all other XML; `script` is JavaScript, module or not; `manifest` a web app
- * manifest.
- */
+/** `xml` is SVG and XHTML, `feed` all other XML, `script` JavaScript of both kinds, `manifest` a web app manifest. */
 export type SourceType = 'html' | 'xml' | 'feed' | 'css' | 'script' | 'manifest';
 
-const SOURCE_TYPES: ReadonlyMap<string, SourceType> = new Map([
-  ['text/html', 'html'],
-  ['application/xhtml+xml', 'xml'],
-  ['image/svg+xml', 'xml'],
-  ['application/xml', 'feed'],
-  ['text/xml', 'feed'],
-  ['application/rss+xml', 'feed'],
-  ['application/atom+xml', 'feed'],
-  ['text/css', 'css'],
-  ['text/javascript', 'script'],
-  ['application/javascript', 'script'],
-  ['application/x-javascript', 'script'],
-  ['application/ecmascript', 'script'],
-  ['text/ecmascript', 'script'],
-  ['application/manifest+json', 'manifest'],
-]);
+const SOURCE_TYPES: readonly (readonly [RegExp, SourceType])[] = [
+  [/^text\/html$/, 'html'],
+  [/^(?:application\/xhtml|image\/svg)\+xml$/, 'xml'],
+  [/^(?:application|text)\/xml$|^application\/(?:rss|atom)\+xml$/, 'feed'],
+  [/^text\/css$/, 'css'],
+  [/^(?:application|text)\/(?:java|ecma)script$|^application\/x-javascript$/, 'script'],
+  [/^application\/manifest\+json$/, 'manifest'],
+];
 
-/**
- * How a file of that media type is read, or null where it holds no reference that can be found. A web app manifest that is
- * sent as JSON is known by the page that names it (`manifest`).
- */
+/** Null for media types without references. A manifest that is sent as JSON is known by the page that names it. */
 export function sourceTypeOf(mediaType: string): SourceType | null {
   const end = mediaType.indexOf(';');
   const type = (end === -1 ? mediaType : mediaType.slice(0, end)).trim().toLowerCase();
-  return SOURCE_TYPES.get(type) ?? null;
+  return SOURCE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? null;
 }
 
 export interface ReferringFile {
   readonly type: SourceType;
   readonly bytes: Uint8Array;
-  /** As the encoding standard names it; null for the one that the file itself says, and UTF-8 where it says none. */
+  /** The encoding standard's name; null: the one that the file itself says, else UTF-8. */
   readonly charset: string | null;
-  /** The path that the file is answered at, if known: Vite's modules name others from a folder above it. */
+  /** The path that it is answered at, if known: Vite's modules name others from a folder above it. */
   readonly path?: string;
 }
 
-/** The text of a file, decoded for all who read it. */
 export function textOf({ bytes, charset, type }: ReferringFile): SourceText {
   return sourceText(bytes, (text) => charset ?? markedCharset(bytes) ?? ownCharset(text, type) ?? 'utf-8');
 }
 
-/** Everything that a file refers to. Never fails: what is no HTML, CSS or JavaScript has fewer references. */
+/** Never fails: a faulty file has fewer references. */
 export function findReferences(file: ReferringFile, { units, charset } = textOf(file)): FoundReferences {
   const list = new ReferenceList(charset, file.path ?? null);
   const page = new DocumentFacts();

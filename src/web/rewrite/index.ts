@@ -1,9 +1,4 @@
-/**
- * Finds every reference of a file and makes it work elsewhere, in place: what is not replaced stays byte for byte.
- *
- * 1. `findReferences` reads a file once, by tokenizers that say where everything stands, and gives plain data to be kept.
- * 2. `rewriteFile` writes it, whenever the new addresses are known, without reading it again.
- */
+/** `findReferences` reads a file once and gives plain data; `rewriteFile` replaces what was found, and no other byte. */
 export { findReferences, type ReferringFile, type SourceType, sourceTypeOf } from './find-references.ts';
 export { filesOfGenerators, isGeneratorFile, UNNAMED_FILES } from './generators/index.ts';
 export { refreshOf } from './markup/lists.ts';

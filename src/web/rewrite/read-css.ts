@@ -5,7 +5,7 @@ import type { Region } from './region.ts';
 import { CSS } from './write.ts';
 
 const MAY_HOLD = /url\(|@import|image-set\(|src\(/i;
-/** An `i`, `l`, `r` or `u` that is written by its number, as in `\75rl(`: in CSS a name may be. */
+/** An `i`, `l`, `r` or `u` by its number, as in `\75rl(`. */
 const ESCAPED_NAME = /\\0{0,4}(?:[46][9c]|[57][25])/i;
 
 /** True for CSS that can hold an address at all; reading it costs much more. */
@@ -16,12 +16,14 @@ export function mayHoldUrls(css: string): boolean {
 /** Functions whose strings are addresses. */
 const URL_FUNCTIONS = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
 
-/** Where a rule's address says something and loads nothing. */
+/** Rules whose addresses are names. */
 const NAMES = new Set(['@namespace', '@document', '@-moz-document', '@charset']);
 
-/** Readers of tokens, by the W3C's CSS Syntax 3 (css-tree): no tree is built, and faulty CSS is read as far as its tokens go. */
+/** Reads tokens (css-tree, CSS Syntax 3) and builds no tree: faulty CSS is read as far as its tokens go. */
 export function readCss(region: Region, list: ReferenceList): void {
-  if (mayHoldUrls(region.text)) new CssReading(region, list).run();
+  if (!mayHoldUrls(region.text)) return;
+  const reading = new CssReading(region, list);
+  tokenize(region.text, (type, start, end) => reading.onToken(type, start, end));
 }
 
 class CssReading {
@@ -31,7 +33,7 @@ class CssReading {
   readonly #functions: string[] = [];
   /** The at-rule whose prelude is being read, until its `{` or `;`. */
   #rule = '';
-  /** Where the address begins of an `url()` without quotes whose name is written with escapes. */
+  /** Start of the address in an `url()` without quotes whose name has escapes. */
   #escapedUrlStart: number | null = null;
   /** True until the address of an `@import` has come. */
   #isImporting = false;
@@ -41,11 +43,7 @@ class CssReading {
     this.#list = list;
   }
 
-  run(): void {
-    tokenize(this.#region.text, (type, start, end) => this.#onToken(type, start, end));
-  }
-
-  #onToken(type: number, start: number, end: number): void {
+  onToken(type: number, start: number, end: number): void {
     switch (type) {
       case tokenTypes.AtKeyword:
         this.#rule = this.#nameAt(start, end);

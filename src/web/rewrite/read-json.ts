@@ -20,37 +20,21 @@ export function readManifest(region: Region, list: ReferenceList): void {
   }
 }
 
-/**
- * An import map (HTML standard, 8.1.6.2): the addresses, the keys that are addresses themselves, the folders that keys and scopes
- * name, and the digests.
- */
+/** An address, and no bare name. */
+const ADDRESS = /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i;
+
+/** An import map (HTML standard, 8.1.6.2): addresses, keys that are addresses, folders of keys and scopes, digests. */
 export function readImportMap(region: Region, list: ReferenceList): void {
-  for (const entry of jsonStrings(region)) {
-    const [section, ...rest] = entry.path;
-    if (section === 'integrity' && rest.length === 1) addDigest(entry, region, list);
-    else if (section === 'imports' && rest.length === 1) addMapped(entry, region, list);
-    else if (section === 'scopes' && rest.length === 2) addMapped(entry, region, list);
-    else if (section === 'scopes' && rest.length === 1 && entry.isKey) addAddress(entry, 'prefix', region, list);
+  for (const { path, isKey, start, end, value } of jsonStrings(region)) {
+    const [section, ...rest] = path;
+    const add = (kind: FoundKind) => list.add(kind, region, start, end, value, region.writing | SPECIFIER);
+    const isMapped = rest.length === (section === 'imports' ? 1 : section === 'scopes' ? 2 : -1);
+    if (isMapped && ADDRESS.test(value)) add(value.endsWith('/') ? 'prefix' : 'module');
+    else if (section === 'scopes' && rest.length === 1 && isKey) add('prefix');
+    else if (section === 'integrity' && rest.length === 1 && isKey) add('module');
+    else if (section === 'integrity' && rest.length === 1)
+      list.push('integrity', region.source(start), region.source(end), String(rest[0]), region.writing | LITERAL);
   }
-}
-
-function addMapped(entry: JsonString, region: Region, list: ReferenceList): void {
-  // A key that is no address is a bare name; an address that is none counts for nothing.
-  if (isAddress(entry.value)) addAddress(entry, entry.value.endsWith('/') ? 'prefix' : 'module', region, list);
-}
-
-function addDigest(entry: JsonString, region: Region, list: ReferenceList): void {
-  const url = String(entry.path.at(-1));
-  if (entry.isKey) addAddress(entry, 'module', region, list);
-  else list.push('integrity', region.source(entry.start), region.source(entry.end), url, region.writing | LITERAL);
-}
-
-function addAddress(entry: JsonString, kind: FoundKind, region: Region, list: ReferenceList): void {
-  list.add(kind, region, entry.start, entry.end, entry.value, region.writing | SPECIFIER);
-}
-
-function isAddress(specifier: string): boolean {
-  return /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i.test(specifier);
 }
 
 /** The pages that speculation rules list. Rules that match the links of the page name none. */
@@ -72,13 +56,49 @@ interface JsonString {
   readonly value: string;
 }
 
-/** Deeper JSON is not read: nothing that has addresses in it is. */
+/** Deeper JSON is not read. */
 const DEPTH_MAX = 64;
 
 /** Every string of a JSON text with its place, keys too; none where the text is no JSON. */
 function jsonStrings({ text }: Region): JsonString[] {
   const start = text.startsWith('\u00ef\u00bb\u00bf') ? 3 : text.startsWith('\ufeff') ? 1 : 0;
-  return isJson(text.slice(start)) ? new JsonReading(text, start).run() : [];
+  if (!isJson(text.slice(start))) return [];
+  const strings: JsonString[] = [];
+  const path: (string | number)[] = [];
+  /** For each open bracket: true where an object's key comes next. */
+  const awaitsKey: boolean[] = [];
+  for (let at = start; at < text.length && path.length <= DEPTH_MAX; at++) {
+    const character = text[at];
+    const last = path.length - 1;
+    if (character === '{' || character === '[') {
+      path.push(character === '{' ? '' : 0);
+      awaitsKey.push(character === '{');
+    } else if (character === '}' || character === ']') {
+      path.pop();
+      awaitsKey.pop();
+    } else if (character === ',') {
+      const step = path[last];
+      if (typeof step === 'number') path[last] = step + 1;
+      else awaitsKey[last] = true;
+    } else if (character === '"') {
+      const end = endOfString(text, at + 1);
+      const value = String(JSON.parse(text.slice(at, end + 1)));
+      const isKey = awaitsKey[last] === true;
+      if (isKey) {
+        path[last] = value;
+        awaitsKey[last] = false;
+      }
+      strings.push({ path: [...path], isKey, start: at + 1, end, value });
+      at = end;
+    }
+  }
+  return strings;
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start;
+  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
 }
 
 function isJson(text: string): boolean {
@@ -87,58 +107,5 @@ function isJson(text: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Walks a text that is known to be JSON. */
-class JsonReading {
-  readonly #text: string;
-  #at: number;
-  readonly #path: (string | number)[] = [];
-  /** For each open bracket: whether an object's key comes next. */
-  readonly #awaitsKey: boolean[] = [];
-  readonly #strings: JsonString[] = [];
-
-  constructor(text: string, start: number) {
-    this.#text = text;
-    this.#at = start;
-  }
-
-  run(): JsonString[] {
-    for (; this.#at < this.#text.length && this.#path.length <= DEPTH_MAX; this.#at++) this.#onCharacter();
-    return this.#strings;
-  }
-
-  #onCharacter(): void {
-    const character = this.#text[this.#at];
-    const last = this.#path.length - 1;
-    if (character === '{') this.#open('', true);
-    else if (character === '[') this.#open(0, false);
-    else if (character === '}' || character === ']') {
-      this.#path.pop();
-      this.#awaitsKey.pop();
-    } else if (character === ',') {
-      const step = this.#path[last];
-      if (typeof step === 'number') this.#path[last] = step + 1;
-      else this.#awaitsKey[last] = true;
-    } else if (character === '"') this.#onString(last);
-  }
-
-  #open(step: string | number, awaitsKey: boolean): void {
-    this.#path.push(step);
-    this.#awaitsKey.push(awaitsKey);
-  }
-
-  #onString(last: number): void {
-    const start = this.#at + 1;
-    for (this.#at = start; this.#text[this.#at] !== '"'; this.#at++) if (this.#text[this.#at] === '\\') this.#at++;
-    const end = this.#at;
-    const value = String(JSON.parse(this.#text.slice(start - 1, end + 1)));
-    const isKey = this.#awaitsKey[last] === true;
-    if (isKey) {
-      this.#path[last] = value;
-      this.#awaitsKey[last] = false;
-    }
-    this.#strings.push({ path: [...this.#path], isKey, start, end, value });
   }
 }

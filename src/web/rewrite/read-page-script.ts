@@ -1,17 +1,16 @@
-import { parse } from 'es-module-lexer/minimal/js';
+import { lexImports } from './read-script.ts';
 import type { FoundKind } from './reference.ts';
 import type { ReferenceList } from './reference-list.ts';
 import type { Region } from './region.ts';
 
-/** Found in every script that does one of the things below; looking for those costs more. */
+/** In every script that has one of the sinks; looking for those costs more. */
 const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
 /**
- * Where a script within a page hands a whole string to what takes it for an address, seen from the page: what it loads, and
- * where it leads. A string that goes on behind its end (`"/a" + b`) is a part of an address, and is passed over, and so is
- * what is sent with another method than GET. Beside what browsers have: the calls of common libraries, the descriptions that
- * Swagger UI and its like are given (`url: "openapi.json"`), and Sphinx's index.
+ * Sinks of a script within a page that take a whole string for an address, seen from the page: browsers' own, those of common
+ * libraries, API descriptions (`url: "openapi.json"`) and Sphinx's index. Parts of an address (`"/a" + b`) and other methods
+ * than GET are passed over.
  */
 const LOADS = [
   /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
@@ -28,11 +27,11 @@ function anyOf(patterns: readonly RegExp[]): string {
   return patterns.map(({ source }) => source).join('|');
 }
 
-/** Overwrites a sink: the lexer of modules says whether it stands in code, as of the calls in `readScript`. */
+/** Overwrites a sink, as `readScript` does with calls. */
 const MARK = 'import("';
 const MARK_END = '")';
 
-/** Template, state or a bare word: nothing that is surely an address. */
+/** Template, state or a bare word. */
 const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 
 /** The end of an address that is surely a file's. */
@@ -40,19 +39,14 @@ const FILE = /\.\w{2,11}(?:\?|$)/;
 /** More than any script of a page loads; a list of data may have as many. */
 const GUESSES_MAX = 500;
 
-/**
- * Of a script in a file, what it loads: seen from a page that it does not know, often one that is beside it (Swagger UI's
- * settings). It is asked for there, in case, and nothing is written.
- */
+/** Loads of a script in a file, seen from a page that is often beside it (Swagger UI's settings). Nothing of it is written. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
-  let count = 0;
-  for (const { groups } of text.matchAll(SINKS)) {
-    const value = groups?.literal?.slice(1, -1) ?? '';
-    if (groups?.loads === undefined || NO_ADDRESS.test(value) || !FILE.test(value)) continue;
-    if (count >= GUESSES_MAX) return;
-    list.mention(value);
-    count += 1;
-  }
+  const loads = text
+    .matchAll(SINKS)
+    .flatMap(({ groups }) => (groups?.loads === undefined ? [] : [groups.literal ?? '']));
+  const addresses = loads.map((literal) => literal.slice(1, -1));
+  const files = addresses.filter((value) => !NO_ADDRESS.test(value) && FILE.test(value));
+  for (const file of files.take(GUESSES_MAX)) list.mention(file);
 }
 
 /** The addresses that a script in a page, or in a handler of one of its elements, loads or leads to. */
@@ -76,17 +70,9 @@ export function readPageScript(region: Region, list: ReferenceList): void {
     return `${opening}${MARK}${'x'.repeat(room)}${MARK_END}`;
   });
   if (sinks.size === 0) return;
-  for (const { d } of imports(code)) {
+  for (const { d } of lexImports(code)) {
     const sink = sinks.get(d);
     if (sink === undefined || NO_ADDRESS.test(sink.value)) continue;
     list.add(sink.kind, region, sink.start, sink.start + sink.value.length, sink.value);
-  }
-}
-
-function imports(code: string): ReturnType<typeof parse>[0] {
-  try {
-    return parse(code)[0];
-  } catch {
-    return [];
   }
 }

@@ -9,18 +9,16 @@ type LexedImport = ReturnType<typeof parse>[0][number];
 const MAY_IMPORT = /\bimport\b|\bexport\b/;
 
 /**
- * Calls whose first argument is an address, beside `import()`. Where they stand in code, and not in a string, a comment or a
- * regular expression, only a lexer can tell: each is overwritten by an `import(` that ends at the same place, and the lexer
- * of modules then says which of them are code and where their argument is.
+ * Calls whose first argument is an address, beside `import()`. Each is overwritten by an `import(` that ends at the same
+ * place, so that the lexer of modules says which are code, and no string, comment or regular expression.
  */
 const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
 
 /**
- * The addresses of a script, classic or module: specifiers of `import`, `export … from` and `import()`,
- * `new URL('…', import.meta.url)`, workers and worklets by their address, `importScripts()`, `import.meta.resolve()`. Only literals; what a
- * script puts together at run time is not seen. A script that does not parse has none.
+ * The addresses of a script, classic or module: specifiers, `new URL('…', import.meta.url)`, workers, worklets,
+ * `importScripts()` and `import.meta.resolve()`. Only literals; a script that does not parse has none.
  */
 export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
@@ -36,7 +34,7 @@ function readCalls(region: Region, list: ReferenceList): void {
     return `${','.padEnd(call.length - IMPORT_CALL.length)}${IMPORT_CALL}`;
   });
   if (calls.size === 0 && !MAY_IMPORT.test(text)) return;
-  for (const found of lex(code)) {
+  for (const found of lexImports(code)) {
     if (found.d === IMPORT_META) onImportMeta(found, region, list);
     else if (found.n !== undefined) onSpecifier(found, calls, region, list);
   }
@@ -45,7 +43,8 @@ function readCalls(region: Region, list: ReferenceList): void {
 /** The lexer's `d` of an `import.meta`, of which a dynamic import has its place and a static one -1. */
 const IMPORT_META = -2;
 
-function lex(code: string): readonly LexedImport[] {
+/** The imports of a script; none of one that does not parse. */
+export function lexImports(code: string): readonly LexedImport[] {
   try {
     return parse(code)[0];
   } catch {

@@ -4,9 +4,8 @@ import { decodeUrl, isUtf16 } from './source-text.ts';
 
 const KIND_INDEX: ReadonlyMap<FoundKind, number> = new Map(REFERENCE_KINDS.map((kind, index) => [kind, index]));
 
-/** Addresses that lead to no file: their text is all there is. */
+/** Addresses that lead to no file. */
 const NO_FILE = /^(?:data|javascript|mailto|tel|sms|blob|about|filesystem|urn|chrome|vbscript):/i;
-const TRIMMED = 0x20;
 
 /** Gathers what the readers find. */
 export class ReferenceList {
@@ -14,7 +13,7 @@ export class ReferenceList {
   readonly urls: string[] = [];
   readonly spans: number[] = [];
   readonly charset: string;
-  /** The path that the file is answered at, where it is known. */
+  /** `ReferringFile.path` */
   readonly filePath: string | null;
   readonly #indexes = new Map<string, number>();
   readonly #bytesPerUnit: number;
@@ -32,25 +31,21 @@ export class ReferenceList {
    * @param start the place in the region's text where it is written, up to `end`.
    */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
-    const { text } = region;
-    let from = start;
-    let to = end;
-    while (from < to && text.charCodeAt(from) <= TRIMMED) from++;
-    while (to > from && text.charCodeAt(to - 1) <= TRIMMED) to--;
-    const url = decodeUrl(trim(units), this.charset);
+    const [from, to] = trimmed(region.text, start, end);
+    const url = decodeUrl(units.slice(...trimmed(units, 0, units.length)), this.charset);
     if (url === '' || NO_FILE.test(url)) return;
-    // A fragment of the page itself: to a reader a place to go to, to all others something within the file.
+    // Only a reader's link leads to a fragment of the page itself.
     if (url.startsWith('#') && kind !== 'link') return;
     this.push(kind, region.source(from), region.source(to), url, writing);
-    const companion = companionOf(url);
-    if (companion !== null) this.mention(companion);
+    // VitePress: the first page comes without its static parts, and goes by `x.lean.js`; the pages after it by `x.js`.
+    if (url.endsWith('.lean.js') && url.includes('.md.')) this.mention(url.replace(/\.lean\.js$/, '.js'));
   }
 
   mention(url: string): void {
     if (!this.#indexes.has(url)) this.push('mention', 0, 0, url, 0);
   }
 
-  /** Takes in what is there whatever it says. Places are units of the file. */
+  /** Takes in any reference. Places are units of the file. */
   push(kind: FoundKind, start: number, end: number, url: string, writing: number): void {
     let index = this.#indexes.get(url);
     if (index === undefined) {
@@ -62,16 +57,10 @@ export class ReferenceList {
   }
 }
 
-/** Without the C0 controls and spaces around it, which is what the URL standard removes. */
-function trim(units: string): string {
-  let from = 0;
-  let to = units.length;
-  while (from < to && units.charCodeAt(from) <= TRIMMED) from++;
-  while (to > from && units.charCodeAt(to - 1) <= TRIMMED) to--;
-  return from === 0 && to === units.length ? units : units.slice(from, to);
-}
-
-/** VitePress: the first page comes without its static parts, and goes by `x.lean.js`; the pages after it by `x.js`. */
-function companionOf(url: string): string | null {
-  return url.endsWith('.lean.js') && url.includes('.md.') ? url.replace(/\.lean\.js$/, '.js') : null;
+/** The part of a text without the C0 controls and spaces at its ends, as the URL standard removes them. */
+function trimmed(text: string, start: number, end: number): [from: number, to: number] {
+  let [from, to] = [start, end];
+  while (from < to && text.charCodeAt(from) <= 0x20) from++;
+  while (to > from && text.charCodeAt(to - 1) <= 0x20) to--;
+  return [from, to];
 }

@@ -1,14 +1,12 @@
 /**
- * The purpose of a reference, which says what is expected behind it and what its address is resolved against.
- *
- * - `link`: a place that a reader goes to. `frame`: a document that the page shows inside itself.
- * - `script`, `style`, `manifest`, `asset`: what the page loads. `lazy`: what its scripts will load by the common `data-` attributes.
- * - `module`: a module specifier, perhaps bare (`resolveSpecifier`). `worker`: a script that is named by its address seen
- *   from the page, also where a script file names it: write it from the root of the site.
- * - `prefix`: a folder of an import map. `canonical`: the page's own address. `base`: what all others start from.
+ * - `link`: a place that a reader goes to. `frame`: a document shown inside the page.
+ * - `script`, `style`, `manifest`, `asset`: loaded by the page. `lazy`: loaded by scripts from the common `data-` attributes.
+ * - `module`: a specifier, perhaps bare (`resolveSpecifier`). `worker`: a script whose address is seen from the page, also
+ *   in a script file: write it from the root of the site.
+ * - `prefix`: a folder of an import map. `canonical`: the page's own address. `base`: the start of all others.
  * - `hint`: hosts to connect to, and pings. An empty text takes it out of work.
  * - `integrity`: a digest, `url` being what it is the digest of.
- * - `mention`: an address that a framework's data are known to hold; it is there to be fetched, and cannot be written.
+ * - `mention`: an address in a framework's data, to be fetched and never written.
  */
 export const REFERENCE_KINDS = [
   'link',
@@ -41,23 +39,20 @@ export interface FoundReference {
   readonly writing: number;
 }
 
-/**
- * All references of one file. Plain data, small enough to be kept for each page of a large site: the references are five
- * numbers each, to be read with `referencesOf`.
- */
+/** All references of one file as plain data, small enough to be kept for each page; read with `referencesOf`. */
 export interface FoundReferences {
   readonly charset: string;
   /** Distinct. */
   readonly urls: readonly string[];
   /** Start, end, index into `urls`, index into `REFERENCE_KINDS`, writing: of each reference. */
   readonly spans: readonly number[];
-  /** The first `<base href>`, which every relative reference starts from, or null. */
+  /** The first `<base href>`. */
   readonly base: string | null;
-  /** The page's import maps, as JSON, in their order. */
+  /** JSON. */
   readonly importMaps: readonly string[];
-  /** Values of its robots metas: `noindex, nofollow`. */
+  /** `noindex, nofollow` */
   readonly robots: readonly string[];
-  /** Paths, from the root, of files that the generator's scripts may ask for beside the page. */
+  /** Paths from the root of files that the generator's scripts may ask for beside the page. */
   readonly payloads: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * A stretch of a file's text as its reader sees it, after the layers around it are undone (the entities of an attribute, of
- * a `srcdoc`), with the place in the file of each of its units and with what a replacement must do for those layers.
+ * A stretch of a file's text with the layers around it undone (entities of an attribute, of a `srcdoc`), the place of each
+ * unit in the file, and the needs of a replacement.
  */
 export class Region {
   readonly text: string;
@@ -8,7 +8,7 @@ export class Region {
   readonly writing: number;
   readonly #parent: Region | null;
   readonly #offset: number;
-  /** Place in the parent's text of each unit and of the end, or null where it is `#offset` further. */
+  /** Place in the parent's text of each unit and of the end; null: `#offset` further. */
   readonly #places: readonly number[] | null;
 
   constructor(

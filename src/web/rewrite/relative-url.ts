@@ -1,9 +1,7 @@
-/** Characters that are encoded in a path: all but RFC 3986's pchar without the quote, the parentheses and `;`, which mean something to others. */
+/** All but RFC 3986's pchar without the quote, the parentheses and `;`, which mean something to others. */
 const ENCODED = /[^\w!$*+,=@~.:&-]/gu;
-/** A path that has none of it: nearly every one. */
-const PLAIN = /^[\w!$*+,=@~.:&/-]*$/;
 
-function percentEncode(text: string): string {
+export function percentEncode(text: string): string {
   return Array.from(Buffer.from(text, 'utf8'), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(
     '',
   );
@@ -11,18 +9,14 @@ function percentEncode(text: string): string {
 
 /** A file's path (not encoded, without leading slash) as it is written in an address. */
 export function encodePath(path: string): string {
-  if (PLAIN.test(path)) return path;
-  return path
-    .split('/')
-    .map((segment) => segment.replace(ENCODED, percentEncode))
-    .join('/');
+  return path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
 }
 
 /**
- * The shortest address that leads from one file of a site to another, both as paths that are not encoded and without a leading slash. A
- * path that ends in a slash, or is empty, is a folder's own address.
+ * The shortest address from one path of a site to another, not encoded and without leading slash; a path that is empty or
+ * ends in a slash is a folder's own.
  *
- * @param suffix query and fragment, encoded already, with their `?` and `#`.
+ * @param suffix query and fragment, encoded, with their `?` and `#`.
  */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
   if (fromPath === toPath && suffix.startsWith('#')) return suffix;

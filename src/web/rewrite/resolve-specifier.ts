@@ -1,4 +1,3 @@
-/** The meaning of a specifier (HTML standard, "resolve a module specifier"). */
 export interface ResolvedSpecifier {
   readonly url: string;
   /** True where an import map led there: then the map is rewritten, and the specifier stays. */
@@ -11,11 +10,11 @@ interface ImportMap {
 }
 
 /**
- * Where a module specifier leads.
+ * The address of a module specifier (HTML standard, "resolve a module specifier").
  *
  * @param fileUrl the absolute address of the module, or of the page where it is inline.
- * @param importMaps the page's import maps as JSON (`FoundReferences.importMaps`); those that are no JSON count for nothing.
- * @param pageUrl the address that the maps are resolved against; of a module's file this is another.
+ * @param importMaps JSON (`FoundReferences.importMaps`); those that are no JSON count for nothing.
+ * @param pageUrl the address that the maps are resolved against.
  * @returns null for a bare specifier that no map knows, and for what is no address.
  */
 export function resolveSpecifier(

@@ -1,12 +1,10 @@
 /**
- * A file's text with one unit a byte (two bytes where it is UTF-16), so that a place in the text is a place in the file and
- * bytes that nobody decodes stay what they are. Markup, CSS, JavaScript and JSON are ASCII as far as their syntax goes; what
- * lies between is decoded by `decodeUnits`, and only where it is looked at.
+ * A file's text with one unit a byte (two bytes in UTF-16), so that a place in the text is a place in the file. The syntax
+ * of markup, CSS, JavaScript and JSON is ASCII; what lies between is decoded by `decodeUnits`, where it is looked at.
  *
- * Units that are no bytes: characters that came out of a character reference or an escape, UTF-16 text, and, as lone low
- * surrogates, which no text has:
+ * Units that are no bytes: characters of a character reference or an escape, UTF-16 text, and as lone low surrogates:
  * - `ESCAPED + byte`: an ASCII byte that is part of a character (Shift_JIS has `\\` there), hidden from the readers;
- * - `ESCAPED + code`: a character of 0x80 to 0xFF that came out of a character reference, and is not to be decoded again.
+ * - `ESCAPED + code`: a character of 0x80 to 0xFF from a character reference, not to be decoded again.
  */
 export interface SourceText {
   readonly units: string;
@@ -16,18 +14,10 @@ export interface SourceText {
 
 const ESCAPED = 0xdc00;
 
-type Ranges = readonly (readonly [low: number, high: number])[];
-
-/** Encodings whose characters may end in an ASCII byte, with the ranges of the bytes that such a character begins with. */
-const LEAD_BYTES: ReadonlyMap<string, Ranges> = new Map<string, Ranges>([
-  [
-    'shift_jis',
-    [
-      [0x81, 0x9f],
-      [0xe0, 0xfc],
-    ],
-  ],
-  ...['gbk', 'gb18030', 'big5', 'euc-kr'].map((name) => [name, [[0x81, 0xfe]]] as const),
+/** Units that begin a character which may end in an ASCII byte, by encoding. */
+const LEAD_BYTES: ReadonlyMap<string, RegExp> = new Map([
+  ['shift_jis', /[\x81-\x9f\xe0-\xfc]/],
+  ...['gbk', 'gb18030', 'big5', 'euc-kr'].map((name) => [name, /[\x81-\xfe]/] as const),
 ]);
 
 const ESCAPE = 0x1b;
@@ -65,18 +55,14 @@ function utf16Units(buffer: Buffer, name: string): string {
   return (name === 'utf-16be' ? Buffer.from(even).swap16() : even).toString('utf16le');
 }
 
-function isWithin(code: number, ranges: Ranges): boolean {
-  return ranges.some(([low, high]) => code >= low && code <= high);
-}
-
-function maskTrails(units: string, leads: Ranges): string {
+function maskTrails(units: string, leads: RegExp): string {
   let masked = '';
   let copied = 0;
   for (let at = 0; at + 1 < units.length; at++) {
-    if (!isWithin(units.charCodeAt(at), leads)) continue;
+    if (!leads.test(units[at] ?? '')) continue;
     at++;
     const trail = units.charCodeAt(at);
-    // Below 0x40 no character ends: the decoders read such a byte anew, as itself.
+    // No character ends below 0x40: the decoders read such a byte anew, as itself.
     if (trail < 0x40 || trail > 0x7e) continue;
     masked += units.slice(copied, at) + String.fromCharCode(ESCAPED + trail);
     copied = at + 1;
@@ -112,21 +98,17 @@ export function decodeUnits(units: string, charset: string): string {
   return BEYOND_ASCII.test(units) ? decodeRuns(units, charset, (bytes) => decoderOf(charset).decode(bytes)) : units;
 }
 
-/**
- * `decodeUnits` for an address. In a page of another charset than UTF-8, bytes in a query mean themselves (URL standard,
- * "query state"), so they are percent-encoded as they are; a path's are decoded.
- */
+/** `decodeUnits` for an address. A query's bytes are percent-encoded as they are, but in UTF-8 (URL standard, "query state"). */
 export function decodeUrl(units: string, charset: string): string {
   if (!BEYOND_ASCII.test(units)) return units;
   const query = charset === 'utf-8' || isUtf16(charset) ? -1 : units.indexOf('?');
   if (query === -1) return decodeUnits(units, charset);
   const hash = units.indexOf('#', query);
   const end = hash === -1 ? units.length : hash;
-  const encoded = decodeRuns(units.slice(query, end), charset, (bytes) =>
-    Array.from(bytes, (byte) => (byte < 0x80 ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase()}`)).join(
-      '',
-    ),
-  );
+  const encoded = decodeRuns(units.slice(query, end), charset, (bytes) => {
+    const text = Buffer.from(bytes).toString('latin1');
+    return text.replace(/[\x80-\xff]/g, (unit) => `%${unit.charCodeAt(0).toString(16).toUpperCase()}`);
+  });
   return decodeUnits(units.slice(0, query), charset) + encoded + decodeUnits(units.slice(end), charset);
 }
 
@@ -154,10 +136,10 @@ function decodeRuns(units: string, charset: string, decode: (bytes: Uint8Array) 
   return text;
 }
 
-/** V8 copies slices of fewer characters; a longer one refers to the text that it is cut from, and keeps all of it alive. */
+/** V8 copies slices of fewer characters; a longer one keeps the text alive that it is cut from. */
 const COPIED_CHARS = 13;
 
-/** Parts of a text that may be kept longer than the text, if together: they are cut from a copy of them all. */
+/** Parts of a text that may be kept longer than the text: slices of one copy. */
 export function ownStrings(parts: readonly string[]): string[] {
   const copy = ownString(parts.join(''));
   let start = 0;

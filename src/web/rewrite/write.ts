@@ -1,7 +1,8 @@
 import { type FoundReference, type FoundReferences, referencesOf } from './reference.ts';
+import { percentEncode } from './relative-url.ts';
 import { isUtf16 } from './source-text.ts';
 
-/** The needs of a replacement where it is written; the low bits count the layers in which `&` must be `&amp;`. */
+/** The needs of a replacement where it is written. The low bits count the layers in which `&` must be `&amp;`. */
 export const AMP_LAYERS = 0b1111;
 /** An attribute without quotes: an empty text needs some. */
 export const UNQUOTED = 1 << 4;
@@ -21,19 +22,13 @@ export interface Edit {
   readonly text: string;
 }
 
-/** Characters that end an address in some syntax that one is written into; `%` stays, being written on purpose. */
+/** Characters that end an address in some syntax; `%` stays, being written on purpose. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
-/** An address that is written as it is in all of them; nearly every one. */
+/** Most addresses: they stand as they are in every syntax. */
 const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
 
-function percentEncode(text: string): string {
-  return Array.from(Buffer.from(text, 'utf8'), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(
-    '',
-  );
-}
-
-/** An address as it is written at a reference: ASCII that ends neither the string, the attribute nor the list around it. */
+/** An address in ASCII that ends neither the string, the attribute nor the list around it. */
 export function writtenUrl(url: string, writing: number): string {
   if ((writing & SPECIFIER) === 0 && PLAIN.test(url)) return url;
   let text = url;
@@ -45,12 +40,11 @@ export function writtenUrl(url: string, writing: number): string {
   }
   const layers = writing & AMP_LAYERS;
   // The quotes belong to the innermost attribute, and are written in those around it.
-  return text === '' && (writing & UNQUOTED) !== 0 ? escaped('""', layers - 1) : escaped(text, layers);
-}
-
-function escaped(text: string, layers: number): string {
-  let written = text;
-  for (let layer = 0; layer < layers; layer++) written = written.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  const needsQuotes = text === '' && (writing & UNQUOTED) !== 0;
+  let written = needsQuotes ? '""' : text;
+  for (let layer = needsQuotes ? 1 : 0; layer < layers; layer++) {
+    written = written.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
+  }
   return written;
 }
 
@@ -84,7 +78,7 @@ export function spliceBytes(bytes: Uint8Array, edits: readonly Edit[], charset: 
   return spliced;
 }
 
-/** By hand: a call of the system's own encoder takes longer than an address has letters. @returns where it ends */
+/** By hand: a call of Buffer's encoder takes longer than an address has letters. @returns where it ends */
 function writeAscii(text: string, into: Uint8Array, start: number, charset: string): number {
   const isWide = isUtf16(charset);
   let at = start;
@@ -101,13 +95,10 @@ function inOrder(edits: readonly Edit[]): readonly Edit[] {
   return isOrdered ? edits : edits.toSorted((a, b) => a.start - b.start);
 }
 
-/** The replacement of a reference: an address (or a digest, for `integrity`), percent-encoded or not, or null to leave it. */
+/** A reference's new address (or digest, for `integrity`), percent-encoded or not; null leaves it. */
 export type Replace = (reference: FoundReference) => string | null;
 
-/**
- * The file with its references replaced; every other byte is as it was. It reads nothing anew, so what was found may have
- * been kept anywhere in between.
- */
+/** The file with its references replaced; every other byte stays. Reads nothing anew: `found` may have been kept. */
 export function rewriteFile(
   bytes: Uint8Array,
   found: FoundReferences,
