@@ -1,37 +1,52 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../domain/errors.ts';
+import type { ArchiveLimits } from '../domain/limits.ts';
 import { showName } from '../domain/show-name.ts';
+import { type Refuse, refusalsOf } from './rules.ts';
 
 /** Bytes of one read. */
 const READ_BYTES = 256 * 1024;
+/** Bytes read ahead: zip headers lie close to each other, and one system call each would dominate. */
+const WINDOW_BYTES = 128 * 1024;
 
-export interface ReadOptions {
-  readonly signal: AbortSignal | undefined;
-  /** Called with the bytes of the archive read so far. */
-  readonly onRead?: (doneBytes: number) => void;
+export interface OpenOptions {
+  /** The archive's name in errors: its file name, never its link. */
+  readonly name: string;
+  readonly limits: ArchiveLimits;
+  readonly signal?: AbortSignal;
 }
 
 /** An archive on disk, open for reading. Its size is fixed when it is opened: what grows meanwhile is not read. */
-export class ArchiveFile {
-  readonly #handle: FileHandle;
+export class ArchiveFile implements AsyncDisposable {
   readonly bytes: number;
+  readonly limits: ArchiveLimits;
+  readonly signal: AbortSignal | undefined;
+  readonly refuse: Refuse;
+  /** Called by `chunks` with the position that it has come to. */
+  onRead: ((doneBytes: number) => void) | undefined;
+  readonly #handle: FileHandle;
+  #window: Buffer = Buffer.alloc(0);
+  #windowStart = 0;
 
-  private constructor(handle: FileHandle, bytes: number) {
+  private constructor(handle: FileHandle, bytes: number, { name, limits, signal }: OpenOptions) {
     this.#handle = handle;
     this.bytes = bytes;
+    this.limits = limits;
+    this.signal = signal;
+    this.refuse = refusalsOf(name);
   }
 
   /** @throws DocshelfError `cannot_read` */
-  static async open(file: string, archiveName: string): Promise<ArchiveFile> {
+  static async open(file: string, options: OpenOptions): Promise<ArchiveFile> {
     try {
       const handle = await open(file, 'r');
       const stat = await handle.stat();
-      if (stat.isFile()) return new ArchiveFile(handle, stat.size);
+      if (stat.isFile()) return new ArchiveFile(handle, stat.size, options);
       await handle.close();
     } catch (cause) {
-      throw cannotRead(archiveName, cause instanceof Error ? cause.message : String(cause), cause);
+      throw cannotRead(options.name, cause instanceof Error ? cause.message : String(cause), cause);
     }
-    throw cannotRead(archiveName, 'it is not a file');
+    throw cannotRead(options.name, 'it is not a file');
   }
 
   /** Up to `count` bytes at `position`; fewer only at the end. */
@@ -47,19 +62,30 @@ export class ArchiveFile {
     return buffer.subarray(0, done);
   }
 
-  /** The bytes from `start` up to `end`, the whole archive where they are not given. */
-  async *chunks(options: ReadOptions, start = 0, end = this.bytes): AsyncGenerator<Buffer> {
+  /** `read` through one buffer, for positions that mostly rise. */
+  async readAhead(position: number, count: number): Promise<Buffer> {
+    const isInside = position >= this.#windowStart && position + count <= this.#windowStart + this.#window.length;
+    if (!isInside) {
+      this.#window = await this.read(position, Math.max(count, WINDOW_BYTES));
+      this.#windowStart = position;
+    }
+    const from = position - this.#windowStart;
+    return this.#window.subarray(from, from + count);
+  }
+
+  /** The bytes from `start` up to `end`, by default the whole archive. */
+  async *chunks(start = 0, end = this.bytes): AsyncGenerator<Buffer> {
     for (let at = start; at < end; ) {
-      options.signal?.throwIfAborted();
+      this.signal?.throwIfAborted();
       const chunk = await this.read(at, Math.min(READ_BYTES, end - at));
       if (chunk.length === 0) return;
       at += chunk.length;
-      options.onRead?.(at);
+      this.onRead?.(at);
       yield chunk;
     }
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#handle.close();
   }
 }
@@ -69,29 +95,4 @@ function cannotRead(archiveName: string, state: string, cause?: unknown): Docshe
     next: 'Check that the file is there and that docshelf may read it.',
     cause,
   });
-}
-
-/** Bytes read ahead: zip headers lie close to each other, and one system call each would dominate. */
-const WINDOW_BYTES = 128 * 1024;
-
-/** Random reads of an archive through one buffer; made for positions that mostly rise. */
-export class ReadWindow {
-  readonly #archive: ArchiveFile;
-  #start = 0;
-  #bytes: Buffer = Buffer.alloc(0);
-
-  constructor(archive: ArchiveFile) {
-    this.#archive = archive;
-  }
-
-  /** `count` bytes at `position`; fewer only at the archive's end. Valid after the next call too. */
-  async read(position: number, count: number): Promise<Buffer> {
-    const isInside = position >= this.#start && position + count <= this.#start + this.#bytes.length;
-    if (!isInside) {
-      this.#bytes = await this.#archive.read(position, Math.max(count, WINDOW_BYTES));
-      this.#start = position;
-    }
-    const from = position - this.#start;
-    return this.#bytes.subarray(from, from + count);
-  }
 }

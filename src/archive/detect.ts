@@ -26,7 +26,7 @@ const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, ne
   ['a compress (.Z) archive', starts(0x1f, 0x9d), ANOTHER_FORMAT],
 ];
 
-/** The format that an archive's first `DETECT_BYTES` bytes tell, or `unknown_format`. Names are not asked. */
+/** The format of an archive by its first `DETECT_BYTES` bytes, whatever its name; else `unknown_format`. */
 export function detectFormat(head: Buffer, refuse: Refuse): ArchiveFormat {
   if (head.length === 0) throw refuse('unknown_format', 'it is empty', { next: NOT_THE_BUNDLE });
   if (head.length >= 4) {

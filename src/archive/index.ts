@@ -3,10 +3,9 @@
  * read and every rule holds; one broken rule refuses the whole archive.
  */
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import type { ArchiveLimits } from '../domain/limits.ts';
+import { dirname, join } from 'node:path';
 import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
-import { ArchiveFile } from './archive-file.ts';
+import { ArchiveFile, type OpenOptions } from './archive-file.ts';
 import { DETECT_BYTES, detectFormat } from './detect.ts';
 import { type Placement, placeOf } from './layout.ts';
 import { type ArchiveEntry, type ArchiveListing, type ExtractedFile, ListingBuilder } from './listing.ts';
@@ -26,13 +25,9 @@ export type { PackEntry } from './pack/entries.ts';
 export { encodeManifest, type ManifestWords } from './pack/manifest.ts';
 export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 
-export interface InspectOptions {
-  /** The archive's name in errors: its file name, never its link. */
-  readonly name: string;
-  readonly limits: ArchiveLimits;
+export interface InspectOptions extends OpenOptions {
   /** True where the data folder takes names that differ only by case for one. */
   readonly foldsCase: boolean;
-  readonly signal?: AbortSignal;
   /** `inspectArchive`: bytes of the archive that are read; `extractArchive`: bytes that are unpacked. */
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -45,36 +40,27 @@ export interface ExtractOptions extends InspectOptions {
 }
 
 /**
- * Reads a whole archive without writing anything and checks every rule that does not need the content of a zip's
- * entries: for a tar that is one pass through its decompressor, checksums included.
+ * Checks a whole archive against every rule that does not need the content of a zip's entries, and writes nothing: for a
+ * tar one pass through its decompressor, checksums included.
  *
  * @throws DocshelfError a code of `ARCHIVE_RULES`, `cannot_read`; the signal's reason when it is aborted
  */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
-  const { limits, signal, onProgress } = options;
-  const refuse = refusalsOf(options.name);
-  const archive = await ArchiveFile.open(file, options.name);
-  try {
-    const format = detectFormat(await archive.read(0, DETECT_BYTES), refuse);
-    const listing = new ListingBuilder(refuse, limits, options.foldsCase);
-    if (format === 'zip') {
-      await guardZip(archive, limits, refuse, signal, (entry) => listing.add(plainEntry(entry)));
-    } else {
-      const onRead = (doneBytes: number) => onProgress?.(doneBytes, archive.bytes);
-      const blocks = tarBytes(archive, format, limits, refuse, { signal, onRead });
-      await walkTar(blocks, limits, refuse, (member) => listing.add(plainEntry(member)));
-    }
-    onProgress?.(archive.bytes, archive.bytes);
-    return listing.finish(format, archive.bytes);
-  } finally {
-    await archive.close();
-  }
+  const { limits, onProgress } = options;
+  await using archive = await ArchiveFile.open(file, options);
+  archive.onRead = (doneBytes) => onProgress?.(doneBytes, archive.bytes);
+  const format = detectFormat(await archive.read(0, DETECT_BYTES), archive.refuse);
+  const listing = new ListingBuilder(archive.refuse, limits, options.foldsCase);
+  const add = ({ name, kind, size }: ArchiveEntry) => listing.add({ name, kind, size });
+  if (format === 'zip') await guardZip(archive, add);
+  else await walkTar(archive, tarBytes(archive, format), add);
+  onProgress?.(archive.bytes, archive.bytes);
+  return listing.finish(format, archive.bytes);
 }
 
 /**
- * Unpacks an archive that `inspectArchive` has passed, with the same limits. Files are 0644 and folders 0755. Where it
- * throws, what is written so far stays, nothing is being written any more, and the caller removes both folders.
- * Nothing is flushed to disk.
+ * Unpacks an archive that `inspectArchive` has passed, with the same limits; files are 0644 and folders 0755, and nothing is
+ * flushed. Where it throws, what is written so far stays and nothing is being written any more: the caller removes both folders.
  *
  * @returns the files that were written, by path
  * @throws DocshelfError `wrong_crc`, `wrong_size`, and what `inspectArchive` throws where the archive has changed since;
@@ -85,25 +71,22 @@ export async function extractArchive(
   listing: ArchiveListing,
   options: ExtractOptions,
 ): Promise<ExtractedFile[]> {
-  const writer = new FileWriter(refusalsOf(options.name));
+  await using writer = new FileWriter(refusalsOf(options.name));
   const extracted: ExtractedFile[] = [];
-  try {
-    await makeAllFolders(listing, options);
-    await readEntries(file, listing, options, async ({ name, size }, placement, content) => {
-      const target = { file: pathOf(placement, options), size, entryName: name };
-      await writer.take(target, content, (sha256) => extracted.push({ path: ownPath(placement), size, sha256 }));
-    });
-    await writer.drain();
-  } finally {
-    await writer.settle();
-  }
-  return extracted.sort((a, b) => (a.path < b.path ? -1 : 1));
+  await makeAllFolders(listing, options);
+  await readEntries(file, listing, options, async ({ name, size }, placement, content) => {
+    const dir = placement.place === 'own' ? options.ownDir : options.siteDir;
+    const target = { file: join(dir, placement.path), size, entryName: name };
+    await writer.take(target, content, (sha256) => extracted.push({ path: ownPath(placement), size, sha256 }));
+  });
+  await writer.drain();
+  return extracted.sort(byPath);
 }
 
 /**
- * Reads all content of an archive that `inspectArchive` has passed, and writes nothing: finds every fault that unpacking would.
+ * Reads all content of an archive that `inspectArchive` has passed, without writing: finds every fault that unpacking would.
  *
- * @returns the files that unpacking would write, by path, and the manifest, which fits them; null where there is none
+ * @returns the files that unpacking would write, by path, and the manifest that fits them, or null
  * @throws DocshelfError what `extractArchive` throws; `bad_manifest`, `manifest_mismatch`
  */
 export async function verifyArchive(
@@ -125,12 +108,10 @@ export async function verifyArchive(
     files.push({ path, size, sha256: hash.digest('hex') });
   });
   if (manifest !== null) checkManifest(manifest, files, options.name);
-  return { files: files.sort((a, b) => (a.path < b.path ? -1 : 1)), manifest };
+  return { files: files.sort(byPath), manifest };
 }
 
-function plainEntry({ name, kind, size }: ArchiveEntry): ArchiveEntry {
-  return { name, kind, size };
-}
+const byPath = (a: ExtractedFile, b: ExtractedFile): number => (a.path < b.path ? -1 : 1);
 
 async function makeAllFolders(listing: ArchiveListing, { siteDir, ownDir }: ExtractOptions): Promise<void> {
   const folders: Record<'site' | 'own', Set<string>> = { site: new Set(), own: new Set() };
@@ -138,14 +119,10 @@ async function makeAllFolders(listing: ArchiveListing, { siteDir, ownDir }: Extr
     const placement = placeOf(entry, listing);
     if (placement === null) continue;
     const { place, path } = placement;
-    folders[place].add(entry.kind === 'folder' ? path : path.slice(0, Math.max(0, path.lastIndexOf('/'))));
+    folders[place].add(entry.kind === 'folder' ? path : dirname(path));
   }
   await makeFolders(siteDir, folders.site);
   if (folders.own.size > 0) await makeFolders(ownDir, folders.own);
-}
-
-function pathOf(placement: Placement, { siteDir, ownDir }: ExtractOptions): string {
-  return join(placement.place === 'own' ? ownDir : siteDir, placement.path);
 }
 
 function ownPath({ place, path }: Placement): string {

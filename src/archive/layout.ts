@@ -3,20 +3,19 @@ import { isPage, MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
 /** The site's place in its archive (contract section 3). Pure: it reads names and kinds only. */
 
 export interface NamedEntry {
-  /** Canonical: no leading `./`, no trailing slash. */
+  /** Canonical: no leading `./`, no trailing slash; the archive's root is the empty name. */
   readonly name: string;
   readonly kind: 'file' | 'folder';
 }
 
 export interface Layout {
-  /** The one wrapping folder, `html/`, or empty. */
+  /** The one folder that wraps the site, `html/`, or empty. */
   readonly root: string;
   /**
-   * Docshelf's own folder, `_docshelf/` or `html/_docshelf/`, or empty where the archive has none. The
-   * exporter writes it at the archive's root; who wraps an unpacked bundle into a folder moves it there.
+   * Docshelf's own folder, `_docshelf/` or empty; `html/_docshelf/` where somebody wrapped an unpacked bundle into a folder.
    */
   readonly ownRoot: string;
-  /** Names of the files that are left out of the site. */
+  /** Names of the files that are left out of the site (layout B). */
   readonly launchers: readonly string[];
   /** Pages in the site. */
   readonly pages: number;
@@ -35,18 +34,16 @@ export function layoutOf(entries: readonly NamedEntry[]): Layout {
   const root = rootOf(entries);
   const ownRoot =
     [OWN_FOLDER, `${root}${OWN_FOLDER}`].find((own) => entries.some((entry) => isBelow(entry, own))) ?? '';
-  const site = entries.filter((entry) => entry.kind === 'file' && entry.name.startsWith(root));
-  const sitePaths = site
+  const paths = entries
+    .filter((entry) => entry.kind === 'file' && entry.name.startsWith(root))
     .filter((entry) => ownRoot === '' || !isBelow(entry, ownRoot))
     .map((entry) => entry.name.slice(root.length));
-  const hasLaunchers = sitePaths.some((path) => LAUNCHER.test(path));
-  const launchers = hasLaunchers ? sitePaths.filter(isLauncher) : [];
-  const leftOut = new Set(launchers);
+  const launchers = new Set(paths.some((path) => LAUNCHER.test(path)) ? paths.filter(isLauncher) : []);
   return {
     root,
     ownRoot,
-    launchers: launchers.map((path) => root + path),
-    pages: sitePaths.filter((path) => isPage(path) && !leftOut.has(path)).length,
+    launchers: Array.from(launchers, (path) => root + path),
+    pages: paths.filter((path) => isPage(path) && !launchers.has(path)).length,
   };
 }
 

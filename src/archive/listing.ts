@@ -1,20 +1,17 @@
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { OWN_FOLDER } from '../domain/release.ts';
-import { layoutOf, placeOf } from './layout.ts';
+import { type Layout, layoutOf, type NamedEntry, placeOf } from './layout.ts';
 import type { Refuse } from './rules.ts';
 
 export type ArchiveFormat = 'tar' | 'tar.gz' | 'tar.zst' | 'zip';
 
-export interface ArchiveEntry {
-  /** Canonical: no leading `./`, no trailing slash; the archive's root is the empty name. */
-  readonly name: string;
-  readonly kind: 'file' | 'folder';
+export interface ArchiveEntry extends NamedEntry {
   /** Bytes unpacked, as the archive declares them; 0 for a folder. */
   readonly size: number;
 }
 
 /** The entries of an archive and its layout. Plain data: it crosses a thread. */
-export interface ArchiveListing {
+export interface ArchiveListing extends Layout {
   readonly format: ArchiveFormat;
   readonly archiveBytes: number;
   /** In the archive's order. */
@@ -22,14 +19,6 @@ export interface ArchiveListing {
   /** Files and their bytes in the whole archive, launchers and docshelf's own folder included. */
   readonly files: number;
   readonly totalBytes: number;
-  /** Empty or `html/`: the one folder that wraps the site. */
-  readonly root: string;
-  /** Empty, `_docshelf/` or `html/_docshelf/`: where docshelf's own folder sits. */
-  readonly ownRoot: string;
-  /** Names of files that are left out of the site (contract section 3, layout B). */
-  readonly launchers: readonly string[];
-  /** Pages in the site. */
-  readonly pages: number;
   /** Names, folders too, that differ only by case; where the data folder folds case they are refused instead. */
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
@@ -89,7 +78,7 @@ export class ListingBuilder {
     }
   }
 
-  /** The listing; its last check is `no_pages`, so that a hostile archive is called by its own fault. */
+  /** `no_pages` is its last check, so that a hostile archive is called by its own fault. */
   finish(format: ArchiveFormat, archiveBytes: number): ArchiveListing {
     const entries = this.#entries;
     const layout = layoutOf(entries);

@@ -1,5 +1,3 @@
-import { Ajv } from 'ajv';
-import addFormats from 'ajv-formats';
 import { type Static, Type } from 'typebox';
 import { DOMAIN_PATTERN } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
@@ -8,6 +6,7 @@ import { showName } from '../domain/show-name.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
 import type { ExtractedFile } from './listing.ts';
 import { isSitePage, MANIFEST_FORMAT_VERSION } from './pack/manifest.ts';
+import { checkerOf, type DocumentFault, parseJson } from './versioned-json.ts';
 
 /** Bytes of a manifest: 200,000 files under names of 300 bytes fit. */
 const MANIFEST_BYTES_MAX = 128 * 1024 ** 2;
@@ -37,41 +36,23 @@ const ManifestSchema = Type.Object({
 });
 
 export type BundleManifest = Static<typeof ManifestSchema>;
-/**
- * Parses a bundle's manifest.
- *
- * @param bytes the content of `_docshelf/manifest.json`
- * @param name the bundle's name in errors
- * @throws DocshelfError `bad_manifest`
- */
-export function parseManifest(bytes: Uint8Array, name: string): BundleManifest {
-  const bad = (state: string, next = 'Generate the bundle again.', cause?: unknown) =>
-    new DocshelfError('bad_manifest', `Cannot read the manifest of "${showName(name)}": ${state}`, { next, cause });
-  if (bytes.length > MANIFEST_BYTES_MAX) throw bad(`it has more than ${MANIFEST_BYTES_MAX} bytes`);
-  const value = parseJson(bytes, bad);
 
-  const formatVersion = (value as { formatVersion?: unknown } | null)?.formatVersion;
-  if (Number.isInteger(formatVersion) && (formatVersion as number) > MANIFEST_FORMAT_VERSION) {
-    throw bad(
-      `its format version is ${formatVersion}, and this docshelf knows ${MANIFEST_FORMAT_VERSION}`,
-      'Install the docshelf that wrote the bundle, or a later one.',
-    );
-  }
-  const ajv = new Ajv();
-  addFormats.default(ajv, ['date-time']);
-  const isManifest = ajv.compile<BundleManifest>(ManifestSchema);
-  if (!isManifest(value)) {
-    const [fault] = isManifest.errors ?? [];
-    throw bad(`${fault?.instancePath || 'it'} ${fault?.message}`);
-  }
-  const paths = new Set(value.files.map((file) => file.path));
-  if (paths.size !== value.files.length) throw bad('it lists a file twice');
-  return value;
+/** @throws DocshelfError `bad_manifest`, which calls the bundle `name` */
+export function parseManifest(bytes: Uint8Array, name: string): BundleManifest {
+  const bad: DocumentFault = (state, { cause, isNewer = false } = {}) =>
+    new DocshelfError('bad_manifest', `Cannot read the manifest of "${showName(name)}": ${state}`, {
+      next: isNewer ? 'Install the docshelf that wrote the bundle, or a later one.' : 'Generate the bundle again.',
+      cause,
+    });
+  if (bytes.length > MANIFEST_BYTES_MAX) throw bad(`it has more than ${MANIFEST_BYTES_MAX} bytes`);
+  const manifest = checkerOf<BundleManifest>(ManifestSchema)(parseJson(bytes, bad), bad);
+  if (new Set(manifest.files.map(({ path }) => path)).size !== manifest.files.length)
+    throw bad('it lists a file twice');
+  return manifest;
 }
 
 /**
- * Holds the unpacked files to the manifest: none missing, none extra, the same sizes and digests, and as many pages as
- * it counts. The manifest itself is not listed.
+ * Holds the unpacked files, the manifest aside, to what it lists: none missing or extra, sizes, digests, and the count of pages.
  *
  * @throws DocshelfError `manifest_mismatch`
  */
@@ -103,12 +84,4 @@ export function checkManifest(manifest: BundleManifest, extracted: readonly Extr
       fields: { differences: differences.length },
     },
   );
-}
-
-function parseJson(bytes: Uint8Array, bad: (state: string, next?: string, cause?: unknown) => DocshelfError): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (cause) {
-    throw bad('it is no JSON in UTF-8', undefined, cause);
-  }
 }

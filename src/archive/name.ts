@@ -19,10 +19,9 @@ export function decodeName(bytes: Uint8Array, refuse: Refuse): string {
 }
 
 /**
- * The canonical form of an entry's name: without a leading `./` and a trailing slash. The archive's root (`.`, `./`)
- * is the empty name.
+ * The canonical form of an entry's name: no leading `./`, no trailing slash; the archive's root (`.`, `./`) is empty.
  *
- * @throws DocshelfError one of the `name_*` codes that concern a name alone.
+ * @throws DocshelfError a `name_*` code
  */
 export function canonicalName(raw: string, limits: ArchiveLimits, refuse: Refuse): string {
   const refused = (code: Parameters<Refuse>[0], state: string) => refuse(code, state, { entry: raw });

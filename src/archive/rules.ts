@@ -5,9 +5,9 @@ import { showName } from '../domain/show-name.ts';
 export type ArchiveCode = (typeof ARCHIVE_CODES)[number];
 
 export interface ArchiveRule {
-  /** The rule that an archive must keep, one sentence without its subject: `no name leaves the site`. */
+  /** One sentence without its subject: `no name leaves the site`. */
   readonly rule: string;
-  /** Advice to the person whose archive breaks it. */
+  /** Advice where it is broken. */
   readonly next: string;
 }
 
@@ -20,7 +20,7 @@ const REPACK = 'Unpack it where it was made and pack it again as .tar.gz, .tar.z
 
 const rule = (text: string, next: string): ArchiveRule => ({ rule: text, next });
 
-/** Every rule of unpacking, by the code of its refusal. One broken rule refuses the whole archive. */
+/** The rules of unpacking, by the code of the refusal. One broken rule refuses the whole archive. */
 export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.freeze({
   unknown_format: rule('the content is a tar, tar.gz, tar.zst or zip archive', REPACK),
   truncated: rule('the archive is whole', FETCH_AGAIN),
@@ -63,7 +63,7 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
   no_pages: rule('the archive holds an HTML page', 'Check that this is the archive of a static export.'),
 });
 
-export interface Refusal {
+interface Refusal {
   /** The entry's name, as far as it is known; it may hold anything. */
   readonly entry?: string;
   /** In place of the rule's own advice. */
@@ -71,26 +71,25 @@ export interface Refusal {
   readonly cause?: unknown;
 }
 
-/**
- * Makes the error that refuses an archive. `state` goes on after the entry (`leaves the site`) or, without one, after
- * the archive (`it is cut off`).
- */
+/** The error that refuses an archive. `state` follows the entry (`leaves the site`) or else the archive (`it is cut off`). */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;
 
 /** The refusals of one archive, which errors call `archiveName`. */
 export function refusalsOf(archiveName: string): Refuse {
-  return (code, state, refusal = {}) => {
-    const { rule, next } = ARCHIVE_RULES[code];
-    const entry = refusal.entry === undefined ? undefined : showName(refusal.entry);
-    const subject = entry === undefined ? '' : `entry "${entry}" `;
+  return (code, state, { entry, next, cause } = {}) => {
+    const rule = ARCHIVE_RULES[code];
+    const shown = entry === undefined ? undefined : showName(entry);
+    const subject = shown === undefined ? '' : `entry "${shown}" `;
     return new DocshelfError(code, `Cannot unpack "${showName(archiveName)}": ${subject}${state}`, {
-      next: refusal.next ?? next,
-      fields: { ...(entry === undefined ? {} : { entry }), rule },
-      cause: refusal.cause,
+      next: next ?? rule.next,
+      fields: { ...(shown === undefined ? {} : { entry: shown }), rule: rule.rule },
+      cause,
     });
   };
 }
 
-export function isRatioTooHigh(unpackedBytes: number, archiveBytes: number, limits: ArchiveLimits): boolean {
-  return unpackedBytes > limits.ratioFreeBytes && unpackedBytes > limits.ratioMax * archiveBytes;
+/** @throws DocshelfError `ratio_too_high` */
+export function checkRatio(unpackedBytes: number, archiveBytes: number, limits: ArchiveLimits, refuse: Refuse): void {
+  if (unpackedBytes <= limits.ratioFreeBytes || unpackedBytes <= limits.ratioMax * archiveBytes) return;
+  throw refuse('ratio_too_high', `it expands to more than ${limits.ratioMax} times its size`);
 }

@@ -12,22 +12,22 @@ const SMALL_BYTES_MAX = 1024 ** 2;
 /** Small files that are written at once, as many as the thread pool has threads; with the one above, 4 MiB of memory. */
 const WRITING_MAX = 4;
 
-/** A file to write: where, how many bytes its content has, and what errors call it. */
-export interface FileTarget {
+interface FileTarget {
   readonly file: string;
+  /** Bytes of the content. */
   readonly size: number;
   readonly entryName: string;
 }
 
 /**
- * Writes files below folders that it has made itself: exclusively, so that nothing that is there already is opened or
- * followed, with modes of its own whatever the umask. It does not flush: the caller seals the release.
+ * Writes files below folders of its own making: exclusively, so that nothing that is there is opened or followed, with
+ * modes of its own whatever the umask, unflushed.
  */
-export class FileWriter {
+export class FileWriter extends Lanes {
   readonly #refuse: Refuse;
-  readonly #lanes = new Lanes(WRITING_MAX);
 
   constructor(refuse: Refuse) {
+    super(WRITING_MAX);
     this.#refuse = refuse;
   }
 
@@ -45,24 +45,13 @@ export class FileWriter {
     const parts: Buffer[] = [];
     for await (const part of content) parts.push(part);
     const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
-    await this.#lanes.run(async () => {
-      onWritten(
-        await this.#create(target, async (handle) => {
-          await handle.writeFile(bytes);
-          return hash('sha256', bytes);
-        }),
-      );
+    await this.run(async () => {
+      const write = async (handle: FileHandle) => {
+        await handle.writeFile(bytes);
+        return hash('sha256', bytes);
+      };
+      onWritten(await this.#create(target, write));
     });
-  }
-
-  /** Waits until every file is written, and throws the first failure. */
-  async drain(): Promise<void> {
-    await this.#lanes.drain();
-  }
-
-  /** Waits until nothing is being written any more. Never throws. */
-  async settle(): Promise<void> {
-    await this.#lanes.settle();
   }
 
   async #create(target: FileTarget, write: (handle: FileHandle) => Promise<string>): Promise<string> {

@@ -1,5 +1,5 @@
 /** Runs tasks side by side, no more than `max` at once. The first failure is thrown to whoever adds the next task. */
-export class Lanes {
+export class Lanes implements AsyncDisposable {
   readonly #max: number;
   readonly #running = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | null = null;
@@ -8,7 +8,7 @@ export class Lanes {
     this.#max = max;
   }
 
-  /** Starts a task as soon as a lane is free; resolves when it has started. */
+  /** Resolves when the task has started, as soon as a lane is free. */
   async run(task: () => Promise<void>): Promise<void> {
     while (this.#running.size >= this.#max) await Promise.race(this.#running);
     this.#throwFailure();
@@ -31,14 +31,18 @@ export class Lanes {
     await Promise.all(this.#running);
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.settle();
+  }
+
   #throwFailure(): void {
     if (this.#failure !== null) throw this.#failure.error;
   }
 }
 
 /**
- * Maps items in their order, with up to `max` of them at work at once, so that a slow disk or thread is asked ahead.
- * Begins no item before the reader asks, and leaves none at work when the reader stops.
+ * Maps items in their order, up to `max` of them ahead of the reader. Begins none before the reader asks, and leaves none at
+ * work when it stops.
  *
  * @throws what `map` throws, at that item's turn
  */

@@ -1,18 +1,14 @@
 import { createGunzip, createGzip } from 'node:zlib';
-import type { ArchiveFile, ReadOptions } from '../archive-file.ts';
-import type { Refuse } from '../rules.ts';
+import type { ArchiveFile } from '../archive-file.ts';
 import { isZeroBlock } from '../tar/fields.ts';
 import { pumped } from './pumped.ts';
 
-/** Bytes that zlib is given and gives at once: with pieces as small as tar's, the way to its thread takes longer than the work. */
+/** Bytes that zlib takes and gives at once: for pieces as small as tar's, the way to its thread takes longer than the work. */
 const CHUNK_BYTES = 256 * 1024;
 /** RFC 1952, section 2.3: deflate, no flags, no time, no word on effort, system unknown. zlib names the machine's system. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
-/**
- * One gzip member. The bytes depend on the content, the level and the version of
- * zlib, not on how the content comes in chunks.
- */
+/** One gzip member. Its bytes depend on the content, the level and the version of zlib, not on the chunks. */
 export async function* gzip(chunks: AsyncIterable<Uint8Array>, level: number): AsyncGenerator<Buffer> {
   let isHeader = true;
   for await (const chunk of pumped(evenChunks(chunks), createGzip({ level, chunkSize: CHUNK_BYTES }))) {
@@ -40,34 +36,32 @@ async function* evenChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Bu
   yield even.subarray(0, filled);
 }
 
-export async function* gunzip(archive: ArchiveFile, refuse: Refuse, options: ReadOptions): AsyncGenerator<Buffer> {
+export async function* gunzip(archive: ArchiveFile): AsyncGenerator<Buffer> {
   const decoder = createGunzip({ chunkSize: CHUNK_BYTES });
   try {
-    yield* pumped(archive.chunks(options), decoder);
+    yield* pumped(archive.chunks(), decoder);
   } catch (error) {
-    throw gunzipRefusal(error, refuse);
+    throw gunzipRefusal(error, archive);
   }
   // Node ends a gzip stream at the first zero byte behind a member and drops what follows: only zeros may.
-  for await (const rest of archive.chunks(options, decoder.bytesWritten)) {
-    if (!isZeroBlock(rest)) throw refuse('trailing_garbage', 'it goes on after its compressed data');
+  for await (const rest of archive.chunks(decoder.bytesWritten)) {
+    if (!isZeroBlock(rest)) throw archive.refuse('trailing_garbage', TRAILING);
   }
 }
 
+const TRAILING = 'it goes on after its compressed data';
+
 /** zlib has one code for all faults of content, and tells them apart by these texts, which are constants of its source. */
-function gunzipRefusal(error: unknown, refuse: Refuse): unknown {
+function gunzipRefusal(error: unknown, { refuse }: ArchiveFile): unknown {
   const { code, message } = error as { code?: string; message?: string };
-  if (code === 'Z_BUF_ERROR') return refuse('truncated', 'it is cut off inside its compressed data', { cause: error });
-  if (code === 'Z_DATA_ERROR' && message !== undefined) {
-    if (message === 'incorrect data check') return refuse('wrong_crc', 'its checksum is wrong', { cause: error });
-    if (message === 'incorrect length check') {
-      return refuse('wrong_size', 'it declares another size than it has', { cause: error });
-    }
+  const cause = { cause: error };
+  if (code === 'Z_BUF_ERROR') return refuse('truncated', 'it is cut off inside its compressed data', cause);
+  if (code === 'Z_DATA_ERROR') {
+    if (message === 'incorrect data check') return refuse('wrong_crc', 'its checksum is wrong', cause);
+    if (message === 'incorrect length check')
+      return refuse('wrong_size', 'it declares another size than it has', cause);
     // The first header has been recognised as gzip's, so this one is behind a whole member.
-    if (message === 'incorrect header check') {
-      return refuse('trailing_garbage', 'it goes on after its compressed data', { cause: error });
-    }
+    if (message === 'incorrect header check') return refuse('trailing_garbage', TRAILING, cause);
   }
-  return code?.startsWith('Z_')
-    ? refuse('damaged_archive', 'its compressed data are damaged', { cause: error })
-    : error;
+  return code?.startsWith('Z_') ? refuse('damaged_archive', 'its compressed data are damaged', cause) : error;
 }

@@ -24,30 +24,25 @@ export async function* unzstd(
   limits: ArchiveLimits,
   refuse: Refuse,
 ): AsyncGenerator<Buffer> {
-  const cursor = new ByteCursor(chunks);
+  const cursor = new ByteCursor(chunks, refuse);
   for (let frames = 0; ; frames += 1) {
-    const magic = await cursor.take(4);
+    const magic = await cursor.upTo(4);
     if (magic.length === 0) return;
     if (frames >= FRAMES_MAX) throw refuse('damaged_archive', `it has more than ${FRAMES_MAX} zstd frames`);
     const word = magic.length === 4 ? magic.readUInt32LE() : 0;
     if (word === ZSTD_MAGIC) {
-      yield* decodeFrame(frameBytes(cursor, limits.windowBytesMax, refuse), limits, refuse);
+      yield* decodeFrame(frameBytes(magic, cursor, limits.windowBytesMax, refuse), limits, refuse);
     } else if (isSkippableMagic(word)) {
-      await skipFrame(cursor, refuse);
+      await cursor.skip((await cursor.take(4)).readUInt32LE());
     } else if (frames === 0) {
-      throw refuse('truncated', 'it is cut off inside a zstd frame');
+      throw refuse('truncated', CUT_OFF);
     } else {
       throw refuse('trailing_garbage', 'it goes on after its compressed data');
     }
   }
 }
 
-async function skipFrame(cursor: ByteCursor, refuse: Refuse): Promise<void> {
-  const size = await cursor.take(4);
-  if (size.length < 4 || (await cursor.skip(size.readUInt32LE())) < size.readUInt32LE()) {
-    throw refuse('truncated', 'it is cut off inside a zstd frame');
-  }
-}
+const CUT_OFF = 'it is cut off inside a zstd frame';
 
 async function* decodeFrame(
   frame: AsyncIterable<Buffer>,
@@ -63,10 +58,8 @@ async function* decodeFrame(
   } catch (error) {
     const code = (error as { code?: string }).code;
     if (code === 'ZSTD_error_checksum_wrong') throw refuse('wrong_crc', 'its checksum is wrong', { cause: error });
-    if (code?.startsWith('ZSTD_') || code?.startsWith('Z_')) {
-      throw refuse('damaged_archive', 'its compressed data are damaged', { cause: error });
-    }
-    throw error;
+    if (!code?.startsWith('ZSTD_') && !code?.startsWith('Z_')) throw error;
+    throw refuse('damaged_archive', 'its compressed data are damaged', { cause: error });
   }
 }
 
@@ -79,22 +72,19 @@ export function isSkippableMagic(magic: number): boolean {
  *
  * @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive`
  */
-async function* frameBytes(cursor: ByteCursor, windowBytesMax: number, refuse: Refuse): AsyncGenerator<Buffer> {
-  const take = async (count: number): Promise<Buffer> => {
-    const bytes = await cursor.take(count);
-    if (bytes.length < count) throw refuse('truncated', 'it is cut off inside a zstd frame');
-    return bytes;
-  };
-  const magic = Buffer.alloc(4);
-  magic.writeUInt32LE(ZSTD_MAGIC);
-
-  const descriptor = await take(1);
+async function* frameBytes(
+  magic: Buffer,
+  cursor: ByteCursor,
+  windowBytesMax: number,
+  refuse: Refuse,
+): AsyncGenerator<Buffer> {
+  const descriptor = await cursor.take(1);
   const flags = descriptor[0] ?? 0;
   const isSingleSegment = (flags & 0x20) !== 0;
   const hasChecksum = (flags & 0x04) !== 0;
   const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0;
   const contentSizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][flags >>> 6] ?? 0;
-  const rest = await take((isSingleSegment ? 0 : 1) + dictionaryBytes + contentSizeBytes);
+  const rest = await cursor.take((isSingleSegment ? 0 : 1) + dictionaryBytes + contentSizeBytes);
   const windowBytes = isSingleSegment ? readContentSize(rest.subarray(dictionaryBytes)) : readWindow(rest[0] ?? 0);
   if (windowBytes > windowBytesMax) {
     throw refuse('window_too_large', `it asks for a zstd window of ${windowBytes} bytes, more than ${windowBytesMax}`);
@@ -102,7 +92,7 @@ async function* frameBytes(cursor: ByteCursor, windowBytesMax: number, refuse: R
   yield Buffer.concat([magic, descriptor, rest]);
 
   for (let isLast = false; !isLast; ) {
-    const header = await take(3);
+    const header = await cursor.take(3);
     yield header;
     const word = header.readUIntLE(0, 3);
     isLast = (word & 1) === 1;
@@ -111,9 +101,9 @@ async function* frameBytes(cursor: ByteCursor, windowBytesMax: number, refuse: R
     if (type === BLOCK_RESERVED || size > BLOCK_BYTES_MAX) {
       throw refuse('damaged_archive', 'it has a zstd block of no known kind');
     }
-    yield await take(type === BLOCK_RLE ? 1 : size);
+    yield await cursor.take(type === BLOCK_RLE ? 1 : size);
   }
-  if (hasChecksum) yield await take(4);
+  if (hasChecksum) yield await cursor.take(4);
 }
 
 /** RFC 8878, section 3.1.1.1.2. */
@@ -128,17 +118,19 @@ function readContentSize(field: Buffer): number {
   return field.readUIntLE(0, field.length) + (field.length === 2 ? 256 : 0);
 }
 
-/** Takes exact counts of bytes from a stream, however it is chunked. */
+/** Exact counts of bytes from a stream, however it is chunked. */
 class ByteCursor {
   readonly #chunks: AsyncIterator<Buffer>;
+  readonly #refuse: Refuse;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(chunks: AsyncIterable<Buffer>) {
+  constructor(chunks: AsyncIterable<Buffer>, refuse: Refuse) {
     this.#chunks = chunks[Symbol.asyncIterator]();
+    this.#refuse = refuse;
   }
 
   /** The next `count` bytes; fewer only at the end. */
-  async take(count: number): Promise<Buffer> {
+  async upTo(count: number): Promise<Buffer> {
     const parts: Buffer[] = [];
     let missing = count;
     while (missing > 0) {
@@ -150,15 +142,19 @@ class ByteCursor {
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
   }
 
-  /** Lets `count` bytes pass. Returns how many there were. */
-  async skip(count: number): Promise<number> {
-    let skipped = 0;
-    while (skipped < count) {
-      const part = await this.#some(count - skipped);
-      if (part === null) break;
-      skipped += part.length;
+  /** The next `count` bytes, or `truncated`. */
+  async take(count: number): Promise<Buffer> {
+    const bytes = await this.upTo(count);
+    if (bytes.length < count) throw this.#refuse('truncated', CUT_OFF);
+    return bytes;
+  }
+
+  async skip(count: number): Promise<void> {
+    for (let missing = count; missing > 0; ) {
+      const part = await this.#some(missing);
+      if (part === null) throw this.#refuse('truncated', CUT_OFF);
+      missing -= part.length;
     }
-    return skipped;
   }
 
   async #some(max: number): Promise<Buffer | null> {

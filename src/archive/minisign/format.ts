@@ -3,18 +3,6 @@ import { DocshelfError } from '../../domain/errors.ts';
 
 /** Keys in minisign's formats (https://jedisct1.github.io/minisign/#public-key-format). Integers are little-endian. */
 
-export interface MinisignPublicKey {
-  /** Its 64 bits as 16 upper-case hex digits, as minisign shows them. */
-  readonly keyId: string;
-  readonly key: KeyObject;
-}
-
-export interface MinisignSecretKey {
-  /** The key id's 8 bytes as they lie in files. */
-  readonly keyIdBytes: Buffer;
-  readonly key: KeyObject;
-}
-
 /** Algorithm, key id, Ed25519 public key. */
 const PUBLIC_BYTES = 2 + 8 + 32;
 /** Algorithm, key derivation, checksum algorithm, salt, two limits; key id, seed and public key, checksum. */
@@ -22,59 +10,46 @@ const SECRET_BYTES = 2 + 2 + 2 + 32 + 8 + 8 + 8 + 64 + 32;
 const KEY_DERIVATION_AT = 2;
 const SECRET_KEY_ID_AT = 54;
 const ED25519 = 'Ed';
+const CURVE = { kty: 'OKP', crv: 'Ed25519' };
 
-/**
- * A public key: the file that `minisign -G` writes, or its second line alone.
- *
- * @throws DocshelfError `config_invalid`
- */
-export function parsePublicKey(text: string): MinisignPublicKey {
-  const bytes = lastLineBytes(text, PUBLIC_BYTES);
-  if (bytes?.toString('latin1', 0, 2) !== ED25519) throw badKey('public', 'it is none of minisign');
-  return { keyId: keyIdOf(bytes.subarray(2, 10)), key: publicKeyOf(bytes.subarray(10)) };
+/** A public key, of the file that `minisign -G` writes or its second line alone. @throws DocshelfError `config_invalid` */
+export function parsePublicKey(text: string): { readonly keyId: string; readonly key: KeyObject } {
+  const bytes = keyBytes('public', text, PUBLIC_BYTES);
+  const x = bytes.toString('base64url', 10);
+  return { keyId: keyIdOf(bytes.subarray(2, 10)), key: createPublicKey({ format: 'jwk', key: { ...CURVE, x } }) };
 }
 
-/**
- * A secret key without password: the file that `minisign -G -W` writes, or its second line alone.
- *
- * @throws DocshelfError `config_invalid`
- */
-export function parseSecretKey(text: string): MinisignSecretKey {
-  const bytes = lastLineBytes(text, SECRET_BYTES);
-  if (bytes?.toString('latin1', 0, 2) !== ED25519) throw badKey('secret', 'it is none of minisign');
+/** A secret key without password, of the file that `minisign -G -W` writes or its second line alone. @throws as `parsePublicKey` */
+export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; readonly key: KeyObject } {
+  const bytes = keyBytes('secret', text, SECRET_BYTES);
   if (bytes.readUInt16LE(KEY_DERIVATION_AT) !== 0) {
     throw badKey('secret', 'it is encrypted with a password', 'Take the password off with minisign -C -W -s FILE.');
   }
   const keyIdBytes = bytes.subarray(SECRET_KEY_ID_AT, SECRET_KEY_ID_AT + 8);
-  const seed = bytes.subarray(SECRET_KEY_ID_AT + 8, SECRET_KEY_ID_AT + 40);
-  const point = bytes.subarray(SECRET_KEY_ID_AT + 40, SECRET_KEY_ID_AT + 72);
-  const x = point.toString('base64url');
-  const key = createPrivateKey({
-    format: 'jwk',
-    key: { kty: 'OKP', crv: 'Ed25519', d: seed.toString('base64url'), x },
-  });
+  const d = bytes.toString('base64url', SECRET_KEY_ID_AT + 8, SECRET_KEY_ID_AT + 40);
+  const x = bytes.toString('base64url', SECRET_KEY_ID_AT + 40, SECRET_KEY_ID_AT + 72);
+  const key = createPrivateKey({ format: 'jwk', key: { ...CURVE, d, x } });
   // In place of the checksum, which files without password leave empty: both halves belong together.
   if (createPublicKey(key).export({ format: 'jwk' }).x !== x) throw badKey('secret', 'it is damaged');
   return { keyIdBytes, key };
 }
 
+/** 16 upper-case hex digits, as minisign shows it. */
 function keyIdOf(bytes: Buffer): string {
   return bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
 }
 
-/** Bytes that base64 text stands for; null where it is not the base64 of exactly `count` bytes. */
+/** Null for text that is not the base64 of exactly `count` bytes. */
 function base64Bytes(text: string, count: number): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === count && bytes.toString('base64') === text ? bytes : null;
 }
 
-function lastLineBytes(text: string, count: number): Buffer | null {
+function keyBytes(kind: 'public' | 'secret', text: string, count: number): Buffer {
   const lines = text.trim().split(/\r?\n/);
-  return lines.length <= 2 ? base64Bytes(lines.at(-1) ?? '', count) : null;
-}
-
-function publicKeyOf(point: Buffer): KeyObject {
-  return createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x: point.toString('base64url') } });
+  const bytes = lines.length <= 2 ? base64Bytes(lines.at(-1) ?? '', count) : null;
+  if (bytes?.toString('latin1', 0, 2) !== ED25519) throw badKey(kind, 'it is none of minisign');
+  return bytes;
 }
 
 function badKey(kind: 'public' | 'secret', state: string, next?: string): DocshelfError {
@@ -105,7 +80,7 @@ const SIGNATURE_BYTES = 2 + 8 + 64;
 const GLOBAL_BYTES = 64;
 
 /** Characters of a `.minisig` file: twice what minisign's own bounds on comments allow. */
-export const SIGNATURE_CHARS_MAX = 20_000;
+const SIGNATURE_CHARS_MAX = 20_000;
 
 /** The signature that a text holds, or null where it holds none. */
 export function parseSignature(text: string): MinisignSignature | null {

@@ -19,22 +19,16 @@ import {
  * them unasked, so a small bound harms nobody.
  */
 const LEGACY_BYTES_MAX = 256 * 1024 ** 2;
-/** BLAKE2b-512, as minisign's prehash. */
+/** minisign's prehash is BLAKE2b-512. */
 const PREHASH = 'blake2b512';
-
-export interface VerifyOptions {
-  /** The file's name in errors; its own unless told. */
-  readonly name?: string;
-  readonly signal?: AbortSignal;
-}
 
 /**
  * Signs a file as minisign does, prehashed and streamed: `minisign -V` verifies it.
  *
- * @param secretKey the text of a secret key without password, as `minisign -G -W` writes it
- * @param trustedComment one line, which the signature covers; the same line gives the same signature
+ * @param secretKey text of a secret key without password, as `minisign -G -W` writes it
+ * @param trustedComment one line, covered by the signature; the same line gives the same signature
  * @returns the text of the `.minisig` file
- * @throws DocshelfError `config_invalid` for the key; the system's own errors where reading fails; the signal's reason when it is aborted
+ * @throws DocshelfError `config_invalid` for the key; the system's own errors; the signal's reason
  */
 export async function signFile(
   file: string,
@@ -49,18 +43,18 @@ export async function signFile(
 }
 
 /**
- * Verifies a file's signature: that one of these keys made it, of this file, and the trusted comment with it.
+ * Verifies that one of these keys signed this file, and the trusted comment with it.
  *
- * @param text the content of the `.minisig` file
+ * @param text content of the `.minisig` file
  * @param publicKeys texts of public keys, with or without their comment line
- * @throws DocshelfError `bad_signature`, with the key ids that were expected in `fields.expected`, `config_invalid` for
- *   a key; the system's own errors where reading fails; the signal's reason when it is aborted
+ * @throws DocshelfError `bad_signature`, with the expected key ids in `fields.expected`, `config_invalid` for a key; the
+ *   system's own errors; the signal's reason
  */
 export async function verifyFile(
   file: string,
   text: string,
   publicKeys: readonly string[],
-  { name = basename(file), signal }: VerifyOptions = {},
+  { name = basename(file), signal }: { readonly name?: string; readonly signal?: AbortSignal } = {},
 ): Promise<{ readonly keyId: string; readonly trustedComment: string }> {
   const known = publicKeys.map(parsePublicKey);
   const expected = known.map(({ keyId }) => keyId);

@@ -7,10 +7,7 @@ import { gzip } from '../compression/gzip.ts';
 import { openEntries, type PackEntry } from './entries.ts';
 import { packTar } from './tar.ts';
 
-/**
- * Of zlib. Measured on two built sites: 6 packs to 19.90 % at 72 MB/s, 9 to 19.79 % at 22, 4 to 20.90 % at 126.
- * A bundle is downloaded many times, but a tenth of a per cent is not worth three times the work.
- */
+/** Of zlib: 6 packs two built sites to 19.90 % at 72 MB/s, 9 to 19.79 % at 22, 4 to 20.90 % at 126. */
 const LEVEL = 6;
 
 export interface PackBundleOptions {
@@ -32,14 +29,13 @@ export interface PackedArchive {
 }
 
 /**
- * Packs files into a `.tar.gz`. The same entries, level and version of zlib give the same bytes.
+ * Packs files into a `.tar.gz`, whose bytes are the same for the same entries, level and version of zlib. Memory does not
+ * grow with the files.
  *
  *     entries -> open (read ahead, size and digest verified) -> tar -> gzip -> file, flushed -> its name
  *
- * Memory does not grow with the files.
- *
- * @throws DocshelfError `cannot_read` where a file is not what its entry says; the system's own errors where writing
- *   fails; the signal's reason when it is aborted. Nothing is left then.
+ * @throws DocshelfError `cannot_read` where a file is not what its entry says; the system's own errors; the signal's
+ *   reason. Nothing is left then.
  */
 export async function packBundle(options: PackBundleOptions): Promise<PackedArchive> {
   const { entries, to, level = LEVEL, signal, onProgress } = options;
@@ -60,9 +56,7 @@ export async function packBundle(options: PackBundleOptions): Promise<PackedArch
   }
 }
 
-/**
- * Order for readers of a stream: the manifest, docshelf's own data, then the site, each by path (code units).
- */
+/** Order for readers of a stream: the manifest, docshelf's own data, then the site, each by path (code units). */
 export function archiveOrder(a: { readonly path: string }, b: { readonly path: string }): number {
   return rankOf(a.path) - rankOf(b.path) || (a.path < b.path ? -1 : Number(a.path > b.path));
 }

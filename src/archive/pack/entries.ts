@@ -15,7 +15,7 @@ export type PackEntry =
       readonly sha256?: string;
     };
 
-/** An entry whose content is at hand, or comes in chunks that are exactly `size` bytes together. */
+/** Chunks of `content` are exactly `size` bytes together. */
 export interface OpenedEntry {
   readonly path: string;
   readonly size: number;

@@ -11,23 +11,18 @@ export interface ManifestWords {
   readonly generator: string;
 }
 
-/**
- * The bytes of `_docshelf/manifest.json`, the same for the same words and files in whatever order.
- *
- * @param files every file of the bundle but the manifest itself: the site's, and `_docshelf/…`
- */
+/** The bytes of `_docshelf/manifest.json`, the same for the same words and files (all but the manifest) in whatever order. */
 export function encodeManifest(words: ManifestWords, files: readonly FileEntry[]): Buffer {
   const { domain, version, createdAt, generator } = words;
-  const listed = files.map(({ path, size, sha256, type }) => ({ path, size, sha256, type })).sort(byPath);
+  const listed = files
+    .map(({ path, size, sha256, type }) => ({ path, size, sha256, type }))
+    .sort((a, b) => (a.path < b.path ? -1 : Number(a.path > b.path)));
   const pageCount = listed.filter(isSitePage).length;
   const formatVersion = MANIFEST_FORMAT_VERSION;
   const manifest = { formatVersion, domain, version, createdAt, generator, pageCount, files: listed };
   return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** True for pages of the site, in a bundle. */
 export function isSitePage({ path }: { readonly path: string }): boolean {
   return !path.startsWith(OWN_FOLDER) && isPage(path);
 }
-
-const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : Number(a.path > b.path));

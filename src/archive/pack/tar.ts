@@ -5,8 +5,8 @@ import type { OpenedEntry } from './entries.ts';
 const EPOCH = new Date(0);
 
 /**
- * A tar of these files in this order: ustar, with pax headers where a name asks for one; no times, owners or modes of
- * their own. No more than one file's chunks wait in memory.
+ * A tar of these files in this order: ustar, with pax headers where a name asks for one, without times, owners and modes.
+ * No more than one file's chunks wait in memory.
  *
  * @throws what `entries` throws; Error where a path comes twice, which is a fault of the caller
  */
@@ -28,11 +28,7 @@ export async function* packTar(
   }
 }
 
-async function addAll(
-  tar: Pack,
-  entries: AsyncIterable<OpenedEntry>,
-  onPacked: (bytes: number) => void,
-): Promise<void> {
+async function addAll(tar: Pack, entries: AsyncIterable<OpenedEntry>, onPacked: (bytes: number) => void) {
   const paths = new Set<string>();
   for await (const entry of entries) {
     if (paths.has(entry.path)) throw new Error(`"${entry.path}" is packed twice`);

@@ -6,10 +6,10 @@ const CHECKSUM_AT = 148;
 const CHECKSUM_BYTES = 8;
 const SPACE = 0x20;
 
-export interface TarHeader {
+interface TarHeader {
   /** Prefix and name joined, as bytes: decoding is the caller's. */
   readonly name: Buffer;
-  /** Bytes of the body, or null where the field is no number. */
+  /** Bytes of the body; null where the field is no number. */
   readonly size: number | null;
   /** One character; `0` for the NUL of old tars. */
   readonly type: string;
@@ -19,7 +19,7 @@ export function isZeroBlock(block: Uint8Array): boolean {
   return block.every((byte) => byte === 0);
 }
 
-/** True where the checksum fits: the sum of the block's bytes, the checksum's own taken as spaces. */
+/** Checks the checksum: the sum of the block's bytes, the checksum's own taken as spaces. */
 export function isTarHeader(block: Uint8Array): boolean {
   let sum = CHECKSUM_BYTES * SPACE;
   for (let at = 0; at < TAR_BLOCK_BYTES; at += 1) {
@@ -40,7 +40,7 @@ export function readHeader(block: Buffer): TarHeader {
   };
 }
 
-/** Octal digits between spaces and NULs, or GNU's base-256 with 0x80 in front; null where it is neither. */
+/** Octal digits between spaces and NULs, or GNU's base-256 behind 0x80; else null. */
 function readNumber(field: Buffer): number | null {
   if (field[0] === 0x80) {
     const value = BigInt(`0x${field.subarray(1).toString('hex')}`);
@@ -55,7 +55,7 @@ export function untilNul(bytes: Buffer): Buffer {
   return end < 0 ? bytes : bytes.subarray(0, end);
 }
 
-/** The records `<length> <key>=<value>\n` of a PAX header, or null where a length lies. A later record of a key wins. */
+/** The records `<length> <key>=<value>\n` of a PAX header; null where a length lies. A later record of a key wins. */
 export function readPaxRecords(payload: Buffer): Map<string, Buffer> | null {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < payload.length; ) {

@@ -1,7 +1,7 @@
-import type { ArchiveLimits } from '../../domain/limits.ts';
+import type { ArchiveFile } from '../archive-file.ts';
 import type { ArchiveEntry } from '../listing.ts';
 import { canonicalName, decodeName } from '../name.ts';
-import type { ArchiveCode, Refuse } from '../rules.ts';
+import type { ArchiveCode } from '../rules.ts';
 import { isTarHeader, isZeroBlock, readHeader, readPaxRecords, TAR_BLOCK_BYTES, untilNul } from './fields.ts';
 
 /** Bytes of one PAX or long-name header: a name of 4,096 bytes and every attribute that tools write fit many times. */
@@ -19,26 +19,29 @@ const REFUSED_TYPES: Readonly<Record<string, readonly [ArchiveCode, string]>> = 
   6: ['type_fifo', 'is a FIFO'],
   S: ['type_sparse', 'is a sparse file'],
 };
+const UNKNOWN_TYPE = ['type_unknown', 'is neither a file nor a folder'] as const;
 
 export interface TarMember extends ArchiveEntry {
   /** The name as the archive writes it. */
   readonly rawName: string;
 }
 
+type Extended = 'x' | 'g' | 'L' | 'K';
+
 /**
- * Reads the raw blocks of a tar as they pass and refuses what breaks a rule before a parser behind it sees the block:
- * tar-stream checks no names, types, PAX lengths, end blocks or what follows them, and hangs on a folder with a size.
+ * Refuses what breaks a rule in the raw blocks of a tar before a parser behind it sees the block: tar-stream checks no
+ * names, types, PAX lengths, end blocks or what follows them, and hangs on a folder with a size.
  */
 export class TarGuard {
-  readonly #refuse: Refuse;
-  readonly #limits: ArchiveLimits;
+  readonly #refuse: ArchiveFile['refuse'];
+  readonly #limits: ArchiveFile['limits'];
   readonly #onMember: (member: TarMember) => void;
 
   /** The block, or the extended header's body, that is being collected. */
   #held = Buffer.alloc(TAR_BLOCK_BYTES);
   #heldBytes = 0;
-  /** The type of the extended header whose body is being collected, or null while blocks are. */
-  #extended: 'x' | 'g' | 'L' | 'K' | null = null;
+  /** Type of the extended header whose body is being collected; null while blocks are. */
+  #extended: Extended | null = null;
   /** Bytes of bodies and padding to let pass. */
   #skipBytes = 0;
   #headers = 0;
@@ -48,7 +51,7 @@ export class TarGuard {
   #pax: Map<string, Buffer> | null = null;
   #longName: Buffer | null = null;
 
-  constructor(refuse: Refuse, limits: ArchiveLimits, onMember: (member: TarMember) => void) {
+  constructor({ refuse, limits }: Pick<ArchiveFile, 'refuse' | 'limits'>, onMember: (member: TarMember) => void) {
     this.#refuse = refuse;
     this.#limits = limits;
     this.#onMember = onMember;
@@ -122,7 +125,7 @@ export class TarGuard {
     else this.#takeEntry(name, size, type);
   }
 
-  #beginExtended(type: 'x' | 'g' | 'L' | 'K', size: number): void {
+  #beginExtended(type: Extended, size: number): void {
     if ((type === 'x' && this.#pax !== null) || (type === 'L' && this.#longName !== null)) {
       throw this.#refuse('damaged_archive', 'it has two extended headers for one entry');
     }
@@ -133,15 +136,14 @@ export class TarGuard {
     if (this.#extendedBytes > this.#limits.totalBytesMax) {
       throw this.#refuse('total_too_large', 'its extended headers are larger than all its files may be');
     }
-    if (size === 0) {
-      this.#takeExtended(type, Buffer.alloc(0));
-      return;
+    if (size === 0) this.#takeExtended(type, Buffer.alloc(0));
+    else {
+      this.#extended = type;
+      this.#held = Buffer.alloc(size);
     }
-    this.#extended = type;
-    this.#held = Buffer.alloc(size);
   }
 
-  #takeExtended(type: 'x' | 'g' | 'L' | 'K', body: Buffer): void {
+  #takeExtended(type: Extended, body: Buffer): void {
     this.#skipBytes = paddingOf(body.length);
     if (type === 'K') return; // The target of a link, which is refused itself.
     if (type === 'L') {
@@ -172,11 +174,8 @@ export class TarGuard {
     this.#pax = null;
     this.#longName = null;
 
-    const refused = REFUSED_TYPES[type];
+    const refused = REFUSED_TYPES[type] ?? (type === '0' || type === '5' ? null : UNKNOWN_TYPE);
     if (refused) throw this.#refuse(...refused, { entry: nameBytes.toString() });
-    if (type !== '0' && type !== '5') {
-      throw this.#refuse('type_unknown', 'is neither a file nor a folder', { entry: nameBytes.toString() });
-    }
     const rawName = decodeName(nameBytes, this.#refuse);
     const name = canonicalName(rawName, this.#limits, this.#refuse);
     if (sizeRecord && !/^[0-9]{1,15}$/.test(sizeRecord)) {

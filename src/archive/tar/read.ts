@@ -1,71 +1,56 @@
 import { pipeline, Readable } from 'node:stream';
 import { type Extract, extract } from 'tar-stream';
-import type { ArchiveLimits } from '../../domain/limits.ts';
-import type { ArchiveFile, ReadOptions } from '../archive-file.ts';
+import type { ArchiveFile } from '../archive-file.ts';
 import { gunzip } from '../compression/gzip.ts';
 import { unzstd } from '../compression/zstd.ts';
 import type { ArchiveFormat } from '../listing.ts';
-import { isRatioTooHigh, type Refuse } from '../rules.ts';
+import { checkRatio } from '../rules.ts';
 import { TarGuard, type TarMember } from './guard.ts';
 
 /** tar-stream's `extract` with the option that its types leave out. */
 type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;
 
 /**
- * The tar inside an archive of format `tar`, `tar.gz` or `tar.zst`, bounded in ratio, every checksum verified.
+ * The tar inside an archive, bounded in ratio, every checksum verified.
  *
  * @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`, `wrong_crc`, `wrong_size`,
  *   `window_too_large`, `damaged_archive`
  */
-export async function* tarBytes(
-  archive: ArchiveFile,
-  format: Exclude<ArchiveFormat, 'zip'>,
-  limits: ArchiveLimits,
-  refuse: Refuse,
-  options: ReadOptions,
-): AsyncGenerator<Buffer> {
-  if (format === 'tar') {
-    yield* archive.chunks(options);
-    return;
-  }
-  const plain =
-    format === 'tar.gz' ? gunzip(archive, refuse, options) : unzstd(archive.chunks(options), limits, refuse);
+export async function* tarBytes(archive: ArchiveFile, format: Exclude<ArchiveFormat, 'zip'>): AsyncGenerator<Buffer> {
+  const { limits, refuse } = archive;
+  if (format === 'tar') return yield* archive.chunks();
   let bytes = 0;
-  for await (const chunk of plain) {
+  for await (const chunk of format === 'tar.gz' ? gunzip(archive) : unzstd(archive.chunks(), limits, refuse)) {
     bytes += chunk.length;
-    if (isRatioTooHigh(bytes, archive.bytes, limits)) {
-      throw refuse('ratio_too_high', `it expands to more than ${limits.ratioMax} times its size`);
-    }
+    checkRatio(bytes, archive.bytes, limits, refuse);
     yield chunk;
   }
 }
 
 /** Holds a whole tar to the guard's rules, and keeps nothing of it. */
 export async function walkTar(
+  archive: ArchiveFile,
   blocks: AsyncIterable<Buffer>,
-  limits: ArchiveLimits,
-  refuse: Refuse,
   onMember: (member: TarMember) => void,
 ): Promise<void> {
-  for await (const _chunk of guarded(blocks, new TarGuard(refuse, limits, onMember)));
+  for await (const _chunk of guarded(blocks, new TarGuard(archive, onMember)));
 }
 
 /**
- * Hands out the content of every file of a tar, one after the other.
+ * Hands out the files of a tar, one after the other.
  *
- * @param take is given members in the archive's order, folders without content; it must read the content to its end
+ * @param take given members in the archive's order, folders without content; it must read the content to its end
  * @throws DocshelfError what the guard refuses, `damaged_archive`, and what `take` throws
  */
 export async function readTar(
+  archive: ArchiveFile,
   blocks: AsyncIterable<Buffer>,
-  limits: ArchiveLimits,
-  refuse: Refuse,
   take: (member: TarMember, content: AsyncIterable<Buffer> | null) => Promise<void>,
 ): Promise<void> {
   // Members that the guard has passed and tar-stream not yet handed out: at most what fits into one chunk.
   const seen: TarMember[] = [];
   let handedOut = 0;
-  const guard = new TarGuard(refuse, limits, (member) => seen.push(member));
+  const guard = new TarGuard(archive, (member) => seen.push(member));
   // Tars older than 1988 carry no magic; the guard has checked their checksums.
   const reader = (extract as OpenTar)({ allowUnknownFormat: true });
   // The callback is asked for so that a fault is not thrown twice: the loop below is told of it by the reader.
@@ -78,7 +63,7 @@ export async function readTar(
       handedOut = 0;
     }
     if (member === undefined || entry.header.name !== member.rawName || entry.header.size !== member.size) {
-      throw refuse('damaged_archive', 'is read in two ways', { entry: entry.header.name });
+      throw archive.refuse('damaged_archive', 'is read in two ways', { entry: entry.header.name });
     }
     await take(member, member.kind === 'file' ? (entry as AsyncIterable<Buffer>) : null);
     entry.resume();

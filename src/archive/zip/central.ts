@@ -1,16 +1,15 @@
 import { crc32 } from 'node:zlib';
-import type { ArchiveLimits } from '../../domain/limits.ts';
-import type { ReadWindow } from '../archive-file.ts';
+import type { ArchiveFile } from '../archive-file.ts';
 import type { ArchiveEntry } from '../listing.ts';
 import { canonicalName, decodeName } from '../name.ts';
-import type { ArchiveCode, Refuse } from '../rules.ts';
+import type { ArchiveCode } from '../rules.ts';
 import type { ZipEnd } from './end.ts';
 
 /** The central directory of a zip (APPNOTE.TXT 4.3.12), one header an entry. */
 
 const CENTRAL_SIGNATURE = 0x02014b50;
 const CENTRAL_BYTES = 46;
-export const FLAG_DESCRIPTOR = 0x0008;
+const FLAG_DESCRIPTOR = 0x0008;
 const FLAG_UTF8 = 0x0800;
 /** Encrypted; strongly encrypted; the directory itself encrypted. */
 const FLAGS_ENCRYPTED = 0x0001 | 0x0040 | 0x2000;
@@ -24,6 +23,8 @@ const DOS_FOLDER = 0x10;
 
 export interface ZipEntry extends ArchiveEntry {
   readonly flags: number;
+  /** True where a data descriptor follows the data. */
+  readonly hasDescriptor: boolean;
   readonly method: number;
   readonly crc: number;
   readonly compressedBytes: number;
@@ -44,36 +45,27 @@ const MODE_TYPES: ReadonlyMap<number, ModeType> = new Map<number, ModeType>([
   [0o010000, ['type_fifo', 'is a FIFO']],
 ]);
 
-/**
- * Every central header, in the directory's order.
- *
- * @throws DocshelfError what breaks a rule in a header alone
- */
-export async function* centralEntries(
-  window: ReadWindow,
-  end: ZipEnd,
-  limits: ArchiveLimits,
-  refuse: Refuse,
-): AsyncGenerator<ZipEntry> {
+/** The central headers in the directory's order. @throws DocshelfError what breaks a rule in a header alone */
+export async function* centralEntries(archive: ArchiveFile, end: ZipEnd): AsyncGenerator<ZipEntry> {
+  const { refuse } = archive;
   let at = end.directoryStart;
   for (let count = 0; count < end.entries; count += 1) {
-    const fixed = await window.read(at, CENTRAL_BYTES);
+    const fixed = await archive.readAhead(at, CENTRAL_BYTES);
     if (at + CENTRAL_BYTES > end.directoryEnd)
       throw refuse('bad_length', 'its central directory is shorter than its entries');
     if (fixed.readUInt32LE(0) !== CENTRAL_SIGNATURE) throw refuse('damaged_archive', 'a central header is damaged');
-    const lengths = [fixed.readUInt16LE(28), fixed.readUInt16LE(30), fixed.readUInt16LE(32)] as const;
-    const [nameLength, extraLength, commentLength] = lengths;
-    const next = at + CENTRAL_BYTES + nameLength + extraLength + commentLength;
+    const nameLength = fixed.readUInt16LE(28);
+    const variableLength = nameLength + fixed.readUInt16LE(30);
+    const next = at + CENTRAL_BYTES + variableLength + fixed.readUInt16LE(32);
     if (next > end.directoryEnd) throw refuse('bad_length', 'the length of a name, extra field or comment is wrong');
-    const variable = await window.read(at + CENTRAL_BYTES, nameLength + extraLength);
-    const [nameBytes, extra] = [variable.subarray(0, nameLength), variable.subarray(nameLength)];
-    yield readCentral(fixed, nameBytes, extra, limits, refuse);
+    const variable = await archive.readAhead(at + CENTRAL_BYTES, variableLength);
+    yield readCentral(archive, fixed, variable.subarray(0, nameLength), variable.subarray(nameLength));
     at = next;
   }
   if (at !== end.directoryEnd) throw refuse('bad_length', 'its central directory is longer than its entries');
 }
 
-function readCentral(fixed: Buffer, nameBytes: Buffer, extra: Buffer, limits: ArchiveLimits, refuse: Refuse): ZipEntry {
+function readCentral({ limits, refuse }: ArchiveFile, fixed: Buffer, nameBytes: Buffer, extra: Buffer): ZipEntry {
   const refused = (code: ArchiveCode, state: string) => refuse(code, state, { entry: nameBytes.toString() });
   const flags = fixed.readUInt16LE(8);
   const method = fixed.readUInt16LE(10);
@@ -89,7 +81,10 @@ function readCentral(fixed: Buffer, nameBytes: Buffer, extra: Buffer, limits: Ar
   if (resolved === null) throw refused('bad_length', 'has a wrong ZIP64 field');
   const [size = 0, compressedBytes = 0, localStart = 0] = resolved;
 
-  const rawName = zipName(nameBytes, (flags & FLAG_UTF8) === 0 ? unicodePath(nameBytes, fields) : null, refuse);
+  // A name is UTF-8, flagged so or not, as today's writers put it. Where an older one wrote a code page, its Unicode path
+  // field says the name; without one nobody knows the code page, and the archive is refused.
+  const written = (flags & FLAG_UTF8) === 0 ? unicodePath(nameBytes, fields) : null;
+  const rawName = decodeName(written ?? nameBytes, refuse);
   const attributes = fixed.readUInt32LE(38);
   const kind = kindOf(rawName, attributes, refused);
   const name = canonicalName(rawName, limits, refuse);
@@ -100,15 +95,9 @@ function readCentral(fixed: Buffer, nameBytes: Buffer, extra: Buffer, limits: Ar
     throw refused('wrong_size', 'is stored with another size than it declares');
   }
   const crc = fixed.readUInt32LE(16);
-  return { name, kind, size, flags, method, crc, compressedBytes, localStart, nameBytes: Buffer.from(nameBytes) };
-}
-
-/**
- * A name is UTF-8, flagged so or not: that is what today's writers put there. Where an older one wrote a code page, its
- * Unicode path field says the name; without one nobody knows the code page, and the archive is refused.
- */
-function zipName(nameBytes: Buffer, fromField: Buffer | null, refuse: Refuse): string {
-  return decodeName(fromField ?? nameBytes, refuse);
+  const hasDescriptor = (flags & FLAG_DESCRIPTOR) !== 0;
+  const ofData = { flags, hasDescriptor, method, crc, compressedBytes, localStart };
+  return { name, kind, size, ...ofData, nameBytes: Buffer.from(nameBytes) };
 }
 
 /** By the Unix mode, whatever system the entry says it is from; without one by the slash and the DOS attribute. */
@@ -129,7 +118,7 @@ const UNICODE_PATH = 0x7075;
 
 type ExtraFields = ReadonlyMap<number, Buffer>;
 
-/** The fields by their id, the first of each; null where a length lies or the ZIP64 field is there twice. */
+/** The fields by their id, the first of each; null where a length lies or the ZIP64 field comes twice. */
 export function readExtraFields(bytes: Buffer): ExtraFields | null {
   const fields = new Map<number, Buffer>();
   for (let at = 0; at < bytes.length; ) {
@@ -143,10 +132,7 @@ export function readExtraFields(bytes: Buffer): ExtraFields | null {
   return fields;
 }
 
-/**
- * Replaces the numbers that are 0xffffffff by those of the ZIP64 field, in this order (APPNOTE.TXT 4.5.3). Null where
- * the field lacks one or numbers cannot hold it.
- */
+/** Numbers with 0xffffffff replaced by the ZIP64 field's (APPNOTE.TXT 4.5.3), in order; null where it lacks one or has a larger one than fits. */
 export function resolveZip64(numbers: readonly number[], fields: ExtraFields): number[] | null {
   const field = fields.get(ZIP64) ?? Buffer.alloc(0);
   const resolved: number[] = [];

@@ -26,7 +26,8 @@ export interface ZipEnd {
  *
  * @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`, `multi_disk`, `damaged_archive`
  */
-export async function readZipEnd(archive: ArchiveFile, refuse: Refuse): Promise<ZipEnd> {
+export async function readZipEnd(archive: ArchiveFile): Promise<ZipEnd> {
+  const { refuse } = archive;
   const tailStart = Math.max(0, archive.bytes - END_BYTES - COMMENT_BYTES_MAX);
   const tail = await archive.read(tailStart, archive.bytes - tailStart);
   const at = findEndRecord(tail, refuse);
@@ -49,7 +50,7 @@ export async function readZipEnd(archive: ArchiveFile, refuse: Refuse): Promise<
     return checked(numbers, endRecordStart, refuse);
   }
   if (disks.some((disk) => disk !== 0 && disk !== 0xffff)) throw multiDisk(refuse);
-  const end64 = await readEnd64(archive, locator, endRecordStart - LOCATOR_BYTES, refuse);
+  const end64 = await readEnd64(archive, locator, endRecordStart - LOCATOR_BYTES);
   const agrees =
     sameOr(numbers.entries, end64.entries, 0xffff) &&
     sameOr(onThisDisk, end64.entries, 0xffff) &&
@@ -59,11 +60,7 @@ export async function readZipEnd(archive: ArchiveFile, refuse: Refuse): Promise<
   return checked(end64, end64.recordStart, refuse);
 }
 
-interface Directory {
-  readonly entries: number;
-  readonly bytes: number;
-  readonly start: number;
-}
+type Directory = Record<'entries' | 'bytes' | 'start', number>;
 
 /** The offset in `tail` of the one end record whose comment reaches the last byte. */
 function findEndRecord(tail: Buffer, refuse: Refuse): number {
@@ -88,7 +85,8 @@ function findEndRecord(tail: Buffer, refuse: Refuse): number {
   throw refuse('truncated', 'it is cut off: its end record is missing');
 }
 
-async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: number, refuse: Refuse) {
+async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: number) {
+  const { refuse } = archive;
   const recordStart = toNumber(locator.readBigUInt64LE(8));
   if (locator.readUInt32LE(4) !== 0 || locator.readUInt32LE(16) > 1) throw multiDisk(refuse);
   if (recordStart === null || recordStart + END64_BYTES > locatorStart) {
@@ -113,8 +111,7 @@ async function readEnd64(archive: ArchiveFile, locator: Buffer, locatorStart: nu
   return { entries, bytes, start, recordStart };
 }
 
-function checked(directory: Directory, directoryLimit: number, refuse: Refuse): ZipEnd {
-  const { entries, bytes, start } = directory;
+function checked({ entries, bytes, start }: Directory, directoryLimit: number, refuse: Refuse): ZipEnd {
   // A false count would make a reader spin: every entry takes a header of at least 46 bytes.
   if (entries * CENTRAL_HEADER_BYTES_MIN > bytes)
     throw refuse('bad_length', 'it declares more entries than it can hold');

@@ -1,7 +1,6 @@
-import type { ArchiveLimits } from '../../domain/limits.ts';
-import { type ArchiveFile, ReadWindow } from '../archive-file.ts';
-import { isRatioTooHigh, type Refuse } from '../rules.ts';
-import { centralEntries, FLAG_DESCRIPTOR, readExtraFields, resolveZip64, type ZipEntry } from './central.ts';
+import type { ArchiveFile } from '../archive-file.ts';
+import { checkRatio } from '../rules.ts';
+import { centralEntries, readExtraFields, resolveZip64, type ZipEntry } from './central.ts';
 import { readZipEnd } from './end.ts';
 
 const LOCAL_SIGNATURE = 0x04034b50;
@@ -19,47 +18,41 @@ export interface ZipRecord {
 }
 
 /**
- * Reads all headers of a zip and holds the rules that need no inflating. What passes has each of its bytes in exactly
- * one record, so that a reader may be given records one at a time.
+ * Holds all headers of a zip to the rules that need no inflating. What passes has each of its bytes in exactly one record,
+ * so that a reader may be given records one at a time.
  *
  * @param onEntry called in the directory's order; it may refuse
- * @returns the records in the order of their places
+ * @returns the records by their place
  */
 export async function guardZip(
   archive: ArchiveFile,
-  limits: ArchiveLimits,
-  refuse: Refuse,
-  signal: AbortSignal | undefined,
   onEntry: (entry: ZipEntry) => void,
 ): Promise<readonly ZipRecord[]> {
-  const end = await readZipEnd(archive, refuse);
-  if (end.entries > limits.entriesMax)
-    throw refuse('too_many_entries', `it has more than ${limits.entriesMax} entries`);
+  const { limits, refuse, signal } = archive;
+  const { entries: count, ...end } = await readZipEnd(archive);
+  if (count > limits.entriesMax) throw refuse('too_many_entries', `it has more than ${limits.entriesMax} entries`);
 
-  const window = new ReadWindow(archive);
   const entries: ZipEntry[] = [];
   let totalBytes = 0;
-  for await (const entry of centralEntries(window, end, limits, refuse)) {
+  for await (const entry of centralEntries(archive, { entries: count, ...end })) {
     signal?.throwIfAborted();
     onEntry(entry);
     entries.push(entry);
     totalBytes += entry.size;
   }
-  if (isRatioTooHigh(totalBytes, archive.bytes, limits)) {
-    throw refuse('ratio_too_high', `it expands to more than ${limits.ratioMax} times its size`);
-  }
+  checkRatio(totalBytes, archive.bytes, limits, refuse);
 
   const records: ZipRecord[] = [];
   for (const entry of entries.sort((a, b) => a.localStart - b.localStart)) {
     signal?.throwIfAborted();
-    records.push(await checkLocalHeader(window, entry, end.directoryStart, refuse));
+    records.push(await checkLocalHeader(archive, entry, end.directoryStart));
   }
-  checkOrder(records, end.directoryStart, refuse);
+  checkOrder(records, end.directoryStart, archive);
   return records;
 }
 
-/** Records by their place must follow each other from the first byte to the central directory. */
-function checkOrder(records: readonly ZipRecord[], directoryStart: number, refuse: Refuse): void {
+/** Records must follow each other from the first byte to the central directory. */
+function checkOrder(records: readonly ZipRecord[], directoryStart: number, { refuse }: ArchiveFile): void {
   let at = 0;
   for (const { entry, end } of records) {
     if (entry.localStart < at) throw refuse('zip_overlap', 'shares bytes with another entry', { entry: entry.name });
@@ -77,17 +70,13 @@ function checkOrder(records: readonly ZipRecord[], directoryStart: number, refus
  * @param dataLimit where the central directory begins: no entry reaches beyond it
  * @throws DocshelfError `zip_header_mismatch`, `bad_length`
  */
-async function checkLocalHeader(
-  window: ReadWindow,
-  entry: ZipEntry,
-  dataLimit: number,
-  refuse: Refuse,
-): Promise<ZipRecord> {
-  const mismatch = (what: string) =>
-    refuse('zip_header_mismatch', `has ${what} in its local header`, { entry: entry.name });
-  const outside = () => refuse('bad_length', 'is said to lie outside of the archive', { entry: entry.name });
+async function checkLocalHeader(archive: ArchiveFile, entry: ZipEntry, dataLimit: number): Promise<ZipRecord> {
+  const bad = (state: string) => archive.refuse('bad_length', state, { entry: entry.name });
+  const mismatch = (what: string, where = 'local header') =>
+    archive.refuse('zip_header_mismatch', `has ${what} in its ${where}`, { entry: entry.name });
+  const outside = () => bad('is said to lie outside of the archive');
   if (entry.localStart + LOCAL_BYTES > dataLimit) throw outside();
-  const fixed = await window.read(entry.localStart, LOCAL_BYTES);
+  const fixed = await archive.readAhead(entry.localStart, LOCAL_BYTES);
   if (fixed.readUInt32LE(0) !== LOCAL_SIGNATURE) throw mismatch('no signature');
   if (fixed.readUInt16LE(6) !== entry.flags) throw mismatch('other flags');
   if (fixed.readUInt16LE(8) !== entry.method) throw mismatch('another method');
@@ -97,38 +86,34 @@ async function checkLocalHeader(
   const dataStart = entry.localStart + headerBytes;
   const dataEnd = dataStart + entry.compressedBytes;
   if (dataEnd > dataLimit) throw outside();
-  const variable = await window.read(entry.localStart + LOCAL_BYTES, headerBytes - LOCAL_BYTES);
+  const variable = await archive.readAhead(entry.localStart + LOCAL_BYTES, headerBytes - LOCAL_BYTES);
   if (!variable.subarray(0, nameLength).equals(entry.nameBytes)) throw mismatch('another name');
   const fields = readExtraFields(variable.subarray(nameLength));
-  if (fields === null) throw refuse('bad_length', 'has an extra field of a wrong length', { entry: entry.name });
+  if (fields === null) throw bad('has an extra field of a wrong length');
   const sizes = resolveZip64([fixed.readUInt32LE(22), fixed.readUInt32LE(18)], fields);
-  if (sizes === null) throw refuse('bad_length', 'has a wrong ZIP64 field', { entry: entry.name });
+  if (sizes === null) throw bad('has a wrong ZIP64 field');
 
-  const hasDescriptor = (entry.flags & FLAG_DESCRIPTOR) !== 0;
   const local = [fixed.readUInt32LE(14), ...sizes];
   const central = [entry.crc, entry.size, entry.compressedBytes];
   // With a descriptor the local numbers may be left 0; a writer that knows them may give them all the same.
-  const agrees = local.every((value, index) => value === central[index] || (hasDescriptor && value === 0));
+  const agrees = local.every((value, index) => value === central[index] || (entry.hasDescriptor && value === 0));
   if (!agrees) throw mismatch('another checksum or size');
-  if (!hasDescriptor) return { entry, dataEnd, end: dataEnd };
+  if (!entry.hasDescriptor) return { entry, dataEnd, end: dataEnd };
 
-  const behind = await window.read(dataEnd, Math.min(DESCRIPTOR_BYTES_MAX, dataLimit - dataEnd));
+  const behind = await archive.readAhead(dataEnd, Math.min(DESCRIPTOR_BYTES_MAX, dataLimit - dataEnd));
   const descriptorBytes = descriptorLength(behind, entry);
-  if (descriptorBytes === null) {
-    throw refuse('zip_header_mismatch', 'has another checksum or size in its data descriptor', { entry: entry.name });
-  }
+  if (descriptorBytes === null) throw mismatch('another checksum or size', 'data descriptor');
   return { entry, dataEnd, end: dataEnd + descriptorBytes };
 }
 
 /**
- * Bytes of the descriptor that `bytes` begin with: of 8-byte or 4-byte sizes, with or without signature. The longer
+ * Bytes of the descriptor at the start of `bytes`: of 8-byte or 4-byte sizes, with or without signature. The longer
  * forms are tried first: an empty entry's begins like its shorter one.
  */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
-  const isShort = Math.max(size, compressedBytes) <= 0xffffffff;
-  for (const sizes of [eightBytes(compressedBytes, size), isShort ? fourBytes(compressedBytes, size) : null]) {
-    if (sizes === null) continue;
+  const shorter = Math.max(size, compressedBytes) <= 0xffffffff ? [fourBytes(compressedBytes, size)] : [];
+  for (const sizes of [eightBytes(compressedBytes, size), ...shorter]) {
     const unsigned = Buffer.concat([fourBytes(crc), sizes]);
     for (const form of [Buffer.concat([fourBytes(DESCRIPTOR_SIGNATURE), unsigned]), unsigned]) {
       if (bytes.subarray(0, form.length).equals(form)) return form.length;

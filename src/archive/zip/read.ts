@@ -4,7 +4,6 @@ import { crc32 } from 'node:zlib';
 import unzip from 'unzipper/lib/Open/unzip.js';
 import { Lanes } from '../../files/lanes.ts';
 import type { ArchiveFile } from '../archive-file.ts';
-import type { Refuse } from '../rules.ts';
 import type { ZipEntry } from './central.ts';
 import type { ZipRecord } from './guard.ts';
 
@@ -19,57 +18,41 @@ const INFLATING_MAX = 4;
 export async function readZip(
   archive: ArchiveFile,
   records: readonly ZipRecord[],
-  refuse: Refuse,
-  signal: AbortSignal | undefined,
   take: (entry: ZipEntry, content: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<void> {
-  const lanes = new Lanes(INFLATING_MAX);
-  try {
-    for (const record of records) {
-      const { entry } = record;
-      if (entry.kind === 'file') await lanes.run(() => take(entry, contentOf(archive, record, refuse, signal)));
-    }
-    await lanes.drain();
-  } finally {
-    await lanes.settle();
+  await using lanes = new Lanes(INFLATING_MAX);
+  for (const record of records) {
+    const { entry } = record;
+    if (entry.kind === 'file') await lanes.run(() => take(entry, contentOf(archive, record)));
   }
+  await lanes.drain();
 }
 
-/** Of another size than declared it has another checksum too; the size is for who reads to judge. */
-async function* contentOf(
-  archive: ArchiveFile,
-  record: ZipRecord,
-  refuse: Refuse,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer> {
+/** Content of another size than declared is for the reader to judge: its checksum differs too. */
+async function* contentOf(archive: ArchiveFile, record: ZipRecord): AsyncGenerator<Buffer> {
   const { entry } = record;
   let crc = 0;
   let bytes = 0;
-  for await (const chunk of unzipped(archive, record, refuse, signal)) {
+  for await (const chunk of unzipped(archive, record)) {
     crc = crc32(chunk, crc);
     bytes += chunk.length;
     yield chunk;
   }
   if (bytes === entry.size && crc !== entry.crc) {
-    throw refuse('wrong_crc', 'has a wrong checksum', { entry: entry.name });
+    throw archive.refuse('wrong_crc', 'has a wrong checksum', { entry: entry.name });
   }
 }
 
 /** One record as unzipper reads it, told what the guard has found in the directory. */
-async function* unzipped(
-  archive: ArchiveFile,
-  { entry, dataEnd }: ZipRecord,
-  refuse: Refuse,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Buffer> {
+async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): AsyncGenerator<Buffer> {
   // Without data unzipper would go looking for a descriptor, which need not have a signature.
   if (entry.compressedBytes === 0) return;
   let fault: { readonly error: unknown } | null = null;
-  // unzipper does not listen for a fault of its source: the source ends, which unzipper reports, and the fault is told here.
+  // unzipper does not listen for a fault of its source: the source ends, which it reports, and the fault is told here.
   const source = Readable.from(
     (async function* () {
       try {
-        yield* archive.chunks({ signal }, entry.localStart, dataEnd);
+        yield* archive.chunks(entry.localStart, dataEnd);
       } catch (error) {
         fault = { error };
       }
@@ -87,8 +70,8 @@ async function* unzipped(
   try {
     yield* content as AsyncIterable<Buffer>;
   } catch (cause) {
-    const { error } = fault ?? { error: refuse('damaged_archive', 'has damaged data', { entry: entry.name, cause }) };
-    throw error;
+    if (fault !== null) throw (fault as { readonly error: unknown }).error;
+    throw archive.refuse('damaged_archive', 'has damaged data', { entry: entry.name, cause });
   } finally {
     source.destroy();
   }

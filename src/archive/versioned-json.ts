@@ -1,0 +1,34 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import type { TObject } from 'typebox';
+import type { DocshelfError } from '../domain/errors.ts';
+
+/** The error for a fault of a document. `isNewer`: a later docshelf wrote it. */
+export type DocumentFault = (
+  state: string,
+  why?: { readonly cause?: unknown; readonly isNewer?: boolean },
+) => DocshelfError;
+
+export function parseJson(bytes: Uint8Array, faultOf: DocumentFault): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw faultOf('it is no JSON in UTF-8', { cause });
+  }
+}
+
+/** Checks values by a schema; one with a `formatVersion` refuses later versions as such. */
+export function checkerOf<Value>(schema: TObject): (value: unknown, faultOf: DocumentFault) => Value {
+  const ajv = new Ajv();
+  addFormats.default(ajv, ['date-time']);
+  const fits = ajv.compile<Value>(schema);
+  const known = (schema.properties.formatVersion as { readonly const?: number } | undefined)?.const ?? Infinity;
+  return (value, faultOf) => {
+    const version = (value as { formatVersion?: unknown } | null)?.formatVersion;
+    if (Number.isInteger(version) && (version as number) > known)
+      throw faultOf(`its format version is ${version}, and this docshelf knows ${known}`, { isNewer: true });
+    if (fits(value)) return value;
+    const [fault] = fits.errors ?? [];
+    throw faultOf(`${fault?.instancePath || 'it'} ${fault?.message}`);
+  };
+}
