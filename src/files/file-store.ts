@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } fr
 import { constants, copyFile, type FileHandle, link, mkdir, open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DocshelfError, errnoOf } from '../domain/errors.ts';
+import { ifThere } from './read.ts';
 import { INCOMING, sweepFiles } from './sweep-files.ts';
 
 export interface StoredFile {
@@ -11,6 +12,8 @@ export interface StoredFile {
   /** Bytes. */
   readonly size: number;
 }
+
+type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** Nobody edits a stored file: hard links to it are handed out. */
 const FILE_MODE = 0o444;
@@ -39,23 +42,28 @@ export class FileStore {
     this.#dir = dir;
   }
 
+  pathOf(sha256: string): string {
+    return join(this.#dir, sha256.slice(0, 2), sha256);
+  }
+
   /**
-   * Takes in a file's content. Where it is there already, nothing is written but the time of its last use. A file that
-   * changes meanwhile is stored as one of the states in which it was read: the digest is always that of the stored bytes.
+   * Takes in a file's content; where it is there already, only the time of its last use is written. Of a file that changes
+   * meanwhile a state that was read is stored: the digest is always that of the stored bytes.
    *
-   * @throws DocshelfError `cannot_read` where the file that is given cannot be read; the system's own errors where writing fails
+   * @throws DocshelfError `cannot_read` for the file that is given; the system's own errors where writing fails
    */
   async put(content: Uint8Array | { readonly file: string }): Promise<StoredFile> {
     if (content instanceof Uint8Array) return this.#putBytes(content);
-    await using handle = await open(content.file, 'r').catch((error: unknown) => {
-      throw cannotRead(content.file, error);
+    const { file } = content;
+    await using handle = await open(file, 'r').catch((error: unknown) => {
+      throw cannotRead(file, error);
     });
     const { size } = await handle.stat();
-    if (size <= SMALL_BYTES_MAX) return this.#putBytes(await readWhole(handle, content.file));
-    const seen = await digestOf(readChunks(handle, content.file));
+    if (size <= SMALL_BYTES_MAX) return this.#putBytes(await readWhole(handle, file));
+    const seen = await digestOf(readChunks(handle, file));
     if (await this.#use(seen)) return seen;
     // Awaited here: the handle closes on the way out.
-    return await this.#write(readChunks(handle, content.file));
+    return await this.#write(readChunks(handle, file));
   }
 
   /**
@@ -72,7 +80,7 @@ export class FileStore {
         return file;
       } catch (error) {
         // A sweep was quicker: it is written anew.
-        noneIfMissing(error);
+        if (errnoOf(error) !== 'ENOENT') throw error;
       }
     }
     const temporary = this.#temporaryPath();
@@ -89,10 +97,8 @@ export class FileStore {
   /** Makes an unknown folder first: a failed attempt takes as long as writing a small page. */
   #inFolderBlocking(path: string, act: () => void): void {
     const folder = dirname(path);
-    if (!this.#folders.has(folder)) {
-      mkdirSync(folder, { recursive: true });
-      this.#folders.add(folder);
-    }
+    if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true });
+    this.#folders.add(folder);
     try {
       act();
     } catch (error) {
@@ -108,13 +114,9 @@ export class FileStore {
     return join(this.#dir, INCOMING, `${this.#prefix}-${this.#temporaries}`);
   }
 
-  pathOf(sha256: string): string {
-    return join(this.#dir, sha256.slice(0, 2), sha256);
-  }
-
   /**
-   * Makes a stored file appear at a path that is not there yet: as a hard link, or as a copy where the file system has none.
-   * The folders above it are made.
+   * Makes a stored file appear at a path that is not there yet, and the folders above it: as a hard link, or as a copy where
+   * the file system has none.
    *
    * @throws the system's own errors: ENOENT where the file is not stored, EEXIST
    */
@@ -132,9 +134,9 @@ export class FileStore {
    * Removes stored files that are not kept, and half-written ones of killed processes. Files put or used within
    * `olderThanMs` stay, and so do those linked into a job's work folder.
    *
-   * @returns how many files were removed, and their bytes
+   * @returns the count and the bytes of the files that were removed
    */
-  sweep(keep: ReadonlySet<string>, olderThanMs: number): Promise<{ readonly files: number; readonly bytes: number }> {
+  sweep(keep: ReadonlySet<string>, olderThanMs: number): ReturnType<typeof sweepFiles> {
     return sweepFiles(this.#dir, keep, olderThanMs);
   }
 
@@ -146,19 +148,14 @@ export class FileStore {
   /** True where the file is stored whole; its time of use is renewed, so that no sweep removes it. */
   async #use({ sha256, size }: StoredFile): Promise<boolean> {
     const path = this.pathOf(sha256);
-    const info = await stat(path).catch(noneIfMissing);
-    if (info === null || info.size !== size) return false;
+    const info = await ifThere(stat(path));
+    if (info?.size !== size) return false;
     const now = new Date();
-    try {
-      // The owner may set times of a read-only file. Where a sweep was quicker, the file is gone.
-      await utimes(path, now, now);
-      return true;
-    } catch (error) {
-      return noneIfMissing(error) !== null;
-    }
+    // The owner may set times of a read-only file. Where a sweep was quicker, the file is gone.
+    return (await ifThere(utimes(path, now, now))) !== null;
   }
 
-  async #write(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<StoredFile> {
+  async #write(chunks: Chunks): Promise<StoredFile> {
     const temporary = this.#temporaryPath();
     try {
       const file = await writeFile(temporary, chunks);
@@ -172,19 +169,12 @@ export class FileStore {
   }
 }
 
-async function writeFile(path: string, chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<StoredFile> {
+async function writeFile(path: string, chunks: Chunks): Promise<StoredFile> {
   await using handle = await inFolder(path, () => open(path, 'wx', FILE_MODE));
-  const digest = createHash('sha256');
-  let size = 0;
-  for await (const chunk of chunks) {
-    digest.update(chunk);
-    size += chunk.length;
-    await handle.writeFile(chunk);
-  }
-  return { sha256: digest.digest('hex'), size };
+  return await digestOf(chunks, (chunk) => handle.writeFile(chunk));
 }
 
-/** Does what needs the folder of a path, and makes that folder where it is missing. */
+/** Makes the folder of a path where what is done there finds it missing. */
 async function inFolder<Result>(path: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();
@@ -195,12 +185,13 @@ async function inFolder<Result>(path: string, act: () => Promise<Result>): Promi
   }
 }
 
-async function digestOf(chunks: AsyncIterable<Uint8Array>): Promise<StoredFile> {
+async function digestOf(chunks: Chunks, each?: (chunk: Uint8Array) => Promise<void>): Promise<StoredFile> {
   const digest = createHash('sha256');
   let size = 0;
   for await (const chunk of chunks) {
     digest.update(chunk);
     size += chunk.length;
+    await each?.(chunk);
   }
   return { sha256: digest.digest('hex'), size };
 }
@@ -216,14 +207,13 @@ async function readWhole(handle: FileHandle, file: string): Promise<Uint8Array> 
 /** The file from its start, in buffers of their own: hashing and writing may lag behind. */
 async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uint8Array> {
   for (let at = 0; ; ) {
-    const { buffer, bytesRead } = await handle
-      .read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, at)
-      .catch((error) => {
-        throw cannotRead(file, error);
-      });
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, at).catch((error) => {
+      throw cannotRead(file, error);
+    });
     if (bytesRead === 0) return;
     at += bytesRead;
-    yield buffer.subarray(0, bytesRead);
+    yield chunk.subarray(0, bytesRead);
   }
 }
 
@@ -232,9 +222,4 @@ function cannotRead(file: string, cause: unknown): DocshelfError {
     next: 'Check that the file is there and that docshelf may read it.',
     cause,
   });
-}
-
-function noneIfMissing(error: unknown): null {
-  if (errnoOf(error) === 'ENOENT') return null;
-  throw error;
 }

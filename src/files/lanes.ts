@@ -65,3 +65,16 @@ export async function* mapAhead<Item, Result>(
     await Promise.allSettled(ahead);
   }
 }
+
+/** Rejects as soon as the signal is aborted; the work itself, which has no end to be called to, goes on in vain. */
+export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([aborted.promise, work]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

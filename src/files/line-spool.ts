@@ -5,15 +5,13 @@ const NEW_LINE = 0x0a;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Lines too many for memory, put aside in a file and read again in their order. It blocks, and so belongs into a thread
- * that has nothing else to do.
- *
- * The file has no name from the start on, so that nothing is left of it when it is closed, or its process killed.
+ * Lines too many for memory, put aside in a file and read again in their order; it blocks, and so belongs into a thread of
+ * its own. The file has no name, so that nothing is left of it when it is closed, or its process killed.
  */
 export class LineSpool {
   readonly #fd: number;
-  /** Bytes not yet written. */
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  /** Bytes of the chunk that are yet to be written. */
   #filled = 0;
   #writtenBytes = 0;
 
@@ -41,7 +39,7 @@ export class LineSpool {
     this.#filled += 1;
   }
 
-  /** All lines. Each call begins anew; nothing may be added until the last one has come to its end. */
+  /** All lines, from the first at each call; nothing may be added until it has come to its end. */
   *lines(): Generator<string> {
     this.#flush();
     let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -80,7 +78,7 @@ export class LineSpool {
   }
 }
 
-/** The end of the line that begins at `start`; -1 where it is beyond the filled bytes. */
+/** -1 where the line's end is beyond the filled bytes. */
 function endOfLine(chunk: Buffer, start: number, filled: number): number {
   const end = chunk.indexOf(NEW_LINE, start);
   return end < filled ? end : -1;

@@ -2,10 +2,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errnoOf } from '../domain/errors.ts';
 
-/**
- * The process that something in the data folder belongs to (a staging folder, a daemon's mark), so that what a killed
- * process left can be told from what a living one is working on.
- */
+/** The process that a staging folder or a daemon's mark belongs to: tells what a killed one left from the work of a living one. */
 export interface Owner {
   readonly host: string;
   readonly pid: number;
@@ -23,8 +20,7 @@ export function isAlive({ host, pid, startTicks }: Owner): boolean | null {
 }
 
 /**
- * True for a process of this kernel and pid namespace that runs; false also for one that was killed and that its parent has not
- * yet waited for, and for a later one with the same pid.
+ * True for a process of this kernel and pid namespace that runs; false for a zombie, and for a later one with the same pid.
  *
  * @param startTicks of the one that is meant; null: any
  */

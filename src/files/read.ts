@@ -1,24 +1,28 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { errnoOf } from '../domain/errors.ts';
 
-/** The file's text (UTF-8), or null where there is none. @throws the system's other errors */
-export async function readIfThere(file: string): Promise<string | null> {
-  const bytes = await readBytesIfThere(file);
-  return bytes === null ? null : bytes.toString('utf8');
-}
-
-/** The file's bytes, or null where there is none. @throws the system's other errors */
-export async function readBytesIfThere(file: string): Promise<Buffer<ArrayBuffer> | null> {
+/** What the act gives, or null where its file or folder is missing. @throws the system's other errors */
+export async function ifThere<Result>(act: Promise<Result>): Promise<Result | null> {
   try {
-    return await readFile(file);
+    return await act;
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return null;
     throw error;
   }
+}
+
+/** The file's text (UTF-8), or null where there is none. @throws the system's other errors */
+export function readIfThere(file: string): Promise<string | null> {
+  return ifThere(readFile(file, 'utf8'));
+}
+
+/** The file's bytes, or null where there is none. @throws the system's other errors */
+export function readBytesIfThere(file: string): Promise<Buffer<ArrayBuffer> | null> {
+  return ifThere(readFile(file));
 }
 
 /** All files in a folder and below, as sorted paths from it, `/` between segments. */
@@ -33,22 +37,20 @@ export async function listFiles(folder: string): Promise<string[]> {
 /** Fewer, larger reads: the default of 64 KiB takes half as long again for an archive. */
 const CHUNK_BYTES = 1024 ** 2;
 
-/**
- * SHA-256 of a file, streamed; 64 lower-case hex digits.
- *
- * @throws the system's own errors; the signal's reason where that aborts
- */
-export async function digestFile(file: string, signal?: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
+/** A hash of a file, streamed. @throws the system's own errors; the signal's reason where that aborts */
+export async function hashFile(file: string, algorithm: string, signal?: AbortSignal): Promise<Hash> {
+  const hash = createHash(algorithm);
+  const chunks = createReadStream(file, { highWaterMark: CHUNK_BYTES });
   try {
-    await pipeline(
-      createReadStream(file, { highWaterMark: CHUNK_BYTES }),
-      hash,
-      signal === undefined ? {} : { signal },
-    );
+    await pipeline(chunks, hash, signal === undefined ? {} : { signal });
   } catch (error) {
     signal?.throwIfAborted();
     throw error;
   }
-  return hash.digest('hex');
+  return hash;
+}
+
+/** SHA-256 of a file, 64 lower-case hex digits. @throws as `hashFile` */
+export async function digestFile(file: string, signal?: AbortSignal): Promise<string> {
+  return (await hashFile(file, 'sha256', signal)).digest('hex');
 }

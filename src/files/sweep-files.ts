@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errnoOf } from '../domain/errors.ts';
+import { ifThere } from './read.ts';
 
 /** The folder of what is being written into a file store, and of what is being swept out of it. */
 export const INCOMING = 'incoming';
@@ -9,79 +9,58 @@ export const INCOMING = 'incoming';
 const SHARD = /^[0-9a-f]{2}$/;
 const STORED = /^[0-9a-f]{64}$/;
 
-interface Swept {
-  files: number;
-  bytes: number;
-}
-
 /**
  * Removes files of a file store that are neither kept, nor used within `olderThanMs`, nor linked from elsewhere, and half
  * files of that age. Other processes may put and link meanwhile.
+ *
+ * @returns the count and the bytes of the files
  */
-export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number): Promise<Swept> {
+export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
   const usedBeforeMs = Date.now() - olderThanMs;
-  const swept: Swept = { files: 0, bytes: 0 };
-  await mkdir(join(dir, INCOMING), { recursive: true });
+  const swept = { files: 0, bytes: 0 };
+  const incoming = join(dir, INCOMING);
+  await mkdir(incoming, { recursive: true });
   for (const shard of await namesIn(dir)) {
     if (!SHARD.test(shard)) continue;
     for (const name of await namesIn(join(dir, shard))) {
       if (!STORED.test(name) || keep.has(name)) continue;
-      const bytes = await sweepFile(dir, join(dir, shard, name), usedBeforeMs);
+      const bytes = await sweepFile(incoming, join(dir, shard, name), usedBeforeMs);
       if (bytes === null) continue;
       swept.files += 1;
       swept.bytes += bytes;
     }
   }
-  for (const name of await namesIn(join(dir, INCOMING))) {
-    const path = join(dir, INCOMING, name);
-    const info = await statIfThere(path);
+  for (const name of await namesIn(incoming)) {
+    const info = await ifThere(stat(join(incoming, name)));
     // By the time of the last change of its name too: what another sweep has just put here still has its old time.
-    if (info !== null && Math.max(info.mtimeMs, info.ctimeMs) <= usedBeforeMs) await rm(path, { force: true });
+    if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
+    await rm(join(incoming, name), { force: true });
   }
   return swept;
 }
 
 /**
- * Removes one file, or leaves it where it is in use. It is moved aside and looked at again before it is removed: a `put` that
- * finds it between the two looks has set its time, and it goes back to its place; a later one finds it gone and writes it.
+ * Removes one file, or leaves it where it is in use. It is moved aside and looked at again before: a `put` that finds it
+ * between the two looks has set its time, and it goes back to its place; a later one finds it gone and writes it.
  *
  * @returns its bytes, or null where it stays
  */
-async function sweepFile(dir: string, path: string, usedBeforeMs: number): Promise<number | null> {
+async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {
   const isUnused = (info: { mtimeMs: number; nlink: number }) => info.mtimeMs <= usedBeforeMs && info.nlink === 1;
-  const before = await statIfThere(path);
+  const before = await ifThere(stat(path));
   if (before === null || !isUnused(before)) return null;
-  const aside = join(dir, INCOMING, randomBytes(12).toString('hex'));
-  try {
-    await rename(path, aside);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
-  const after = await statIfThere(aside);
+  const aside = join(incoming, randomBytes(12).toString('hex'));
+  await ifThere(rename(path, aside));
+  const after = await ifThere(stat(aside));
   if (after === null) return null;
-  if (!isUnused(after)) {
-    await rename(aside, path);
-    return null;
+  if (isUnused(after)) {
+    await rm(aside);
+    return after.size;
   }
-  await rm(aside);
-  return after.size;
-}
-
-async function statIfThere(path: string) {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
-  }
+  await rename(aside, path);
+  return null;
 }
 
 async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return (await ifThere(readdir(folder))) ?? [];
 }

@@ -4,6 +4,8 @@ import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errnoOf } from '../domain/errors.ts';
+import { Lanes } from './lanes.ts';
+import { ifThere } from './read.ts';
 
 /** The content, whole or in parts. */
 type Content = string | Uint8Array | readonly Uint8Array[];
@@ -11,10 +13,9 @@ type Content = string | Uint8Array | readonly Uint8Array[];
 const MODE = 0o644;
 
 /**
- * Replaces a small file so that, whatever happens in between, its name leads to the old content or to the new one,
- * whole: written beside it, flushed, renamed over it, and the folder flushed.
+ * Replaces a small file so that, whatever happens in between, its name leads to the old content or to the new one, whole:
+ * written beside it, flushed, renamed over it, and the folder flushed.
  *
- * @param mode of the file
  * @throws the system's own errors; then the file is as it was, and nothing lies beside it
  */
 export async function replaceFile(file: string, content: Content, mode = MODE): Promise<void> {
@@ -46,24 +47,26 @@ async function writeBeside(
   mode: number,
   publish: (temporary: string) => Promise<void>,
 ): Promise<void> {
-  const temporary = temporaryBeside(file);
+  const folder = dirname(file);
+  // Unique: leftovers of a crash must not block the next attempt.
+  const temporary = join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
   try {
-    // For the owner alone until it is whole: it may hold a secret.
-    const handle = await open(temporary, 'wx', 0o600);
-    try {
-      const parts = typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
-      for (const part of parts) await handle.writeFile(part);
-      await handle.chmod(mode);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await writeFlushed(temporary, content, mode);
     await publish(temporary);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
-  await flushPath(dirname(file));
+  await flushPath(folder);
+}
+
+async function writeFlushed(file: string, content: Content, mode: number): Promise<void> {
+  // For the owner alone until it is whole: it may hold a secret.
+  await using handle = await open(file, 'wx', 0o600);
+  const parts = typeof content === 'string' || content instanceof Uint8Array ? [content] : content;
+  for (const part of parts) await handle.writeFile(part);
+  await handle.chmod(mode);
+  await handle.sync();
 }
 
 /** Prefix of files that are yet to be renamed. */
@@ -71,19 +74,10 @@ const TEMPORARY = '.tmp-';
 /** Longer than writing a small file takes anywhere. */
 const AGE_MS_MAX = 60_000;
 
-/** A unique name beside a file: leftovers of a crash must not block the next attempt. */
-export function temporaryBeside(file: string): string {
-  return join(dirname(file), `${TEMPORARY}${randomBytes(6).toString('hex')}`);
-}
-
 /** Removes temporary files of killed processes. A folder may be missing. */
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {
-    const names = await readdir(folder).catch((error: unknown): string[] => {
-      if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
-    });
-    for (const name of names) {
+    for (const name of (await ifThere(readdir(folder))) ?? []) {
       if (!name.startsWith(TEMPORARY)) continue;
       const info = await stat(join(folder, name)).catch(() => null);
       if (info !== null && nowMs - info.mtimeMs > AGE_MS_MAX) await rm(join(folder, name), { force: true });
@@ -95,19 +89,13 @@ const run = promisify(execFile);
 
 /** Flushes a file, or a folder's list of names: rename(2) and link(2) alone say nothing of what a power cut leaves. */
 export async function flushPath(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(path, 'r');
+  await handle.sync();
 }
 
 /**
- * Flushes everything below a folder to the disk.
- *
- * One `sync -f` where the machine has it: 5,000 single fsyncs took 8 s, one syncfs(2) flushes all of them together.
- * Else, in an image that holds nothing but Node, file by file, 16 at a time.
+ * Flushes everything below a folder to the disk: by one `sync -f` where the machine has it (5,000 single fsyncs took 8 s, one
+ * syncfs(2) flushes all of them together), else, in an image that holds nothing but Node, file by file.
  */
 export async function flushTree(folder: string): Promise<void> {
   try {
@@ -117,10 +105,8 @@ export async function flushTree(folder: string): Promise<void> {
     // No such program, or one without -f (BusyBox): the slow way below is as safe.
   }
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const queue = entries.map((entry) => join(entry.parentPath, entry.name));
-  queue.push(folder);
-  const flushNext = async (): Promise<void> => {
-    for (let path = queue.pop(); path !== undefined; path = queue.pop()) await flushPath(path);
-  };
-  await Promise.all(Array.from({ length: 16 }, flushNext));
+  await using lanes = new Lanes(16);
+  for (const entry of entries) await lanes.run(() => flushPath(join(entry.parentPath, entry.name)));
+  await lanes.run(() => flushPath(folder));
+  await lanes.drain();
 }

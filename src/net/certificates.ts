@@ -1,12 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DocshelfError } from '../domain/errors.ts';
 
-/**
- * The certificates of a PEM file.
- *
- * @param setting name of the setting that names the file
- * @throws DocshelfError `cannot_read`, `config_invalid`
- */
+/** A PEM file that `setting` names. @throws DocshelfError `cannot_read`, `config_invalid` */
 export function readCertificates(file: string, setting: string): string {
   let pem: string;
   try {

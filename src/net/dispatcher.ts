@@ -9,7 +9,7 @@ import type { AddressGuard } from './guarded-address.ts';
 
 export interface DispatcherSettings {
   readonly connectTimeoutMs: number;
-  /** A transfer without one byte for this long has failed; so has a server that takes this long to begin its answer. */
+  /** Bound on silence, before the answer and within it. */
   readonly idleTimeoutMs: number;
   /** `env`: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say; `off`: none; else the proxy's URL. */
   readonly proxy: 'env' | 'off' | string;
@@ -18,8 +18,8 @@ export interface DispatcherSettings {
 }
 
 /**
- * The connections of the HTTP clients, guarded. HTTP/1.1 alone: its framing tells a whole body from a cut one, and one
- * download gains nothing from multiplexing. What goes through a proxy is connected by the proxy: see `admitBehindProxy`.
+ * Guarded connections, HTTP/1.1 alone: its framing tells a whole body from a cut one, and one download gains nothing from
+ * multiplexing. What goes through a proxy is connected by the proxy: see `admitBehindProxy`.
  *
  * @param connectionsMax to one origin at a time; null: as many as there are requests
  * @throws DocshelfError `config_invalid`, `cannot_read`.
@@ -60,7 +60,7 @@ export function createDispatcher(
 }
 
 /** A connection that the guard does not let through. The message names the host, and no address of the inside. */
-export class AddressRefused extends Error {
+class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
 
@@ -70,11 +70,10 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Opens connections to addresses that the guard allows and to no others. Names are looked up here, and the socket connects
- * to what was checked: a name that answers differently the next time gains nothing. The address of the open socket is looked
- * at once more.
+ * Opens connections to addresses that the guard allows. The socket connects to what was looked up and checked, and its own
+ * address is checked once more: a name that answers differently the next time gains nothing.
  */
-export function guardedConnect(guard: AddressGuard, options: buildConnector.BuildOptions): buildConnector.connector {
+function guardedConnect(guard: AddressGuard, options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector({ ...options, lookup: guardedLookup(guard) });
   return (target, callback) => {
     const refusal = refusalOfHost(guard, target.hostname);
@@ -91,14 +90,14 @@ export function guardedConnect(guard: AddressGuard, options: buildConnector.Buil
   };
 }
 
-/** Why a host is refused by what it says itself, without being looked up; null where it may go on. */
-export function refusalOfHost(guard: AddressGuard, host: string): AddressRefused | null {
+/** The refusal of a host by its own words, without a look-up; or null. */
+function refusalOfHost(guard: AddressGuard, host: string): AddressRefused | null {
   const bare = host.replace(/^\[|\]$/g, '');
   const isRefused = guard.isMetadataHost(bare) || (isIP(bare) !== 0 && !guard.allows(bare));
   return isRefused ? new AddressRefused(host) : null;
 }
 
-/** Looks a name up and gives the addresses that are allowed. */
+/** The allowed ones of a name's addresses. */
 export function guardedLookup(guard: AddressGuard): LookupFunction {
   return (hostname, options, callback) => {
     dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -114,10 +113,9 @@ export function guardedLookup(guard: AddressGuard): LookupFunction {
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
 /**
- * Looks at a target that may be asked through a proxy, where the connection is not ours to guard: what its host says itself,
- * and the addresses that its name has here. Not guaranteed: the proxy may look the name up elsewhere and be told otherwise,
- * and a name that is not known here is left to the proxy. Where private addresses are allowed nothing is looked up: behind
- * a proxy, name services may take long to say that they know nothing.
+ * Checks a target behind a proxy, whose connection is not ours to guard: its host, and the addresses that its name has here.
+ * Not guaranteed: the proxy may be told of others, and a name that is unknown here is left to it. Where private addresses
+ * are allowed nothing is looked up: behind a proxy, name services may take long to say that they know nothing.
  *
  * @throws AddressRefused
  */

@@ -1,25 +1,21 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
 
-/** Clock and certificate of one origin, as its exchanges showed them. */
-export interface OriginFacts {
-  /** How far its clock is before ours; negative: behind. Null where it tells no time. */
+interface OriginFacts {
+  /** Its clock before ours; negative: behind. Null where it tells no time. */
   readonly aheadMs: number | null;
-  /** When its certificate ends, in milliseconds since 1970; null without TLS. */
+  /** Milliseconds since 1970; null without TLS. */
   readonly certificateEndsAtMs: number | null;
 }
 
-/** undici's own messages, as its documentation of diagnostics channels has them. */
+/** Messages of undici's diagnostics channels. */
 interface Exchanged {
   readonly request: { readonly origin?: string | URL | null };
   readonly socket?: unknown;
   readonly response?: { readonly headers: readonly Buffer[] };
 }
 
-/**
- * Watches the sockets and headers of all HTTP exchanges of this process, for the doctor: its requests take the usual way, with
- * the config's proxy, authorities and rules.
- */
+/** Clocks and certificates of the origins that this process exchanges HTTP with, for the doctor, whose requests take the usual way. */
 export class ExchangeWatch {
   readonly #facts = new Map<string, OriginFacts>();
   readonly #now: () => number;

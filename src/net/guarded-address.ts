@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** `metadata`: a cloud's service that hands out credentials to any process of the machine; `private`: all that is not on the Internet. */
-export type AddressKind = 'public' | 'private' | 'metadata';
+type AddressKind = 'public' | 'private' | 'metadata';
 
 /** Addresses that may be asked; metadata services never are. */
 export interface AddressRules {
@@ -10,7 +10,7 @@ export interface AddressRules {
   readonly allowAddresses: readonly string[];
 }
 
-/** IANA's IPv4 registry of special purposes, and multicast (RFC 6890, RFC 5771); what is "globally reachable" there is not among them. */
+/** IANA's IPv4 registry of special purposes without what is "globally reachable" there, and multicast (RFC 6890, RFC 5771). */
 const PRIVATE_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -140,10 +140,7 @@ function carriedAddresses(address: string): string[] {
   return [];
 }
 
-/**
- * The IPv4 address that a network's own NAT64 (`64:ff9b:1::/48`, RFC 8215) leads to, by the usual prefix of 96 bits, or null.
- * Such an address is private, wherever it leads.
- */
+/** The IPv4 address behind a network's own NAT64 (`64:ff9b:1::/48`, RFC 8215; 96 bits), which is private wherever it leads; or null. */
 function locallyTranslated(address: string): string | null {
   const [a, b, c, , , , g = 0, h = 0] = groupsOf(address);
   return a === 0x64 && b === 0xff9b && c === 1 ? dotted(g, h) : null;

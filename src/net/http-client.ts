@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
+import { unlessAborted } from '../files/lanes.ts';
 import { admitBehindProxy, createDispatcher, type DispatcherSettings } from './dispatcher.ts';
 import { AddressGuard } from './guarded-address.ts';
 import { type Exchange, HttpResponse, type RequestFacts, requestFault } from './http-response.ts';
@@ -17,31 +18,25 @@ export interface HttpClientSettings extends DispatcherSettings {
   readonly allowPrivate: boolean;
 }
 
-export interface GetOptions {
+interface RequestOptions {
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** `answer`: a redirect is an answer like any other. `get` follows unless told; `post` never does. */
+  /** `answer`: a redirect is an answer like any other. Default for `get`: `follow`; `post` never does. */
   readonly redirects?: 'follow' | 'answer';
 }
 
-/** What is sent besides the headers. */
-interface Message {
-  readonly method: 'GET' | 'POST';
-  readonly body: string | null;
-}
-
-const GET: Message = { method: 'GET', body: null };
+type Message = Pick<Dispatcher.RequestOptions, 'method' | 'body'>;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The one way out to HTTP: bounded in time and redirects, limited to allowed hosts and addresses, and silent about queries. */
+/** The one way out to HTTP: bounded in time, redirects, hosts and addresses, and silent about queries. */
 export class HttpClient {
   readonly #settings: HttpClientSettings;
   readonly #guard: AddressGuard;
   readonly #dispatcher: Dispatcher;
 
-  /** Reads `caFile` once: a changed file needs a new client. @throws DocshelfError `config_invalid`, `cannot_read`. */
+  /** Reads `caFile` once. @throws DocshelfError `config_invalid`, `cannot_read`. */
   constructor(settings: HttpClientSettings) {
     this.#settings = settings;
     this.#guard = new AddressGuard({ allowPrivate: settings.allowPrivate, allowAddresses: [] });
@@ -49,42 +44,19 @@ export class HttpClient {
   }
 
   /**
-   * GETs a link and, unless told otherwise, follows its redirects. Every status that is not followed resolves.
-   *
-   * A user part of the link is sent as Basic credentials to that link alone; no credential follows a redirect.
+   * GETs a link. Every status that is not followed resolves. A user part of the link is sent as Basic credentials to that
+   * link alone; no credential follows a redirect.
    *
    * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`,
    *   `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the signal's reason where that aborts.
    */
-  async get(link: Secret | string, options: GetOptions): Promise<HttpResponse> {
-    const first = typeof link === 'string' ? link : link.reveal();
-    const exchange = this.#beginExchange(first, options.signal);
-    try {
-      return await this.#follow(first, options, exchange);
-    } catch (error) {
-      exchange.end();
-      throw error;
-    }
+  get(link: Secret | string, options: RequestOptions): Promise<HttpResponse> {
+    return this.#request(link, { method: 'GET', body: null }, options);
   }
 
-  /**
-   * POSTs a body to a link. Every status resolves, a redirect too: what was meant for one place goes to no other.
-   *
-   * @throws as `get`.
-   */
-  async post(link: Secret | string, body: string, options: GetOptions): Promise<HttpResponse> {
-    const first = typeof link === 'string' ? link : link.reveal();
-    const exchange = this.#beginExchange(first, options.signal);
-    try {
-      const url = this.#checkTarget(first, null);
-      const facts = this.#factsOf(first, url);
-      const headers = { ...credentialsOf(url), ...options.headers };
-      const answer = await this.#send(url, { method: 'POST', body }, headers, facts, exchange.signal);
-      return new HttpResponse(answer, new Secret(url.href), facts, exchange);
-    } catch (error) {
-      exchange.end();
-      throw error;
-    }
+  /** POSTs a body; a redirect resolves too: what was meant for one place goes to no other. @throws as `get`. */
+  post(link: Secret | string, body: string, options: RequestOptions): Promise<HttpResponse> {
+    return this.#request(link, { method: 'POST', body }, { ...options, redirects: 'answer' });
   }
 
   /** Ends every connection, also those in use. */
@@ -92,13 +64,24 @@ export class HttpClient {
     await this.#dispatcher.destroy();
   }
 
-  async #follow(first: string, options: GetOptions, exchange: Exchange): Promise<HttpResponse> {
+  async #request(link: Secret | string, message: Message, options: RequestOptions): Promise<HttpResponse> {
+    const first = typeof link === 'string' ? link : link.reveal();
+    const exchange = this.#beginExchange(first, options.signal);
+    try {
+      return await this.#follow(first, message, options, exchange);
+    } catch (error) {
+      exchange.end();
+      throw error;
+    }
+  }
+
+  async #follow(first: string, message: Message, options: RequestOptions, exchange: Exchange): Promise<HttpResponse> {
     let url = this.#checkTarget(first, null);
     const { authorization, ...others } = { ...credentialsOf(url), ...options.headers };
     for (let redirects = 0; ; redirects += 1) {
       const facts = this.#factsOf(first, url);
       const sent = redirects === 0 && authorization !== undefined ? { ...others, authorization } : others;
-      const answer = await this.#send(url, GET, sent, facts, exchange.signal);
+      const answer = await this.#send(url, { ...message, headers: sent }, facts, exchange.signal);
       const response = new HttpResponse(answer, new Secret(url.href), facts, exchange);
       if (!REDIRECTS.has(response.status) || options.redirects === 'answer') return response;
       const location = response.header('location');
@@ -118,30 +101,22 @@ export class HttpClient {
 
   async #send(
     url: URL,
-    { method, body }: Message,
-    headers: Readonly<Record<string, string>>,
+    message: Message & { readonly headers: Readonly<Record<string, string>> },
     facts: RequestFacts,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
-    signal.throwIfAborted();
-    // undici looks at the signal of a request that waits for its connection only once that is there.
-    const aborted = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
-    // An abort after the answer is found where the body is read, and is no rejection that nobody handles.
-    aborted.catch(() => {});
     try {
-      await Promise.race([admitBehindProxy(this.#guard, url, this.#settings.proxy), aborted]);
+      await unlessAborted(admitBehindProxy(this.#guard, url, this.#settings.proxy), signal);
       const answered = this.#dispatcher.request({
+        ...message,
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
-        method,
-        body,
         // The bytes as they are stored: a coded body has neither the length nor the digest that was promised.
-        headers: { 'user-agent': 'docshelf', ...headers, 'accept-encoding': 'identity' },
+        headers: { 'user-agent': 'docshelf', ...message.headers, 'accept-encoding': 'identity' },
         signal,
       });
-      return await Promise.race([answered, aborted]);
+      // undici looks at the signal of a request that waits for its connection only once that is there.
+      return await unlessAborted(answered, signal);
     } catch (error) {
       signal.throwIfAborted();
       throw requestFault(error, facts);
@@ -151,7 +126,7 @@ export class HttpClient {
   /** The target as a URL, or the error that says why it is not asked. `from` is where a redirect came from. */
   #checkTarget(link: string, from: URL | null): URL {
     const thing = `"${linkWithoutSecrets(from?.href ?? link)}"`;
-    const url = URL.canParse(link) ? new URL(link) : null;
+    const url = URL.parse(link);
     const shown = linkWithoutSecrets(link);
     if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
       if (from !== null) throw badRedirect(thing, `it redirects to "${shown}", which is not http(s)`);
@@ -179,7 +154,7 @@ export class HttpClient {
     });
   }
 
-  /** Joins the caller's signal and the whole transfer's timer; `end` frees both. */
+  /** The caller's signal joined with the timer of the whole transfer; `end` frees both. */
   #beginExchange(link: string, signal: AbortSignal): Exchange {
     const { totalTimeoutMs } = this.#settings;
     const ending = new AbortController();

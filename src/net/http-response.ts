@@ -2,9 +2,8 @@ import { type Dispatcher, errors } from 'undici';
 import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 
-/** The request, as the sentence of a fault tells it. */
 export interface RequestFacts {
-  /** The link as it may be printed, quoted: `"https://host/path"`. */
+  /** The link as a fault's sentence prints it, quoted: `"https://host/path"`. */
   readonly thing: string;
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -14,7 +13,7 @@ interface Fault {
   readonly code: ErrorCode;
   readonly state: string;
   readonly retryable: boolean;
-  readonly next?: string;
+  readonly next: string;
 }
 
 /** Codes of Node and OpenSSL that speak of a certificate. */
@@ -23,6 +22,7 @@ const NETWORK_NEXT =
   'Check the host name, the network and network.proxy; docshelf goes on with the version that it has.';
 const ADDRESS_NEXT =
   'Where the address is meant, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl. The metadata services of clouds are never asked.';
+const PORT_NEXT = 'Check the port, and https or http.';
 const CERTIFICATE_NEXT =
   'Where the server uses an authority of your own, put its certificate into a PEM file and name it in network.caFile.';
 
@@ -43,49 +43,44 @@ export function bodyFault(error: unknown, facts: RequestFacts, receivedBytes: nu
 }
 
 function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestFacts): Fault | null {
-  const timeout = (state: string): Fault => ({ code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT });
-  switch (codeOf(error)) {
-    case 'UND_ERR_CONNECT_TIMEOUT':
-      return timeout(`no connection within ${connectTimeoutMs / 1000} s`);
-    case 'ETIMEDOUT':
-      return timeout('the connection timed out');
-    case 'UND_ERR_HEADERS_TIMEOUT':
-      return timeout(`no answer for ${idleTimeoutMs / 1000} s`);
-    case 'UND_ERR_BODY_TIMEOUT':
-      return timeout(`no byte for ${idleTimeoutMs / 1000} s`);
-    default:
-      return null;
-  }
+  const states: Readonly<Record<string, string>> = {
+    UND_ERR_CONNECT_TIMEOUT: `no connection within ${connectTimeoutMs / 1000} s`,
+    ETIMEDOUT: 'the connection timed out',
+    UND_ERR_HEADERS_TIMEOUT: `no answer for ${idleTimeoutMs / 1000} s`,
+    UND_ERR_BODY_TIMEOUT: `no byte for ${idleTimeoutMs / 1000} s`,
+  };
+  const state = states[codeOf(error)];
+  return state === undefined ? null : { code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT };
 }
+
+/** ENOTFOUND may be retried too: name service often comes up after the containers that ask it. */
+const UNREACHABLE: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'its host name is not known (ENOTFOUND)',
+  EAI_AGAIN: 'the name service does not answer (EAI_AGAIN)',
+  ECONNREFUSED: 'nothing listens there (ECONNREFUSED)',
+};
 
 function connectionFault(error: unknown): Fault {
   const code = codeOf(error);
-  const unreachable = (state: string, retryable: boolean, next: string): Fault => {
-    return { code: 'source_unreachable', state, retryable, next };
+  const final = (state: string, next: string, fault: ErrorCode = 'source_unreachable'): Fault => {
+    return { code: fault, state, retryable: false, next };
   };
-  // ENOTFOUND too: name service often comes up after the containers that ask it.
-  if (code === 'ENOTFOUND') return unreachable('its host name is not known (ENOTFOUND)', true, NETWORK_NEXT);
-  if (code === 'ADDRESS_REFUSED') {
-    return { code: 'address_not_allowed', state: messageOf(error), retryable: false, next: ADDRESS_NEXT };
-  }
-  if (code === 'EAI_AGAIN') return unreachable('the name service does not answer (EAI_AGAIN)', true, NETWORK_NEXT);
-  if (code === 'ECONNREFUSED') return unreachable('nothing listens there (ECONNREFUSED)', true, NETWORK_NEXT);
+  if (code === 'ADDRESS_REFUSED') return final(messageOf(error), ADDRESS_NEXT, 'address_not_allowed');
   if (CERTIFICATE_FAULT.test(code)) {
-    return unreachable(`its certificate is not trusted (${messageOf(error)})`, false, CERTIFICATE_NEXT);
+    return final(`its certificate is not trusted (${messageOf(error)})`, CERTIFICATE_NEXT);
   }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL_')) {
-    return unreachable(`it does not speak TLS as expected (${code})`, false, 'Check the port, and https or http.');
+    return final(`it does not speak TLS as expected (${code})`, PORT_NEXT);
   }
-  if (error instanceof errors.HTTPParserError) {
-    const next = 'Check the port, and https or http.';
-    return { code: 'source_failed', state: 'what answers there is not HTTP', retryable: false, next };
-  }
-  return unreachable(`the connection failed (${messageOf(error)})`, true, NETWORK_NEXT);
+  if (error instanceof errors.HTTPParserError)
+    return final('what answers there is not HTTP', PORT_NEXT, 'source_failed');
+  const state = UNREACHABLE[code] ?? `the connection failed (${messageOf(error)})`;
+  return { code: 'source_unreachable', state, retryable: true, next: NETWORK_NEXT };
 }
 
 function asError(fault: Fault, error: unknown, facts: RequestFacts, fields: Record<string, unknown>): DocshelfError {
   return new DocshelfError(fault.code, `Cannot fetch ${facts.thing}: ${fault.state}`, {
-    ...(fault.next === undefined ? {} : { next: fault.next }),
+    next: fault.next,
     fields: { ...fields, retryable: fault.retryable },
     cause: causeWithoutSecrets(error),
   });
@@ -102,10 +97,7 @@ function messageOf(error: unknown): string {
   return withoutQueries(error instanceof Error ? error.message : String(error));
 }
 
-/**
- * Name, code and message of what failed, and nothing more: the HTTP library's errors carry sockets and received bytes,
- * and a server may echo the link's query in those.
- */
+/** Name, code and message alone: the HTTP library's errors carry sockets and received bytes, which may echo the link's query. */
 function causeWithoutSecrets(error: unknown): Error {
   const cause = new Error(messageOf(error));
   cause.name = error instanceof Error ? error.name : 'Error';
@@ -123,7 +115,7 @@ export interface Exchange {
   end(): void;
 }
 
-/** An answer whose body has not been read. Read `stream` or `text` to its end, or `close` it: a socket hangs on it. */
+/** An answer whose body is to be read by `stream` or `text` to its end, or closed: a socket hangs on it. */
 export class HttpResponse {
   readonly status: number;
   /** Where the answer came from, after redirects. */
@@ -148,11 +140,7 @@ export class HttpResponse {
     return Array.isArray(value) ? value.join(', ') : (value ?? null);
   }
 
-  /**
-   * The body's bytes as they were sent, never decoded. Once only.
-   *
-   * @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason where that aborts.
-   */
+  /** The body as it was sent, once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason. */
   async *stream(): AsyncGenerator<Uint8Array, void, void> {
     let receivedBytes = 0;
     try {

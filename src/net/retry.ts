@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 
-/** What retrying takes from the world, so that a test needs no waiting. */
+/** Clock and chance, which a test replaces. */
 export interface RetryTools {
   /** Resolves after that many milliseconds; rejects at once where the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -14,7 +14,7 @@ export const RETRY_TOOLS: RetryTools = Object.freeze({
   random: Math.random,
 });
 
-export interface RetryPlan {
+interface RetryPlan {
   /** Further attempts after the first. */
   readonly retriesMax: number;
   readonly signal: AbortSignal;
@@ -23,16 +23,13 @@ export interface RetryPlan {
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
-
-/** A server that asks for more than this is asked again at this time all the same: a daemon waits for its bundle. */
+/** Bound on Retry-After: a daemon waits for its bundle. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
 /**
- * Tries again what failed with `fields.retryable`.
- *
- * The wait before retry n (from 0) is a random time between 0 and min(30 s, 0.5 s * 2^n), "full jitter", so that
- * daemons that lost the same server do not come back together: with five retries at most 0.5 + 1 + 2 + 4 + 8 = 15.5 s in
- * all, half of it on average. It is never shorter than `fields.retryAfterMs`, of which at most 120 s count.
+ * Tries again what failed with `fields.retryable`, after a random time ("full jitter": daemons that lost the same server do not
+ * come back together) between 0 and min(30 s, 0.5 s * 2^n), five retries at most 0.5 + 1 + 2 + 4 + 8 = 15.5 s in all, and never
+ * before `fields.retryAfterMs`, of which at most 120 s count.
  *
  * @throws DocshelfError the last attempt's; the signal's reason where that aborts.
  */
@@ -62,7 +59,7 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
   return Math.round(Math.max(backoffMs, askedMs));
 }
 
-/** When a whole round is tried again: after 10 s, 20 s, 40 s … at most 5 minutes. */
+/** Waits between whole rounds: 10 s, 20 s, 40 s … at most 5 minutes. */
 export class Backoff {
   #waitMs = ROUND_WAIT_MS_MIN;
 

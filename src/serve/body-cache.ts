@@ -1,6 +1,7 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { isCompressible } from '../web/compressible.ts';
-import { compress } from './compress.ts';
 import type { Encoding } from './encoding.ts';
 import { Gate } from './gate.ts';
 import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
@@ -19,17 +20,12 @@ interface CacheableFile extends SiteFileOnDisk {
 
 /** Largest share of one body: a search index must not drive every page out. */
 const CACHE_PART_MAX = 1 / 8;
-
 /** Cost of an entry besides its bytes: key, object, bookkeeping. */
 const ENTRY_BYTES = 256;
-
 /** Concurrent reads and compressions: the threads of libuv's pool. Their bodies are outside the cache. */
 const LOADS_MAX = 4;
 
-/**
- * An LRU of bodies by content and encoding, bounded in bytes. Versions share the entries of equal files; concurrent
- * requests share one read and compression.
- */
+/** An LRU of bodies by content and encoding, bounded in bytes. Concurrent requests share one read and compression. */
 export class BodyCache {
   /** Larger files are streamed from disk, uncompressed and uncached. */
   readonly bodyBytesMax: number;
@@ -50,11 +46,7 @@ export class BodyCache {
     return this.#bodies.get(`${sha256}${encoding}`);
   }
 
-  /**
-   * The body, read from disk and compressed where that pays.
-   *
-   * @throws DocshelfError `cannot_read`, `release_damaged`.
-   */
+  /** The body, compressed where that pays. @throws DocshelfError `cannot_read`, `release_damaged`. */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
     const key = `${file.sha256}${encoding}`;
     const loading = this.#loading.get(key);
@@ -76,4 +68,26 @@ export class BodyCache {
     const compressed = await compress(bytes, encoding);
     return compressed.length < bytes.length ? { encoding, bytes: compressed } : { encoding: 'identity', bytes };
   }
+}
+
+const brotliAsync = promisify(brotliCompress);
+const gzipAsync = promisify(gzip);
+
+/**
+ * Brotli 5 and gzip 6. Measured on 16 MB of pages: Brotli 4 leaves 13.4 %, 5 12.4 % at 95 MB/s, 6 12.3 % at 74 MB/s,
+ * 9 12.1 % at 6 MB/s; gzip 6 14.6 %, 9 14.4 % in twice the time.
+ */
+const BROTLI_QUALITY = 5;
+const GZIP_LEVEL = 6;
+
+/** The bytes in that encoding, made in the thread pool, in a buffer of exactly their size. */
+async function compress(bytes: Buffer, encoding: 'gzip' | 'br'): Promise<Buffer<ArrayBuffer>> {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+  const compressed = await (encoding === 'gzip'
+    ? gzipAsync(bytes, { level: GZIP_LEVEL })
+    : brotliAsync(bytes, { params }));
+  // zlib hands out a view of a 16 KiB chunk; kept as it is, a page of 3 KiB would hold all of that in the cache.
+  const exact = Buffer.allocUnsafeSlow(compressed.length);
+  compressed.copy(exact);
+  return exact;
 }

@@ -14,10 +14,8 @@ function weightOf(parameter: string | undefined): number {
 }
 
 /**
- * The client's preferred encoding (RFC 9110, section 12.5.3): by weight, then Brotli, gzip, identity. Identity where all
- * are excluded: a readable page serves better than 406.
- *
- * @param accept the `Accept-Encoding` header; absent or empty means identity
+ * The preferred encoding of an `Accept-Encoding` (RFC 9110, section 12.5.3): by weight, then Brotli, gzip, identity. Identity
+ * also where all are excluded: a readable page serves better than 406.
  */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';

@@ -36,10 +36,8 @@ type Answer = Response | Promise<Response>;
 const RETRY_AFTER_S = 5;
 
 /**
- * The current site over HTTP: canonicalise the address, find it in the snapshot, evaluate conditions, take the body from
- * memory or disk, respond.
- *
- * A body in memory is answered in the same tick, without a promise: the HTTP adapter then writes straight to the socket.
+ * The current site over HTTP. A body in memory is answered in the same tick, without a promise: the HTTP adapter then writes
+ * straight to the socket.
  */
 export class SiteServer {
   readonly #bodies: BodyCache;
@@ -63,11 +61,11 @@ export class SiteServer {
   /** @throws DocshelfError `no_bundle` where nothing is served; an unreadable file is answered (503) and not thrown. */
   respond(request: SiteRequest): Answer {
     const { method } = request;
-    if (method !== 'GET' && method !== 'HEAD') return methodNotAllowed(method);
+    if (method !== 'GET' && method !== 'HEAD') return noticeText(method, METHOD_NOT_ALLOWED);
     const snapshot = this.#current;
     if (snapshot === null) throw new DocshelfError('no_bundle', 'Cannot serve the site: no version is active');
     const target = canonicalise(request.target);
-    if (target.kind === 'malformed') return malformed(method);
+    if (target.kind === 'malformed') return noticePage(method, MALFORMED);
     const found = snapshot.find(target.kind === 'path' ? target.path : null);
     if (found.kind === 'file') return this.#file(found.file, request);
     if (found.kind === 'missing') return this.#missing(found, request);
@@ -97,8 +95,7 @@ export class SiteServer {
   }
 
   #encodingFor(file: SiteFile, request: SiteRequest): Encoding {
-    if (file.size > this.#bodies.bodyBytesMax) return 'identity';
-    return file.encodingFor(request.header('accept-encoding'));
+    return file.size > this.#bodies.bodyBytesMax ? 'identity' : file.encodingFor(request.header('accept-encoding'));
   }
 
   #cached(file: SiteFile, encoding: Encoding): Body | undefined {
@@ -162,13 +159,8 @@ export class SiteServer {
 
   /** 404 with the site's own page, if any. Without an entity tag: a 404 is never `not modified`. */
   async #missing({ page, isAsset }: Extract<Found, { kind: 'missing' }>, request: SiteRequest): Promise<Response> {
-    const notice = {
-      status: 404,
-      title: 'Not found',
-      text: 'There is no such page in this version of the documentation.',
-    };
-    if (isAsset) return noticeText(request.method, notice);
-    if (page === null || page.size > this.#bodies.bodyBytesMax) return noticePage(request.method, notice);
+    if (isAsset) return noticeText(request.method, NOT_FOUND);
+    if (page === null || page.size > this.#bodies.bodyBytesMax) return noticePage(request.method, NOT_FOUND);
     const encoding = this.#encodingFor(page, request);
     try {
       const body = this.#cached(page, encoding) ?? (await this.#bodies.load(page, encoding));
@@ -188,7 +180,7 @@ export class SiteServer {
     }
   }
 
-  /** The file table has the file and the disk does not: a fault of the storage, never a 404. */
+  /** A fault of the storage is never a 404: the file table has the file. */
   #unreadable(file: SiteFile, request: SiteRequest, error: unknown): Response {
     const { method } = request;
     const fault = toDocshelfError(error);
@@ -203,17 +195,17 @@ export class SiteServer {
   }
 }
 
-function methodNotAllowed(method: string): Response {
-  return noticeText(method, { status: 405, title: 'Method not allowed', headers: { Allow: 'GET, HEAD' } });
-}
-
-function malformed(method: string): Response {
-  return noticePage(method, {
-    status: 400,
-    title: 'Bad address',
-    text: 'The address holds a percent sign that does not stand for a character. Check how the link was written.',
-  });
-}
+const METHOD_NOT_ALLOWED = { status: 405, title: 'Method not allowed', headers: { Allow: 'GET, HEAD' } };
+const MALFORMED = {
+  status: 400,
+  title: 'Bad address',
+  text: 'The address holds a percent sign that does not stand for a character. Check how the link was written.',
+};
+const NOT_FOUND = {
+  status: 404,
+  title: 'Not found',
+  text: 'There is no such page in this version of the documentation.',
+};
 
 /** `no-cache`: browsers keep a 308 for good otherwise, and another version may decide otherwise. */
 function redirect(location: string): Response {

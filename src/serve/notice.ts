@@ -1,3 +1,4 @@
+import { escapeHtml } from '../web/escape-html.ts';
 import { type AnswerHeaders, COMMON_HEADERS } from './site-file.ts';
 
 /** A page of docshelf's own. */
@@ -22,15 +23,9 @@ h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
 p{margin:0;overflow-wrap:anywhere}
 small{display:block;margin-top:2rem;opacity:.65}`;
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ESCAPES[character] ?? character);
-
 function respond(method: string, status: number, headers: AnswerHeaders, body: string): Response {
-  const length = String(Buffer.byteLength(body));
-  return new Response(method === 'HEAD' ? null : body, {
-    status,
-    headers: { ...BASE_HEADERS, ...headers, 'Content-Length': length },
-  });
+  const own = { 'Content-Length': String(Buffer.byteLength(body)) };
+  return new Response(method === 'HEAD' ? null : body, { status, headers: { ...BASE_HEADERS, ...headers, ...own } });
 }
 
 /** A self-contained page, light and dark. */

@@ -1,14 +1,14 @@
 import type { SiteRequest } from './request.ts';
 
-/** Validators of a representation, which conditions are compared with. */
+/** Validators of a representation. */
 export interface Validators {
-  /** The strong entity tag of the selected form, quotes included. */
+  /** Strong, quotes included. */
   readonly etag: string;
   /** Milliseconds since 1970, whole seconds. */
   readonly lastModifiedMs: number;
 }
 
-export type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
+type ConditionOutcome = 'proceed' | 'not-modified' | 'failed';
 
 /** Entity tags of a list; a comma may stand inside one. */
 function tagsOf(list: string): readonly string[] {
@@ -27,10 +27,8 @@ function matchesStrongly(list: string, etag: string): boolean {
 }
 
 /**
- * Evaluates preconditions in the order of RFC 9110, section 13.2.2.
- *
- * `If-Modified-Since` must be the exact date that was sent: after a rollback the content is older than the client's, and
- * different. Unreadable dates are ignored.
+ * Evaluates preconditions in the order of RFC 9110, section 13.2.2. `If-Modified-Since` must be the exact date that was
+ * sent: after a rollback the content is older than the client's, and different. Unreadable dates are ignored.
  */
 export function evaluatePreconditions(request: SiteRequest, { etag, lastModifiedMs }: Validators): ConditionOutcome {
   const ifMatch = request.header('if-match');
@@ -46,10 +44,7 @@ export function evaluatePreconditions(request: SiteRequest, { etag, lastModified
   return modifiedSince !== undefined && Date.parse(modifiedSince) === lastModifiedMs ? 'not-modified' : 'proceed';
 }
 
-/**
- * True where a `Range` may be honoured: no `If-Range`, or one that names exactly this content (RFC 9110, section
- * 13.1.5: strong comparison; a date must be the very one).
- */
+/** True without `If-Range`, or where it names exactly this content (RFC 9110, section 13.1.5: strong comparison, equal date). */
 export function rangeHolds(ifRange: string | undefined, { etag, lastModifiedMs }: Validators): boolean {
   if (ifRange === undefined) return true;
   return ifRange.includes('"') ? ifRange.trim() === etag : Date.parse(ifRange) === lastModifiedMs;

@@ -6,8 +6,8 @@ export interface ByteRange {
 const SINGLE_RANGE = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
 
 /**
- * A `Range` header against a body of `size` bytes (RFC 9110, section 14.1.2). `whole` for several ranges, other units and
- * garbage, which a server may ignore; `unsatisfiable` for a range past the end or of an empty body.
+ * A `Range` of `size` bytes (RFC 9110, section 14.1.2). `whole`: several ranges, other units and garbage, which a server may
+ * ignore; `unsatisfiable`: past the end, or of an empty body.
  */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = SINGLE_RANGE.exec(header);

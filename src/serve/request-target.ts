@@ -1,7 +1,7 @@
 /** Releases hold paths of at most 4,096 bytes (archives.md). */
 const PATH_CHARS_MAX = 4096;
 
-export type CanonicalTarget =
+type CanonicalTarget =
   /** `path`: decoded, without the leading slash. `query`: as it came, with its `?`, or empty. */
   | { readonly kind: 'path'; readonly path: string; readonly query: string }
   /** Not a request target at all: 400. */
@@ -18,11 +18,8 @@ const UNNAMEABLE = /\/\/|[\\\u0000-\u001f\u007f]/;
 const ENCODED_SLASH = /%2f/i;
 
 /**
- * Reads the address of a request, from the raw target: the URL class would already have resolved `..` and turned
- * backslashes around. It is decoded once, and never again.
- *
- * An encoded slash, an empty segment, a backslash or a control character is in no name of a release, and so names nothing.
- * `.` and `..` are hidden with the dotfiles.
+ * Decodes a raw request target, once: the URL class would already have resolved `..` and turned backslashes around. An encoded
+ * slash, an empty segment, a backslash or a control character is in no name of a release; `.` and `..` are hidden with the dotfiles.
  */
 export function canonicalise(target: string): CanonicalTarget {
   const relative = target.startsWith('/') ? target : target.replace(ORIGIN, '');

@@ -11,6 +11,7 @@ export interface SiteFileOnDisk {
 const CHUNK_BYTES = 64 * 1024;
 
 function unreadable(file: SiteFileOnDisk, cause: unknown): DocshelfError {
+  if (cause instanceof DocshelfError) return cause;
   return new DocshelfError('cannot_read', `Cannot read "${file.diskPath}": ${(cause as Error).message}`, {
     next: 'See that the volume of storage.dir is mounted and readable.',
     cause,
@@ -25,11 +26,7 @@ function otherSize(file: SiteFileOnDisk, size: number): DocshelfError {
   );
 }
 
-/**
- * A whole file. Its digest is not checked again.
- *
- * @throws DocshelfError `cannot_read`; `release_damaged` where it has another size.
- */
+/** A whole file, its digest unchecked. @throws DocshelfError `cannot_read`; `release_damaged` where it has another size. */
 export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBuffer>> {
   const bytes = await readFile(file.diskPath).catch((error: unknown) => {
     throw unreadable(file, error);
@@ -39,8 +36,7 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
 }
 
 /**
- * Part of a file as a stream with backpressure, of exactly `length` bytes or an error: a short file breaks the connection
- * instead of looking whole.
+ * Part of a file with backpressure, of exactly `length` bytes or an error: a short file breaks the connection.
  *
  * @param onFault told of faults after the first byte, when no status can say them
  * @throws DocshelfError as `readSiteFile`, before the first byte
@@ -59,7 +55,7 @@ export async function streamSiteFile(
     if (size !== file.size) throw otherSize(file, size);
   } catch (error) {
     await handle.close();
-    throw error instanceof DocshelfError ? error : unreadable(file, error);
+    throw unreadable(file, error);
   }
   const end = start + length;
   let at = start;
@@ -72,7 +68,7 @@ export async function streamSiteFile(
         if (bytesRead === 0) throw otherSize(file, (await handle.stat()).size);
       } catch (error) {
         await handle.close();
-        const fault = error instanceof DocshelfError ? error : unreadable(file, error);
+        const fault = unreadable(file, error);
         onFault(fault);
         controller.error(fault);
         return;
@@ -83,8 +79,6 @@ export async function streamSiteFile(
       await handle.close();
       controller.close();
     },
-    async cancel() {
-      await handle.close();
-    },
+    cancel: () => handle.close(),
   });
 }

@@ -7,15 +7,13 @@ import type { SiteFileOnDisk } from './site-bytes.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** Headers of every page and file, and of docshelf's own answers among them. */
+/** Headers of every page and file, docshelf's own among them. */
 export const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
 
 /** Hex digits of the SHA-256 in an entity tag: 128 bits. */
 const ETAG_DIGITS = 32;
-
 /** Smaller files fit one packet: compression would save nothing. */
 const COMPRESSED_BYTES_MIN = 1024;
-
 const YEAR_S = 365 * 24 * 3600;
 
 /** A file of a snapshot, with its headers for each encoding made once. */

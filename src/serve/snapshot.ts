@@ -15,10 +15,7 @@ interface OlderAsset {
   readonly release: ReleaseView;
 }
 
-/**
- * The immutable state that answers a request: the active release, and the hashed assets of older ones, which open tabs
- * still ask for.
- */
+/** Immutable: the active release, and the hashed assets of older ones, which open tabs still ask for. */
 export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
@@ -72,8 +69,7 @@ export class SiteSnapshot {
 }
 
 /**
- * The snapshot of an active release. Of two older hashed assets under one name the newer answers; a name with different
- * bytes in any two releases is never immutable.
+ * Of two older hashed assets under one name the newer answers; one with different bytes in any two releases is never immutable.
  *
  * @param older kept releases, newest first
  */

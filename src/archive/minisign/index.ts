@@ -1,10 +1,9 @@
-import { createHash, sign, verify } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { sign, verify } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 import { showName } from '../../domain/show-name.ts';
+import { hashFile } from '../../files/read.ts';
 import {
   globalMessage,
   type MinisignSignature,
@@ -105,13 +104,5 @@ async function messageOf(
 }
 
 async function prehashOf(file: string, signal: AbortSignal | undefined): Promise<Buffer> {
-  const hash = createHash(PREHASH);
-  const chunks = createReadStream(file, { highWaterMark: 1024 ** 2 });
-  try {
-    await pipeline(chunks, hash, signal === undefined ? {} : { signal });
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
-  }
-  return hash.digest();
+  return (await hashFile(file, PREHASH, signal)).digest();
 }

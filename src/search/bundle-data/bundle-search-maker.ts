@@ -1,9 +1,9 @@
 import type { FileEntry } from '../../domain/release.ts';
+import { unlessAborted } from '../../files/lanes.ts';
 import { HEAPS, type Heap, Thread, threadEntry } from '../../threads/index.ts';
 import type { Model } from '../embedded-index.ts';
 import { embedWith } from '../parent-embedder.ts';
 import type { SearchCalls } from '../worker.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 export interface BundleSearchMakerOptions {
   /** The model, when it is first needed; null where bundles carry no vectors. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { appendFile, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileEntry, isPage, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
+import { unlessAborted } from '../../files/lanes.ts';
 import { yieldToReaders } from '../../threads/index.ts';
 import { TrailingSlashVotes } from '../../web/index.ts';
 import { readSections } from '../indexing/read-pages.ts';
@@ -13,7 +14,6 @@ import { sweepVectors } from '../semantic/sweep-vectors.ts';
 import type { Vectors } from '../semantic/vector-file.ts';
 import { type CutSection, SECTIONS_MAX } from './bundle-format.ts';
 import { encodeBundleSearch } from './encode-bundle-search.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** A model that is loaded when there is something to embed. */
 export interface LoadableModel {
