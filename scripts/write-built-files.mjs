@@ -1,13 +1,12 @@
 /** What is made of the built program and the lock file, beside the program: its man page and its list of parts. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { define } from '../dist/cli/help/definitions.js';
 import { manPage } from '../dist/cli/help/man-page.js';
 import { createProgram } from '../dist/cli/program.js';
 import { createSbom } from './sbom.mjs';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 mkdirSync('dist/man', { recursive: true });
-writeFileSync('dist/man/docshelf.1', manPage(define(createProgram(version)), version));
+writeFileSync('dist/man/docshelf.1', manPage(createProgram(version), version));
 
 const lock = JSON.parse(readFileSync('package-lock.json', 'utf8'));
 writeFileSync('dist/sbom.json', `${JSON.stringify(createSbom(lock), null, 2)}\n`);

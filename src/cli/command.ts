@@ -16,7 +16,7 @@ export interface DaemonChoice {
   readonly adminUrl?: string;
 }
 
-/** A failure that the command has told the person by itself: only the exit code is left to give. */
+/** A failure that the command has told by itself: only the exit code is left to give. */
 export class ToldFailure extends Error {
   readonly exitCode: number;
 
@@ -38,8 +38,10 @@ export class DocshelfCommand extends Command {
 }
 
 /** Commands that belong together. */
-export function group(name: string, description: string, example: string): Command {
-  return new DocshelfCommand(name, description, example);
+export function group(name: string, description: string, example: string, commands: readonly Command[]): Command {
+  const parent = new DocshelfCommand(name, description, example);
+  for (const child of commands) parent.addCommand(child);
+  return parent;
 }
 
 /** A command with the options that all have. */
@@ -64,16 +66,23 @@ export function actionCommand(name: string, { summary }: Pick<Operation, 'summar
   return daemonCommand(name, summary.charAt(0).toLowerCase() + summary.slice(1), example);
 }
 
-/** Reads what stands behind `--version`. @throws InvalidArgumentError: the command line is wrong, and no archive was looked at. */
-export function versionLabel(text: string): string {
-  if (isVersion(text)) return text;
-  throw new InvalidArgumentError('It is a version such as 2024-06-01 or v3.2.0.');
+/** A parser of an option's values. @param read gives null for a text that is none */
+export function parserOf<T>(read: (text: string) => T | null, rule: string): (text: string) => T {
+  return (text) => {
+    const value = read(text);
+    if (value === null) throw new InvalidArgumentError(rule);
+    return value;
+  };
 }
 
-function processId(text: string): number {
-  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It is the number of a process.');
-}
+export const versionLabel = parserOf(
+  (text) => (isVersion(text) ? text : null),
+  'It is a version such as 2024-06-01 or v3.2.0.',
+);
+const processId = parserOf(
+  (text) => (/^[1-9]\d{0,9}$/.test(text) ? Number(text) : null),
+  'It is the number of a process.',
+);
 
 /** @throws ConfigError with every fault of the file and the environment */
 export function loadFor(options: CommonOptions): Promise<LoadedConfig> {
@@ -88,13 +97,19 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** The object that a failed command with `--json` prints, and the API answers with (contract section 8). */
-export function errorObject(error: DocshelfError): object {
+/** The answer of a command: in JSON where that is asked for, else in words. */
+export function answer<T>({ json }: CommonOptions, value: T, inWords: (value: T) => string): void {
+  if (json === true) printJson(value);
+  else print(inWords(value));
+}
+
+/** What a failed command prints with `--json` (contract section 8). */
+function errorObject(error: DocshelfError): object {
   const faults = error instanceof ConfigError ? { faults: error.faults } : {};
   return { code: error.code, error: error.message, next: error.next ?? null, ...faults };
 }
 
-/** Tells a failure where it belongs, and gives the exit code. */
+/** @returns the exit code */
 export function reportFailure(cause: unknown, isJson: boolean): number {
   const error = toDocshelfError(cause);
   if (isJson) printJson(errorObject(error));
@@ -105,10 +120,11 @@ export function reportFailure(cause: unknown, isJson: boolean): number {
 
 function linesOf(error: DocshelfError): string[] {
   if (error instanceof ConfigError && error.faults.length > 1) {
-    const faults = error.faults.map(({ where, message, next }) =>
-      [where === null ? '' : `${where}: `, message, next === undefined ? '' : ` ${next}`].join(''),
+    const faults = error.faults.map(
+      ({ where, message, next }) =>
+        `  ${where === null ? '' : `${where}: `}${message}${next === undefined ? '' : ` ${next}`}`,
     );
-    return [`docshelf: the config has ${faults.length} faults:`, ...faults.map((fault) => `  ${fault}`)];
+    return [`docshelf: the config has ${faults.length} faults:`, ...faults];
   }
   return [`docshelf: ${error.message}`, ...(error.next === undefined ? [] : [`  ${error.next}`])];
 }

@@ -9,8 +9,9 @@ import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config/index.ts';
 import { type DaemonMark, dataPaths, runningDaemons } from '../deploy/index.ts';
-import { DocshelfError, type ErrorCode, errnoOf } from '../domain/errors.ts';
+import { DocshelfError, errnoOf, rethrowAs } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
+import type { Problem } from '../domain/problem.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { StatusReport } from '../domain/status.ts';
 import { operations } from '../http/admin/operations.ts';
@@ -34,7 +35,7 @@ export interface DaemonClient {
   call(operation: Pick<Operation, 'method' | 'path'>, call?: Call): Promise<unknown>;
 }
 
-/** The daemon that commands of these options are for, or null. Where there is one, it alone changes what is active. */
+/** The daemon for commands of these options, or null. Where there is one, it alone changes what is active. */
 export async function findDaemon(config: Config, options: DaemonChoice): Promise<DaemonClient | null> {
   return (await findDaemons(config, options))[0] ?? null;
 }
@@ -52,15 +53,17 @@ export async function findDaemons(config: Config, options: DaemonChoice): Promis
   const meant = here.filter(({ owner }) => options.pid === undefined || owner.pid === options.pid);
   if (options.pid !== undefined && meant.length === 0) {
     const running = here.map(({ owner }) => owner.pid).join(', ');
-    throw new DocshelfError(
-      'daemon_unreachable',
-      `Cannot reach the daemon ${options.pid}: none with that pid runs here`,
-      {
-        next: running === '' ? 'Leave --pid out.' : `Running on this data folder: ${running}.`,
-      },
-    );
+    const state = `Cannot reach the daemon ${options.pid}: none with that pid runs here`;
+    throw new DocshelfError('daemon_unreachable', state, {
+      next: running === '' ? 'Leave --pid out.' : `Running on this data folder: ${running}.`,
+    });
   }
-  if (here.length === 0 && marks[0] !== undefined) throw onlyElsewhere(config, marks[0]);
+  if (here.length === 0 && marks[0] !== undefined) {
+    const state = `Cannot work on "${config.storage.dir}": a daemon on the host "${marks[0].owner.host}" runs on it`;
+    throw new DocshelfError('daemon_unreachable', state, {
+      next: 'Run the command on that host, or name its admin listener with --admin-url and set admin.token.',
+    });
+  }
   return meant.map((mark) => clientOf(mark, token));
 }
 
@@ -88,7 +91,7 @@ function clientOf({ owner, socket, adminUrl }: DaemonMark, token: Secret | null)
 
 /** @param path of its socket */
 export function clientAt(path: string, name = 'the daemon'): DaemonClient {
-  return new HttpClient(name, { socketPath: path }, {});
+  return clientOver(name, { socketPath: path }, {});
 }
 
 function overNetwork(adminUrl: string, token: Secret | null): DaemonClient {
@@ -100,73 +103,56 @@ function overNetwork(adminUrl: string, token: Secret | null): DaemonClient {
   }
   const { protocol, hostname: host, port } = url;
   const target = { protocol, host: host.replace(/^\[|\]$/g, ''), port };
-  return new HttpClient(
-    `the daemon at ${url.origin}`,
-    target,
-    token === null ? {} : { authorization: `Bearer ${token.reveal()}` },
-  );
+  const headers = token === null ? {} : { authorization: `Bearer ${token.reveal()}` };
+  return clientOver(`the daemon at ${url.origin}`, target, headers);
 }
 
-function onlyElsewhere({ storage }: Config, { owner }: DaemonMark): DocshelfError {
-  return new DocshelfError(
-    'daemon_unreachable',
-    `Cannot work on "${storage.dir}": a daemon on the host "${owner.host}" runs on it`,
-    { next: `Run the command on that host, or name its admin listener with --admin-url and set admin.token.` },
-  );
+function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<Record<string, string>>): DaemonClient {
+  return {
+    name,
+    call: async ({ method, path }, { parameters = {}, query = {}, body } = {}) => {
+      const filled = path.replaceAll(/\{(\w+)\}/g, (_, word: string) => encodeURIComponent(parameters[word] ?? ''));
+      const said = Object.entries(query).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+      const search = said.length === 0 ? '' : `?${new URLSearchParams(said)}`;
+      const headers = { ...ownHeaders, ...(body === undefined ? {} : await bodyHeaders(body)) };
+      const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+      const request = send({ ...target, method, path: filled + search, headers, agent: false });
+      const response = await exchange(request, body).catch(
+        rethrowAs(
+          'daemon_unreachable',
+          `reach ${name}`,
+          'Look whether it is running ("docshelf healthcheck"), and run the command again.',
+          (error) => errnoOf(error) ?? 'it hung up',
+        ),
+      );
+      const { statusCode = 500 } = response;
+      const answer = statusCode === 204 ? null : await json(response).catch(() => ({}));
+      // Refused before its body was asked for, it would wait for that.
+      request.destroy();
+      if (statusCode < 300) return answer;
+      const { code = 'internal', error = `Cannot ask the daemon: it answered ${statusCode}`, next } = answer as Refusal;
+      throw new DocshelfError(code, error, { next });
+    },
+  };
 }
 
-class HttpClient implements DaemonClient {
-  readonly name: string;
-  readonly #target: RequestOptions;
-  readonly #headers: Readonly<Record<string, string>>;
-
-  constructor(name: string, target: RequestOptions, headers: Readonly<Record<string, string>>) {
-    this.name = name;
-    this.#target = target;
-    this.#headers = headers;
+async function exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+  // Faults of a body that is still sent when the answer is there change nothing about it.
+  request.on('error', () => undefined);
+  if (body === undefined) request.end();
+  else {
+    // Sent when it is asked for: a refusal comes before the first byte, and none is lost in it.
+    const source = typeof body === 'string' ? [body] : 'file' in body ? createReadStream(body.file) : body.stream;
+    request.once('continue', () => {
+      pipeline(Readable.from(source), request).catch((error: Error) => request.destroy(error));
+    });
+    request.flushHeaders();
   }
-
-  async call(
-    { method, path }: Pick<Operation, 'method' | 'path'>,
-    { parameters = {}, query = {}, body }: Call = {},
-  ): Promise<unknown> {
-    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
-    const said = Object.entries(query).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
-    const search = said.length === 0 ? '' : `?${new URLSearchParams(said)}`;
-    const headers = { ...this.#headers, ...(body === undefined ? {} : await bodyHeaders(body)) };
-    const send = this.#target.protocol === 'https:' ? httpsRequest : httpRequest;
-    const request = send({ ...this.#target, method, path: filled + search, headers, agent: false });
-    const response = await this.#exchange(request, body);
-    const answer = response.statusCode === 204 ? null : await json(response).catch(() => ({}));
-    // Refused before its body was asked for, it would wait for that.
-    request.destroy();
-    if ((response.statusCode ?? 500) < 300) return answer;
-    throw refusal(answer as Problem, response.statusCode);
-  }
-
-  async #exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
-    const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-    // Faults of a body that is still sent when the answer is there change nothing about it.
-    request.on('error', () => undefined);
-    if (body === undefined) request.end();
-    else {
-      // Sent when it is asked for: a refusal comes before the first byte, and none is lost in it.
-      const source = typeof body === 'string' ? [body] : 'file' in body ? createReadStream(body.file) : body.stream;
-      request.once('continue', () => {
-        pipeline(Readable.from(source), request).catch((error: Error) => request.destroy(error));
-      });
-      request.flushHeaders();
-    }
-    try {
-      return (await answered)[0];
-    } catch (error) {
-      throw new DocshelfError('daemon_unreachable', `Cannot reach ${this.name}: ${errnoOf(error) ?? 'it hung up'}`, {
-        next: 'Look whether it is running ("docshelf healthcheck"), and run the command again.',
-        cause: error,
-      });
-    } finally {
-      request.removeAllListeners('continue');
-    }
+  try {
+    return (await answered)[0];
+  } finally {
+    request.removeAllListeners('continue');
   }
 }
 
@@ -180,14 +166,4 @@ async function bodyHeaders(body: NonNullable<Call['body']>): Promise<Record<stri
   };
 }
 
-interface Problem {
-  readonly code?: ErrorCode;
-  readonly error?: string;
-  readonly next?: string;
-}
-
-function refusal({ code, error, next }: Problem, status = 0): DocshelfError {
-  return new DocshelfError(code ?? 'internal', error ?? `Cannot ask the daemon: it answered ${status}`, {
-    ...(next === undefined ? {} : { next }),
-  });
-}
+type Refusal = Partial<Pick<Problem, 'code' | 'error' | 'next'>>;

@@ -2,14 +2,9 @@ import type { Command } from 'commander';
 import { ConfigError, type LoadedConfig } from '../config/index.ts';
 import { type Diagnosis, faulty, sound } from '../domain/diagnosis.ts';
 import { DocshelfError, exitCodeOf } from '../domain/errors.ts';
-import { type CommonOptions, command, loadFor, print, printJson, ToldFailure } from './command.ts';
+import { answer, type CommonOptions, command, loadFor, ToldFailure } from './command.ts';
 
-const MARK: Readonly<Record<Diagnosis['state'], string>> = {
-  ok: 'ok',
-  warning: 'warning',
-  fault: 'FAULT',
-  skipped: '-',
-};
+const MARK = { ok: 'ok', warning: 'warning', fault: 'FAULT', skipped: '-' } as const;
 const COLUMN = 9;
 
 export function doctorCommand(): Command {
@@ -20,8 +15,7 @@ export function doctorCommand(): Command {
   ).action(async (options: CommonOptions) => {
     const found = await examine(options);
     const faults = found.filter(({ state }) => state === 'fault');
-    if (options.json === true) printJson({ ok: faults.length === 0, checks: found });
-    else print(asText(found));
+    answer(options, { ok: faults.length === 0, checks: found }, () => asText(found));
     const first = faults[0]?.code ?? null;
     if (first !== null) throw new ToldFailure(exitCodeOf(first));
   });
@@ -49,12 +43,10 @@ async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
 const MEND = 'Mend what is named; "docshelf config check" looks at the config alone.';
 
 function asText(found: readonly Diagnosis[]): string {
-  const lines = found.flatMap(({ state, subject, message, next }) => {
-    const indent = ' '.repeat(COLUMN);
-    return [`${MARK[state].padEnd(COLUMN)}${subject}: ${message}`, ...(next === null ? [] : [`${indent}→ ${next}`])];
-  });
-  const [faults, warnings] = (['fault', 'warning'] as const).map(
-    (wanted) => found.filter(({ state }) => state === wanted).length,
-  );
-  return [...lines, '', `${faults} faults, ${warnings} warnings.`].join('\n');
+  const lines = found.flatMap(({ state, subject, message, next }) => [
+    `${MARK[state].padEnd(COLUMN)}${subject}: ${message}`,
+    ...(next === null ? [] : [`${' '.repeat(COLUMN)}→ ${next}`]),
+  ]);
+  const count = (wanted: Diagnosis['state']) => found.filter(({ state }) => state === wanted).length;
+  return [...lines, '', `${count('fault')} faults, ${count('warning')} warnings.`].join('\n');
 }

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Config } from '../config/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
+import { answer, type CommonOptions, command, loadFor } from './command.ts';
 import { marksOn } from './daemon-client.ts';
 
 /** A probe's patience: container engines and orchestrators give up after a few seconds themselves. */
@@ -25,8 +25,7 @@ export function healthcheckCommand(): Command {
           next: 'Look at its log, and at /v1/status of its admin listener.',
         });
       }
-      if (options.json === true) printJson({ ok: true, url: url.href });
-      else print(`${url.origin} is ${options.live === true ? 'alive' : 'ready'}.`);
+      answer(options, { ok: true, url: url.href }, () => `${url.origin} is ${options.live ? 'alive' : 'ready'}.`);
     });
 }
 

@@ -2,13 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import { KEY_TYPES, type KeyType } from '../domain/organization.ts';
-import { command, group, print, printJson } from './command.ts';
+import { answer, type CommonOptions, command, group } from './command.ts';
 
-interface CreateOptions {
+interface CreateOptions extends CommonOptions {
   readonly org: string;
   readonly type: KeyType;
   readonly id?: string;
-  readonly json?: boolean;
 }
 
 /** Contract, section 7. What a key may do is decided by its stored type: the prefix is for people. */
@@ -19,12 +18,7 @@ const KEY_BYTES = 32;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 
 export function keysCommand(): Command {
-  const keys = group(
-    'keys',
-    'make keys for the search and export API',
-    'docshelf keys create --org acme --type assistant',
-  );
-  keys.addCommand(
+  return group('keys', 'make keys for the search and export API', 'docshelf keys create --org acme --type assistant', [
     command(
       'create',
       'make a key: it is printed once, and what is stored is its digest',
@@ -37,13 +31,8 @@ export function keysCommand(): Command {
           .makeOptionMandatory(),
       )
       .option('--id <name>', 'name of the key (default: its type and the beginning of its digest)')
-      .action((options: CreateOptions) => {
-        const created = createKey(options);
-        if (options.json === true) printJson(created);
-        else print(pageOf(created));
-      }),
-  );
-  return keys;
+      .action((options: CreateOptions) => answer(options, createKey(options), pageOf)),
+  ]);
 }
 
 export interface CreatedKey {

@@ -6,7 +6,6 @@ import { exportCommand } from './export/index.ts';
 import { featuresCommand } from './features.ts';
 import { healthcheckCommand } from './healthcheck.ts';
 import { completionCommand } from './help/completion.ts';
-import { define } from './help/definitions.ts';
 import { initCommand } from './init/index.ts';
 import { keysCommand } from './keys.ts';
 import { reloadCommand } from './reload.ts';
@@ -23,7 +22,7 @@ First steps:
 
 The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
 
-/** The whole program, defined and not run: what is parsed, completed by shells, and told of on the man page. */
+/** The whole program, defined and not run. */
 export function createProgram(version: string): Command {
   const program = new Command('docshelf')
     .description(
@@ -46,7 +45,7 @@ export function createProgram(version: string): Command {
     healthcheckCommand(),
     doctorCommand(),
     initCommand(),
-    completionCommand(() => define(program)),
+    completionCommand(program),
   ]) {
     program.addCommand(command);
   }

@@ -5,10 +5,7 @@ const BAR_CELLS = 24;
 /** A terminal shows no more than this; drawing more often only costs. */
 const REDRAW_MS = 80;
 
-/**
- * A progress bar on standard error for downloads, unpacking and exports. Where that is no terminal it draws nothing: a log file gains
- * nothing from it.
- */
+/** A progress bar on standard error; draws nothing where that is no terminal. */
 export class ProgressBar {
   readonly #stream = process.stderr;
   #drawnAt = 0;

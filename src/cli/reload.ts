@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { DocshelfError } from '../domain/errors.ts';
 import type { LastReload } from '../domain/status.ts';
 import { operations } from '../http/admin/operations.ts';
-import { actionCommand, type CommonOptions, type DaemonChoice, loadFor, print, printJson } from './command.ts';
+import { actionCommand, answer, type CommonOptions, type DaemonChoice, loadFor } from './command.ts';
 import { findDaemons } from './daemon-client.ts';
 
 /** For all daemons of this host on the data folder: they share it, and mostly the config. */
@@ -16,10 +16,14 @@ export function reloadCommand(): Command {
           next: 'Start one with "docshelf serve".',
         });
       }
+      const lines: string[] = [];
       const reloads: LastReload[] = [];
-      for (const daemon of daemons) reloads.push((await daemon.call(operations.reload)) as LastReload);
-      if (options.json === true) printJson(reloads.length === 1 ? reloads[0] : reloads);
-      else for (const [index, { at }] of reloads.entries()) print(`${daemons[index]?.name} took the config at ${at}.`);
+      for (const daemon of daemons) {
+        const reload = (await daemon.call(operations.reload)) as LastReload;
+        reloads.push(reload);
+        lines.push(`${daemon.name} took the config at ${reload.at}.`);
+      }
+      answer(options, reloads.length === 1 ? reloads[0] : reloads, () => lines.join('\n'));
     },
   );
 }

@@ -3,7 +3,7 @@ import type { Config } from '../config/index.ts';
 import { SiteStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
-import { type CommonOptions, command, loadFor, print, printJson } from './command.ts';
+import { answer, type CommonOptions, command, loadFor } from './command.ts';
 import { daemonStatus } from './daemon-client.ts';
 
 const QUERY_CHARACTERS_MAX = 1_000;
@@ -40,18 +40,12 @@ export function searchCommand(): Command {
         throw new DocshelfError(
           'version_not_found',
           `Cannot search ${label === null ? 'the active version: none is' : `version "${label}": it is not stored`}`,
-          {
-            next: 'Name a version that "docshelf bundle list" shows by --release.',
-          },
+          { next: 'Name a version that "docshelf bundle list" shows by --release.' },
         );
       }
-      const results = await (await import('../app/index.ts')).searchOnce(
-        config,
-        { digest: pointer.digest, label },
-        request,
-      );
-      if (options.json === true) printJson(results);
-      else print(results.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n'));
+      const { searchOnce } = await import('../app/index.ts');
+      const results = await searchOnce(config, { digest: pointer.digest, label }, request);
+      answer(options, results, () => (results.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n')));
     });
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type CommonOptions, command, loadFor } from './command.ts';
-import { offerInit } from './init/first-run.ts';
+import { offerInit } from './init/index.ts';
 import { ProgressBar } from './progress-bar.ts';
 import { notifyServiceManager } from './service-manager.ts';
 

@@ -6,11 +6,8 @@ const run = promisify(execFile);
 const NOTIFY_MS_MAX = 5_000;
 
 /**
- * Tells the service manager that started us (sd_notify(3)) how we are, where there is one. By the program, because Node has
- * no datagram sockets of the Unix kind; so the unit says `NotifyAccess=all`.
- *
- * @param state in the words of sd_notify(3): the options of systemd-notify(1) for them are younger than some hosts
- * @param onFailure is told why, where it cannot be said; nothing else comes of it
+ * Notifies the service manager, if any, in the words of sd_notify(3): the options of systemd-notify(1) are younger than some
+ * hosts. By that program, since Node has no Unix datagram sockets; so the unit says `NotifyAccess=all`.
  */
 export async function notifyServiceManager(
   state: 'READY=1' | 'STOPPING=1',

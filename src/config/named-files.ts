@@ -1,9 +1,10 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
+import { stateOf } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';
 import type { ConfigFault } from './faults.ts';
 import { fits } from './formats.ts';
-import { readText, stateOf } from './read-text.ts';
+import { readText } from './read-text.ts';
 import type { SchemaNode } from './schema-node.ts';
 import { dottedOf } from './setting.ts';
 

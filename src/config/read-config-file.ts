@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { errnoOf } from '../domain/errors.ts';
+import { errnoOf, stateOf } from '../domain/errors.ts';
 import type { ConfigFault } from './faults.ts';
-import { readText, stateOf } from './read-text.ts';
+import { readText } from './read-text.ts';
 import type { Setting, Settings } from './setting.ts';
 
 const DEFAULT_NAME = 'config.yaml';

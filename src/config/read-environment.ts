@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
+import { stateOf } from '../domain/errors.ts';
 import type { ConfigFault } from './faults.ts';
 import { nearestOf } from './nearest.ts';
-import { readText, stateOf } from './read-text.ts';
+import { readText } from './read-text.ts';
 import {
   environmentName,
   type KeySpec,

@@ -1,18 +1,4 @@
 import { open } from 'node:fs/promises';
-import { errnoOf } from '../domain/errors.ts';
-
-const STATES: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  ENOTDIR: 'it does not exist',
-  EISDIR: 'it is a folder',
-  EACCES: 'it is not readable for the user that docshelf runs as',
-};
-
-/** Why a file cannot be used, in words that follow a colon. */
-export function stateOf(error: unknown): string {
-  const errno = errnoOf(error);
-  return errno === undefined ? String(error) : (STATES[errno] ?? `it cannot be read (${errno})`);
-}
 
 /**
  * A text file of at most `bytesMax` bytes. It is read and not measured first, so that a pipe works and a growing file

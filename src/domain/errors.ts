@@ -145,9 +145,9 @@ export type ErrorCode =
 
 export interface ErrorDetail {
   /** Advice, one sentence; absent where none can be given. */
-  readonly next?: string;
+  readonly next?: string | undefined;
   /** Facts for programs: numbers, names. Never a credential. */
-  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly fields?: Readonly<Record<string, unknown>> | undefined;
   readonly cause?: unknown;
 }
 
@@ -183,10 +183,7 @@ export class DocshelfError extends Error {
   }
 
   static fromPlain(plain: PlainError): DocshelfError {
-    return new DocshelfError(plain.code, plain.message, {
-      ...(plain.next === undefined ? {} : { next: plain.next }),
-      ...(plain.fields === undefined ? {} : { fields: plain.fields }),
-    });
+    return new DocshelfError(plain.code, plain.message, plain);
   }
 }
 
@@ -194,6 +191,32 @@ export class DocshelfError extends Error {
 export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
+}
+
+const STATES: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'it does not exist',
+  EISDIR: 'it is a folder',
+  EACCES: 'it is not readable for the user that docshelf runs as',
+};
+
+/** Why a file cannot be used, in words that follow a colon. */
+export function stateOf(error: unknown): string {
+  const errno = errnoOf(error);
+  return errno === undefined ? String(error) : (STATES[errno] ?? `it cannot be read (${errno})`);
+}
+
+/** Why a step failed, by the name of the system error. */
+export function errnoState(error: unknown): string {
+  return errnoOf(error) ?? 'failed';
+}
+
+/** For `catch`: a foreseen fault as it is, any other as `Cannot <act>: <state>`. */
+export function rethrowAs(code: ErrorCode, act: string, next?: string, state: (error: unknown) => string = stateOf) {
+  return (cause: unknown): never => {
+    if (cause instanceof DocshelfError) throw cause;
+    throw new DocshelfError(code, `Cannot ${act}: ${state(cause)}`, { next, cause });
+  };
 }
 
 /** A foreseen fault as it is, any other as `internal` with its message kept. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import type { Finding } from '../../domain/job.ts';
-import { type CommonOptions, command, loadFor, print, printJson } from '../command.ts';
+import { answer, type CommonOptions, command, loadFor } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
 import { storedRelease } from './stored-release.ts';
@@ -19,7 +19,7 @@ interface Audit {
   readonly findings: readonly Finding[];
 }
 
-/** FindingList that a person is shown; `--json` has up to 1,000. */
+/** Findings that a person is shown; `--json` has up to 1,000. */
 const SHOWN_MAX = 50;
 
 export function bundleAuditCommand(): Command {
@@ -31,9 +31,7 @@ export function bundleAuditCommand(): Command {
     .argument('<version>', 'the version of a stored release')
     .action(async (version: string, options: CommonOptions) => {
       const { config } = await loadFor(options);
-      const audit = await auditStored(version, config);
-      if (options.json === true) printJson(audit);
-      else print(textOf(audit));
+      answer(options, await auditStored(version, config), textOf);
     });
 }
 

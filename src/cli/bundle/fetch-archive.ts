@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
 import { fetchBundle } from '../../deploy/index.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { errnoState, rethrowAs } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { ProgressBar } from '../progress-bar.ts';
 
 /**
- * Fetches a bundle by its link, by the rules of `network`, and hands it over; it is gone afterwards. It is kept among
- * the temporary files meanwhile: TMPDIR says where those are.
+ * Fetches a bundle by its link, by the rules of `network`, into TMPDIR, and hands it over; it is gone afterwards.
  *
  * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws
  */
@@ -18,12 +17,10 @@ export async function fetchArchive<T>(
   link: Secret,
   use: (file: string, fileName: string | null) => Promise<T>,
 ): Promise<T> {
-  const work = await mkdtemp(join(tmpdir(), 'docshelf-fetch-')).catch((cause: unknown) => {
-    throw new DocshelfError('cannot_write', `Cannot fetch a bundle into "${tmpdir()}": ${errnoOf(cause) ?? 'failed'}`, {
-      next: 'Set TMPDIR to a folder that can be written, with room for the bundle.',
-      cause,
-    });
-  });
+  const next = 'Set TMPDIR to a folder that can be written, with room for the bundle.';
+  const work = await mkdtemp(join(tmpdir(), 'docshelf-fetch-')).catch(
+    rethrowAs('cannot_write', `fetch a bundle into "${tmpdir()}"`, next, errnoState),
+  );
   const { network, staticExport } = config;
   const opened = await (await import('../../app/index.ts')).openCommandSources(config);
   const progress = new ProgressBar();

@@ -4,20 +4,12 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { isBundleLink } from '../../config/formats.ts';
 import type { Config } from '../../config/index.ts';
-import { readText, stateOf } from '../../config/read-text.ts';
+import { readText } from '../../config/read-text.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
 import { operations } from '../../http/admin/operations.ts';
-import {
-  type CommonOptions,
-  type DaemonChoice,
-  daemonCommand,
-  loadFor,
-  print,
-  printJson,
-  versionLabel,
-} from '../command.ts';
+import { answer, type CommonOptions, type DaemonChoice, daemonCommand, loadFor, versionLabel } from '../command.ts';
 import { type ArchiveInput, type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { fetchArchive } from './fetch-archive.ts';
@@ -61,21 +53,13 @@ export function bundleImportCommand(): Command {
     .option('--no-activate', 'only store it')
     .action(async (file: string, options: ImportOptions) => {
       const { config } = await loadFor(options);
-      const wanted = {
-        version: options.version ?? null,
-        signature: options.signature ?? null,
-        activate: options.activate,
-      };
+      const { version = null, signature = null, activate } = options;
+      const take = (archive: ArchiveInput, fileName: string | null) =>
+        importArchive(config, options, archive, { fileName, version, signature, activate });
       const delivered = isBundleLink(file)
-        ? await fetchArchive(config, new Secret(file), (archive, fileName) =>
-            importArchive(config, options, { file: archive }, { ...wanted, fileName }),
-          )
-        : await importArchive(config, options, await inputOf(file), {
-            ...wanted,
-            fileName: file === '-' ? null : basename(file),
-          });
-      if (options.json === true) printJson(delivered);
-      else print(sentenceOf(delivered));
+        ? await fetchArchive(config, new Secret(file), (archive, name) => take({ file: archive }, name))
+        : await take(await inputOf(file), file === '-' ? null : basename(file));
+      answer(options, delivered, sentenceOf);
     });
 }
 
@@ -113,12 +97,10 @@ async function upload(
 }
 
 async function signatureBeside(file: string): Promise<string | null> {
-  return readText(file + SIGNATURE_EXTENSION, SIGNATURE_BYTES_MAX).catch((error: unknown) => {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw new DocshelfError('cannot_read', `Cannot read "${file}${SIGNATURE_EXTENSION}": ${stateOf(error)}`, {
-      next: 'Make the signature a file that can be read.',
-      cause: error,
-    });
+  const path = file + SIGNATURE_EXTENSION;
+  const refuse = rethrowAs('cannot_read', `read "${path}"`, 'Make the signature a file that can be read.');
+  return readText(path, SIGNATURE_BYTES_MAX).catch((error: unknown) => {
+    return errnoOf(error) === 'ENOENT' ? null : refuse(error);
   });
 }
 
@@ -139,20 +121,13 @@ async function importHere(config: Config, archive: ArchiveInput, request: Import
 async function inputOf(file: string): Promise<ArchiveInput> {
   if (file === '-') return { stream: process.stdin };
   if (LINK_LIKE.test(file)) {
-    throw new DocshelfError(
-      'usage',
-      `Cannot fetch "${linkWithoutSecrets(file)}": it is no link that docshelf follows`,
-      {
-        next: 'Write it as https://…, http://…, file:///…, or oci://registry/repository:tag (or @sha256:…), the repository in small letters.',
-      },
-    );
-  }
-  const info = await stat(file).catch((error: unknown) => {
-    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${stateOf(error)}`, {
-      next: 'Name an archive that is there and readable, or - for standard input.',
-      cause: error,
+    const state = `Cannot fetch "${linkWithoutSecrets(file)}": it is no link that docshelf follows`;
+    throw new DocshelfError('usage', state, {
+      next: 'Write it as https://…, http://…, file:///…, or oci://registry/repository:tag (or @sha256:…), the repository in small letters.',
     });
-  });
+  }
+  const next = 'Name an archive that is there and readable, or - for standard input.';
+  const info = await stat(file).catch(rethrowAs('cannot_read', `read "${file}"`, next));
   if (info.isFile()) return { file };
   throw new DocshelfError('cannot_read', `Cannot read "${file}": it is no file`, { next: 'Name an archive.' });
 }

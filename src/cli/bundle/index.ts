@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
+import type { Operation } from '../../domain/operation.ts';
 import { operations } from '../../http/admin/operations.ts';
-import { actionCommand, type CommonOptions, type DaemonChoice, group, loadFor, print, printJson } from '../command.ts';
-import { type DaemonClient, findDaemon } from '../daemon-client.ts';
+import { actionCommand, answer, type CommonOptions, type DaemonChoice, group, loadFor } from '../command.ts';
+import { findDaemon } from '../daemon-client.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleImportCommand } from './import.ts';
 import { bundleInspectCommand } from './inspect.ts';
@@ -11,77 +12,52 @@ import { bundleListCommand } from './list.ts';
 import { bundleVerifyCommand } from './verify.ts';
 
 export function bundleCommand(): Command {
-  const bundle = group('bundle', 'take bundles in, list them, choose the one that is served', 'docshelf bundle list');
-  bundle.addCommand(bundleImportCommand());
-  bundle.addCommand(bundleListCommand());
-  bundle.addCommand(bundleInspectCommand());
-  bundle.addCommand(bundleVerifyCommand());
-  bundle.addCommand(bundleAuditCommand());
-  bundle.addCommand(
-    actionCommand('activate', operations.activate, 'docshelf bundle activate 2024-06-01')
+  const { activate, rollback, remove } = operations;
+  return group('bundle', 'take bundles in, list them, choose the one that is served', 'docshelf bundle list', [
+    bundleImportCommand(),
+    bundleListCommand(),
+    bundleInspectCommand(),
+    bundleVerifyCommand(),
+    bundleAuditCommand(),
+    actionCommand('activate', activate, 'docshelf bundle activate 2024-06-01')
       .argument('<version>')
       .action((version: string, options: Options) =>
-        change(
-          options,
-          (daemon) => daemon.call(operations.activate, { parameters: { version } }),
-          (deployment) => deployment.activate(version),
-        ),
+        change(options, activate, { version }, (deployment) => deployment.activate(version)),
       ),
-  );
-  bundle.addCommand(
-    actionCommand('rollback', operations.rollback, 'docshelf bundle rollback').action((options: Options) =>
-      change(
-        options,
-        (daemon) => daemon.call(operations.rollback),
-        (deployment) => deployment.rollback(),
-      ),
+    actionCommand('rollback', rollback, 'docshelf bundle rollback').action((options: Options) =>
+      change(options, rollback, {}, (deployment) => deployment.rollback()),
     ),
-  );
-  bundle.addCommand(
-    actionCommand('remove', operations.remove, 'docshelf bundle remove 2024-06-01')
+    actionCommand('remove', remove, 'docshelf bundle remove 2024-06-01')
       .argument('<version>')
       .action((version: string, options: Options) =>
-        change(
-          options,
-          (daemon) => daemon.call(operations.remove, { parameters: { version } }),
-          async (deployment) => {
-            await deployment.remove(version);
-            return null;
-          },
-        ),
+        change(options, remove, { version }, (deployment) => deployment.remove(version)),
       ),
-  );
-  return bundle;
+  ]);
 }
 
 type Options = CommonOptions & DaemonChoice;
+/** @returns the release that is active afterwards; nothing where that has not changed */
+type ChangeHere = (deployment: Deployment) => Promise<unknown>;
 
 /** By the daemon where one runs, else on the folder itself. */
 async function change(
   options: Options,
-  there: (daemon: DaemonClient) => Promise<unknown>,
-  here: (deployment: Deployment) => Promise<ReleaseRef | null>,
+  operation: Pick<Operation, 'method' | 'path'>,
+  parameters: Readonly<Record<string, string>>,
+  here: ChangeHere,
 ): Promise<void> {
   const { config } = await loadFor(options);
   const daemon = await findDaemon(config, options);
-  const now = daemon === null ? await changeHere(config, options, here) : ((await there(daemon)) as ReleaseRef | null);
-  if (options.json === true) printJson(now ?? { ok: true });
-  else print(now === null ? 'Done.' : `Version ${now.version} (${now.digest.slice(0, 12)}) is the active version now.`);
+  const now = daemon === null ? await changeHere(config, options, here) : await daemon.call(operation, { parameters });
+  answer(options, (now ?? { ok: true }) as ReleaseRef | { ok: true }, (done) =>
+    'ok' in done ? 'Done.' : `Version ${done.version} (${done.digest.slice(0, 12)}) is the active version now.`,
+  );
 }
 
 /** On the folder itself. A daemon that began meanwhile may have looked at it before, and is asked for the same then. */
-async function changeHere(
-  config: Config,
-  options: Options,
-  here: (deployment: Deployment) => Promise<ReleaseRef | null>,
-): Promise<ReleaseRef | null> {
+async function changeHere(config: Config, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(config, () => undefined);
-  let now: ReleaseRef | null;
-  try {
-    now = await here(shelf.deployment);
-  } finally {
-    await shelf.close();
-  }
+  const now = ((await here(shelf.deployment).finally(() => shelf.close())) ?? null) as ReleaseRef | null;
   if (now === null) return null;
   const daemon = await findDaemon(config, options).catch(() => null);
   await daemon?.call(operations.activate, { parameters: { version: now.version } });

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
-import { type CommonOptions, command, loadFor, print, printJson } from '../command.ts';
+import { answer, type CommonOptions, command, loadFor } from '../command.ts';
 import { table, toMiB } from '../table.ts';
 import { storedReleaseInfo } from './stored-release.ts';
 
@@ -20,19 +20,15 @@ export function bundleInspectCommand(): Command {
       const facts = isFile
         ? await inspectFile(name, config)
         : { version: name, ...(await storedReleaseInfo(name, config, 'inspect')) };
-      if (options.json === true) printJson(facts);
-      else print(table(Object.entries(facts).map(([key, value]) => [key, textOf(key, value)])));
+      answer(options, facts, () => table(Object.entries(facts).map(([key, value]) => [key, textOf(key, value)])));
     });
 }
 
 /** Reads the whole listing; nothing is written. What only unpacking can find (a wrong CRC) is not found here. */
 async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
   const { inspectArchive } = await import('../../archive/index.ts');
-  const listing = await inspectArchive(file, {
-    name: basename(file),
-    limits: archiveLimits(config),
-    foldsCase: false,
-  });
+  const reading = { name: basename(file), limits: archiveLimits(config), foldsCase: false };
+  const listing = await inspectArchive(file, reading);
   const { format, archiveBytes, files, pages, totalBytes, root, launchers, caseConflicts } = listing;
   return { format, archiveBytes, files, pages, bytes: totalBytes, root, launchers, caseConflicts };
 }

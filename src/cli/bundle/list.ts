@@ -2,25 +2,20 @@ import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import { SiteStore, storedVersions } from '../../deploy/index.ts';
 import { errnoOf } from '../../domain/errors.ts';
-import type { StoredVersion } from '../../domain/status.ts';
-import { type CommonOptions, type DaemonChoice, daemonCommand, loadFor, print, printJson } from '../command.ts';
+import type { StatusReport, StoredVersion } from '../../domain/status.ts';
+import { answer, type CommonOptions, type DaemonChoice, daemonCommand, loadFor } from '../command.ts';
 import { daemonStatus } from '../daemon-client.ts';
 import { table, toMiB } from '../table.ts';
 
-/** The part of `GET /v1/status` that is about versions. */
-interface VersionsAnswer {
+interface VersionsAnswer extends Pick<StatusReport, 'pinned' | 'versions'> {
   readonly active: { readonly version: string; readonly digest: string } | null;
-  readonly pinned: string | null;
-  readonly versions: readonly StoredVersion[];
 }
 
 export function bundleListCommand(): Command {
   return daemonCommand('list', 'list the stored versions', 'docshelf bundle list').action(
     async (options: CommonOptions & DaemonChoice) => {
       const { config } = await loadFor(options);
-      const answer = await versionsOf(config, options);
-      if (options.json === true) printJson(answer);
-      else print(answer.versions.length === 0 ? 'No version is stored.' : asTable(answer));
+      answer(options, await versionsOf(config, options), asText);
     },
   );
 }
@@ -44,7 +39,8 @@ async function versionsOf(config: Config, options: DaemonChoice): Promise<Versio
   return { active, pinned, versions };
 }
 
-function asTable({ active, pinned, versions }: VersionsAnswer): string {
+function asText({ active, pinned, versions }: VersionsAnswer): string {
+  if (versions.length === 0) return 'No version is stored.';
   const rows = versions.map((known) => [
     known.version,
     [known.version === active?.version ? 'active' : '', known.version === pinned ? 'pinned' : '']

@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { OpenSources } from '../../app/index.ts';
 import { archiveLimits, signatureSlice } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { checkSignature, type ReleaseVerdict, type Signer, verifyRelease } from '../../deploy/index.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { digestFile } from '../../files/index.ts';
-import { type CommonOptions, command, loadFor, print, printJson, ToldFailure } from '../command.ts';
+import { answer, type CommonOptions, command, loadFor, parserOf, ToldFailure } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { toMiB } from '../table.ts';
 import { storedRelease } from './stored-release.ts';
@@ -38,6 +38,10 @@ interface VerifiedRelease extends ReleaseVerdict {
 
 /** Sysexits' EX_DATAERR, as for a bad archive. */
 const DAMAGED = 65;
+const digestOf = parserOf(
+  (text) => (/^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null),
+  'It is a SHA-256 digest: 64 hex digits.',
+);
 /** Names that a person is shown of a long list; `--json` has them all. */
 const SHOWN_MAX = 20;
 
@@ -57,24 +61,17 @@ export function bundleVerifyCommand(): Command {
         if ((await stat(name).catch(() => null))?.isFile() === true) {
           const verified = await verifyFile(name, options, config, progress);
           progress.end();
-          if (options.json === true) printJson(verified);
-          else print(sentenceOf(name, verified));
+          answer(options, verified, () => sentenceOf(name, verified));
         } else {
           const verified = await verifyStored(name, config, progress);
           progress.end();
-          if (options.json === true) printJson(verified);
-          else print(linesOf(verified).join('\n'));
+          answer(options, verified, () => linesOf(verified).join('\n'));
           if (verified.changed.length + verified.missing.length > 0) throw new ToldFailure(DAMAGED);
         }
       } finally {
         progress.end();
       }
     });
-}
-
-function digestOf(text: string): string {
-  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
-  throw new InvalidArgumentError('It is a SHA-256 digest: 64 hex digits.');
 }
 
 async function verifyFile(
@@ -84,12 +81,9 @@ async function verifyFile(
   progress: ProgressBar,
 ): Promise<VerifiedArchive> {
   const name = basename(file);
-  const digest = await digestFile(file).catch((cause: unknown) => {
-    throw new DocshelfError('cannot_read', `Cannot read "${name}": ${errnoOf(cause) ?? 'failed'}`, {
-      next: 'Name an archive that docshelf may read.',
-      cause,
-    });
-  });
+  const digest = await digestFile(file).catch(
+    rethrowAs('cannot_read', `read "${name}"`, 'Name an archive that docshelf may read.', errnoState),
+  );
   const expected = options.sha256 ?? digest;
   if (expected !== digest) {
     throw new DocshelfError('wrong_digest', `Cannot trust "${name}": its SHA-256 is ${digest}, not ${expected}`, {

@@ -1,7 +1,7 @@
 import type { ServiceAddress } from '../../app/export-client.ts';
 import type { Config } from '../../config/index.ts';
-import { readText, stateOf } from '../../config/read-text.ts';
-import { DocshelfError } from '../../domain/errors.ts';
+import { readText } from '../../config/read-text.ts';
+import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
 
 export interface AddressOptions {
@@ -16,8 +16,8 @@ const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 
 /**
- * Where the service is, and the key for it: of the command line, of the environment, and of `staticExport.renew`. The config's
- * key is for the config's service, and is sent to no other.
+ * Address and key of the service, from the command line, the environment, and `staticExport.renew`, whose key is sent to the
+ * config's service alone.
  *
  * @throws DocshelfError `usage` where no address is said, `unauthorized` where no key is, `cannot_read`.
  */
@@ -48,12 +48,10 @@ export async function serviceAddress(
 }
 
 async function keyIn(file: string): Promise<Secret> {
-  const text = await readText(file, KEY_FILE_BYTES_MAX).catch((error: unknown) => {
-    throw new DocshelfError('cannot_read', `Cannot read the key file "${file}": ${stateOf(error)}`, {
-      next: 'Name the file that holds the admin key with --key-file.',
-      cause: error,
-    });
-  });
+  const next = 'Name the file that holds the admin key with --key-file.';
+  const text = await readText(file, KEY_FILE_BYTES_MAX).catch(
+    rethrowAs('cannot_read', `read the key file "${file}"`, next),
+  );
   return keyOf(text.trim(), `"${file}"`);
 }
 

@@ -1,10 +1,10 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { OpenExportService } from '../../app/export-client.ts';
 import type { Config } from '../../config/index.ts';
 import { parseDuration } from '../../config/units.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { JobAnswer } from '../../domain/job.ts';
-import { type CommonOptions, command, loadFor, print, printJson } from '../command.ts';
+import type { ExportRequest, JobAnswer } from '../../domain/job.ts';
+import { type CommonOptions, command, loadFor, parserOf, versionLabel } from '../command.ts';
 import type { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
 import { type AddressOptions, KEY_VARIABLE, serviceAddress } from './address.ts';
@@ -15,12 +15,16 @@ export interface ExportOptions extends CommonOptions, AddressOptions {
   readonly key?: string;
 }
 
+export interface StartOptions extends ExportOptions {
+  readonly domain?: string;
+  readonly version?: string;
+  readonly paths?: readonly string[];
+}
+
 export interface WaitingOptions extends ExportOptions {
   /** Milliseconds. */
   readonly timeout: number;
 }
-
-export const WAIT_MS_DEFAULT = 3_600_000;
 
 export function exportSubcommand(name: string, description: string, example: string): Command {
   return command(name, description, example)
@@ -29,20 +33,35 @@ export function exportSubcommand(name: string, description: string, example: str
     .addOption(new Option('--key <key>').hideHelp());
 }
 
+export function startingSubcommand(name: string, description: string, example: string): Command {
+  return exportSubcommand(name, description, example)
+    .option('--domain <domain>', 'the site (default: staticExport.renew.domain, else deployment.domain)')
+    .option('--version <version>', 'label of the export', versionLabel)
+    .option('--paths <paths...>', 'only these pages');
+}
+
+const durationMs = parserOf((text) => parseDuration(text) || null, 'It is a duration such as 90s, 10m or 2h.');
+
 export function withTimeout(subcommand: Command): Command {
   return subcommand.addOption(
     new Option('--timeout <duration>', 'how long to wait for the export')
       .argParser(durationMs)
-      .default(WAIT_MS_DEFAULT, '1h'),
+      .default(3_600_000, '1h'),
   );
 }
 
-/** Opens the service, does something with it, and closes it whatever happens. Ctrl-C and SIGTERM end the work in order. */
+/** Opens the service for an act, and closes it whatever happens. Ctrl-C and SIGTERM end the work in order. */
 export async function withService(
   options: ExportOptions,
   act: (opened: OpenExportService, config: Config, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  if (options.key !== undefined) throw keyAsArgument();
+  if (options.key !== undefined) {
+    throw new DocshelfError(
+      'usage',
+      'Cannot take the key as an argument: everybody on this machine can read the arguments of its processes, and the shell keeps them',
+      { next: `Put it into a file and name that with --key-file, or into the environment variable ${KEY_VARIABLE}.` },
+    );
+  }
   const { config } = await loadFor(options);
   const opened = await (await import('../../app/export-client.ts')).openExportService(
     config,
@@ -65,23 +84,9 @@ export function showJob(progress: ProgressBar) {
     progress.draw(status, percent === null ? null : percent / 100, `${pageCount ?? 0} pages  ${jobId}`);
 }
 
-export function printJob(job: JobAnswer, isJson: boolean): void {
-  if (isJson) printJson(job);
-  else print(table(Object.entries(job).map(([key, value]) => [key, String(value ?? '')])));
-}
-
-function durationMs(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === null || ms === 0) throw new InvalidArgumentError('It is a duration such as 90s, 10m or 2h.');
-  return ms;
-}
-
-function keyAsArgument(): DocshelfError {
-  return new DocshelfError(
-    'usage',
-    'Cannot take the key as an argument: everybody on this machine can read the arguments of its processes, and the shell keeps them',
-    { next: `Put it into a file and name that with --key-file, or into the environment variable ${KEY_VARIABLE}.` },
-  );
+/** One row for each member. */
+export function asRows(answered: object): string {
+  return table(Object.entries(answered).map(([key, value]) => [key, String(value ?? '')]));
 }
 
 function interrupted(): DocshelfError {
@@ -90,10 +95,11 @@ function interrupted(): DocshelfError {
   });
 }
 
-/** The site that is meant. @throws DocshelfError `usage` where nothing says. */
-export function domainOf({ domain }: { readonly domain?: string }, config: Config): string {
-  const meant = domain ?? config.staticExport.renew.domain ?? config.deployment.domain;
-  if (meant !== null && meant !== '') return meant;
+/** The export that is meant. @throws DocshelfError `usage` where nothing says of which site. */
+export function requestOf(options: StartOptions, config: Config): ExportRequest {
+  const { domain, version, paths } = options;
+  const site = domain ?? config.staticExport.renew.domain ?? config.deployment.domain;
+  if (site !== null && site !== '') return { domain: site, version: version ?? null, paths: paths ?? null };
   throw new DocshelfError('usage', 'Cannot start an export: nothing says of which site', {
     next: 'Name its domain with --domain acme, or set staticExport.renew.domain in the config.',
   });

@@ -32,11 +32,10 @@ const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * Downloads a bundle into a folder of its own beside its place, verifies digest and size, and hands it over; whatever
- * happens, that folder is gone afterwards. A cut transfer is resumed.
+ * Downloads a bundle into a folder of its own beside its place, verifies digest and size, and hands it over; that folder is
+ * gone afterwards. A cut transfer is resumed.
  *
- * @param folder where the archive is to end up, so that a rename takes it there
- * @param use gets the whole archive: it moves it away, or reads it
+ * @param folder where the archive is to end up, by a rename
  * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws.
  */
 export async function downloadBundle<T>(

@@ -1,58 +1,39 @@
 import type { Command } from 'commander';
-import { group, print, printJson, versionLabel } from '../command.ts';
+import { answer, group } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
-import { table } from '../table.ts';
 import {
-  domainOf,
+  asRows,
   type ExportOptions,
   exportSubcommand,
-  printJob,
+  requestOf,
+  type StartOptions,
   showJob,
+  startingSubcommand,
   type WaitingOptions,
   withService,
   withTimeout,
 } from './command.ts';
 import { exportPullCommand } from './pull.ts';
 
-interface StartOptions extends ExportOptions {
-  readonly domain?: string;
-  readonly version?: string;
-  readonly paths?: readonly string[];
-}
-
 export function exportCommand(): Command {
-  const exports = group(
+  return group(
     'export',
     'have a static export service export a site, and get its bundle',
     'docshelf export pull --api-url https://api.example.com --key-file key --domain acme',
+    [startCommand(), statusCommand(), waitCommand(), bundleLinkCommand(), exportPullCommand()],
   );
-  exports.addCommand(startCommand());
-  exports.addCommand(statusCommand());
-  exports.addCommand(waitCommand());
-  exports.addCommand(bundleLinkCommand());
-  exports.addCommand(exportPullCommand());
-  return exports;
 }
 
 function startCommand(): Command {
-  return exportSubcommand(
+  return startingSubcommand(
     'start',
     'start an export, and print its job',
     'docshelf export start --api-url https://api.example.com --key-file key --domain acme --version v3',
-  )
-    .option('--domain <domain>', 'the site (default: staticExport.renew.domain, else deployment.domain)')
-    .option('--version <version>', 'label of the export', versionLabel)
-    .option('--paths <paths...>', 'only these pages')
-    .action((options: StartOptions) =>
-      withService(options, async ({ service }, config, signal) => {
-        const request = {
-          domain: domainOf(options, config),
-          version: options.version ?? null,
-          paths: options.paths ?? null,
-        };
-        printJob(await service.start(request, signal), options.json === true);
-      }),
-    );
+  ).action((options: StartOptions) =>
+    withService(options, async ({ service }, config, signal) => {
+      answer(options, await service.start(requestOf(options, config), signal), asRows);
+    }),
+  );
 }
 
 function statusCommand(): Command {
@@ -60,7 +41,7 @@ function statusCommand(): Command {
     .argument('<job-id>')
     .action((jobId: string, options: ExportOptions) =>
       withService(options, async ({ service }, _, signal) => {
-        printJob(await service.status(jobId, signal), options.json === true);
+        answer(options, await service.status(jobId, signal), asRows);
       }),
     );
 }
@@ -79,7 +60,7 @@ function waitCommand(): Command {
         const progress = new ProgressBar();
         const waiting = { timeoutMs: options.timeout, signal, onJob: showJob(progress) };
         const job = await service.wait(jobId, waiting).finally(() => progress.end());
-        printJob(job, options.json === true);
+        answer(options, job, asRows);
       }),
     );
 }
@@ -95,13 +76,8 @@ function bundleLinkCommand(): Command {
     .action((jobId: string, options: ExportOptions) =>
       withService(options, async ({ service }, _, signal) => {
         const { signature, ...bundle } = await service.bundle(jobId, signal);
-        const answer = {
-          ...bundle,
-          bundleUrl: bundle.bundleUrl.reveal(),
-          ...(signature === null ? {} : { signature }),
-        };
-        if (options.json === true) printJson(answer);
-        else print(table(Object.entries(answer).map(([key, value]) => [key, String(value ?? '')])));
+        const link = { ...bundle, bundleUrl: bundle.bundleUrl.reveal(), ...(signature === null ? {} : { signature }) };
+        answer(options, link, asRows);
       }),
     );
 }

@@ -6,19 +6,24 @@ import type { OpenExportService } from '../../app/export-client.ts';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { bundleFileName, type JobAnswer } from '../../domain/job.ts';
 import { isVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import { importArchive, sentenceOf } from '../bundle/import.ts';
-import { print, printJson, versionLabel } from '../command.ts';
+import { answer } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
-import { domainOf, exportSubcommand, showJob, type WaitingOptions, withService, withTimeout } from './command.ts';
+import {
+  requestOf,
+  type StartOptions,
+  showJob,
+  startingSubcommand,
+  type WaitingOptions,
+  withService,
+  withTimeout,
+} from './command.ts';
 import { type Downloaded, downloadBundle, placeBundle } from './download.ts';
 
-interface PullOptions extends WaitingOptions {
-  readonly domain?: string;
-  readonly version?: string;
-  readonly paths?: readonly string[];
+interface PullOptions extends WaitingOptions, StartOptions {
   readonly jobId?: string;
   readonly output?: string;
   readonly into?: boolean;
@@ -51,15 +56,12 @@ interface Target {
 
 export function exportPullCommand(): Command {
   return withTimeout(
-    exportSubcommand(
+    startingSubcommand(
       'pull',
       'start an export, wait for it, download its bundle, verify it',
       'docshelf export pull --domain acme --version v3 --output bundles/ --write-values values.yaml',
     ),
   )
-    .option('--domain <domain>', 'the site (default: staticExport.renew.domain, else deployment.domain)')
-    .option('--version <version>', 'label of the export', versionLabel)
-    .option('--paths <paths...>', 'only these pages')
     .option('--job-id <id>', 'go on with a job that is there, in place of starting one')
     .option('--output <file-or-folder>', 'where the bundle goes (default: here, unless it is imported)')
     .option('--into', "import it into this config's data folder, by its daemon where one runs")
@@ -72,8 +74,7 @@ export function exportPullCommand(): Command {
         if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);
         const progress = new ProgressBar();
         const pulled = await pull({ options, opened, config, signal, target, progress }).finally(() => progress.end());
-        if (options.json === true) printJson(pulled);
-        else print(pageOf(pulled));
+        answer(options, pulled, pageOf);
       }),
     );
 }
@@ -106,8 +107,7 @@ async function pull(run: Pull): Promise<Pulled> {
 }
 
 async function started({ options, opened, config, signal }: Pull): Promise<string> {
-  const request = { domain: domainOf(options, config), version: options.version ?? null, paths: options.paths ?? null };
-  const { jobId } = await opened.service.start(request, signal);
+  const { jobId } = await opened.service.start(requestOf(options, config), signal);
   process.stderr.write(`docshelf: started ${jobId}; after a break, go on with --job-id ${jobId}\n`);
   return jobId;
 }
@@ -150,12 +150,10 @@ async function targetOf({ output, into, jobId, domain, paths }: PullOptions): Pr
   const info = await stat(path).catch(() => null);
   const isFolder = info?.isDirectory() === true || output?.endsWith('/') === true;
   const folder = isFolder ? path : dirname(path);
-  await access(folder, constants.W_OK).catch((error: unknown) => {
-    throw new DocshelfError('cannot_write', `Cannot write to the folder "${folder}": ${errnoOf(error) ?? 'failed'}`, {
-      next: 'Name a folder with --output that is there and writable.',
-      cause: error,
-    });
-  });
+  const next = 'Name a folder with --output that is there and writable.';
+  await access(folder, constants.W_OK).catch(
+    rethrowAs('cannot_write', `write to the folder "${folder}"`, next, errnoState),
+  );
   return { folder, name: isFolder ? null : basename(path), keeps: true };
 }
 

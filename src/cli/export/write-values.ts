@@ -1,7 +1,7 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { readText, stateOf } from '../../config/read-text.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { readText } from '../../config/read-text.ts';
+import { DocshelfError, errnoOf, errnoState, rethrowAs } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
 import { editValues, sectionIn } from './edit-values.ts';
@@ -18,14 +18,6 @@ const VALUES_BYTES_MAX = 4 * 1024 ** 2;
 /** For a file that is made here: the link in it is a credential. */
 const MODE_NEW = 0o600;
 
-interface Present {
-  /** Absolute, links followed: the file itself is replaced, and not the link to it. */
-  readonly path: string;
-  /** Empty where it is not there yet. */
-  readonly text: string;
-  readonly mode: number | null;
-}
-
 /**
  * Looks whether the values can be written, before minutes are spent on what they are to say.
  *
@@ -34,18 +26,13 @@ interface Present {
 export async function checkValuesFile(file: string): Promise<void> {
   const { path, text } = await read(file);
   if (sectionIn(text).bundleUrlFile !== undefined) {
-    throw new DocshelfError(
-      'cannot_write',
-      `Cannot set staticExport.bundleUrl in "${file}": it names a bundleUrlFile`,
-      {
-        next: 'Remove bundleUrlFile, or write the link to that file ("docshelf export bundle").',
-      },
-    );
+    const state = `Cannot set staticExport.bundleUrl in "${file}": it names a bundleUrlFile`;
+    throw new DocshelfError('cannot_write', state, {
+      next: 'Remove bundleUrlFile, or write the link to that file ("docshelf export bundle").',
+    });
   }
   editValues(text, { bundleUrl: '', version: '', sha256: '' });
-  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
-    throw cannotWrite(file, error);
-  });
+  await access(dirname(path), constants.W_OK).catch(cannotWrite(file));
 }
 
 /**
@@ -58,27 +45,21 @@ export async function writeValues(file: string, { bundleUrl, version, sha256 }: 
   const { path, text, mode } = await read(file);
   const edited = editValues(text, { bundleUrl: bundleUrl.reveal(), version, sha256 });
   if (edited === text) return;
-  await replaceFile(path, edited, mode === null ? MODE_NEW : mode & 0o7777).catch((error: unknown) => {
-    throw cannotWrite(file, error);
-  });
+  await replaceFile(path, edited, mode === null ? MODE_NEW : mode & 0o7777).catch(cannotWrite(file));
 }
 
-async function read(file: string): Promise<Present> {
+/** Path absolute, links followed: the file itself is replaced. A file that is not there yet has no text and no mode. */
+async function read(file: string): Promise<{ path: string; text: string; mode: number | null }> {
   try {
     const path = await realpath(file);
     return { path, text: await readText(path, VALUES_BYTES_MAX), mode: (await stat(path)).mode };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return { path: resolve(file), text: '', mode: null };
-    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${stateOf(error)}`, {
-      next: 'Name a YAML file with --write-values.',
-      cause: error,
-    });
+    return rethrowAs('cannot_read', `read "${file}"`, 'Name a YAML file with --write-values.')(error);
   }
 }
 
-function cannotWrite(file: string, error: unknown): DocshelfError {
-  return new DocshelfError('cannot_write', `Cannot write "${file}": ${errnoOf(error) ?? 'failed'}`, {
-    next: 'Name a file in a folder that is there and writable.',
-    cause: error,
-  });
+function cannotWrite(file: string) {
+  const next = 'Name a file in a folder that is there and writable.';
+  return rethrowAs('cannot_write', `write "${file}"`, next, errnoState);
 }

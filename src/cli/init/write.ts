@@ -3,22 +3,22 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { ConfigError, loadConfig } from '../../config/index.ts';
 import type { DeploymentType } from '../../domain/deployment.ts';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { replaceFile, writeOnce } from '../../files/index.ts';
 
 /** Values of a first config; those that are missing stay at their defaults. */
 export interface InitAnswers {
-  readonly type: DeploymentType;
-  readonly domain: string;
+  readonly type?: DeploymentType | undefined;
+  readonly domain?: string | undefined;
   /** Absolute path. */
-  readonly bundleUrlFile: string;
+  readonly bundleUrlFile?: string | undefined;
   /** Goes into a file beside the config, and the config names that. */
-  readonly link: Secret;
-  readonly version: string;
+  readonly link?: Secret | undefined;
+  readonly version?: string | undefined;
   /** Absolute path. */
-  readonly dataDir: string;
-  readonly port: number;
+  readonly dataDir?: string | undefined;
+  readonly port?: number | undefined;
 }
 
 /** The owner alone: a config may come to hold a token. */
@@ -39,7 +39,7 @@ const STATES: Readonly<Record<string, string>> = {
  * @throws DocshelfError `cannot_write` where a config is there already and `force` is not said, or nothing can be written; `usage` where the answers
  *   make no sound config
  */
-export async function writeConfig(file: string, answers: Partial<InitAnswers>, force: boolean): Promise<void> {
+export async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
   const folder = dirname(file);
   await writing(folder, mkdir(folder, { recursive: true }));
   const linkFile = answers.link === undefined ? answers.bundleUrlFile : join(folder, LINK_FILE);
@@ -59,14 +59,14 @@ async function publish(file: string, text: string, force: boolean): Promise<void
 
 /** Runs a step. @throws DocshelfError `cannot_write` for whatever the system refuses */
 async function writing<T>(path: string, step: Promise<T>): Promise<T> {
-  return step.catch((cause: unknown) => {
+  const state = (cause: unknown): string => {
     const errno = errnoOf(cause);
     if (errno === undefined) throw cause;
-    throw new DocshelfError('cannot_write', `Cannot write "${path}": ${STATES[errno] ?? errno}`, {
-      next: 'Name a file with --config that can be written.',
-      cause,
-    });
-  });
+    return STATES[errno] ?? errno;
+  };
+  return step.catch(
+    rethrowAs('cannot_write', `write "${path}"`, 'Name a file with --config that can be written.', state),
+  );
 }
 
 /** As `docshelf config check` would, from where it will stand: its relative paths begin there. */
@@ -84,77 +84,79 @@ async function checkText(text: string, folder: string): Promise<void> {
   }
 }
 
-function configText(answers: Partial<InitAnswers>, folder: string, linkFile: string | undefined): string {
+function configText(answers: InitAnswers, folder: string, linkFile: string | undefined): string {
   const { type = 'client-hosted', domain, version, dataDir, port = 8080 } = answers;
   const isAirGapped = type === 'air-gapped';
-  return `${[
-    '# The config of docshelf. Every key that is missing has its default: docs/config.md lists them all.',
-    '# Check it with "docshelf config check", the machine with "docshelf doctor". A running daemon follows changes by itself.',
-    '',
-    'deployment:',
-    setting(`type: ${type}`, 'cloud | client-hosted | air-gapped; decides which features are available'),
-    setting(domain === undefined ? '# domain: acme' : `domain: ${quoted(domain)}`, 'else what the first bundle says'),
-    '',
-    'staticExport:',
-    setting('enabled: true', 'serve the bundle'),
-    ...linkLines(linkFile, folder, isAirGapped),
-    setting(
-      version === undefined ? '# version: "2024-06-01"' : `version: ${quoted(version)}`,
+  const rows: readonly (readonly [text: string, comment?: string])[] = [
+    ['# The config of docshelf. Every key that is missing has its default: docs/config.md lists them all.'],
+    [
+      '# Check it with "docshelf config check", the machine with "docshelf doctor". A running daemon follows changes by itself.',
+    ],
+    [''],
+    ['deployment:'],
+    [`  type: ${type}`, 'cloud | client-hosted | air-gapped; decides which features are available'],
+    [domain === undefined ? '  # domain: acme' : `  domain: ${quoted(domain)}`, 'else what the first bundle says'],
+    [''],
+    ['staticExport:'],
+    ['  enabled: true', 'serve the bundle'],
+    ...linkRows(linkFile, folder, isAirGapped),
+    [
+      version === undefined ? '  # version: "2024-06-01"' : `  version: ${quoted(version)}`,
       'pins a version; without it the newest bundle is served',
-    ),
-    setting('# preload: ./bundles', 'archives in this folder are taken in at every start'),
-    setting('keep: 3', 'old releases that stay on disk after a swap'),
-    '',
-    'server:',
-    setting(`port: ${port}`, 'the site'),
-    '',
-    `${'admin:'.padEnd(COMMENT_COLUMN)}# health, status, metrics and actions`,
-    setting('host: 127.0.0.1', 'keep it off the public network'),
-    setting('port: 9090', ''),
-    setting('# token: a long random word', 'what the actions ask for; without one, every action is refused'),
-    '',
-    'storage:',
-    setting(
-      `dir: ${dataDir === undefined ? './data' : quoted(fromFolder(dataDir, folder))}`,
-      'releases, on one file system',
-    ),
-    '',
-    'search:',
-    setting('enabled: true', 'the engine inside the daemon; it needs no network'),
-    ...(isAirGapped ? INSIDE_LINES : []),
-  ].join('\n')}\n`;
+    ],
+    ['  # preload: ./bundles', 'archives in this folder are taken in at every start'],
+    ['  keep: 3', 'old releases that stay on disk after a swap'],
+    [''],
+    ['server:'],
+    [`  port: ${port}`, 'the site'],
+    [''],
+    ['admin:', 'health, status, metrics and actions'],
+    ['  host: 127.0.0.1', 'keep it off the public network'],
+    ['  port: 9090'],
+    ['  # token: a long random word', 'what the actions ask for; without one, every action is refused'],
+    [''],
+    ['storage:'],
+    [`  dir: ${dataDir === undefined ? './data' : fromFolder(dataDir, folder)}`, 'releases, on one file system'],
+    [''],
+    ['search:'],
+    ['  enabled: true', 'the engine inside the daemon; it needs no network'],
+    ...(isAirGapped ? INSIDE_ROWS : []),
+  ];
+  return rows
+    .map(([text, comment]) => `${comment === undefined ? text : `${text.padEnd(COMMENT_COLUMN)} # ${comment}`}\n`)
+    .join('');
 }
 
-const COMMENT_COLUMN = 31;
+const COMMENT_COLUMN = 30;
 
-function setting(text: string, comment: string): string {
-  return comment === '' ? `  ${text}` : `${`  ${text}`.padEnd(COMMENT_COLUMN - 1)} # ${comment}`;
-}
-
-function linkLines(linkFile: string | undefined, folder: string, isAirGapped: boolean): string[] {
+function linkRows(linkFile: string | undefined, folder: string, isAirGapped: boolean): readonly [string, string?][] {
   if (linkFile !== undefined) {
     return [
-      '  # The file that holds the link. The link is a credential: it is never printed, and a changed file is followed.',
-      `  bundleUrlFile: ${quoted(fromFolder(linkFile, folder))}`,
+      [
+        '  # The file that holds the link. The link is a credential: it is never printed, and a changed file is followed.',
+      ],
+      [`  bundleUrlFile: ${fromFolder(linkFile, folder)}`],
     ];
   }
-  if (!isAirGapped)
-    return [setting('# bundleUrlFile: ./bundle-url', 'a file that holds the link, which is a credential')];
-  return [
-    '  # No link: archives come by "docshelf bundle import", by the inbox, or by the preload folder (docs/air-gap.md).',
-  ];
+  return isAirGapped
+    ? [
+        [
+          '  # No link: archives come by "docshelf bundle import", by the inbox, or by the preload folder (docs/air-gap.md).',
+        ],
+      ]
+    : [['  # bundleUrlFile: ./bundle-url', 'a file that holds the link, which is a credential']];
 }
 
-const INSIDE_LINES = [
-  '',
-  '# network:',
-  '#   allowedHosts: [registry.internal]   # hosts inside that may be asked; an air-gapped deployment asks no other',
-  '#   caFile: ./authority.pem             # the authority of their certificates',
+const INSIDE_ROWS: readonly [string][] = [
+  [''],
+  ['# network:'],
+  ['#   allowedHosts: [registry.internal]   # hosts inside that may be asked; an air-gapped deployment asks no other'],
+  ['#   caFile: ./authority.pem             # the authority of their certificates'],
 ];
 
 function fromFolder(path: string, folder: string): string {
   const short = relative(folder, path);
-  return short === '' || short.startsWith('..') ? path : `./${short}`;
+  return quoted(short === '' || short.startsWith('..') ? path : `./${short}`);
 }
 
 /** JSON's strings are YAML's. */

@@ -1,19 +1,17 @@
 import type { Command } from 'commander';
-import { type CommonOptions, command, group, print, printJson } from '../command.ts';
+import { answer, type CommonOptions, command, group } from '../command.ts';
 import { toMiB } from '../table.ts';
 import { type PackOptions, packTransfer } from './pack.ts';
 import { type UnpackOptions, unpackTransfer } from './unpack.ts';
 
 /** Everything that has to cross an air gap, as one folder: packed on one side, checked and taken in on the other. */
 export function transferCommand(): Command {
-  const transfer = group(
+  return group(
     'transfer',
     'carry image, chart and bundles over an air gap in one folder',
     'docshelf transfer pack --bundle acme-export-2026-11-01.tar.gz --output transfer',
+    [packCommand(), unpackCommand()],
   );
-  transfer.addCommand(packCommand());
-  transfer.addCommand(unpackCommand());
-  return transfer;
 }
 
 function packCommand(): Command {
@@ -30,12 +28,10 @@ function packCommand(): Command {
     .option('--signing-key-file <file>', 'minisign secret key without password, that signs the checksums')
     .option('--sbom-file <file>', 'another list of parts than that of this program')
     .action(async (options: PackOptions & CommonOptions) => {
-      const packed = await packTransfer(options);
-      if (options.json === true) return printJson(packed);
-      const bytes = packed.files.reduce((sum, file) => sum + file.bytes, 0);
-      print(
-        `Packed ${packed.files.length} files (${toMiB(bytes)}) into ${packed.folder}. Its README.txt says what to do inside.`,
-      );
+      answer(options, await packTransfer(options), ({ files, folder }) => {
+        const size = toMiB(files.reduce((sum, { bytes }) => sum + bytes, 0));
+        return `Packed ${files.length} files (${size}) into ${folder}. Its README.txt says what to do inside.`;
+      });
     });
 }
 
@@ -50,13 +46,16 @@ function unpackCommand(): Command {
     .option('--verify-only', 'check, and take nothing in')
     .option('--no-activate', 'only store the bundles')
     .action(async (folder: string, options: UnpackOptions & CommonOptions) => {
-      const unpacked = await unpackTransfer(folder, options);
-      if (options.json === true) return printJson(unpacked);
-      for (const { file, keyId } of unpacked.signatures) print(`${file} is signed with key ${keyId}.`);
-      if (unpacked.unsigned.length > 0) print(`Not signed: ${unpacked.unsigned.join(', ')}.`);
-      print(`All ${unpacked.files.length} files are as they were packed.`);
-      for (const { version, activated } of unpacked.imported) {
-        print(`Took in version ${version}${activated ? '; it is the active version now' : ''}.`);
-      }
+      answer(options, await unpackTransfer(folder, options), ({ files, signatures, unsigned, imported }) =>
+        [
+          ...signatures.map(({ file, keyId }) => `${file} is signed with key ${keyId}.`),
+          ...(unsigned.length > 0 ? [`Not signed: ${unsigned.join(', ')}.`] : []),
+          `All ${files.length} files are as they were packed.`,
+          ...imported.map(
+            ({ version, activated }) =>
+              `Took in version ${version}${activated ? '; it is the active version now' : ''}.`,
+          ),
+        ].join('\n'),
+      );
     });
 }

@@ -1,22 +1,12 @@
-import {
-  access,
-  copyFile,
-  constants as fsConstants,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { constants, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { inspectArchive, signFile, verifyFile } from '../../archive/index.ts';
-import { readText, stateOf } from '../../config/read-text.ts';
+import { readText } from '../../config/read-text.ts';
 import { SIGNATURE_EXTENSION } from '../../deploy/index.ts';
-import { DocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, rethrowAs, stateOf } from '../../domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../domain/limits.ts';
-import { readmeText } from './readme.ts';
+import { versionFromFileName } from '../../domain/version.ts';
 import { digestFolder, PLAIN_NAME, SUMS_FILE, sumsText, type TransferFile } from './sums.ts';
 
 export interface PackOptions {
@@ -29,22 +19,16 @@ export interface PackOptions {
   readonly sbomFile?: string;
 }
 
-export interface PackedTransfer {
-  readonly folder: string;
-  readonly files: readonly TransferFile[];
-}
-
 /** The list of parts of this program, which the build writes beside it. */
 const OWN_SBOM = new URL('../../sbom.json', import.meta.url);
 const KEY_BYTES_MAX = 64 * 1024;
 
 /**
- * Makes the folder: image, chart, bundles with their signatures, list of parts, README, and the checksums of all that. It gets its
- * name when it is whole.
+ * Makes the folder, which gets its name when it is whole.
  *
  * @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `bad_signature`, and an archive code for a bundle
  */
-export async function packTransfer(options: PackOptions): Promise<PackedTransfer> {
+export async function packTransfer(options: PackOptions): Promise<{ folder: string; files: readonly TransferFile[] }> {
   const { image, chart, bundle = [], publicKey = [] } = options;
   const folder = resolve(options.output);
   if (image === undefined && chart === undefined && bundle.length === 0) {
@@ -52,7 +36,11 @@ export async function packTransfer(options: PackOptions): Promise<PackedTransfer
       next: 'Name what has to cross with --image, --chart and --bundle.',
     });
   }
-  await refuseTaken(folder);
+  if (existsSync(folder)) {
+    throw new DocshelfError('cannot_write', `Cannot make "${folder}": it is there already`, {
+      next: 'Name another folder with --output, or remove that one.',
+    });
+  }
   const keys = await Promise.all(publicKey.map(readKey));
   const work = await makeWork(folder);
   try {
@@ -60,11 +48,7 @@ export async function packTransfer(options: PackOptions): Promise<PackedTransfer
     if (chart !== undefined) await take(chart, work, 'chart');
     for (const file of bundle) await takeBundle(file, work, keys);
     await takeSbom(options.sbomFile, work);
-    await writeFile(
-      join(work, 'README.txt'),
-      readmeText({ image, chart, bundles: bundle.map((file) => basename(file)) }),
-    );
-
+    await writeFile(join(work, 'README.txt'), readmeText(options));
     const files = await digestFolder(work);
     const sums = join(work, SUMS_FILE);
     await writeFile(sums, sumsText(files));
@@ -105,45 +89,21 @@ async function take(file: string, work: string, place: string): Promise<void> {
   const target = join(work, place, name);
   await mkdir(dirname(target), { recursive: true });
   // COPYFILE_EXCL: two bundles of one name would be one. A reflink where the file system has it: then nothing is copied.
-  await copyFile(file, target, fsConstants.COPYFILE_FICLONE | fsConstants.COPYFILE_EXCL).catch((error: unknown) => {
-    throw new DocshelfError('cannot_write', `Cannot copy "${file}": ${stateOf(error)}`, {
-      next: 'Look whether two files have one name, and whether there is room.',
-      cause: error,
-    });
-  });
+  await copyFile(file, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL).catch(
+    rethrowAs('cannot_write', `copy "${file}"`, 'Look whether two files have one name, and whether there is room.'),
+  );
 }
 
 async function takeSbom(file: string | undefined, work: string): Promise<void> {
-  const text = await readFile(file ?? OWN_SBOM, 'utf8').catch((error: unknown) => {
-    throw new DocshelfError('cannot_read', `Cannot read the list of parts: ${stateOf(error)}`, {
-      next: '"npm run build" writes it beside the program; --sbom-file names another.',
-      cause: error,
-    });
-  });
+  const next = '"npm run build" writes it beside the program; --sbom-file names another.';
+  const text = await readFile(file ?? OWN_SBOM, 'utf8').catch(rethrowAs('cannot_read', 'read the list of parts', next));
   await writeFile(join(work, 'sbom.cdx.json'), text);
 }
 
 async function makeWork(folder: string): Promise<string> {
-  try {
-    await mkdir(dirname(folder), { recursive: true });
-    return await mkdtemp(`${folder}.part-`);
-  } catch (error) {
-    throw new DocshelfError('cannot_write', `Cannot make "${folder}": ${stateOf(error)}`, {
-      next: 'Name a folder with --output whose parent can be written.',
-      cause: error,
-    });
-  }
-}
-
-async function refuseTaken(folder: string): Promise<void> {
-  const isTaken = await access(folder).then(
-    () => true,
-    () => false,
-  );
-  if (!isTaken) return;
-  throw new DocshelfError('cannot_write', `Cannot make "${folder}": it is there already`, {
-    next: 'Name another folder with --output, or remove that one.',
-  });
+  return mkdir(dirname(folder), { recursive: true })
+    .then(() => mkdtemp(`${folder}.part-`))
+    .catch(rethrowAs('cannot_write', `make "${folder}"`, 'Name a folder with --output whose parent can be written.'));
 }
 
 async function refuseUnreadable(file: string): Promise<void> {
@@ -154,13 +114,31 @@ async function refuseUnreadable(file: string): Promise<void> {
 
 /** The text of a minisign key. */
 export async function readKey(file: string): Promise<string> {
-  return readText(file, KEY_BYTES_MAX).then(
-    (text) => text.trim(),
-    (error: unknown) => {
-      throw new DocshelfError('cannot_read', `Cannot read the key "${file}": ${stateOf(error)}`, {
-        next: 'Name the file that holds the minisign key.',
-        cause: error,
-      });
-    },
-  );
+  const text = readText(file, KEY_BYTES_MAX);
+  return (
+    await text.catch(rethrowAs('cannot_read', `read the key "${file}"`, 'Name the file that holds the minisign key.'))
+  ).trim();
+}
+
+/** Ten lines for whoever unpacks the folder, and may never have seen docshelf. */
+function readmeText({ image, chart, bundle = [] }: PackOptions): string {
+  // The newest by name, as `transfer unpack` serves it. Through a pipe it has no name that tells its version: without
+  // --version it would be older than any other, and take its place all the same.
+  const newest =
+    bundle
+      .map((file) => basename(file))
+      .toSorted()
+      .at(-1) ?? 'BUNDLE.tar.gz';
+  const version = versionFromFileName(newest) ?? 'VERSION';
+  return `This folder holds all that a docshelf deployment needs from outside. Work from within it.
+Check that all arrived:   sha256sum --check SHA256SUMS
+Check who made it:        minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)
+Load the image:           ${image === undefined ? 'none was packed' : `podman load --input image/${basename(image)}    (or docker load; then push it to your registry)`}
+Install the chart:        ${chart === undefined ? 'none was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml`}
+Take all bundles in:      docshelf transfer unpack . --config config.yaml
+Take one into a pod:      kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}
+Look what is served:      docshelf bundle list --config config.yaml
+Go back:                  docshelf bundle rollback --config config.yaml
+What the program is made of, with digests and licences, is in sbom.cdx.json (CycloneDX 1.6).
+`;
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readText, stateOf } from '../../config/read-text.ts';
-import { DocshelfError } from '../../domain/errors.ts';
+import { readText } from '../../config/read-text.ts';
+import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
 import { digestFile, listFiles } from '../../files/index.ts';
 
 /** The checksums of a transfer, as `sha256sum --check` reads them. */
@@ -31,7 +31,11 @@ export async function digestFolder(folder: string): Promise<TransferFile[]> {
   const files: TransferFile[] = [];
   for (const path of await listFiles(folder)) {
     if (path === SUMS_FILE || path.startsWith(`${SUMS_FILE}.`)) continue;
-    files.push(await describeFile(folder, path));
+    const file = join(folder, path);
+    const info = await stat(file);
+    // A link that leads out of the folder, a pipe: nothing of the kind is packed.
+    if (!info.isFile()) throw mismatch(`"${path}" is no file`);
+    files.push({ path, bytes: info.size, sha256: await digestFile(file) });
   }
   return files;
 }
@@ -43,37 +47,30 @@ export async function digestFolder(folder: string): Promise<TransferFile[]> {
  */
 export async function checkSums(folder: string): Promise<readonly TransferFile[]> {
   const expected = await readSums(folder);
-  const found = await digestFolder(folder).catch((error: unknown) => {
-    if (error instanceof DocshelfError) throw error;
-    throw new DocshelfError('cannot_read', `Cannot read "${folder}": ${stateOf(error)}`, { cause: error });
-  });
-  const strangers = found.filter(({ path }) => !expected.has(path)).map(({ path }) => path);
-  if (strangers.length > 0) {
-    throw mismatch(`its ${SUMS_FILE} does not name ${strangers.slice(0, 5).join(', ')}`);
+  const files = await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));
+  const paths = new Set(files.map(({ path }) => path));
+  const named = new Set(expected.keys());
+  const fewOf = (some: Set<string>) => [...some].slice(0, 5).join(', ');
+  const strangers = paths.difference(named);
+  if (strangers.size > 0) throw mismatch(`its ${SUMS_FILE} does not name ${fewOf(strangers)}`);
+  const missing = named.difference(paths);
+  if (missing.size > 0) throw mismatch(`${fewOf(missing)} of its ${SUMS_FILE} is missing`);
+  for (const { path, sha256: found } of files) {
+    const sum = expected.get(path);
+    if (found === sum) continue;
+    throw new DocshelfError('wrong_digest', `Cannot use "${path}": its SHA-256 is ${found}, expected ${sum}`, {
+      next: 'It was changed or cut on the way: carry it over again.',
+      fields: { expected: sum, found },
+    });
   }
-  const missing = [...expected.keys()].filter((path) => !found.some((file) => file.path === path));
-  if (missing.length > 0) throw mismatch(`${missing.slice(0, 5).join(', ')} of its ${SUMS_FILE} is missing`);
-  for (const { path, sha256 } of found) {
-    if (sha256 === expected.get(path)) continue;
-    throw new DocshelfError(
-      'wrong_digest',
-      `Cannot use "${path}": its SHA-256 is ${sha256}, expected ${expected.get(path)}`,
-      {
-        next: 'It was changed or cut on the way: carry it over again.',
-        fields: { expected: expected.get(path), found: sha256 },
-      },
-    );
-  }
-  return found;
+  return files;
 }
 
 async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
-  const text = await readText(join(folder, SUMS_FILE), SUMS_BYTES_MAX).catch((error: unknown) => {
-    throw new DocshelfError('cannot_read', `Cannot read "${join(folder, SUMS_FILE)}": ${stateOf(error)}`, {
-      next: 'Name a folder that "docshelf transfer pack" made.',
-      cause: error,
-    });
-  });
+  const file = join(folder, SUMS_FILE);
+  const text = await readText(file, SUMS_BYTES_MAX).catch(
+    rethrowAs('cannot_read', `read "${file}"`, 'Name a folder that "docshelf transfer pack" made.'),
+  );
   const sums = new Map<string, string>();
   for (const line of text.split('\n').filter((each) => each !== '')) {
     const { path, sha256 } = LINE.exec(line)?.groups ?? {};
@@ -81,14 +78,6 @@ async function readSums(folder: string): Promise<ReadonlyMap<string, string>> {
     sums.set(path, sha256);
   }
   return sums;
-}
-
-async function describeFile(folder: string, path: string): Promise<TransferFile> {
-  const file = join(folder, path);
-  const info = await stat(file);
-  // A link that leads out of the folder, a pipe: nothing of the kind is packed.
-  if (!info.isFile()) throw mismatch(`"${path}" is no file`);
-  return { path, bytes: info.size, sha256: await digestFile(file) };
 }
 
 function mismatch(state: string): DocshelfError {

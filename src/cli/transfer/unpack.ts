@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { signatureSlice } from '../../app/slices.ts';
 import { verifyFile } from '../../archive/index.ts';
-import type { Config } from '../../config/index.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { importArchive } from '../bundle/import.ts';
@@ -16,7 +15,7 @@ export interface UnpackOptions extends CommonOptions {
   readonly activate: boolean;
 }
 
-export interface UnpackedTransfer {
+interface UnpackedTransfer {
   readonly folder: string;
   readonly files: readonly TransferFile[];
   /** Signatures that hold. */
@@ -57,11 +56,19 @@ export async function unpackTransfer(given: string, options: UnpackOptions): Pro
   const vouched = new Set(signatures.map(({ file }) => file));
   const unsigned = vouched.has(SUMS_FILE) ? [] : bundles.filter((path) => !vouched.has(path));
   const mustBeSigned = options.publicKey !== undefined || signature?.required === true;
-  if (mustBeSigned && unsigned[0] !== undefined) throw noSignature(unsigned[0]);
+  if (mustBeSigned && unsigned[0] !== undefined) {
+    const state = `Cannot trust "${unsigned[0]}": neither it nor ${SUMS_FILE} is signed`;
+    throw new DocshelfError('no_signature', state, {
+      next: 'Sign the bundle with minisign, or have "transfer pack" sign the checksums (--signing-key-file).',
+    });
+  }
 
   const imported: Delivered[] = [];
   if (options.verifyOnly !== true && config !== null) {
-    for (const path of bundles) imported.push(await importOne(join(folder, path), config, options));
+    for (const path of bundles) {
+      const request = { fileName: basename(path), version: null, signature: null, activate: options.activate };
+      imported.push(await importArchive(config, {}, { file: join(folder, path) }, request));
+    }
   }
   return { folder, files, signatures, unsigned, imported };
 }
@@ -79,14 +86,4 @@ async function verifySignatures(
     if (text !== null) verified.push({ file: path, ...(await verifyFile(file, text, keys, { name: path })) });
   }
   return verified;
-}
-
-async function importOne(file: string, config: Config, { activate }: UnpackOptions): Promise<Delivered> {
-  return importArchive(config, {}, { file }, { fileName: basename(file), version: null, signature: null, activate });
-}
-
-function noSignature(path: string): DocshelfError {
-  return new DocshelfError('no_signature', `Cannot trust "${path}": neither it nor ${SUMS_FILE} is signed`, {
-    next: 'Sign the bundle with minisign, or have "transfer pack" sign the checksums (--signing-key-file).',
-  });
 }

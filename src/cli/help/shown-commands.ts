@@ -1,0 +1,70 @@
+import { type Argument, type Command, Help, type Option } from 'commander';
+
+const help = new Help();
+
+/** Values of a place: one of these words, a file, a folder, or anything. */
+export type ValueKind = readonly string[] | 'file' | 'folder' | 'any';
+
+export type ShownCommand = ReturnType<typeof shownCommand>;
+export type ShownOption = ShownCommand['options'][number];
+
+/** The program and all commands below it, each before those below it: what is parsed, completed, and told on the man page. */
+export function shownCommands(command: Command, path = ''): ShownCommand[] {
+  const below = help.visibleCommands(command).filter((child) => child.name() !== 'help');
+  const pathOf = (child: Command) => `${path} ${child.name()}`.trimStart();
+  return [
+    shownCommand(command, path, below.map(pathOf)),
+    ...below.flatMap((child) => shownCommands(child, pathOf(child))),
+  ];
+}
+
+function shownCommand(command: Command, path: string, children: readonly string[]) {
+  return {
+    /** `bundle import`; empty for the program itself. */
+    path,
+    parent: path.includes(' ') ? path.slice(0, path.lastIndexOf(' ')) : '',
+    name: nameOf(path),
+    description: command.description(),
+    /** Paths of the commands right below. */
+    children,
+    places: command.registeredArguments.map((argument) => ({
+      /** `<file>` */
+      term: termOf(argument),
+      description: argument.description,
+      value: kindOf(argument.name(), argument.argChoices),
+    })),
+    // With --help, without what is hidden.
+    options: help.visibleOptions(command).map(shownOption),
+    command,
+  };
+}
+
+function shownOption(option: Option) {
+  const placeholder = /[<[]([^\]>.]+)/.exec(option.flags)?.[1];
+  return {
+    /** `-V, --version`, `--config <file>` */
+    flags: option.flags,
+    /** `--config` */
+    long: option.long ?? option.flags,
+    description: help.optionDescription(option),
+    placeholder,
+    /** Null where it takes none. */
+    value: placeholder === undefined ? null : kindOf(placeholder, option.argChoices),
+  };
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf(' ') + 1);
+}
+
+function termOf(argument: Argument): string {
+  const name = argument.name() + (argument.variadic ? '...' : '');
+  return argument.required ? `<${name}>` : `[${name}]`;
+}
+
+/** By the name of the place: `<file>`, `<key-file>`, `<archive-or-version>` take files. */
+function kindOf(name: string, choices: readonly string[] | undefined): ValueKind {
+  if (choices !== undefined) return choices;
+  if (/(?:^|-)(?:files?|archive)(?:$|-)/.test(name)) return 'file';
+  return /(?:^|-)(?:folder|dir)$/.test(name) ? 'folder' : 'any';
+}
