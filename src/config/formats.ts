@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
-import { parseOciReference } from '../domain/oci-reference.ts';
+import { isBundleLink, isFileLink } from '../domain/bundle-link.ts';
 import type { TextRule } from './schema-node.ts';
 
 /** The formats that rows name, by their name in the schema. */
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
-  'http-url': (text) => isUrl(text, ['http:', 'https:']),
-  link: isLink,
+  'http-url': (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+  link: isFileLink,
   'bundle-link': isBundleLink,
   cidr: isNetwork,
 };
@@ -14,20 +14,6 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
 export function fits(text: string, { pattern, format }: TextRule): boolean {
   if (pattern !== undefined && !new RegExp(pattern).test(text)) return false;
   return format === undefined || FORMATS[format]?.(text) === true;
-}
-
-function isUrl(text: string, protocols: readonly string[]): boolean {
-  return URL.canParse(text) && protocols.includes(new URL(text).protocol);
-}
-
-/** True for a link to a file. */
-function isLink(text: string): boolean {
-  return isUrl(text, ['http:', 'https:', 'file:']);
-}
-
-/** True for a link that a bundle can be fetched from. */
-export function isBundleLink(text: string): boolean {
-  return isLink(text) || parseOciReference(text) !== null;
 }
 
 /** True for an IP address, and for a network in CIDR notation. */

@@ -98,11 +98,6 @@ export class Deployment {
     this.#reconciler.settingsChanged(isOther);
   }
 
-  /** Looks at the folder again: another process, which saw no daemon, has changed something in it. */
-  lookAgain(): void {
-    this.#reconciler.wake();
-  }
-
   /**
    * Takes an archive in, and activates it unless a version is pinned or the delivery says otherwise.
    *

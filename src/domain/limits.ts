@@ -33,6 +33,3 @@ export const ARCHIVE_LIMITS: ArchiveLimits = Object.freeze({
   depthMax: 64,
   windowBytesMax: 128 * MiB,
 });
-
-/** Bytes of an archive. The bound on unpacked bytes is tighter for all but stored archives. */
-export const BUNDLE_BYTES_MAX = 8 * GiB;

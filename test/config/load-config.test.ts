@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { archiveLimits, bundleLink, modelSlice, s3Slice } from '../../src/app/slices.ts';
 import { loadConfig } from '../../src/config/index.ts';
 import { exitCodeOf } from '../../src/domain/errors.ts';
-import { ARCHIVE_LIMITS, BUNDLE_BYTES_MAX } from '../../src/domain/limits.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
@@ -20,7 +20,7 @@ describe('loadConfig() without a config file', () => {
     const tls = { certFile: null, keyFile: null, http2: true, hstsMs: null, certificates: [], redirectPort: null };
     const feature = { enabled: null, origins: [] };
     expect(archiveLimits(config)).toEqual(ARCHIVE_LIMITS);
-    expect(config.staticExport.limits.bundleBytesMax).toBe(BUNDLE_BYTES_MAX);
+    expect(config.staticExport.limits.bundleBytesMax).toBe(8 * 1024 ** 3);
     expect(bundleLink(config)).toBeNull();
     expect(modelSlice(config)).toEqual({ kind: 'builtin' });
     expect(s3Slice(config)).toBeNull();

@@ -143,7 +143,6 @@ describe('a daemon with a preload folder', () => {
     const daemon = await startDaemon(store);
     expect(daemon.site.active?.version).toBe('2024-06-01');
     await daemon.deployment.deliver({ ...seed.february, version: null, source: 'import', activate: true });
-    daemon.deployment.lookAgain();
     await daemon.deployment.activate(V1);
     await daemon.deployment.rollback();
     expect(daemon.site.active?.version).toBe(V2);

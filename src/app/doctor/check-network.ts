@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
 import { expiryOfLink } from '../../deploy/sources/http-refusal.ts';
+import { schemeOf } from '../../domain/bundle-link.ts';
 import { type Diagnosis, faulty, skipped, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
@@ -54,7 +55,7 @@ async function checkTarget(
   const isDead = found.some(({ code }) => code === 'link_expired');
   const url = new URL(link);
   try {
-    const name = url.protocol === 'file:' ? null : await checkName(url, setting, target, config, signal);
+    const name = schemeOf(link)?.asksHost === false ? null : await checkName(url, setting, target, config, signal);
     if (name !== null) found.push(name);
     if (name?.state === 'fault') return found;
     const startMs = performance.now();

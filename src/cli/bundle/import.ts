@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { isBundleLink } from '../../config/formats.ts';
 import type { Config } from '../../config/index.ts';
 import { readText } from '../../config/read-text.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
 import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
 import { operations } from '../../http/admin/operations.ts';
@@ -40,10 +40,7 @@ export function bundleImportCommand(): Command {
     'take an archive in: a file, a link, or - for standard input',
     'kubectl exec -i deploy/docshelf -- docshelf bundle import - --version 2024-06-01 < bundle.tar.gz',
   )
-    .argument(
-      '<file>',
-      'the archive (.tar, .tar.gz, .tar.zst, .zip), a link to it (oci://registry/repository:tag), or - for standard input',
-    )
+    .argument('<file>', 'the archive (.tar, .tar.gz, .tar.zst, .zip), a link to it, or - for standard input')
     .option(
       '--version <version>',
       "the version it is taken in for (default: its manifest's, else as its name says)",
@@ -123,7 +120,7 @@ async function inputOf(file: string): Promise<ArchiveInput> {
   if (LINK_LIKE.test(file)) {
     const state = `Cannot fetch "${linkWithoutSecrets(file)}": it is no link that docshelf follows`;
     throw new DocshelfError('usage', state, {
-      next: 'Write it as https://…, http://…, file:///…, or oci://registry/repository:tag (or @sha256:…), the repository in small letters.',
+      next: `Write it as ${BUNDLE_LINK_FORMS}.`,
     });
   }
   const next = 'Name an archive that is there and readable, or - for standard input.';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import { isBundleLink } from '../../config/formats.ts';
+import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
 import { DEPLOYMENT_TYPES, DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
@@ -46,7 +46,7 @@ export async function askForAnswers(given: InitAnswers, file: string): Promise<I
         'Link to the bundle, which is kept in a file of its own',
         'none: archives come by folder or by hand',
         isBundleLink,
-        'An https, http, file: or oci:// link.',
+        `A link: ${BUNDLE_LINK_FORMS}.`,
       );
   const version =
     given.version ??

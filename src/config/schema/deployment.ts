@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { BUNDLE_LINK_FORMS, FILE_LINK_FORMS } from '../../domain/bundle-link.ts';
 import { DEFAULT_DOMAIN, DEPLOYMENT_TYPES } from '../../domain/deployment.ts';
 import { FEATURES, type SwitchedFeatureId } from '../../domain/feature.ts';
 import type { NamedFile } from '../named-files.ts';
@@ -101,7 +102,7 @@ const signature = section(
     ),
     url: optional(
       secret(
-        'an http, https or file URL',
+        `a link: ${FILE_LINK_FORMS}`,
         { format: 'link' },
         'Link to the signature, in place of file. A credential: it is never printed.',
       ),
@@ -134,9 +135,9 @@ export const staticExport = section(
     enabled: boolean('Turns serving of the bundle on.', false),
     bundleUrl: optional(
       secret(
-        'an http, https or file URL, or oci://registry/repository:tag',
+        `a link: ${BUNDLE_LINK_FORMS}`,
         { format: 'bundle-link' },
-        'Link to the bundle, fetched at start: https, http, file:, or an artifact in a registry (oci://registry/repository:tag, or @sha256:…). A credential: it is never printed.',
+        'Link to the bundle, fetched at start. A credential: it is never printed.',
         undefined,
         {
           examples: [
@@ -149,7 +150,7 @@ export const staticExport = section(
     bundleUrlFile: optional(
       contents(
         'secret',
-        { format: 'bundle-link', expects: 'an http, https, file or oci URL' },
+        { format: 'bundle-link', expects: `a link: ${BUNDLE_LINK_FORMS}` },
         'File that holds the link, in place of bundleUrl; watched for changes.',
       ),
     ),

@@ -1,3 +1,4 @@
+import { BUNDLE_LINK_FORMS } from '../../domain/bundle-link.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { RETRY_TOOLS, type RetryTools, retry } from '../../net/retry.ts';
@@ -81,7 +82,7 @@ export function sourceFor(sources: readonly BundleSource[], link: Secret): Bundl
   const source = sources.find((candidate) => candidate.handles(link));
   if (source !== undefined) return source;
   throw new DocshelfError('source_failed', `Cannot fetch ${thingOf(link)}: no source reads such links`, {
-    next: 'A link begins with https://, http://, file: or oci://.',
+    next: `Write it as ${BUNDLE_LINK_FORMS}.`,
     fields: { retryable: false },
   });
 }

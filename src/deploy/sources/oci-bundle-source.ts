@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { type OciReference, parseOciReference } from '../../domain/bundle-link.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import { type OciReference, parseOciReference } from '../../domain/oci-reference.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';

@@ -1,5 +1,5 @@
+import { LINK_SCHEMES, type OciReference } from '../../domain/bundle-link.ts';
 import { DocshelfError } from '../../domain/errors.ts';
-import type { OciReference } from '../../domain/oci-reference.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { retryAfterOf } from '../../net/retry.ts';
@@ -15,8 +15,6 @@ export interface OciLayer {
   readonly extension: string;
 }
 
-/** Ours, for who pushes: `oras push … bundle.tar.gz:application/vnd.docshelf.bundle.v1.tar+gzip`. */
-export const BUNDLE_MEDIA_TYPE = 'application/vnd.docshelf.bundle.v1.tar+gzip';
 export const MANIFEST_TYPES = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
@@ -24,7 +22,7 @@ export const MANIFEST_TYPES = [
 /** What registries accept of a manifest ("Pushing Manifests" in the distribution specification). */
 export const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 
-/** Media types of archives that can be read here, by how they end: ours, image layers, and plain ones. */
+/** Media types of archives that can be read here, by how they end: ours (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers, plain ones. */
 const ARCHIVE_TYPES: readonly [type: RegExp, extension: string][] = [
   [/[.+/](?:tar\+gzip|tar\.gzip|x-gtar|gzip|x-gzip)$/, '.tar.gz'],
   [/[.+/](?:tar\+zstd|zstd)$/, '.tar.zst'],
@@ -95,7 +93,7 @@ export function referenceText({ registry, repository, tag, digest }: OciReferenc
 export function notAReference(link: Secret): DocshelfError {
   const shown = linkWithoutSecrets(link.reveal());
   return new DocshelfError('source_failed', `Cannot fetch "${shown}": it is no link to an OCI artifact`, {
-    next: 'Write it as oci://registry/repository:tag, or with @sha256:… in place of the tag.',
+    next: `Write it as ${LINK_SCHEMES.oci.form}.`,
     fields: { retryable: false },
   });
 }
@@ -128,12 +126,12 @@ export function registryRefusal(
       ? refusal(
           'link_refused',
           'the registry refuses the credentials',
-          'Compare them with network.registryAuthFile, and give them the right to pull from this repository.',
+          `Compare them with ${LINK_SCHEMES.oci.credentialsKey}, and give them the right to pull from this repository.`,
         )
       : refusal(
           'link_refused',
           'the registry asks for credentials',
-          `Put them into a docker config.json under "${reference.registry}", and name it in network.registryAuthFile.`,
+          `Put them into a docker config.json under "${reference.registry}", and name it in ${LINK_SCHEMES.oci.credentialsKey}.`,
         );
   }
   if (status === 404) return refusal('bundle_not_found', 'the registry has no such artifact', 'Check the reference.');

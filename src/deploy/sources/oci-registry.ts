@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { LINK_SCHEMES, type OciReference } from '../../domain/bundle-link.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { OciReference } from '../../domain/oci-reference.ts';
 import { Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
@@ -219,7 +219,7 @@ async function readConfig(file: string): Promise<DockerConfig> {
 
 function cannotRead(file: string, state: string, cause: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read the credentials in "${file}": ${state}`, {
-    next: 'network.registryAuthFile names a docker config.json: {"auths": {"registry.example": {"auth": "…"}}}.',
+    next: `${LINK_SCHEMES.oci.credentialsKey} names a docker config.json: {"auths": {"registry.example": {"auth": "…"}}}.`,
     fields: { retryable: false },
     ...(cause === null ? {} : { cause }),
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseOciReference } from '../../src/domain/oci-reference.ts';
+import { parseOciReference } from '../../src/domain/bundle-link.ts';
 
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 
