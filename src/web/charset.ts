@@ -1,7 +1,4 @@
-/**
- * Bytes that are looked at for a `<meta charset>`. The HTML standard asks that it stands in the first 1,024; pages with
- * long comments or scripts before it exist, and browsers find those too when the bytes arrive together.
- */
+/** Bytes searched for a `<meta charset>`. The HTML standard says 1,024; browsers find later ones that arrive with them. */
 export const CHARSET_HEAD_BYTES = 4096;
 
 const META = /<meta[\s/][^>]*>/gi;
@@ -10,12 +7,11 @@ const XML_DECLARATION = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
 
 /** A tag's attributes, names in lower case; the first of a name counts. */
 function attributesOf(tag: string): ReadonlyMap<string, string> {
-  const attributes = new Map<string, string>();
-  for (const [, name = '', quoted, apostrophed, bare] of tag.slice('<meta'.length).matchAll(ATTRIBUTE)) {
-    const key = name.toLowerCase();
-    if (!attributes.has(key)) attributes.set(key, quoted ?? apostrophed ?? bare ?? '');
-  }
-  return attributes;
+  const attributes = Array.from(
+    tag.slice('<meta'.length).matchAll(ATTRIBUTE),
+    ([, name = '', quoted, apostrophed, bare]) => [name.toLowerCase(), quoted ?? apostrophed ?? bare ?? ''] as const,
+  );
+  return new Map(attributes.reverse());
 }
 
 /** The encoding standard's name of a label (`latin1` is `windows-1252`), or null for one that it does not know. */
@@ -45,7 +41,7 @@ export function charsetOfType(mediaType: string): string | null {
   return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? null;
 }
 
-/** The charset that a file's byte order mark says, or null where it has none. It counts for more than a header (encoding standard, "decode"). */
+/** The charset of a byte order mark, which counts for more than a header (encoding standard, "decode"), or null. */
 export function markedCharset([first, second, third]: Uint8Array): string | null {
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
@@ -53,20 +49,18 @@ export function markedCharset([first, second, third]: Uint8Array): string | null
 }
 
 /**
- * The charset that a page names itself, as the encoding standard's name in lower case, or null where it names none.
+ * The charset that a page, XML or SVG names itself, by the encoding standard's name, or null: byte order mark, `<meta>`, XML
+ * declaration (HTML standard, section 13.2.3.2).
  *
- * The order is that of the HTML standard's encoding sniffing (section 13.2.3.2): byte order mark, `<meta charset>` or
- * `<meta http-equiv="Content-Type">`, then the XML declaration. XML and SVG files go the same way.
- *
- * @param head the file's first bytes; only `CHARSET_HEAD_BYTES` of them are looked at
+ * @param head the first `CHARSET_HEAD_BYTES`
  */
 export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }
 
 /**
- * `htmlCharset` of a text of one unit a byte, where there is no byte order mark. Simplified from the standard's prescan: comments
- * are removed and tags found by a pattern, so a `>` inside an attribute's value ends a tag early.
+ * `htmlCharset` of a text of one unit a byte without byte order mark. Simplified from the standard's prescan: a `>` inside an
+ * attribute's value ends a tag.
  */
 export function charsetInMarkup(text: string): string | null {
   const head = text.slice(0, CHARSET_HEAD_BYTES);

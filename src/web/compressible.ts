@@ -12,7 +12,7 @@ const SHRINKING = new Set([
   'image/vnd.microsoft.icon',
 ]);
 
-/** First bytes of what is compressed already, whatever its name says: Pagefind's files are gzip inside. */
+/** First bytes of compressed files, whatever their names: Pagefind's are gzip inside. */
 const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
   [0x1f, 0x8b], // gzip
   [0x28, 0xb5, 0x2f, 0xfd], // zstd
@@ -24,13 +24,13 @@ const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
   [0x77, 0x4f, 0x46], // WOFF and WOFF2
 ];
 
-/** True for media types that shrink; the first half of `isCompressible`. */
+/** True for media types that shrink. */
 export function isCompressibleType(type: string): boolean {
   const end = type.indexOf(';');
   return isTextType(type) || SHRINKING.has(end === -1 ? type : type.slice(0, end).trimEnd());
 }
 
-/** True for files worth compressing: by media type, and by first bytes that are not compressed already. */
+/** True for files worth compressing, by media type and first bytes. */
 export function isCompressible(type: string, head: Uint8Array): boolean {
   if (!isCompressibleType(type)) return false;
   return !COMPRESSED_MAGIC.some((magic) => magic.every((byte, at) => head[at] === byte));

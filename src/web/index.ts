@@ -1,8 +1,6 @@
 /**
- * Pure knowledge of the web: pages, references, media types, and where a path leads.
- *
- * The serving side names the files behind this door: the HTML parser that comes with it costs a start 20 ms, and answering a
- * request needs none.
+ * Pages, references, media types, resolution of paths. The serving side names the files behind this door: the HTML parser that
+ * comes with it costs a start 20 ms.
  */
 export { CHARSET_HEAD_BYTES, charsetOfType, htmlCharset, markedCharset } from './charset.ts';
 export { isCompressible, isCompressibleType } from './compressible.ts';

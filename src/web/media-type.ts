@@ -1,10 +1,7 @@
 import { lookup } from 'mime-types';
 import { htmlCharset } from './charset.ts';
 
-/**
- * Extensions that the registry lacks, or knows as something that a documentation site never means: `.ts` is a video
- * container to it, and TypeScript to everybody who reads documentation.
- */
+/** Extensions that the registry lacks, or knows as what documentation never means: to it `.ts` is video. */
 const OWN_TYPES: ReadonlyMap<string, string> = new Map([
   ...['ts', 'mts', 'cts', 'tsx', 'rst', 'adoc', 'vue', 'svelte', 'astro'].map((ext) => [ext, 'text/plain'] as const),
   ['cjs', 'text/javascript'],
@@ -12,18 +9,16 @@ const OWN_TYPES: ReadonlyMap<string, string> = new Map([
 
 const UNKNOWN = 'application/octet-stream';
 
-/** Types that are text, so that a charset has a meaning and compression pays. */
 const TEXT =
   /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|manifest\+json|toml|yaml|x-sh|sql|[\w.-]+\+(?:json|xml))$|image\/svg\+xml$)/;
 
-/** The extension of a path's last segment, lower case and without its dot; empty where there is none. */
+/** Lower case, without its dot; empty where there is none. */
 export function extensionOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const dot = name.lastIndexOf('.');
   return dot <= 0 ? '' : name.slice(dot + 1).toLowerCase();
 }
 
-/** The media type without parameters, or null where the extension says nothing. */
 function knownTypeOf(path: string): string | null {
   const extension = extensionOf(path);
   if (extension === '') return null;
@@ -36,16 +31,12 @@ export function isTextType(type: string): boolean {
   return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());
 }
 
-/**
- * The media type that a file is answered with, from its extension, text with `charset`: `text/html; charset=utf-8`.
- * A file that says otherwise of itself: see `mediaTypeOfFile`.
- */
+/** The media type of an extension, text with `charset`: `text/html; charset=utf-8`. */
 export function mediaTypeOf(path: string, charset = 'utf-8'): string {
   const type = knownTypeOf(path) ?? UNKNOWN;
   return isTextType(type) ? `${type}; charset=${charset}` : type;
 }
 
-/** Markup, whose files may name their own charset. */
 const MARKUP = new Set(['html', 'htm', 'xhtml', 'xml', 'svg', 'rss', 'atom']);
 
 /** True where `mediaTypeOfFile` needs the file's first bytes. */
@@ -59,11 +50,7 @@ export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   return mediaTypeOf(path, charset ?? 'utf-8');
 }
 
-/**
- * True for a path of an asset: its extension is a known one and not a page's.
- * A missing asset gets a plain 404, since a script or a stylesheet that is answered with HTML breaks the page in a
- * way that is hard to see. `docs/v1.2` and `api/Foo.bar` are page-like.
- */
+/** True where the extension is known and not a page's: a missing asset gets no HTML. `docs/v1.2` is page-like. */
 export function isAssetPath(path: string): boolean {
   const type = knownTypeOf(path);
   return type !== null && type !== 'text/html' && type !== 'application/xhtml+xml';

@@ -1,17 +1,11 @@
 import { charsetOfType } from './charset.ts';
 
-/**
- * The text of a page's bytes, decoded by the charset of its media type (`text/html; charset=…`), UTF-8 where that names none.
- * Never fails: a charset that nobody knows leaves the bytes readable as far as they are ASCII.
- */
+/** A page's text by the charset of its media type, UTF-8 where that names none, Latin 1 where nobody knows it. */
 export function pageText(bytes: Uint8Array, mediaType: string): string {
-  return decoderOf(charsetOfType(mediaType) ?? 'utf-8').decode(bytes);
-}
-
-function decoderOf(charset: string): TextDecoder {
+  const charset = charsetOfType(mediaType) ?? 'utf-8';
   try {
-    return new TextDecoder(charset);
+    return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder('latin1');
+    return new TextDecoder('latin1').decode(bytes);
   }
 }

@@ -6,10 +6,7 @@ export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
   /** `location` is relative to the request's address, without its query. */
   | { readonly kind: 'redirect'; readonly location: string }
-  /**
-   * `notFoundPage` is the nearest 404 page of the site up the tree, or null where the site has none or the path is an
-   * asset's, which gets no page at all.
-   */
+  /** `notFoundPage` is the nearest 404 page up the tree; null where there is none, and for an asset's path. */
   | { readonly kind: 'missing'; readonly notFoundPage: string | null };
 
 type FileTable = Pick<ReadonlyMap<string, FileEntry>, 'has'>;
@@ -20,8 +17,8 @@ const NOT_FOUND_PAGES = ['404.html', '404/index.html'];
 const WELL_KNOWN = '.well-known/';
 
 /**
- * True for paths that are never answered: docshelf's own folder, and any segment that begins with a dot, as version
- * control, editors and tools leave behind. `.well-known/` (RFC 8615) is the exception, at the root and for itself only.
+ * True for paths that are never answered: docshelf's own folder, and any segment that begins with a dot, but for `.well-known/`
+ * (RFC 8615) at the root.
  */
 export function isHidden(path: string): boolean {
   if (`${path}/`.startsWith(OWN_FOLDER)) return true;
@@ -30,11 +27,8 @@ export function isHidden(path: string): boolean {
 }
 
 function firstOf(files: FileTable, prefix: string, names: readonly string[]): string | null {
-  for (const name of names) {
-    const path = prefix + name;
-    if (files.has(path)) return path;
-  }
-  return null;
+  const name = names.find((each) => files.has(prefix + each));
+  return name === undefined ? null : prefix + name;
 }
 
 /** The last segment of a path, percent-encoded: `:` too, or `a:b` would read as a scheme. */
@@ -46,7 +40,7 @@ function resolveExactly(files: FileTable, path: string, trailingSlash: TrailingS
   if (path === '' || path.endsWith('/')) {
     const index = firstOf(files, path, INDEX_PAGES);
     if (index !== null) return { kind: 'file', path: index };
-    // `/a/` where only `a.html` exists: answering here would lead its relative links astray, so the reader is sent there.
+    // `/a/` where only `a.html` exists: an answer here would lead its relative links astray.
     const withoutSlash = path.slice(0, -1);
     const page = withoutSlash === '' ? null : firstOf(files, withoutSlash, PAGE_EXTENSIONS);
     return page === null ? null : { kind: 'redirect', location: `../${lastSegment(withoutSlash)}` };
@@ -63,13 +57,10 @@ function resolveExactly(files: FileTable, path: string, trailingSlash: TrailingS
 
 /** The nearest 404 page: in the path's own folder, then up to the root (`ja/404.html` before `404.html`). */
 function nearestNotFoundPage(files: FileTable, path: string): string | null {
-  // No release is deeper, so that a request of thousands of segments costs no more look-ups than that.
+  // No release is deeper: bounds the look-ups of a request with thousands of segments.
   const folders = path.split('/', ARCHIVE_LIMITS.depthMax + 1).slice(0, -1);
   for (let depth = folders.length; depth >= 0; depth--) {
-    const prefix = folders
-      .slice(0, depth)
-      .map((folder) => `${folder}/`)
-      .join('');
+    const prefix = depth === 0 ? '' : `${folders.slice(0, depth).join('/')}/`;
     const page = firstOf(files, prefix, NOT_FOUND_PAGES);
     if (page !== null) return page;
   }
@@ -77,10 +68,9 @@ function nearestNotFoundPage(files: FileTable, path: string): string | null {
 }
 
 /**
- * Where a path leads in a site's file table. In this order: the exact file; `<path>.html`, even where a folder of that
- * name stands beside it; the folder's `index.html`, where `always` redirects to its slash and `never` answers with and
- * without it; and all of this again for the path's other Unicode normal forms, since archives are made on systems that
- * store names decomposed. Nothing is looked up on disk.
+ * A path in a site's file table: the exact file; `<path>.html`, even beside a folder of that name; the folder's `index.html`,
+ * where `always` redirects to its slash and `never` answers with and without it; then the same for the path's other Unicode
+ * normal forms, since some systems store names decomposed.
  *
  * @param path decoded, without a leading slash; empty for the root.
  */

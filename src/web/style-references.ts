@@ -4,13 +4,9 @@ import { mayHoldUrls } from './rewrite/read-css.ts';
 import { referencesOf } from './rewrite/reference.ts';
 import { CSS } from './rewrite/write.ts';
 
-/** Nothing, a part of the page itself (`url(#gradient)`), or what the address itself holds. */
 const NAMES_NO_FILE = /^(?:$|#|data:)/i;
 
-/**
- * Addresses that styles load: of a style sheet, or of a page's `style` elements and attributes and of what has the syntax
- * of styles in SVG. In the order of the file; as written, escapes decoded.
- */
+/** Addresses that styles load, in a style sheet or a page, SVG's attributes among them: in its order, escapes decoded. */
 export function styleReferences(file: ReferringFile): Reference[] {
   const text = textOf(file);
   if (!mayHoldUrls(text.units)) return [];

@@ -1,22 +1,19 @@
 import type { TrailingSlash } from '../domain/release.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
-/**
- * How much a reference that one answer would break outweighs one that it would merely contradict: a redirect that a
- * link did not ask for costs a round trip, a page without its pictures is broken.
- */
+/** Votes of a reference that breaks, against one of a link that is redirected: a page without its pictures is broken. */
 const BROKEN_WEIGHT = 10;
 
 /** Stands for the site's own host, which a bundle does not name. */
 const OWN_ORIGIN = 'http://site.invalid';
 
-/** Schemes that lead out of the site; checked before a URL is parsed, since most pages have many. */
+/** Checked before a URL is parsed: most pages have many. */
 const ELSEWHERE = /^(?:#|(?!https?:)[a-z][a-z0-9+.-]*:)/i;
 const ABSOLUTE = /^(?:https?:|\/)/i;
 
 const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
 
-/** A page that is answered at any address: its relative references say nothing about its own. */
+/** Answered at any address: its relative references say nothing about its own. */
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
 
 function decodedPath(url: URL): string | null {
@@ -28,13 +25,10 @@ function decodedPath(url: URL): string | null {
 }
 
 /**
- * Counts, page by page, what a site's own links and canonicals say of the addresses of folder pages (`x/index.html`):
- * `/x/` or `/x`. Feed it every page, then ask. It knows no generator, since the same one writes both.
- *
- * Three things are counted:
- * - internal links and canonicals that lead to a folder page, written with or without its slash;
- * - relative references inside folder pages that resolve only where the address has its slash, or only where not;
- * - where neither says anything, whether the site refers relatively: then its folder pages would need the slash.
+ * Votes, page by page, on the addresses of a site's folder pages (`x/index.html`): `/x/` or `/x`. Counted are
+ * - internal links and canonicals to a folder page, with or without its slash;
+ * - relative references inside folder pages that resolve only with the slash, or only without;
+ * - where neither votes, relative references against absolute ones: with the former, folder pages need the slash.
  */
 export class TrailingSlashVotes {
   readonly #files: { has(path: string): boolean };
@@ -48,12 +42,11 @@ export class TrailingSlashVotes {
     this.#files = files;
   }
 
-  /** @param path the page's path in the site. @param html its text. */
   addPage(path: string, html: string): void {
     this.addReferences(path, findLinks(html));
   }
 
-  /** `addPage` for who has read the page already. */
+  /** `addPage` of a page that is read already. */
   addReferences(path: string, { base, references }: PageReferences): void {
     const canonical = references.find(({ kind }) => kind === 'canonical');
     const canonicalUrl = canonical === undefined ? null : URL.parse(canonical.url, OWN_ORIGIN);
@@ -107,13 +100,8 @@ export class TrailingSlashVotes {
   #countTarget(target: string): void {
     if (target.endsWith('/')) {
       if (this.#files.has(`${target}index.html`)) this.#withSlash++;
-    } else if (
-      target !== '' &&
-      this.#files.has(`${target}/index.html`) &&
-      !this.#files.has(target) &&
-      !this.#files.has(`${target}.html`)
-    ) {
-      this.#withoutSlash++;
+    } else if (target !== '' && this.#files.has(`${target}/index.html`)) {
+      if (!this.#files.has(target) && !this.#files.has(`${target}.html`)) this.#withoutSlash++;
     }
   }
 
@@ -123,7 +111,7 @@ export class TrailingSlashVotes {
   }
 }
 
-/** A page's two possible addresses, with and without the slash, and where a reference leads from each. */
+/** A page's two possible addresses, with and without the slash. */
 class PageAddresses {
   /** True for a folder's page other than the root's that answers at its own address only: there the two differ. */
   readonly isFolderPage: boolean;
@@ -141,7 +129,7 @@ class PageAddresses {
     this.#withoutSlash = from(address);
   }
 
-  /** The site path that a reference leads to, without a leading slash, or null where it leaves the site. */
+  /** The path in the site that a reference leads to, or null where it leaves the site. */
   resolve(url: string, withSlash: boolean): string | null {
     const target = URL.parse(url, withSlash ? this.#withSlash : this.#withoutSlash);
     if (target === null || (target.origin !== OWN_ORIGIN && target.origin !== this.#publishedOrigin)) return null;

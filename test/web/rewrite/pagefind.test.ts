@@ -13,7 +13,7 @@ describe('pagefindFilesOfEntry()', () => {
       version: '1.6.0',
       languages: { en: { hash: 'en_1a2b', wasm: 'en', page_count: 2 }, xx: { hash: 'xx_0' } },
     };
-    expect(pagefindFilesOfEntry(JSON.stringify(entry))).toEqual(
+    expect(pagefindFilesOfEntry({ text: JSON.stringify(entry) })).toEqual(
       expect.arrayContaining(['pagefind.js', 'pagefind.en_1a2b.pf_meta', 'wasm.en.pagefind', 'pagefind.xx_0.pf_meta']),
     );
   });
@@ -26,7 +26,7 @@ describe('pagefindFilesOfEntry()', () => {
     '{"languages":{"en":null}}',
     '{"languages":{"en":{"hash":"../../x"}}}',
   ])('names no index of %s', (entry) => {
-    expect(pagefindFilesOfEntry(entry).filter((name) => name.endsWith('.pf_meta'))).toEqual([]);
+    expect(pagefindFilesOfEntry({ text: entry }).filter((name) => name.endsWith('.pf_meta'))).toEqual([]);
   });
 });
 
@@ -35,7 +35,7 @@ describe('pagefindFilesOfMeta()', () => {
     const pages = array(array(text('en_aa11'), [0x18, 200]), array(text('en_bb22'), [0x05]));
     const chunks = array(array(text('a'), text('m'), text('en_cc33')));
     const filters = array(array(text('tag'), text('en_dd44')));
-    expect(pagefindFilesOfMeta(meta(text('1.6.0'), pages, chunks, filters, FLOAT))).toEqual([
+    expect(pagefindFilesOfMeta({ text: meta(text('1.6.0'), pages, chunks, filters, FLOAT) })).toEqual([
       'fragment/en_aa11.pf_fragment',
       'fragment/en_bb22.pf_fragment',
       'index/en_cc33.pf_index',
@@ -50,6 +50,6 @@ describe('pagefindFilesOfMeta()', () => {
     ['arrays without end', MARK + '\x81'.repeat(10_000)],
     ['names that lead elsewhere', meta(text('1'), array(array(text('../x'))), array(), array())],
   ])('names nothing of %s', (_, unpacked) => {
-    expect(pagefindFilesOfMeta(unpacked)).toEqual([]);
+    expect(pagefindFilesOfMeta({ text: unpacked })).toEqual([]);
   });
 });

@@ -1,10 +1,9 @@
-/** Where a generator is recognised. */
 export interface GeneratorSource {
   /** Of the script, the page or the file, one unit a byte; of a `meta` its name. */
   readonly text: string;
   /** Path that the file is answered at; empty where it is not known. */
   readonly path: string;
-  /** Addresses that the file was seen to name so far. */
+  /** Addresses found in the file so far. */
   readonly named: readonly string[];
   /** A `meta`'s attributes. */
   readonly attribute?: (name: string) => string | null;
@@ -41,12 +40,11 @@ export function indexedStemOf(path: string): string {
   return stemOf(path) === '/' ? '/index' : stemOf(path);
 }
 
-/** The folder that has the page's name. */
 export function folderOf(path: string): string {
   return stemOf(path) === '/' ? '/' : `${stemOf(path)}/`;
 }
 
-/** An address from the folder that the site was built for, which is above this file's: `assets/a.js` of `/docs/assets/b.js`. */
+/** An address from the folder that the site was built for: `assets/a.js` in `/docs/assets/b.js` is `/docs/assets/a.js`. */
 export function fromBuildRoot(address: string, filePath: string): string {
   const folder = `/${address.slice(0, address.indexOf('/') + 1)}`;
   const at = folder === '/' ? -1 : filePath.lastIndexOf(folder);

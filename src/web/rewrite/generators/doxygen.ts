@@ -4,16 +4,13 @@ const SECTIONS = /\bindexSectionsWithContent\s*=\s*\{([^}]*)\}/;
 const SECTION_NAMES = /\bindexSectionNames\s*=\s*\{([^}]*)\}/;
 const ENTRY = /(\d+)\s*:\s*"((?:[^"\\]|\\.)*)"/g;
 const NAVIGATION = /\bNAVTREEINDEX\s*=\s*\[([^\]]*)\]/;
-/** An entry of the tree whose children are in a script of their own: title, page, name of the script. */
+/** An entry of the tree with its children in another script: title, page, name of the script. */
 const BRANCH = /\[\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*(?:"[^"]*"|null)\s*,\s*"([\w.-]+)"\s*\]/g;
 const NAME = /^\w+$/;
 /** A large library has a few hundred. */
 const FILES_MAX = 5_000;
 
-/**
- * Scripts of Doxygen that others of it load by names that they put together: the parts of its search, each of one section and
- * one letter, which `searchdata.js` counts; and the parts of its tree of pages, which `navtreedata.js` counts and names.
- */
+/** The parts of Doxygen's search, one for each section and letter, which `searchdata.js` counts. */
 export function searchParts({ text: script }: GeneratorSource): string[] {
   const names = new Map(entriesIn(script, SECTION_NAMES));
   const files = entriesIn(script, SECTIONS).flatMap(([section, letters]) => {
@@ -31,6 +28,7 @@ function entriesIn(script: string, table: RegExp): (readonly [key: string, value
   return Array.from(rows.matchAll(ENTRY), ([, key = '', value = '']) => [key, value.replace(/\\(.)/g, '$1')] as const);
 }
 
+/** The parts of the tree of pages, which `navtreedata.js` counts and names. */
 export function treeParts(source: GeneratorSource): string[] {
   const count = NAVIGATION.exec(source.text)?.[1]?.match(/"[^"]*"/g)?.length ?? 0;
   const parts = Array.from({ length: Math.min(count, FILES_MAX) }, (_, at) => `navtreeindex${at}.js`);

@@ -7,24 +7,23 @@ import { viteDependencies, vitePressFiles } from './vite.ts';
 import { webpackFiles } from './webpack.ts';
 
 /**
- * Files that the scripts of a generator ask for by addresses that they put together: chunks and payloads when a reader goes on,
- * the index of a search once somebody searches. No markup names them. They are there to be fetched, and one that is not there
- * is missed by nobody; nothing is written, since what they name is resolved by the generator's scripts.
+ * Files whose addresses a generator's scripts put together: chunks, payloads, search indexes. They are fetched where they are
+ * there, and never written: the generator's scripts resolve them.
  */
 
-/** Where a generator shows itself: any script, one in a page, a `meta`, a page as a whole, or a file by its path. */
+/** Any script, one in a page, a `meta`, a page as a whole, or a file by its path. */
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 
 interface Generator {
   readonly name: string;
   readonly in: GeneratorPlace;
-  /** Stands in the text, or, of a file, is the end of its path. */
+  /** In the text, or in a file's path. */
   readonly mark: string | RegExp;
   /** Addresses as the file sees them; of a page, paths from the root. */
   readonly files: (source: GeneratorSource) => Iterable<string>;
 }
 
-/** One row a shape. All were read off what the generators write; a text of another shape names nothing. */
+/** One row a shape, read off the generators' output; a text of another shape names nothing. */
 const GENERATORS: readonly Generator[] = [
   { name: 'Next.js, app router', in: 'script', mark: '__next_f', files: chunksInPayload },
   { name: 'Next.js, pages router', in: 'script', mark: '__BUILD_MANIFEST', files: buildManifestChunks },
@@ -37,7 +36,7 @@ const GENERATORS: readonly Generator[] = [
   { name: 'Doxygen, search', in: 'script', mark: 'indexSectionsWithContent', files: searchParts },
   { name: 'Doxygen, tree', in: 'script', mark: 'NAVTREEINDEX', files: treeParts },
   { name: 'Doxygen, branch', in: 'script', mark: /^\s*var \w+ =\s*\[\s*\[/, files: branchFiles },
-  // The index of each part of a site; the first is that of all. Its script is in `assets/js/`.
+  // The index of the whole site. Its script is in `assets/js/`.
   {
     name: "Docusaurus' local search",
     in: 'script',
@@ -106,21 +105,16 @@ const GENERATORS: readonly Generator[] = [
   },
 
   { name: 'Next.js, from 16 on', in: 'file', mark: /\/__next\._tree\.txt$/, files: segmentFiles },
-  { name: 'Pagefind', in: 'file', mark: /\/pagefind-entry\.json$/, files: ({ text }) => pagefindFilesOfEntry(text) },
-  {
-    name: 'Pagefind',
-    in: 'file',
-    mark: /\/pagefind\.[\w-]+\.pf_meta$/,
-    files: ({ text }) => pagefindFilesOfMeta(text),
-  },
+  { name: 'Pagefind', in: 'file', mark: /\/pagefind-entry\.json$/, files: pagefindFilesOfEntry },
+  { name: 'Pagefind', in: 'file', mark: /\/pagefind\.[\w-]+\.pf_meta$/, files: pagefindFilesOfMeta },
 ];
 
-/** Files that sites have and nothing names, seen from the folder of the site; Nextra calls the second's folder otherwise. */
+/** Files that nothing names, seen from the site's folder; the second is Nextra's. */
 export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json', '_pagefind/pagefind-entry.json'];
 
-/** In every mark of a page: most pages have none, and need not be searched for each. */
+/** In every mark of a page, and in few pages. */
 const IN_PAGE_MARKS = '__';
-/** A script that sets things for a search is short; a longer one is the page once more. */
+/** A longer script is the page once more. */
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 
 /** Files that the generators of a source ask for. */
@@ -128,13 +122,12 @@ export function filesOfGenerators(place: GeneratorPlace, source: GeneratorSource
   const { text, path } = source;
   if (place === 'page' && !text.includes(IN_PAGE_MARKS)) return [];
   if (place === 'page script' && text.length > PAGE_SCRIPT_CHARS_MAX) return [];
-  const files: string[] = [];
   const searched = place === 'file' ? path : text;
-  for (const row of GENERATORS) if (row.in === place && isIn(searched, row.mark)) files.push(...row.files(source));
-  return files;
+  const rows = GENERATORS.filter((row) => row.in === place && isIn(searched, row.mark));
+  return rows.flatMap((row) => [...row.files(source)]);
 }
 
-/** True for a file of a generator that names others of it. */
+/** True for a file of a generator that names others. */
 export function isGeneratorFile(path: string): boolean {
   return GENERATORS.some((row) => row.in === 'file' && isIn(path, row.mark));
 }

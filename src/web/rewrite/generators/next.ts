@@ -7,7 +7,7 @@ const BUILD_MANIFEST_TO_ROOT = '../../';
 /** A page names its first chunks in its head. */
 const HEAD_URLS_MAX = 100;
 
-/** Where Next.js keeps its files, with the site's base path or the host of its assets before it, as the page has them. */
+/** The folder of Next.js' files, behind the site's base path or the host of its assets, as the page has them. */
 function rootOf({ text, named }: GeneratorSource): string {
   const known =
     named.slice(0, HEAD_URLS_MAX).find((url) => url.includes(NEXT_STATIC)) ??
@@ -16,7 +16,6 @@ function rootOf({ text, named }: GeneratorSource): string {
   return known === undefined || at === -1 ? '/_next/' : `${known.slice(0, at)}/_next/`;
 }
 
-/** Chunks that the payload of an app router's page names. */
 export function chunksInPayload(source: GeneratorSource): string[] {
   return chunksIn(source.text, rootOf(source));
 }
@@ -36,7 +35,7 @@ export function payloadFiles({ path }: GeneratorSource): string[] {
   return [whole, ...['_tree', '_full', '_head', '_index'].map((name) => `${folderOf(path)}__next.${name}.txt`)];
 }
 
-/** The tree of a route is small; what is larger is none. */
+/** The tree of a route is small. */
 const TREE_BYTES_MAX = 256 * 1024;
 
 /** The payloads of the segments that a route's tree names, beside it. */
@@ -50,11 +49,8 @@ const NODES_MAX = 500;
 const PLAIN = /^[\w@-]+$/;
 
 /**
- * Next.js (16 on) splits a page's payload by the segments of its route, `__next.<segments>.txt` in the page's folder, and names
- * the segments in `__next._tree.txt`: rows of `<id>:<JSON>`, where `"$Q<id>"` stands for the map of another row. This was read
- * off its exports; a tree of another shape names nothing.
- *
- * @returns the names of all segments, each with those above it: `!KGVuKQ.$c$slug.__PAGE__`
+ * Segments of a route, each with those above it: `!KGVuKQ.$c$slug.__PAGE__`. Next.js (16 on) splits a page's payload by them,
+ * and names them in `__next._tree.txt`: rows of `<id>:<JSON>`, where `"$Q<id>"` stands for the map of another row.
  */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();

@@ -1,7 +1,8 @@
+import type { GeneratorSource } from './addresses.ts';
+
 /**
- * Pagefind's search: its script asks for files that no markup names. `pagefind-entry.json` names an index for each language,
- * whose `.pf_meta` names the files of the index and a fragment for each page. Read off version 1.5 and 1.6; an index of another
- * shape names nothing.
+ * Pagefind's search (1.5 and 1.6): `pagefind-entry.json` names an index for each language, whose `.pf_meta` names the files of
+ * the index and a fragment for each page.
  */
 
 const MARK = 'pagefind_dcd';
@@ -9,17 +10,13 @@ const NAME = /^[\w-]{1,100}$/;
 const DEPTH_MAX = 16;
 
 /** Beside every index, whatever its languages. */
-const OWN_FILES = [
-  'pagefind.js',
-  'pagefind-worker.js',
-  'wasm.unknown.pagefind',
-  'pagefind-highlight.js',
-  'pagefind-ui.js',
-  'pagefind-ui.css',
-];
+const OWN_FILES =
+  'pagefind.js pagefind-worker.js wasm.unknown.pagefind pagefind-highlight.js pagefind-ui.js pagefind-ui.css'.split(
+    ' ',
+  );
 
-/** @param entry the text of `pagefind-entry.json`. @returns names of files beside it */
-export function pagefindFilesOfEntry(entry: string): string[] {
+/** @returns names of files beside it */
+export function pagefindFilesOfEntry({ text: entry }: Pick<GeneratorSource, 'text'>): string[] {
   let parsed: { languages?: unknown };
   try {
     parsed = JSON.parse(entry) as typeof parsed;
@@ -33,8 +30,8 @@ export function pagefindFilesOfEntry(entry: string): string[] {
   return [...OWN_FILES, ...metas, ...programs];
 }
 
-/** @param meta of a `.pf_meta`, unpacked, which is CBOR behind a mark. @returns names of files beside it */
-export function pagefindFilesOfMeta(meta: string): string[] {
+/** A `.pf_meta`, unpacked, is CBOR behind a mark. @returns names of files beside it */
+export function pagefindFilesOfMeta({ text: meta }: Pick<GeneratorSource, 'text'>): string[] {
   if (!meta.startsWith(MARK)) return [];
   try {
     const [, pages, chunks, filters] = new Cbor(Buffer.from(meta, 'latin1'), MARK.length).read() as unknown[];

@@ -1,9 +1,8 @@
 import type { GeneratorSource } from './addresses.ts';
 
-/** A way to the root of the site, as pages write it down: `../..`, `./`, `/docs/`, or nothing. */
+/** A way to the root of the site: `../..`, `./`, `/docs/`, or nothing. */
 const ROOT = /^(?:[.]{0,2}\/)*[\w./-]{0,100}$/;
 
-/** A `meta` of its pages names them by attributes. */
 export function rustdocFiles({ attribute: value = () => null }: GeneratorSource): string[] {
   const [root, fixed] = [value('data-root-path'), value('data-static-root-path')];
   if (root === null || fixed === null) return [];

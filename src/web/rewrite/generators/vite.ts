@@ -1,6 +1,6 @@
 import { fromBuildRoot, type GeneratorSource } from './addresses.ts';
 
-/** Where VitePress writes down the digest of each page's script, and what its site is. */
+/** VitePress' digests of each page's script. */
 const HASH_MAP = '__VP_HASH_MAP__=JSON.parse(';
 const BASE = /__VP_SITE_DATA__=JSON\.parse\("(?:(?!\\"base\\").)*?\\"base\\":\\"([^"\\]*)\\"/;
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
@@ -8,9 +8,8 @@ const PAGE = /^[\w.()[\]-]+\.md$/;
 const DIGEST = /^[\w-]+$/;
 
 /**
- * Files that VitePress's scripts load by the name of a page: `hashmap.json`, which they ask for on a page that is missing, and
- * the scripts of all pages, which come before a reader who goes on: whole (`x.js`), and without what the page's HTML has
- * already (`x.lean.js`). One file of the site may name all pages; where each page does, that would be too much of it.
+ * Files that VitePress loads by the name of a page: `hashmap.json`, and the scripts of all pages, whole (`x.js`) and without
+ * what the page's HTML has (`x.lean.js`). Only a script's file may name them: in each page they would be too many.
  */
 export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
   const at = script.indexOf(HASH_MAP);
@@ -35,7 +34,7 @@ function digestsAt(script: string, at: number): readonly [page: string, digest: 
   }
 }
 
-/** Vite's list of what a lazily loaded module needs. */
+/** Vite's list of a lazy module's dependencies. */
 export function viteDependencies({ text, path }: GeneratorSource): string[] {
   const mark = 'm.f=';
   const start = text.indexOf(mark, text.indexOf('__vite__mapDeps')) + mark.length;

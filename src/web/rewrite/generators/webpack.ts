@@ -1,39 +1,30 @@
 import { fromBuildRoot, type GeneratorSource } from './addresses.ts';
 
 /**
- * Webpack's run time (Rspack's is of the same make) puts the addresses of chunks together from their numbers, below the public
- * path `n.p`:
+ * Webpack (4 on) and Rspack make addresses of chunks from their numbers, below the public path `n.p`:
  *
  *     n.u = e => "js/" + ({7: "page"}[e] || e) + "." + {7: "c0ffee"}[e] + ".js"
  *     n.miniCssF = e => 3 === e ? "css/three.css" : "css/" + {7: "decaf"}[e] + ".css"
  *
- * Such a function is read as what it is, an expression of strings and maps, and worked out for each number that stands in
- * it; one of another shape names nothing. This was read off what both write, webpack 4's `return n.p + …` too.
+ * The expression is parsed, and evaluated for each number in it.
  */
 const NAME_FUNCTION =
   /\.(?:u|k|miniCssF)\s*=\s*(?:function\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\b|\(?\s*([\w$]+)\s*\)?\s*=>(?:\s*\{\s*return\b)?)|\bfunction\s*[\w$]*\s*\(\s*([\w$]+)\s*\)\s*\{\s*return\s+[\w$]+\.p\s*\+/g;
-/** Written out, or behind the folder of the script that runs. */
 const PUBLIC_PATH = /\.p\s*=\s*(?:[\w$]+\s*\+\s*)?"([^"\\]*)"/;
 const TOKEN =
   /\s*(?:(?<quote>["'])(?<text>(?:\\.|(?!\k<quote>)[^\\\n])*)\k<quote>|(?<number>\d[\w.]*)|(?<word>[\w$]+)|(?<sign>===|\|\||[{}()[\]:,+?]))/y;
-/** The functions have short names, which others have too. */
+/** Other functions have these short names too. */
 const CHUNK = /\.(?:m?js|css)(?:\?[\w=&.-]*)?$/;
-/** Chunks of one script, whose names are worked out: large sites have one for each page. */
+/** Chunks of one script: large sites have one for each page. */
 const CHUNKS_MAX = 20_000;
-/** Expressions inside each other, and parts of one; what has more is no name. */
+/** Expressions inside each other, and parts of one. */
 const DEPTH_MAX = 30;
 const PARTS_MAX = 1_000;
 
 type Sign = '{' | '}' | '(' | ')' | '[' | ']' | ':' | ',' | '+' | '?' | '===' | '||';
-/** Undefined is what a map does not have. */
+/** Undefined: a map has no such key. */
 type Value = string | boolean | ReadonlyMap<string, string> | undefined;
 type Expression = (chunk: string) => Value;
-
-interface ChunkNames {
-  /** The text before the names; null where that is the folder of the script itself. */
-  readonly publicPath: string | null;
-  readonly names: readonly string[];
-}
 
 /** The chunks of a script, as the script sees them. */
 export function webpackFiles({ text, path }: GeneratorSource): string[] {
@@ -41,7 +32,8 @@ export function webpackFiles({ text, path }: GeneratorSource): string[] {
   return names.map((name) => (publicPath === '' ? fromBuildRoot(name, path) : (publicPath ?? './') + name));
 }
 
-export function webpackChunks(script: string): ChunkNames {
+/** `publicPath` is null where it is the folder of the script itself. */
+export function webpackChunks(script: string): { publicPath: string | null; names: readonly string[] } {
   const names: string[] = [];
   let left = CHUNKS_MAX;
   for (const match of script.matchAll(NAME_FUNCTION)) {
@@ -59,7 +51,6 @@ export function webpackChunks(script: string): ChunkNames {
   return { publicPath, names };
 }
 
-/** Says where an expression is of another shape; it is never seen outside. */
 class OtherShape extends Error {}
 
 class NameFunction {
@@ -76,7 +67,7 @@ class NameFunction {
     this.#parameter = parameter;
   }
 
-  /** Of one of another shape there are no chunks. */
+  /** No chunks for an expression of another shape. */
   read(): { readonly chunks: ReadonlySet<string>; readonly nameOf: Expression } {
     try {
       const nameOf = this.#choice();

@@ -8,16 +8,14 @@ const SVG_TARGET: Rule = { href: 'asset', 'xlink:href': 'asset' };
 const BACKGROUND: Rule = { background: 'asset' };
 const MEDIA: Rule = { src: 'asset' };
 const FRAME: Rule = { src: 'frame', longdesc: 'link' };
-/** Where MathML may lead on (MathML 3, 2.1.6; browsers differ in which of them they take). */
+/** Elements of MathML that may be links (MathML 3, 2.1.6; browsers differ). */
 const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
 /**
- * Attributes that hold addresses, by element, names in lower case. What `link`, `script`, `meta`, `base`, `param`, `object` and `embed`
- * hold depends on their other attributes, and is told in `tag-reader.ts`.
- *
- * Not here, on purpose: `action` and `formaction` (a form leads nowhere offline), `cite`, `itemtype`, `itemid`, `profile` and `xmlns`
- * (names, which nobody loads), `usemap` (always within the page).
+ * Attributes that hold addresses, by element; elements whose attributes depend on each other are in `tag-reader.ts`. Not here:
+ * `action` and `formaction` (a form leads nowhere offline), `cite`, `itemtype`, `itemid`, `profile` and `xmlns` (names),
+ * `usemap` (within the page).
  */
 const RULES: Readonly<Record<string, Rule>> = {
   a: LINK,
@@ -61,19 +59,18 @@ const RULE_MAPS: ReadonlyMap<string, ReadonlyMap<string, FoundKind>> = new Map(
   Object.entries(RULES).map(([tag, rule]) => [tag, new Map(Object.entries(rule))]),
 );
 
-/** Attributes that custom elements (`model-viewer`, `rapi-doc`, `elements-api`) commonly take addresses from. */
+/** Attributes of custom elements (`model-viewer`, `rapi-doc`, `elements-api`) that commonly hold addresses. */
 const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
   ['src', 'srcset', 'ios-src', 'poster', 'spec-url', 'apidescriptionurl'].map((name) => [name, 'lazy'] as const),
 );
 
-/** The attributes of an element that hold addresses; undefined where it has none. */
 export function ruleOf(tag: string): ReadonlyMap<string, FoundKind> | undefined {
   return RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
 }
 
 /**
- * Attributes, of whatever element, that scripts take an address from once it is needed: those of the common libraries for lazy pictures
- * and frames, Nuxt's payload (`data-src` of a script), and all `data-…-src`, as Docsy's index of its search. What they hold may also be a list, CSS, or something else altogether.
+ * Attributes of any element that scripts take an address from: those of the libraries for lazy pictures and frames, Nuxt's
+ * payload (`data-src` of a script), and all `data-…-src`, as Docsy's search index. They may hold a list, CSS, or anything.
  */
 const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
   'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom zoom-image'
@@ -96,19 +93,18 @@ export const CSS_ATTRIBUTES: ReadonlySet<string> = new Set(
   'clip-path cursor fill filter marker marker-end marker-mid marker-start mask stroke'.split(' '),
 );
 
-/** HTML elements whose content is text. What is in `noscript` is read as a document of its own: only a reader without scripts sees it. */
+/** HTML elements whose content is text. */
 export const RAW_TEXT: ReadonlySet<string> = new Set(
   'iframe noembed noframes noscript script style textarea title xmp'.split(' '),
 );
 
-/** `meta` names whose content is the address of a picture, or of what names pictures. */
+/** `meta` names whose content is an address. */
 export const ADDRESS_METAS: ReadonlySet<string> = new Set(
   'config square70x70logo square150x150logo square310x310logo tileimage wide310x150logo'
     .split(' ')
     .map((name) => `msapplication-${name}`),
 );
 
-/** `meta` names whose content tells robots what to do; the last is for this one alone. */
 export const ROBOTS_METAS: ReadonlySet<string> = new Set(['robots', 'docshelf']);
 
 /** `param` names whose value is an address. */
@@ -150,7 +146,7 @@ const JAVASCRIPT =
 export function scriptType(type: string | null): ScriptType {
   const name = (type ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (name === '' || JAVASCRIPT.test(name)) return 'classic';
-  // What stands in for import maps and modules in older browsers reads the same.
+  // Stand-ins for import maps and modules in older browsers.
   const own = name === 'systemjs-importmap' ? 'importmap' : name.replace(/-shim$/, '');
   return own === 'module' || own === 'importmap' || own === 'speculationrules' ? own : 'data';
 }

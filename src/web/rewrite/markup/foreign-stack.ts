@@ -10,31 +10,28 @@ const VOID = new Set('area base br col embed hr img input link meta source track
 
 type Namespace = 'html' | 'svg' | 'math';
 
-/** Where HTML goes on inside SVG and MathML. */
+/** Elements of SVG and MathML that HTML goes on in. */
 const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   html: new Set<string>(),
   svg: new Set(['foreignobject', 'desc', 'title']),
   math: new Set(['mi', 'mo', 'mn', 'ms', 'mtext']),
 };
 
-/** Deeper nesting is not followed: no page has it but one that means harm. */
+/** Deeper nesting is not followed: only a page that means harm has it. */
 const DEPTH_MAX = 256;
 
 /**
- * Knows whether an element is HTML or one of SVG and MathML, which decides whether its content is raw text and whether CDATA
- * exists. It follows the tree only inside those two, and simplified: an end tag closes the nearest open element of its name,
- * and `font` and `annotation-xml`, which depend on their attributes, are taken for ordinary ones.
+ * Tells HTML from SVG and MathML, which decides on raw text and CDATA. Simplified: an end tag closes the nearest open element
+ * of its name, and `font` and `annotation-xml`, which depend on their attributes, are taken for ordinary ones.
  */
 export class ForeignStack {
   readonly #names: string[] = [];
   readonly #namespaces: Namespace[] = [];
 
-  /** True while no SVG and no MathML is open. */
   get isEmpty(): boolean {
     return this.#names.length === 0;
   }
 
-  /** True where the innermost open element is SVG or MathML. */
   get isForeign(): boolean {
     return this.#names.length > 0 && this.#namespace !== 'html';
   }

@@ -1,11 +1,10 @@
-/** Start and end. */
 type Span = readonly [start: number, end: number];
 
 const COMMA = 0x2c;
 
 /**
- * Where the addresses of a `srcset` stand (HTML standard, "parse a srcset attribute"): one ends at white space and may hold commas, but not at
- * its end. What the descriptors say is not judged.
+ * The addresses of a `srcset` (HTML standard, "parse a srcset attribute"): one ends at white space and may hold commas, but
+ * not at its end. Descriptors are not judged.
  */
 export function srcsetSpans(srcset: string): Span[] {
   const spans: Span[] = [];
@@ -21,7 +20,7 @@ export function srcsetSpans(srcset: string): Span[] {
   }
 }
 
-/** Where the comma behind an address's descriptors is: one in parentheses belongs to them. */
+/** The place of the comma behind an address's descriptors, which may hold some in parentheses. */
 function endOfDescriptors(srcset: string, start: number): number {
   let isInside = false;
   for (let at = start; at < srcset.length; at++) {
@@ -33,7 +32,7 @@ function endOfDescriptors(srcset: string, start: number): number {
   return srcset.length;
 }
 
-/** Where the address of a meta refresh stands (HTML standard, "shared declarative refresh steps"), or null where it names none. */
+/** The address of a meta refresh (HTML standard, "shared declarative refresh steps"), or null where it names none. */
 export function refreshSpan(content: string): Span | null {
   let at = skip(content, 0, isSpace);
   const digits = at;
@@ -46,24 +45,18 @@ export function refreshSpan(content: string): Span | null {
   if (!isDivided && at === divider) return null;
   if (isDivided) at = skip(content, at + 1, isSpace);
   if (at >= content.length) return null;
-  const start = startOfAddress(content, at);
+  const prefix = /^url[\t\n\f\r ]*=[\t\n\f\r ]*/i.exec(content.slice(at))?.[0] ?? '';
+  const start = at + prefix.length;
   const quote = content[start];
   if (quote !== '"' && quote !== "'") return [start, content.length];
   const close = content.indexOf(quote, start + 1);
   return [start + 1, close === -1 ? content.length : close];
 }
 
-/** Seconds and address of a `Refresh` header, which says it as the meta does, or null where it names no address. */
+/** A `Refresh` header, or null where it names no address. */
 export function refreshOf(header: string): { readonly seconds: number; readonly address: string } | null {
   const span = refreshSpan(header);
   return span === null ? null : { seconds: Number.parseFloat(header) || 0, address: header.slice(...span).trim() };
-}
-
-/** Behind `url=`, where that is there. */
-function startOfAddress(content: string, start: number): number {
-  if (content.slice(start, start + 3).toLowerCase() !== 'url') return start;
-  const equals = skip(content, start + 3, isSpace);
-  return content[equals] === '=' ? skip(content, equals + 1, isSpace) : start;
 }
 
 function skip(text: string, start: number, belongs: (code: number) => boolean): number {

@@ -2,18 +2,14 @@ import { decodeReferences } from '../character-references.ts';
 import type { Region } from '../region.ts';
 import { AMP_LAYERS } from '../write.ts';
 
-/**
- * The region of an attribute's value as the browser sees it.
- *
- * @param flags of `write.ts`, for what is in it.
- */
+/** The region of an attribute's value, decoded. @param flags of `write.ts` */
 export function decodedRegion(region: Region, start: number, end: number, isXml: boolean, flags: number): Region {
   const writing = ((region.writing & AMP_LAYERS) + 1) | flags;
   const decoded = decodeReferences(region.text, start, end, isXml ? 'xml' : 'attribute');
   return decoded === null ? region.slice(start, end, writing) : region.decoded(decoded.text, decoded.places, writing);
 }
 
-/** The text of an element whose content is markup, in XML and in SVG: character references and CDATA sections undone. */
+/** The text of a style or script in XML and SVG: character references and CDATA sections undone. */
 export class ElementText {
   readonly name: string;
   #text = '';
@@ -28,11 +24,12 @@ export class ElementText {
 
   add(region: Region, start: number, end: number): void {
     const decoded = decodeReferences(region.text, start, end, this.#isXml ? 'xml' : 'text');
-    if (decoded === null) this.#copy(region, start, end);
-    else {
-      this.#text += decoded.text;
-      for (let at = 0; at < decoded.text.length; at++) this.#places.push(decoded.places[at] ?? end);
+    if (decoded === null) {
+      this.#copy(region, start, end);
+      return;
     }
+    this.#text += decoded.text;
+    for (const place of decoded.places.slice(0, -1)) this.#places.push(place);
   }
 
   addCdata(region: Region, start: number, end: number): void {

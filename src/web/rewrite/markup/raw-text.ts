@@ -9,7 +9,7 @@ function isTagNameAt(text: string, at: number, name: string): boolean {
   return after < text.length && ENDS_NAME.test(text[after] ?? '');
 }
 
-/** Where the end tag is that ends an element whose content is no markup; the text's end where there is none. */
+/** The place of the end tag of an element whose content is no markup; the text's end where there is none. */
 export function endOfRawText(text: string, start: number, name: string): number {
   for (let at = text.indexOf('</', start); at !== -1; at = text.indexOf('</', at + 2)) {
     if (isTagNameAt(text, at + 2, name)) return at;
@@ -18,17 +18,17 @@ export function endOfRawText(text: string, start: number, name: string): number 
 }
 
 /**
- * Where the end tag is that ends a script (HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31): behind `<!--` a `<script` opens
- * a stretch in which `</script` ends only that stretch, until `-->`.
+ * The place of a script's end tag (HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31): between `<!--` and `-->` a `<script`
+ * opens a stretch that the next `</script` ends.
  */
 export function endOfScript(text: string, start: number): number {
   const plainEnd = endOfRawText(text, start, 'script');
-  // Looked for in the script alone: a page of many scripts would else be read as often.
+  // Searched in the script alone, or a page would be read once for each script.
   const opening = text.slice(start, plainEnd).indexOf('<!--') + start;
   if (opening < start) return plainEnd;
 
   let state: 'plain' | 'escaped' | 'doubly' = 'escaped';
-  /** The next `-->`, looked for once for each: a search at every `<` would cost the square of the text. */
+  /** The next `-->`, kept: a search at every `<` would cost the square of the text. */
   let close = next(text, '-->', opening + 2);
   let at = opening + 4;
   for (;;) {
@@ -58,7 +58,7 @@ function next(text: string, searched: string, from: number): number {
   return at === -1 ? text.length : at;
 }
 
-/** Where an XML doctype ends, behind its `>`. In brackets it may hold declarations, whose quoted values may hold anything. */
+/** The place behind an XML doctype, which may hold declarations in brackets, and anything in their quotes. */
 export function endOfDoctype(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {

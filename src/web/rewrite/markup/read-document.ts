@@ -13,10 +13,9 @@ import { readInstruction } from './read-feed.ts';
 import { type MarkupReader, MarkupScanner } from './scanner.ts';
 import { DocumentFacts, TagReader } from './tag-reader.ts';
 
-/** A document in a `srcdoc` in a `srcdoc`: deeper ones are not read. */
+/** Documents within each other (`srcdoc`); deeper ones are not read. */
 const NESTED_MAX = 3;
 
-/** Reads one document, HTML or XML: what it refers to goes to the list, what else is known of it to the facts. */
 export function readDocument(region: Region, list: ReferenceList, facts: DocumentFacts, isXml: boolean): void {
   new DocumentReader(region, list, facts, isXml, 0).run();
 }
@@ -64,7 +63,8 @@ class DocumentReader implements MarkupReader {
   onStartTag(): void {
     const scanner = this.#scanner;
     this.#endGathering(scanner.tagStart);
-    const tag = this.#localName();
+    // In XML `svg:image` is `image`.
+    const tag = this.#isXml ? scanner.tagName.slice(scanner.tagName.indexOf(':') + 1) : scanner.tagName;
     const isHtml = !this.#isXml && this.#foreign.open(tag, scanner.isSelfClosing);
     if (!this.#isXml) scanner.allowsCdata = this.#foreign.isForeign;
     const nested = scanner.attributeCount > 0 ? this.#tags.read(tag, isHtml) : null;
@@ -82,12 +82,6 @@ class DocumentReader implements MarkupReader {
     if (this.#isXml || this.#foreign.isEmpty) return;
     this.#foreign.close(this.#scanner.tagName);
     this.#scanner.allowsCdata = this.#foreign.isForeign;
-  }
-
-  /** In XML `svg:image` is `image`: prefixes are a document's own affair. */
-  #localName(): string {
-    const { tagName } = this.#scanner;
-    return this.#isXml ? tagName.slice(tagName.indexOf(':') + 1) : tagName;
   }
 
   #onHtmlContent(tag: string): void {
@@ -132,7 +126,7 @@ class DocumentReader implements MarkupReader {
     }
   }
 
-  /** `<!--[if …]>…<![endif]-->`: a document to some old readers, and to them alone. */
+  /** `<!--[if …]>…<![endif]-->`, a document to some old readers. */
   onComment(start: number, end: number): void {
     const { text } = this.#region;
     if (this.#isXml || !text.startsWith('[if', start) || start >= end) return;

@@ -3,13 +3,9 @@ import type { Region } from '../region.ts';
 import { decodedRegion } from './mapped-text.ts';
 import { MarkupScanner } from './scanner.ts';
 
-/** The tiles of a site, which a `meta` names. */
-const TILES = 'browserconfig';
-const STYLE_SHEET = 'xml-stylesheet';
-
 /**
- * Reads XML that is no page: of a feed the style sheet that shows it to readers; its addresses are absolute, and for those
- * who take it elsewhere. Of the tiles of a site, their pictures.
+ * Reads XML that is no page: of a feed its style sheet alone, since its addresses are absolute, for those who take it
+ * elsewhere; of the tiles of a site (`browserconfig`) their pictures.
  */
 export function readFeed(region: Region, list: ReferenceList): void {
   const scanner = new MarkupScanner(region.text, true);
@@ -17,7 +13,7 @@ export function readFeed(region: Region, list: ReferenceList): void {
   scanner.read({
     onInstruction: (start, end) => readInstruction(region, start, end, list),
     onStartTag: () => {
-      isTiles ||= scanner.tagName === TILES;
+      isTiles ||= scanner.tagName === 'browserconfig';
       // Instructions about the whole stand before its root.
       if (isTiles) addAttribute('src', 'asset', scanner, region, list);
       else scanner.skipAll();
@@ -25,14 +21,9 @@ export function readFeed(region: Region, list: ReferenceList): void {
   });
 }
 
-/**
- * Reads an instruction: of `<?xml-stylesheet href="…"?>` what looks like attributes is read as such (Associating Style Sheets
- * with XML documents 1.0).
- *
- * @param start of what is inside it, up to `end`
- */
+/** Reads the inside of `<?xml-stylesheet href="…"?>` (Associating Style Sheets with XML documents 1.0). */
 export function readInstruction(region: Region, start: number, end: number, list: ReferenceList): void {
-  if (!region.text.startsWith(STYLE_SHEET, start)) return;
+  if (!region.text.startsWith('xml-stylesheet', start)) return;
   const scanner = new MarkupScanner(`<${region.text.slice(start, end)}>`, true);
   // The place before it holds its question mark.
   const inside = region.slice(start - 1, end);

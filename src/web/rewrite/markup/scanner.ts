@@ -1,15 +1,15 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 import { endOfDoctype, endOfRawText, endOfScript } from './raw-text.ts';
 
-/** Hears the tokens of a document. What a tag is made of is asked of the scanner meanwhile. */
+/** Hears the tokens of a document, and asks the scanner about the tag meanwhile. */
 export interface MarkupReader {
   onStartTag(): void;
   onEndTag?(): void;
   onText?(start: number, end: number): void;
   onCdata?(start: number, end: number): void;
-  /** A real comment, of which `start` to `end` is the inside. */
+  /** The inside of a real comment. */
   onComment?(start: number, end: number): void;
-  /** The inside of `<?…?>`, in XML alone: in HTML it is a comment. */
+  /** The inside of `<?…?>`, in XML alone. */
   onInstruction?(start: number, end: number): void;
 }
 
@@ -19,37 +19,33 @@ const CDATA = '<![CDATA[';
 const NO_CDATA = '<!_CDATA[';
 
 /**
- * Tokenizes markup, and says where everything stands. The tokenizer is htmlparser2's. Where that differs from the HTML
- * standard it is stopped, and begins anew behind the place; a test compares the whole with parse5, whatever the text.
- *
- * - Raw text is skipped by the reader, who knows whether an element is HTML; scripts have states of their own.
- * - `<![CDATA[` is a comment in HTML content.
- * - End tags may have attributes, whose values may hold a `>`.
- * - An XML doctype may hold declarations.
+ * htmlparser2's tokenizer with places. Where it differs from the HTML standard it is stopped and begins anew behind the place
+ * (a test compares with parse5): raw text, which the reader skips; `<![CDATA[` in HTML; attributes of end tags; declarations
+ * in an XML doctype.
  */
 export class MarkupScanner {
   readonly text: string;
   readonly isXml: boolean;
-  /** True where `<![CDATA[` means something: in XML, and inside SVG and MathML. The reader, who knows, sets it. */
+  /** True in XML, and inside SVG and MathML; set by the reader. */
   allowsCdata: boolean;
-  /** Where the tag begins, with its `<`. */
+  /** Place of the tag's `<`. */
   tagStart = 0;
   isSelfClosing = false;
   attributeCount = 0;
   #nameStart = 0;
   #nameEnd = 0;
-  /** Sliced when it is first asked for: nobody asks for that of most end tags. */
+  /** Sliced when first asked for. */
   #name: string | null = null;
   #isEndTag = false;
-  /** Where what follows the tag begins. */
-  #tagEnd = 0;
-  /** Start and end of the name, start and end of the value of each attribute; kept, and reused, for every tag. */
+  /** Place behind the tag. */
+  contentStart = 0;
+  /** Start and end of the name, start and end of the value of each attribute; reused for every tag. */
   readonly #attributes: number[] = [];
   /** Place in the text of the tokenizer's 0. */
   #base = 0;
-  /** Where the tokenizer is to begin anew; null while it goes on. */
+  /** Place to begin anew at; null while the tokenizer goes on. */
   #resumeAt: number | null = null;
-  /** It begins anew inside an end tag, whose attributes it reads as those of a start tag. */
+  /** True to begin anew inside an end tag, whose attributes are read as those of a start tag. */
   #resumesInEndTag = false;
   #tokenizer: Tokenizer | null = null;
   #nextCdata = -1;
@@ -60,7 +56,7 @@ export class MarkupScanner {
     this.allowsCdata = isXml;
   }
 
-  /** Tells of all tokens. An unfinished tag is none. */
+  /** An unfinished tag is none. */
   read(reader: MarkupReader): void {
     const options = { xmlMode: this.isXml, decodeEntities: false };
     const tokenizer = new Tokenizer(options, this.#callbacks(reader));
@@ -80,19 +76,15 @@ export class MarkupScanner {
     }
   }
 
-  /** Skips the content of the element just begun, which is no markup. @returns where it ends; it begins at `contentStart` */
+  /** Skips the content of the element just begun, which is no markup. @returns its end */
   skipRawText(): number {
     const skip = this.tagName === 'script' ? endOfScript : endOfRawText;
-    const end = skip(this.text, this.#tagEnd, this.tagName);
+    const end = skip(this.text, this.contentStart, this.tagName);
     this.#resume(end);
     return end;
   }
 
-  get contentStart(): number {
-    return this.#tagEnd;
-  }
-
-  /** Skips all the rest: `<plaintext>`, and whoever has read enough. */
+  /** Skips all the rest. */
   skipAll(): void {
     this.#resume(this.text.length);
   }
@@ -109,7 +101,7 @@ export class MarkupScanner {
     return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
   }
 
-  /** Where an attribute's value stands, without quotes; `valueEnd` the same where there is none. */
+  /** Start of an attribute's value, without quotes; the same as `valueEnd` where there is none. */
   valueStart(index: number): number {
     return this.#attributes[index * ATTRIBUTE_NUMBERS + 2] ?? 0;
   }
@@ -123,7 +115,7 @@ export class MarkupScanner {
     return before === '"' || before === "'";
   }
 
-  /** The first attribute of that name, which is the one that counts, or -1. */
+  /** The first attribute of that name, or -1. */
   indexOfAttribute(name: string): number {
     for (let index = 0; index < this.attributeCount; index++) {
       const at = index * ATTRIBUTE_NUMBERS;
@@ -133,7 +125,7 @@ export class MarkupScanner {
     return -1;
   }
 
-  /** Writes up to each CDATA mark and then the mark, since the text before it says whether it means something. */
+  /** Writes up to each CDATA mark and then the mark: the text before it says whether it means something. */
   #feed(tokenizer: Tokenizer, from: number): void {
     const { text } = this;
     let at = from;
@@ -147,7 +139,7 @@ export class MarkupScanner {
     if (this.#resumeAt === null) tokenizer.write(at === 0 ? text : text.slice(at));
   }
 
-  /** Looked for once for each: a search whenever the tokenizer begins anew would cost the square of the text. */
+  /** Searched once for each mark: a search at each new beginning would cost the square of the text. */
   #cdataFrom(at: number): number {
     if (this.#nextCdata < at) {
       const found = this.text.indexOf(CDATA, at);
@@ -173,17 +165,17 @@ export class MarkupScanner {
       numbers = 0;
       this.attributeCount = 0;
     };
-    const endTag = (): void => reader.onEndTag?.();
+    const nothing = (): void => {};
     const finish = (end: number, isSelfClosing: boolean): void => {
-      this.#tagEnd = this.#base + end + 1;
+      this.contentStart = this.#base + end + 1;
       if (this.#isEndTag) {
         this.#isEndTag = false;
         this.tagStart -= 1;
-        endTag();
+        reader.onEndTag?.();
         return;
       }
       // The tokenizer takes `/ >` for it too.
-      this.isSelfClosing = isSelfClosing && text[this.#tagEnd - 2] === '/';
+      this.isSelfClosing = isSelfClosing && text[this.contentStart - 2] === '/';
       this.attributeCount = numbers / ATTRIBUTE_NUMBERS;
       reader.onStartTag();
     };
@@ -217,7 +209,7 @@ export class MarkupScanner {
         this.tagStart -= 1;
         let at = this.#base + end;
         while (text.charCodeAt(at) <= 0x20) at++;
-        if (text[at] === '>') return endTag();
+        if (text[at] === '>') return reader.onEndTag?.();
         this.#resumesInEndTag = true;
         this.#resume(this.#base + start);
       },
@@ -230,7 +222,7 @@ export class MarkupScanner {
       },
       onprocessinginstruction: hear(reader.onInstruction?.bind(reader)),
       ontext: (start, end) => ontext?.(start, end),
-      // The reader alone knows where raw text is: to the tokenizer all of it is foreign.
+      // The reader alone knows raw text: to the tokenizer all is foreign.
       isInForeignContext: () => true,
       onattribentity: nothing,
       ontextentity: nothing,
@@ -238,5 +230,3 @@ export class MarkupScanner {
     };
   }
 }
-
-function nothing(): void {}

@@ -1,4 +1,3 @@
-import { decodeReferences } from '../character-references.ts';
 import { filesOfGenerators } from '../generators/index.ts';
 import { mayHoldUrls, readCss } from '../read-css.ts';
 import { readPageScript } from '../read-page-script.ts';
@@ -23,10 +22,10 @@ import { refreshSpan, srcsetSpans } from './lists.ts';
 import { decodedRegion } from './mapped-text.ts';
 import type { MarkupScanner } from './scanner.ts';
 
-/** Facts of a page beside its references (`FoundReferences`). */
+/** `FoundReferences` beside the references. */
 export class DocumentFacts {
   base: string | null = null;
-  /** True once a `<base href>` was there, also one that can be no base. */
+  /** True after a `<base href>`, also one that can be no base. */
   hasBase = false;
   readonly importMaps: string[] = [];
   readonly robots: string[] = [];
@@ -37,7 +36,7 @@ const SPECIAL: ReadonlySet<string> = new Set('link script meta base object embed
 
 const NO_BASE = /^(?:data|javascript):/i;
 
-/** Reads the attributes of the tag that a scanner stands at. */
+/** Reads the attributes of a scanner's tag. */
 export class TagReader {
   readonly #facts: DocumentFacts;
   readonly #list: ReferenceList;
@@ -54,7 +53,7 @@ export class TagReader {
     this.#facts = facts;
   }
 
-  /** @returns the document that is in an `iframe`'s `srcdoc`, if there is one. */
+  /** @returns the document of an `iframe`'s `srcdoc`, or null */
   read(tag: string, isHtml: boolean): Region | null {
     const scanner = this.#scanner;
     const rule = ruleOf(tag);
@@ -62,7 +61,7 @@ export class TagReader {
     let nested: Region | null = null;
     for (let index = 0; index < scanner.attributeCount; index++) {
       const name = this.#nameOf(index);
-      // Nearly every other attribute is one of these, which hold no address.
+      // Nearly every other attribute.
       if (name === 'class' || name === 'id') continue;
       const kind = rule?.get(name) ?? (isLazyAttribute(name) ? kindOfLazy(tag, name) : undefined);
       const isOther = name === 'style' || (name === 'srcdoc' && tag === 'iframe') || name.startsWith('on');
@@ -78,7 +77,7 @@ export class TagReader {
     return nested;
   }
 
-  /** In XML `l:href` may be `xlink:href`: prefixes are a document's own affair. */
+  /** In XML `l:href` may be `xlink:href`. */
   #nameOf(index: number): string {
     const name = this.#scanner.attributeName(index);
     return this.#scanner.isXml && name.endsWith(':href') ? 'xlink:href' : name;
@@ -93,31 +92,20 @@ export class TagReader {
   }
 
   #onSpecialElement(tag: string): void {
-    if (tag === 'link') this.#onLink();
-    else if (tag === 'script') this.#onScript();
-    else if (tag === 'meta') this.#onMeta();
+    if (tag === 'link') {
+      this.#addNamed(kindOfLink(this.value('rel') ?? '', this.value('as') ?? ''), 'href');
+      this.#addNamed('asset', 'imagesrcset');
+      this.#addIntegrity('href');
+    } else if (tag === 'script') {
+      const kind = scriptType(this.value('type')) === 'data' ? 'lazy' : 'script';
+      for (const name of ['src', 'href', 'xlink:href']) this.#addNamed(kind, name);
+      this.#addIntegrity('src');
+    } else if (tag === 'object' || tag === 'embed') {
+      const name = tag === 'object' ? 'data' : 'src';
+      this.#addNamed(kindOfEmbedded(this.value('type') ?? '', this.value(name)?.trim() ?? ''), name);
+    } else if (tag === 'meta') this.#onMeta();
     else if (tag === 'base') this.#onBase();
-    else if (tag === 'object') this.#onEmbedded('data');
-    else if (tag === 'embed') this.#onEmbedded('src');
-    else if (tag === 'param' && ADDRESS_PARAMS.has(this.value('name')?.toLowerCase() ?? ''))
-      this.#addNamed('asset', 'value');
-  }
-
-  #onLink(): void {
-    const kind = kindOfLink(this.value('rel') ?? '', this.value('as') ?? '');
-    this.#addNamed(kind, 'href');
-    this.#addNamed('asset', 'imagesrcset');
-    this.#addIntegrity('href');
-  }
-
-  #onScript(): void {
-    const kind = scriptType(this.value('type')) === 'data' ? 'lazy' : 'script';
-    for (const name of ['src', 'href', 'xlink:href']) this.#addNamed(kind, name);
-    this.#addIntegrity('src');
-  }
-
-  #onEmbedded(name: string): void {
-    this.#addNamed(kindOfEmbedded(this.value('type') ?? '', this.value(name)?.trim() ?? ''), name);
+    else if (ADDRESS_PARAMS.has(this.value('name')?.toLowerCase() ?? '')) this.#addNamed('asset', 'value');
   }
 
   #onMeta(): void {
@@ -157,10 +145,8 @@ export class TagReader {
     const index = this.#scanner.indexOfAttribute('integrity');
     const url = this.value(addressName)?.trim() ?? '';
     if (index === -1 || url === '') return;
-    const { text } = this.#region;
-    const start = this.#scanner.valueStart(index);
-    const end = this.#scanner.valueEnd(index);
-    if (text.slice(start, end).trim() === '') return;
+    if (this.#writtenValue(index).trim() === '') return;
+    const [start, end] = [this.#scanner.valueStart(index), this.#scanner.valueEnd(index)];
     const writing = this.#decodedRegion(index, LITERAL).writing;
     this.#list.push('integrity', this.#region.source(start), this.#region.source(end), url, writing);
   }
@@ -176,42 +162,33 @@ export class TagReader {
   }
 
   #readCssAttribute(index: number): void {
-    const value = this.#region.text.slice(this.#scanner.valueStart(index), this.#scanner.valueEnd(index));
+    const value = this.#writtenValue(index);
     // Most styles hold no address, and highlighted code has thousands of them.
     if (mayHoldUrls(value) || value.includes('&')) readCss(this.#decodedRegion(index, CSS), this.#list);
   }
 
+  #writtenValue(index: number): string {
+    return this.#region.text.slice(this.#scanner.valueStart(index), this.#scanner.valueEnd(index));
+  }
+
   #decodedRegion(index: number, flags: number): Region {
-    const scanner = this.#scanner;
-    const quotes = scanner.isQuoted(index) ? 0 : UNQUOTED;
-    return decodedRegion(
-      this.#region,
-      scanner.valueStart(index),
-      scanner.valueEnd(index),
-      this.#scanner.isXml,
-      flags | quotes,
-    );
+    const { isXml } = this.#scanner;
+    const [start, end] = [this.#scanner.valueStart(index), this.#scanner.valueEnd(index)];
+    return decodedRegion(this.#region, start, end, isXml, flags | (this.#scanner.isQuoted(index) ? 0 : UNQUOTED));
   }
 
   /** An attribute's value with its references undone, or null where the tag has none of that name. */
   value(name: string): string | null {
     const index = this.#scanner.indexOfAttribute(name);
-    if (index === -1) return null;
-    const start = this.#scanner.valueStart(index);
-    const end = this.#scanner.valueEnd(index);
-    const { text } = this.#region;
-    const units =
-      decodeReferences(text, start, end, this.#scanner.isXml ? 'xml' : 'attribute')?.text ?? text.slice(start, end);
-    return decodeUnits(units, this.#list.charset);
+    return index === -1 ? null : decodeUnits(this.#decodedRegion(index, 0).text, this.#list.charset);
   }
 }
 
-/** A frame is shown later as it would be at once. */
 function kindOfLazy(tag: string, name: string): FoundKind {
   return name === 'data-src' && (tag === 'iframe' || tag === 'frame') ? 'frame' : 'lazy';
 }
 
-/** True for values of `data-` attributes that can be addresses, and are no template, state or number. */
+/** False for templates, states and numbers. */
 function looksLikeAddress(text: string): boolean {
   return !/[\s{}<>"]|^[\d.,:%+-]*$/.test(text.trim()) && /[./]/.test(text);
 }
