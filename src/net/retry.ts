@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 
 /** Clock and chance, which a test replaces. */
 export interface RetryTools {
@@ -78,9 +78,12 @@ export class Backoff {
 const ROUND_WAIT_MS_MIN = 10_000;
 const ROUND_WAIT_MS_MAX = 300_000;
 
-/** True for a fault that trying again may help against. */
+/** Somebody frees the volume, and nobody tells us. */
+const PASS_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
+
+/** True for a fault that a later round may be without. */
 export function mayPass(error: unknown): boolean {
-  return error instanceof DocshelfError && error.fields.retryable === true;
+  return error instanceof DocshelfError && (error.fields.retryable === true || PASS_WITH_SPACE.has(error.code));
 }
 
 /** Retry-After in milliseconds: seconds or a date (RFC 9110 section 10.2.3); null where it says neither. The caller bounds it. */

@@ -82,6 +82,10 @@ describe.skipIf(skipped !== null)(`on a full disk${reason}`, () => {
     expect(message).toMatch(/\d MiB/);
     expect(next).toContain('storage.dir');
     await expectJuneServedAndNothingLeft(daemon);
+
+    // Nobody tells the daemon that there is room now.
+    execFileSync('mount', ['-o', `remount,size=${8 * VOLUME_BYTES}`, join(folder, 'data')]);
+    await daemon.untilServing('2024-07-01');
   });
 
   test('bundle import ends with 73, and the daemon serves on', async () => {
