@@ -3,48 +3,29 @@ import { join } from 'node:path';
 import { readBytesIfThere } from '../files/index.ts';
 import type { StoreFolders } from './jobs/orders.ts';
 
-/** The folder of the service side (`exports/` in the data folder): what lies where. */
-export interface ExportsFolder {
-  readonly dir: string;
-  /** The jobs (sqlite). */
-  readonly jobsFile: string;
-  /** Files of sites by their digest, shared by all jobs. */
-  readonly files: string;
-  /** Manifests by the digest of what they describe. */
-  readonly manifests: string;
-  /** Packed archives by their digest (disk). */
-  readonly bundles: string;
-  /** Signatures of archives by the archive's digest. */
-  readonly signatures: string;
-  /** Of pages that were found wrong, in a folder for each job. */
-  readonly pictures: string;
-  /** Records of the last crawl of each domain. */
-  readonly crawls: string;
-  /** A folder for each attempt that is running, and one for what the attempts of a job leave to each other. */
-  readonly work: string;
-}
+/**
+ * - `files`: files of sites by their digest, shared by all jobs.
+ * - `manifests`: by the digest of their content. `bundles` (disk), `signatures`: by the archive's digest.
+ * - `pictures`: of pages that were found wrong, in a folder for each job. `crawls`: a record of each domain's last crawl.
+ * - `work`: a folder for each running attempt, and one for the journal of each job.
+ */
+const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
+/** Paths in the folder of the service side (`exports/` in the data folder). */
+export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
-/** 200,000 files of 8 GiB in all are packed in some minutes; what is older was left by a process that was killed. */
+/** 200,000 files of 8 GiB in all are packed in some minutes; an older one is of a process that was killed. */
 const REPACK_MS_MAX = 3_600_000;
 
 /** Makes what is missing. @throws the system's own errors */
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
-  const folder: ExportsFolder = {
+  for (const name of FOLDERS) await mkdir(join(dir, name), { recursive: true });
+  const paths = FOLDERS.map((name) => [name, join(dir, name)] as const);
+  return {
     dir,
     jobsFile: join(dir, 'jobs.sqlite'),
-    files: join(dir, 'files'),
-    manifests: join(dir, 'manifests'),
-    bundles: join(dir, 'bundles'),
-    signatures: join(dir, 'signatures'),
-    pictures: join(dir, 'pictures'),
-    crawls: join(dir, 'crawls'),
-    work: join(dir, 'work'),
+    ...(Object.fromEntries(paths) as Omit<ExportsFolder, 'dir' | 'jobsFile'>),
   };
-  const { files, manifests, bundles, signatures, pictures, crawls, work } = folder;
-  for (const path of [files, manifests, bundles, signatures, pictures, crawls, work])
-    await mkdir(path, { recursive: true });
-  return folder;
 }
 
 /** The stores, for a job's steps. */
@@ -52,10 +33,7 @@ export function storeFolders({ files, manifests }: ExportsFolder): StoreFolders 
   return { filesDir: files, manifestsDir: manifests };
 }
 
-/**
- * The folder of one attempt, new and empty. What an earlier attempt of the job left goes: it may still be written to by a
- * holder that has lost the job, which then fails, and would have been told so anyway.
- */
+/** The folder of one attempt, new and empty. Those of earlier attempts go: whoever still writes there has lost the job. */
 export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, attempt: number): Promise<string> {
   await removeWorkFolders({ work }, (name) => name.startsWith(`${jobId}-`));
   const path = join(work, `${jobId}-${attempt}`);
@@ -63,20 +41,17 @@ export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, att
   return path;
 }
 
-/** The journal that a job's attempts leave to later ones. Not made here. */
+/** The folder of the journal that a job's attempts share. Not made here. */
 export function journalFolder({ work }: ExportsFolder, jobId: string): string {
   return join(work, jobId);
 }
 
-/** A folder for packing the bundle of a job anew. Several processes may be at it, each in a folder of its own. */
+/** A folder of the caller's own for packing the bundle of a job anew. */
 export async function makeRepackFolder({ work }: ExportsFolder, jobId: string): Promise<string> {
   return mkdtemp(join(work, `${jobId}${REPACK}`));
 }
 
-/**
- * Removes the work folders that a test on their name picks; `jobIdOf` tells whose they are. One in which a bundle is being
- * packed anew stays: its job has ended long ago.
- */
+/** Removes work folders by name (`jobIdOf`), but for those in which a bundle is being packed anew: their job has ended. */
 export async function removeWorkFolders(
   { work }: Pick<ExportsFolder, 'work'>,
   isGone: (name: string) => boolean | Promise<boolean>,
@@ -84,7 +59,7 @@ export async function removeWorkFolders(
   for (const name of await readdir(work)) {
     const path = join(work, name);
     if (!(await isGone(name)) || (name.includes(REPACK) && (await isInUse(path)))) continue;
-    // Whoever still writes there makes the folder not empty once more, and then has nowhere to write.
+    // A writer may make the folder not empty once more.
     await rm(path, { recursive: true, force: true, maxRetries: 3 });
   }
 }
@@ -99,10 +74,10 @@ async function isInUse(folder: string): Promise<boolean> {
   return info !== null && Date.now() - info.mtimeMs < REPACK_MS_MAX;
 }
 
-/** As the proof of a site names them: the rank of a page, and which of the two sites it shows. */
+/** Rank of the page, and the site that the picture shows. */
 const NAME = /^[1-9]-(?:live|written)\.png$/;
 
-/** A picture that the report of a job names, a PNG; null where there is none of that name. @throws the system's own errors */
+/** A PNG that the report of a job names, or null. @throws the system's own errors */
 export async function readPicture(
   { pictures }: Pick<ExportsFolder, 'pictures'>,
   jobId: string,

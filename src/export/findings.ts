@@ -1,9 +1,6 @@
 import { type ExportReport, FINDINGS_MAX, type Finding } from '../domain/job.ts';
 
-/**
- * Findings of an export, within the bound of a report; the rest is counted. Where there are more than a report lists, each
- * kind has its share, so that a hundred thousand of one do not hide three of another.
- */
+/** Findings of an export within the bound of a report, of which each kind has its share; the rest is counted. */
 export class FindingList {
   readonly #counts = new Map<string, number>();
   readonly #listed = new Map<string, Finding[]>();
@@ -20,7 +17,7 @@ export class FindingList {
     this.#list(finding);
   }
 
-  /** In the order of pages, kinds and details, so that the same site gives the same report. */
+  /** In the order of pages, kinds and details: the same site gives the same report. */
   get soFar(): FoundSoFar {
     const counts = Object.fromEntries([...this.#counts].sort(([a], [b]) => compare(a, b)));
     const listed = this.#shares().sort(
@@ -56,8 +53,8 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 export function reportOf(
   jobId: string,
-  totals: { readonly pages: number; readonly files: number; readonly bytes: number },
+  totals: Pick<ExportReport, 'pages' | 'files' | 'bytes'>,
   { counts, listed }: FoundSoFar,
 ): ExportReport {
-  return { jobId, pages: totals.pages, files: totals.files, bytes: totals.bytes, counts, findings: listed };
+  return { jobId, ...totals, counts, findings: listed };
 }

@@ -3,9 +3,8 @@
  *
  *     source -> collect (file store) -> check -> search data -> manifest -> pack -> sign -> store -> link
  *
- * `ExportService` is what owners of sites ask; `JobRunner` claims jobs and runs them by the recipe in `run-job.ts`, whose
- * heavy steps (`steps.ts`) run in a thread of their own (`serve-steps.ts`). Jobs are kept behind the port `JobQueue`, archives
- * behind `BundleStore`, and sites come from a `SiteSource`.
+ * Owners of sites ask `ExportService`; `JobRunner` claims jobs and runs them by the recipe in `run-job.ts`, its heavy steps
+ * (`steps.ts`) in a thread. Ports: `JobQueue`, `BundleStore`, `SiteSource`.
  */
 export { type CheckSiteOptions, checkSite } from './check/index.ts';
 export { type ExportsFolder, openExportsFolder, readPicture } from './exports-folder.ts';

@@ -13,11 +13,7 @@ export interface BundleContent {
   readonly files: readonly FileEntry[];
 }
 
-/**
- * Manifests by the digest of what they describe: domain, version, files. The first export of some content decides when it
- * was created and by what; every later one of the same content uses that manifest again, so that it packs to the same
- * archive, byte for byte (contract, section 6).
- */
+/** Manifests by the digest of their content. Equal content has one, and so one archive (contract, section 6). */
 export class ManifestStore {
   readonly #dir: string;
 
@@ -25,7 +21,7 @@ export class ManifestStore {
     this.#dir = dir;
   }
 
-  /** The manifest of this content: the one that is there, or else a new one with these words. */
+  /** The manifest of this content: an earlier one, else a new one with these words. */
   async take(
     content: BundleContent,
     words: Pick<ManifestWords, 'createdAt' | 'generator'>,
@@ -35,18 +31,17 @@ export class ManifestStore {
     const file = this.#pathOf(contentSha256);
     // Of two jobs that come at once with the same content, one manifest holds.
     if (await writeOnce(file, bytes)) return { contentSha256, bytes };
-    // In use from now on, so that no sweep takes it away under us.
+    // Keeps a sweep from taking it away.
     const now = new Date();
     await utimes(file, now, now);
     return { contentSha256, bytes: await readFile(file) };
   }
 
-  /** The manifest's bytes, or null where there is none. */
   async read(contentSha256: string): Promise<Uint8Array | null> {
     return readBytesIfThere(this.#pathOf(contentSha256));
   }
 
-  /** Removes manifests that no job names and leftovers of killed processes, where they are older than `olderThanMs`. */
+  /** Removes manifests that no job names, and leftovers of killed processes, once they are that old. */
   async sweep(keep: ReadonlySet<string>, olderThanMs: number): Promise<void> {
     for (const name of await readdir(this.#dir)) {
       if (keep.has(name.replace(/\.json$/, ''))) continue;

@@ -27,40 +27,36 @@ export interface ExportServiceOptions {
   readonly settings: () => ExportSettings;
   /** Packs the bundle of a completed job once more, and puts it into the store. */
   readonly repack: (job: StoredJob, signal: AbortSignal) => Promise<void>;
-  /** A picture that the report of a job names; null where there is none. */
+  /** A picture that the report of a job names, or null. */
   readonly pictureOf: (jobId: string, name: string) => Promise<Uint8Array<ArrayBuffer> | null>;
-  /** The minisign signature of a bundle; null where bundles are not signed. */
+  /** Null where bundles are not signed. */
   readonly signatureOf: (sha256: string) => Promise<string | null>;
-  /** A job was added: who runs jobs in this process need not wait to see it. */
+  /** Told of each new job. */
   readonly onStarted: () => void;
-  /** Aborts when the process ends: packing is given up then. */
+  /** Ends packing. */
   readonly signal: AbortSignal;
 }
 
-/**
- * Export jobs as their owners see them. An organization reaches its own jobs alone: another's is `not_found`, in the words
- * of one that never was.
- */
+/** Export jobs as their owners see them: another organization's is `not_found`. */
 export class ExportService {
   readonly #options: ExportServiceOptions;
-  /** By digest: looking whether a bundle is kept, and packing it where it is not. */
+  /** `#keep` under way, by digest. */
   readonly #packing = new Map<string, Promise<void>>();
 
   constructor(options: ExportServiceOptions) {
     this.#options = options;
   }
 
-  /**
-   * Queues an export of a site.
-   *
-   * @throws DocshelfError `no_source` where the site is only searched; `queue_full`
-   */
-  async start(site: OwnedSite, request: Omit<ExportRequest, 'domain'>): Promise<Job> {
+  /** @throws DocshelfError `no_source` where the site is only searched; `queue_full` */
+  async start(
+    { domain, organization, source }: OwnedSite,
+    { version, paths }: Omit<ExportRequest, 'domain'>,
+  ): Promise<Job> {
     const { queue, settings, onStarted } = this.#options;
-    const { domain, organization } = site;
-    if (site.source === null) throw noSource(domain);
-    const { version, paths } = request;
-    const job = { jobId: newJobId(), organizationId: organization.id, domain, version, paths };
+    if (source === null) throw noSource(domain);
+    // 64 random bits: two of a billion jobs are alike with a chance of 1 in 37.
+    const jobId = `se_${randomBytes(8).toString('hex')}`;
+    const job = { jobId, organizationId: organization.id, domain, version, paths };
     const queued = await queue.add(job, settings().queuedMax);
     onStarted();
     return jobView(queued);
@@ -77,11 +73,7 @@ export class ExportService {
     return { jobs: jobs.map(jobView), nextCursor };
   }
 
-  /**
-   * Files exported and left out, and faults found. Empty for a job that failed earlier.
-   *
-   * @throws DocshelfError `not_found`; `not_completed` where the job is not over
-   */
+  /** Empty for a job that failed early. @throws DocshelfError `not_found`; `not_completed` where the job is not over */
   async report(organizationId: string, jobId: string): Promise<ExportReport> {
     const { status } = await this.#find('report on', organizationId, jobId);
     if (!isTerminal(status)) throw notCompleted('report on', jobId, status);
@@ -89,7 +81,7 @@ export class ExportService {
     return report ?? { jobId, pages: 0, files: 0, bytes: 0, counts: {}, findings: [] };
   }
 
-  /** A picture that the report of a job names, a PNG. @throws DocshelfError `not_found` */
+  /** A PNG that the report of a job names. @throws DocshelfError `not_found` */
   async picture(organizationId: string, jobId: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
     await this.#find('show a picture of', organizationId, jobId);
     const picture = await this.#options.pictureOf(jobId, name);
@@ -99,7 +91,7 @@ export class ExportService {
     });
   }
 
-  /** Asks a job to stop; one that is over stays as it is. @throws DocshelfError `not_found` */
+  /** @throws DocshelfError `not_found` */
   async cancel(organizationId: string, jobId: string): Promise<Job> {
     await this.#find('cancel', organizationId, jobId);
     const canceled = await this.#options.queue.cancel(jobId);
@@ -108,11 +100,7 @@ export class ExportService {
     return jobView(canceled);
   }
 
-  /**
-   * A link that works to the bundle of a completed job, whose archive is packed once more where it is gone.
-   *
-   * @throws DocshelfError `not_found`, `not_completed`, and what packing throws
-   */
+  /** Packs an archive that is gone once more. @throws DocshelfError `not_found`, `not_completed`, and those of packing */
   async bundle(organizationId: string, jobId: string): Promise<BundleLink> {
     const { store, settings, signatureOf } = this.#options;
     const job = await this.#find('link to the bundle of', organizationId, jobId);
@@ -134,18 +122,17 @@ export class ExportService {
     };
   }
 
-  /** Makes sure that the store has a bundle, once for all who ask at the same time, whichever of its jobs they name. */
+  /** Packs a bundle that the store has not, once for all who ask at the same time. */
   #keep(job: StoredJob, sha256: string): Promise<void> {
     const underWay = this.#packing.get(sha256);
     if (underWay !== undefined) return underWay;
-    const keeping = this.#packWhereGone(job, sha256).finally(() => this.#packing.delete(sha256));
+    const { store, repack, signal } = this.#options;
+    const keep = async () => {
+      if (!(await store.has(sha256))) await repack(job, signal);
+    };
+    const keeping = keep().finally(() => this.#packing.delete(sha256));
     this.#packing.set(sha256, keeping);
     return keeping;
-  }
-
-  async #packWhereGone(job: StoredJob, sha256: string): Promise<void> {
-    const { store, repack, signal } = this.#options;
-    if (!(await store.has(sha256))) await repack(job, signal);
   }
 
   async #find(act: string, organizationId: string, jobId: string): Promise<StoredJob> {
@@ -153,11 +140,6 @@ export class ExportService {
     if (job === null || job.organizationId !== organizationId) throw noSuchJob(act, jobId);
     return job;
   }
-}
-
-/** 64 random bits: two of a billion jobs are alike with a chance of 1 in 37. */
-function newJobId(): string {
-  return `se_${randomBytes(8).toString('hex')}`;
 }
 
 function noSuchJob(act: string, jobId: string): DocshelfError {
@@ -171,14 +153,11 @@ function notCompleted(act: string, jobId: string, status: Job['status']): Docshe
     status === 'failed'
       ? 'Read the error of the job, mend what it names, and start another.'
       : 'Ask for the job until its status is completed or failed.';
-  return new DocshelfError('not_completed', `Cannot ${act} "${jobId}": the job is ${statusInWords(status)}`, {
+  const state = status === 'failed' ? 'over, and has failed' : status;
+  return new DocshelfError('not_completed', `Cannot ${act} "${jobId}": the job is ${state}`, {
     next,
     fields: { status },
   });
-}
-
-function statusInWords(status: Job['status']): string {
-  return status === 'failed' ? 'over, and has failed' : status;
 }
 
 function noSource(domain: string): DocshelfError {
@@ -188,8 +167,7 @@ function noSource(domain: string): DocshelfError {
   });
 }
 
-/** A job without the service's internal fields. */
-export function jobView(stored: StoredJob): Job {
+function jobView(stored: StoredJob): Job {
   const { jobId, domain, version, status, progress, pageCount, createdAt, updatedAt, error } = stored;
   return { jobId, domain, version, status, progress, pageCount, createdAt, updatedAt, error };
 }

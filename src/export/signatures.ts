@@ -15,12 +15,12 @@ export class Signatures {
     this.#key = key;
   }
 
-  /** True where nothing is left to sign. */
+  /** True where bundles are not signed, too. */
   async has(sha256: string): Promise<boolean> {
     return this.#key() === null || (await this.read(sha256)) !== null;
   }
 
-  /** Signs an archive, where bundles are signed. @throws DocshelfError `config_invalid` where the key is none */
+  /** @throws DocshelfError `config_invalid` where the key is none */
   async sign(sha256: string, archive: string): Promise<void> {
     const key = this.#key();
     if (key === null) return;
@@ -28,7 +28,6 @@ export class Signatures {
     await replaceFile(this.#pathOf(sha256), text);
   }
 
-  /** The signature, or null where the bundle was never signed. */
   async read(sha256: string): Promise<string | null> {
     return readIfThere(this.#pathOf(sha256));
   }

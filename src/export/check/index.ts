@@ -17,22 +17,17 @@ import {
 import { PublishedAddress } from './published-address.ts';
 import { type CheckedPage, CheckedPages, ServedSite } from './served-site.ts';
 
-/**
- * The check of a written site: does every reference lead where a reader of the served site gets something, do fragments exist,
- * and what do pages load from elsewhere.
- */
-
 export interface CheckSiteOptions {
   /** Holds the site's files, at their paths. */
   readonly siteDir: string;
-  /** A free path for the spool of references, which is removed again. */
+  /** A free path, removed again. */
   readonly spoolFile: string;
   readonly files: readonly FileEntry[];
-  /** Host names of the site, in lower case: absolute references to them are its own. */
+  /** Host names of the site, in lower case. */
   readonly hosts: readonly string[];
-  /** Called in the order of pages, and in a page in the order of its references. */
+  /** Called in the order of pages and of references. */
   readonly find: (finding: Finding) => void;
-  /** Each page and each style sheet counts twice: once it is read, once its references are followed. */
+  /** Each page and style sheet counts twice: as read, and as followed. */
   readonly onProgress: (done: number, total: number) => void;
   readonly signal: AbortSignal;
 }
@@ -40,21 +35,14 @@ export interface CheckSiteOptions {
 const STYLE_SHEET = /^text\/css(?:;|$)/i;
 /** Pages whose references are followed without a pause: some 20 ms. */
 const FOLLOWED_AT_ONCE = 100;
-/** Pages that are read ahead while one is parsed. */
 const READ_AHEAD = 8;
 
 /**
- * Finds `broken_reference` (leads to no file, as docshelf serves the site), `missing_fragment` (the page is there, and what
- * the fragment names is not) and `off_origin_load` (something that the page loads from another host; links are none).
+ * Checks a written site: reads every page and style sheet once, then follows every reference. Finds `broken_reference` (to no
+ * file, as docshelf serves the site), `missing_fragment` and `off_origin_load` (of a page, from another host).
  *
- * Checked are attributes that name URLs, `srcset` too, and styles: style sheets, `style` elements and attributes
- * (`url()`, `@import`, `image-set()`). Not checked: scripts and what they load, `srcdoc`, meta refresh; and fragments of files
- * that are no pages.
- *
- * 1. Read every page and every style sheet once: references and anchors, and what the pages together say of the site's addresses.
- * 2. Follow every reference.
- *
- * Of every page its anchors stay in memory, and not its text.
+ * Checked are attributes that name URLs, `srcset` too, and styles. Not checked: scripts and what they load, `srcdoc`, meta
+ * refresh; and fragments of files that are no pages.
  *
  * @throws the system's own errors; the signal's reason when it is aborted
  */
@@ -89,7 +77,7 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   for (const page of pages.all()) {
     for (const finding of findFaults(page, site, pages)) find(finding);
     onProgress(++done, total);
-    // Nothing is waited for here: without a pause nobody could abort.
+    // Without a pause nobody could abort.
     if (done % FOLLOWED_AT_ONCE === 0) await setImmediate();
     signal.throwIfAborted();
   }
@@ -100,11 +88,10 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
 /** A directive to the browser in a fragment: `#:~:text=…` (WICG, URL Fragment Text Directives). */
 const DIRECTIVE = ':~:';
 
-/** Faults of a page's references, in their order. */
-export function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedPages): Generator<Finding> {
+function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedPages): Generator<Finding> {
   const base = site.baseOf(page.path, page.base);
   for (const reference of page.references) {
-    // A canonical names where the page is published, and leads nowhere.
+    // Leads nowhere.
     if (reference.kind === 'canonical') continue;
     const target = site.targetOf(reference.url, base);
     if (target.kind === 'elsewhere' && reference.kind === 'asset') {
@@ -119,7 +106,7 @@ export function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedP
   }
 }
 
-/** True for a fragment of a place on the page (HTML standard, "select the indicated part"), and for files that are no pages. */
+/** HTML standard, "select the indicated part". True for files that are no pages. */
 function hasAnchor(pages: CheckedPages, path: string, fragment: string): boolean {
   const [name = ''] = fragment.split(DIRECTIVE);
   if (name === '' || pages.hasAnchor(path, name) !== false) return true;

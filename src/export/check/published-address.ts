@@ -10,10 +10,7 @@ export interface PublishedAt {
 const INDEX_PAGE = /(?:^|\/)index\.x?html?$/i;
 const EXTENSION = /\.x?html?$/i;
 
-/**
- * Works out where a site is published: each page whose canonical address ends with the page's own path says it. A canonical
- * that names another page (the newest version's, say) says nothing.
- */
+/** The address that a site is published at: a vote of each page whose canonical address ends with the page's own path. */
 export class PublishedAddress {
   readonly #votes = new Map<string, { readonly at: PublishedAt; count: number }>();
 
@@ -36,7 +33,7 @@ export class PublishedAddress {
   }
 }
 
-/** The part of a canonical address before the page's own path; null where the address is another page's. */
+/** A canonical address up to the page's own path; null where it is another page's. */
 function prefixOf(address: string, path: string): string | null {
   const folder = path.replace(INDEX_PAGE, '');
   const forms =

@@ -3,13 +3,13 @@ import { LineSpool } from '../../files/index.ts';
 import { type PageOutline, type Reference, resolvePath } from '../../web/index.ts';
 import type { PublishedAt } from './published-address.ts';
 
-/** A reference's target: a path of the site, another host, or nothing to request (`mailto:`). */
-export type ServedTarget =
+/** A path of the site, another host, or nothing to request (`mailto:`). */
+type ServedTarget =
   | { readonly kind: 'own'; readonly path: string | null; readonly fragment: string }
   | { readonly kind: 'elsewhere'; readonly host: string }
   | { readonly kind: 'none' };
 
-export interface ServedSiteOptions {
+interface ServedSiteOptions {
   readonly files: ReadonlyMap<string, FileEntry>;
   readonly trailingSlash: TrailingSlash;
   readonly hosts: readonly string[];
@@ -19,7 +19,7 @@ export interface ServedSiteOptions {
 /** Stands for the site's own host. */
 const OWN_ORIGIN = 'http://site.invalid';
 const NONE: ServedTarget = { kind: 'none' };
-/** Schemes that name nothing to load; looked for before an URL is parsed, since most pages have many. */
+/** Looked for before an URL is parsed: most pages have many. */
 const NO_PLACE = /^(?!https?:)[a-z][a-z0-9+.-]*:/i;
 const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
@@ -28,7 +28,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 export class ServedSite {
   readonly #options: ServedSiteOptions;
   readonly #hosts: ReadonlySet<string>;
-  /** The file that answers a path, looked up once for all references to it. */
+  /** `answerTo` by path. */
   readonly #answers = new Map<string, string | null>();
 
   constructor(options: ServedSiteOptions) {
@@ -81,7 +81,7 @@ export class ServedSite {
     return this.#hosts.has(hostname) ? pathname : null;
   }
 
-  /** The address at which readers see the page: a folder's page with its slash or without, any other under its file's name. */
+  /** The page's address: a folder's page with its slash or without, any other by its file's name. */
   #addressOf(path: string): string {
     const folder = path.replace(FOLDER_PAGE, '');
     if (folder === path || NOT_FOUND_PAGE.test(path)) return `/${path}`;
@@ -113,19 +113,19 @@ export interface CheckedPage {
 }
 
 /**
- * The pages of a site between reading them and following their references, which wait in a spool: those of 20,000 pages with
- * 100 each took 120 MB. In memory are the anchors, a page's in one string, one a line between line breaks.
+ * The pages of a site between reading them and following their references. These wait in a spool (those of 20,000 pages with
+ * 100 each took 120 MB); in memory are a page's anchors, in one string with a line for each.
  */
 export class CheckedPages {
   readonly #spool: LineSpool;
   readonly #anchors = new Map<string, string>();
 
-  /** @param spoolFile where nothing is yet; it has no name from then on */
+  /** @param spoolFile a free path, unlinked at once */
   constructor(spoolFile: string) {
     this.#spool = new LineSpool(spoolFile);
   }
 
-  /** @param styles what its styles load */
+  /** @param styles references in its styles */
   add(path: string, { base, references, pictures, anchors }: PageOutline, styles: readonly Reference[]): void {
     this.#keep({ path, base, references: [...references, ...pictures, ...styles] });
     this.#anchors.set(path, `\n${[...anchors].join('\n')}\n`);

@@ -10,7 +10,7 @@ import { selectPages } from './select-pages.ts';
 import { unpackArchive } from './unpack-archive.ts';
 import { type FoundFile, walkFolder } from './walk-folder.ts';
 
-export interface FolderSourceOptions {
+interface FolderSourceOptions {
   /** A folder of built static files, or an archive of one: `.tar`, `.tar.gz`, `.tar.zst` or `.zip`. */
   readonly path: string;
   /** An archive is unpacked here. Empty or missing, and the caller's to remove, also after a failure. */
@@ -23,13 +23,8 @@ export interface FolderSourceOptions {
 const IN_FLIGHT_MAX = 16;
 
 /**
- * A site out of a folder of built static files, byte for byte, or out of an archive of one.
- *
- * 1. Unpack, where it is an archive.
- * 2. Find the files; leave out those that no bundle may hold or that are never served.
- * 3. Leave out the folder that wraps the site, and launchers (contract, section 3).
- * 4. Keep the pages that are asked for.
- * 5. Give all of it to the sink.
+ * A site out of a folder of built static files, byte for byte, or out of an archive of one: unpack, find the files, leave out
+ * the folder that wraps the site and launchers (contract, section 3), limit to the pages asked for, give to the sink.
  */
 export class FolderSource implements SiteSource {
   readonly #options: FolderSourceOptions;
@@ -48,11 +43,8 @@ export class FolderSource implements SiteSource {
     const site = siteOf(found.files, sink);
     const files = request.paths === null ? site : limitTo(request.paths, site, path, sink);
     if (!files.some((file) => isPage(file.path))) {
-      throw badSource(
-        path,
-        'it holds no HTML page',
-        'Point the source at the folder of the built site, not at its sources.',
-      );
+      const next = 'Point the source at the folder of the built site, not at its sources.';
+      throw badSource(path, 'it holds no HTML page', next);
     }
     await give(files, sink, unpacked.bytes, signal);
   }
@@ -63,23 +55,16 @@ export class FolderSource implements SiteSource {
     const info = await stat(path).catch((error: unknown) => {
       const isMissing = errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR';
       const state = isMissing ? 'it is not there' : `it cannot be read (${errnoOf(error) ?? error})`;
-      throw badSource(
-        path,
-        state,
-        'Set the path of the source to the folder of the built site, readable for docshelf.',
-        error,
-      );
+      const next = 'Set the path of the source to the folder of the built site, readable for docshelf.';
+      throw badSource(path, state, next, error);
     });
     if (info.isDirectory()) return { dir: path, bytes: 0 };
     if (!info.isFile()) {
-      throw badSource(
-        path,
-        'it is neither a folder nor a file',
-        'Set the path of the source to the folder of the built site, or to an archive of it.',
-      );
+      const next = 'Set the path of the source to the folder of the built site, or to an archive of it.';
+      throw badSource(path, 'it is neither a folder nor a file', next);
     }
     let bytes = 0;
-    // Unpacked bytes go to the sink afterwards: twice the bytes in all.
+    // Unpacked bytes go to the sink afterwards.
     const onProgress = (done: number, total: number): void => {
       bytes = total;
       sink.progress(done, 2 * total);
@@ -90,10 +75,7 @@ export class FolderSource implements SiteSource {
   }
 }
 
-/**
- * The files of the site, by their paths in it, as an importer would place them if the folder were packed as it is. A folder
- * that wraps the site goes: else the bundle would be unwrapped, and no more be what its manifest says.
- */
+/** The files of the site as an importer would place them: else the bundle would be unwrapped, and not be its manifest's. */
 function siteOf(found: readonly FoundFile[], sink: SiteSink): readonly FoundFile[] {
   const entries = found.map((file) => ({ ...file, name: file.path, kind: 'file' as const }));
   const layout = layoutOf(entries);
@@ -115,11 +97,8 @@ function limitTo(
   const { pages, files, findings } = selectPages(site, paths);
   for (const finding of findings) sink.find(finding);
   if (pages === 0) {
-    throw badSource(
-      source,
-      'none of the paths asked for leads to a page',
-      'Ask for paths as readers see them: /guides/start.',
-    );
+    const next = 'Ask for paths as readers see them: /guides/start.';
+    throw badSource(source, 'none of the paths asked for leads to a page', next);
   }
   return files;
 }
@@ -154,11 +133,8 @@ async function addFile(sink: SiteSink, path: string, file: string): Promise<void
     await sink.add(path, { file });
   } catch (error) {
     if (!(error instanceof DocshelfError) || error.code !== 'cannot_read') throw error;
-    throw badSource(
-      file,
-      'it cannot be read',
-      'Make it readable for the user that docshelf runs as, and do not rebuild the site while it is exported.',
-      error,
-    );
+    const next =
+      'Make it readable for the user that docshelf runs as, and do not rebuild the site while it is exported.';
+    throw badSource(file, 'it cannot be read', next, error);
   }
 }

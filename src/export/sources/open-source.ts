@@ -2,9 +2,7 @@ import type { SiteSource } from '../../domain/site-source.ts';
 import type { CollectOrder } from '../jobs/orders.ts';
 import type { SiteCrawler } from '../ports.ts';
 
-/**
- * The source of a site by its settings. Each kind is loaded when needed: rendering Markdown brings much along.
- */
+/** Each kind is loaded when needed: rendering Markdown brings much along. */
 export async function openSource(order: CollectOrder, crawler: SiteCrawler): Promise<SiteSource> {
   const { source, workDir, limits } = order;
   switch (source.kind) {

@@ -3,8 +3,8 @@ import { isPage } from '../../domain/release.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import type { FoundFile } from './walk-folder.ts';
 
-export interface SelectedPages {
-  /** The pages that the paths name, and what stays with them. */
+interface SelectedPages {
+  /** Pages that the paths name. */
   readonly pages: number;
   readonly files: readonly FoundFile[];
   /** Paths that lead to no page of the site. */
@@ -13,15 +13,11 @@ export interface SelectedPages {
 
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
-/** Stands for the site's own host. */
 const OWN_ORIGIN = 'http://site.invalid';
 
 /**
- * Limits a site to the pages that the paths name, as readers write them: `/guides/start`, `guides/start.html`, `/guides/`.
- *
- * Every file that is no page stays, and so do 404 pages. Which of them a page needs is not known: scripts ask for more than
- * the markup says (payloads of client-side navigation, search indexes, lazy parts), and a page that is broken offline is
- * worse than a file too many.
+ * Limits a site to the pages that the paths name: `/guides/start`, `guides/start.html`, `/guides/`. Files that are no pages
+ * stay, since scripts ask for more than the markup says, and so do 404 pages.
  */
 export function selectPages(files: readonly FoundFile[], paths: readonly string[]): SelectedPages {
   const table = new Set(files.map(({ path }) => path));

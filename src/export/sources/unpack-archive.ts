@@ -7,12 +7,6 @@ import type { ArchiveLimits } from '../../domain/limits.ts';
 import { showName } from '../../domain/show-name.ts';
 import { badSource } from '../../domain/site-source.ts';
 
-export interface UnpackedArchive {
-  /** The folder that the site is in now. */
-  readonly dir: string;
-  readonly leftOut: readonly Finding[];
-}
-
 /**
  * Unpacks an archive of a site, by the same rules as a bundle that is taken in.
  *
@@ -25,8 +19,8 @@ export async function unpackArchive(
   limits: ArchiveLimits,
   onProgress: (doneBytes: number, totalBytes: number) => void,
   signal: AbortSignal,
-): Promise<UnpackedArchive> {
-  // Names that differ only by case show in the work folder, where its file system folds them: by `name_case_conflict`.
+): Promise<{ readonly dir: string; readonly leftOut: readonly Finding[] }> {
+  // Where the work folder's file system folds case, names that differ by it show as `name_case_conflict`.
   const options = { name: basename(file), limits, foldsCase: false, signal };
   const listing = await inspectArchive(file, options).catch((error: unknown) => {
     throw asBadSource(file, error);

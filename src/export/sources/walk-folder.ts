@@ -21,15 +21,15 @@ export interface FoundFile {
   readonly size: number;
 }
 
-export interface FoundFiles {
+interface FoundFiles {
   /** In the order of their paths (code units). */
   readonly files: readonly FoundFile[];
-  /** Entries left out, with the reason; a folder once for all its content. */
+  /** A folder once for all its content. */
   readonly leftOut: readonly Finding[];
 }
 
-/** A folder to read: its path in the site, empty or with a slash at its end, where it is, and what it lies in. */
 interface Folder {
+  /** In the site; empty, or with a slash at its end. */
   readonly path: string;
   /** Symlinks resolved. */
   readonly dir: string;
@@ -48,15 +48,15 @@ const NEITHER = 'it is neither a file nor a folder';
 const OWN = "it is docshelf's own folder, which each export makes anew";
 const TOO_LARGE = 'Point the source at the built site alone, or split the site.';
 
-/** Entries of one folder that are looked at side by side: as many as the thread pool has threads, twice. */
+/** Entries looked at side by side: twice the threads of the pool. */
 const LOOKS_MAX = 8;
 
 /**
- * Finds the files of a folder. Left out are: what is never served (`isHidden`), links that lead out of the folder, to nothing
- * or in a circle, what is neither file nor folder, and what no archive may hold. Links within the folder are followed.
+ * Finds the files of a folder. Links within it are followed. Left out are: hidden paths (`isHidden`), other links, what is
+ * neither file nor folder, and what no archive may hold.
  *
- * @throws DocshelfError `bad_source` where the folder or one in it cannot be read, or holds more than an archive may; the
- *   signal's reason when it is aborted
+ * @throws DocshelfError `bad_source` where a folder cannot be read, or more is in it than an archive may hold; the signal's
+ *   reason
  */
 export async function walkFolder(dir: string, limits: ArchiveLimits, signal: AbortSignal): Promise<FoundFiles> {
   const root = await realpath(dir).catch((error: unknown) => {
@@ -71,7 +71,7 @@ class FolderWalk {
   readonly #limits: ArchiveLimits;
   readonly #files: FoundFile[] = [];
   readonly #leftOut: Finding[] = [];
-  /** Paths in NFC: names that are one to archives, and stand twice on this disk. */
+  /** Paths in NFC. */
   readonly #taken = new Set<string>();
   #entries = 0;
   #totalBytes = 0;
@@ -144,14 +144,14 @@ class FolderWalk {
     }
   }
 
-  /** The reason to leave out something that is no folder; null for a file of the bundle. */
+  /** The reason to leave an entry out, or null. */
   #whyNot(path: string, info: Stats): string | null {
     if (!info.isFile()) return NEITHER;
     if (info.size > this.#limits.fileBytesMax) return `it has more than ${this.#limits.fileBytesMax} bytes`;
     return this.#taken.has(path.normalize('NFC')) ? 'another file has the same name in another Unicode form' : null;
   }
 
-  /** The path in the site of a folder's entry, or null where no archive may hold it or nobody is ever answered with it. */
+  /** The path in the site of a folder's entry; null where it is left out. */
   #pathOf(folder: Folder, entry: Dirent<Buffer>): string | null {
     const refuse = refusalsOf(this.#name);
     try {
@@ -162,10 +162,8 @@ class FolderWalk {
       return isServed ? path : this.#leaveOut(path, 'its name begins with a dot, and such files are never served');
     } catch (error) {
       if (!(error instanceof DocshelfError)) throw error;
-      return this.#leaveOut(
-        `${folder.path}${entry.name.toString('utf8')}`,
-        `no archive may hold its name (${error.code})`,
-      );
+      const written = folder.path + entry.name.toString('utf8');
+      return this.#leaveOut(written, `no archive may hold its name (${error.code})`);
     }
   }
 
@@ -197,10 +195,6 @@ class FolderWalk {
 const lastOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 function unreadable(path: string, error: unknown): DocshelfError {
-  return badSource(
-    path,
-    `it cannot be read (${errnoOf(error) ?? String(error)})`,
-    'Make it readable for the user that docshelf runs as.',
-    error,
-  );
+  const state = `it cannot be read (${errnoOf(error) ?? String(error)})`;
+  return badSource(path, state, 'Make it readable for the user that docshelf runs as.', error);
 }

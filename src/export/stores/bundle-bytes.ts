@@ -11,8 +11,7 @@ export interface PackedBundle {
 }
 
 /**
- * The bytes of a packed archive in chunks of `chunkBytes`, the last one shorter. Its end is only reached where they are what
- * the archive's name says, so that whoever makes it reachable after the end makes no other bytes reachable.
+ * The bytes of a packed archive in chunks of `chunkBytes`, the last one shorter.
  *
  * @throws DocshelfError `store_failed` at the end where size or digest are others, `cannot_read`; the signal's reason
  */

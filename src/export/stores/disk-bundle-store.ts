@@ -1,8 +1,8 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create as contentDisposition } from 'content-disposition';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import { flushPath } from '../../files/index.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { flushPath, ifThere } from '../../files/index.ts';
 import type { BundleStore, FollowedLink, LinkedBundle } from '../ports.ts';
 import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
 import { isSignatureOf, LINK_MS_MAX, type LinkGrant, linkSeconds, signGrant } from './links.ts';
@@ -31,10 +31,8 @@ const AGAIN =
 
 /**
  * Bundles as files, `bundles/<sha256>.tar.gz`, and links to docshelf's own API listener:
- * `{publicUrl}/v1/bundles/{sha256}/{fileName}?expires=<Unix seconds>&keyId=<id>&signature=<HMAC-SHA-256>`.
- *
- * A link works for whoever holds it until it expires, also after the process has started anew. Nothing takes a single
- * link back but removing its bundle, or the key in `link-keys/` that signed it and starting anew.
+ * `{publicUrl}/v1/bundles/{sha256}/{fileName}?expires=<Unix seconds>&keyId=<id>&signature=<HMAC-SHA-256>`. A link works over
+ * restarts; removing its bundle, or its key in `link-keys/` before a start, takes it back.
  */
 export class DiskBundleStore implements BundleStore {
   readonly #options: DiskBundleStoreOptions;
@@ -45,21 +43,11 @@ export class DiskBundleStore implements BundleStore {
     const { dir, nowMs, rotateKeysMs = KEYS_ROTATE_MS } = options;
     this.#options = options;
     this.#bundlesDir = join(dir, 'bundles');
-    this.#keys = new SigningKeys({
-      dir: join(dir, 'link-keys'),
-      rotateMs: rotateKeysMs,
-      signedMsMax: LINK_MS_MAX,
-      nowMs,
-    });
+    const keysDir = join(dir, 'link-keys');
+    this.#keys = new SigningKeys({ dir: keysDir, rotateMs: rotateKeysMs, signedMsMax: LINK_MS_MAX, nowMs });
   }
 
-  /**
-   * The file is read once, flushed, and renamed into place. One that is kept with another size has been damaged, and is
-   * replaced.
-   *
-   * @throws DocshelfError `store_failed` where its bytes are not what its name says, `cannot_read`; the signal's reason; the
-   *   system's own errors
-   */
+  /** A kept file of another size is damaged, and replaced. @throws as `bundleBytes`; the system's own errors */
   async put(bundle: PackedBundle, signal: AbortSignal): Promise<void> {
     const { sha256, sizeBytes, file } = bundle;
     signal.throwIfAborted();
@@ -70,7 +58,7 @@ export class DiskBundleStore implements BundleStore {
       signal.throwIfAborted();
       await rename(file, this.#pathOf(sha256));
     }
-    // Also where it is kept: whoever renamed it may not have come this far.
+    // Also where it is kept: its writer may not have come this far.
     await flushPath(this.#bundlesDir);
   }
 
@@ -92,12 +80,7 @@ export class DiskBundleStore implements BundleStore {
     return { url: `${base}/${path}?${query}`, expiresAt: new Date(expiresS * 1000) };
   }
 
-  /**
-   * What a link leads to, where it was signed here and has not expired. It must be the very link: nothing may be added to
-   * its query.
-   *
-   * @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`, `cannot_read`
-   */
+  /** Nothing may be added to a link's query. @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`, `cannot_read` */
   async follow({ sha256, fileName, query }: FollowedLink): Promise<LinkedBundle> {
     const expires = query.get('expires') ?? '';
     const isWellFormed =
@@ -106,7 +89,7 @@ export class DiskBundleStore implements BundleStore {
     const grant = grantOf(sha256, fileName, Number(expires));
     const hasExpired = grant.expiresS * 1000 <= this.#options.nowMs();
     const key = await this.#keys.find(query.get('keyId') ?? '');
-    // A key goes when all its links have expired: without it, the link's own word is enough to say so.
+    // A key goes when all its links have expired.
     if (key === null && hasExpired) throw expired(fileName, grant.expiresS);
     if (key === null || !isSignatureOf(grant, key.secret, query.get('signature') ?? '')) throw invalid(fileName);
     if (hasExpired) throw expired(fileName, grant.expiresS);
@@ -124,12 +107,7 @@ export class DiskBundleStore implements BundleStore {
 
   /** Null where it is not kept. */
   async #sizeOf(sha256: string): Promise<number | null> {
-    try {
-      return (await stat(this.#pathOf(sha256))).size;
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return null;
-      throw error;
-    }
+    return (await ifThere(stat(this.#pathOf(sha256))))?.size ?? null;
   }
 
   #pathOf(sha256: string): string {
@@ -146,7 +124,7 @@ function grantOf(sha256: string, fileName: string, expiresS: number): LinkGrant 
   };
 }
 
-/** A file name from a link that nobody has signed may be as long as all headers may. */
+/** Bounds a file name from a link that nobody has signed. */
 const shown = (fileName: string): string => `"${fileName.slice(0, 200)}"`;
 
 function invalid(fileName: string): DocshelfError {

@@ -26,15 +26,12 @@ export interface S3BundleStoreOptions extends S3Settings {
 }
 
 /**
- * Bundles as objects of S3, or of a service like it: `<prefix>/<sha256>.tar.gz`. This file loads the SDK (0.13 s): import it
- * only where the config names this store.
+ * Bundles as objects of S3 and services like it: `<prefix>/<sha256>.tar.gz`. Loads the SDK (0.13 s).
  *
- * Links are SigV4 presigned GETs. The signature covers the method, so that Amazon answers 403 to HEAD of such a link: what
- * a client wants to know before it downloads, `GET` with `Range: bytes=0-0` says (length and ETag). The link dies earlier
- * than asked for where the credentials that sign it do, as those of a role; `expiresAt` says so. A link also ends with its
- * access key.
+ * Links are SigV4 presigned GETs, to HEAD of which Amazon answers 403: `GET` with `Range: bytes=0-0` says length and ETag. A
+ * link ends with the credentials that signed it; where those expire, as a role's, `expiresAt` says so.
  *
- * Every call throws `store_failed` with a sentence that an operator can act on where the store cannot be used.
+ * Every call throws `store_failed` where the store cannot be used.
  */
 export class S3BundleStore implements BundleStore {
   readonly #options: S3BundleStoreOptions;
@@ -56,7 +53,7 @@ export class S3BundleStore implements BundleStore {
     } catch (error) {
       signal.throwIfAborted();
       const isOurs = error instanceof DocshelfError;
-      // Only the answer may have been lost: then the repeated call found nothing left to complete.
+      // Where only the answer was lost, the repeated call found nothing left to complete.
       if (!isOurs && (await isKept().catch(() => false))) return;
       throw storeFault(error, this.#act('store', sha256));
     }
@@ -100,7 +97,7 @@ export class S3BundleStore implements BundleStore {
     this.#client.destroy();
   }
 
-  /** Null where it is not kept: there is no such object, or one that others have put there. */
+  /** Null where there is no such object, or another's. */
   async #sizeOf(sha256: string, verb: 'store' | 'look for', signal?: AbortSignal): Promise<number | null> {
     try {
       const head = new HeadObjectCommand(this.#objectOf(sha256));
@@ -124,25 +121,24 @@ export class S3BundleStore implements BundleStore {
   }
 }
 
-export interface S3Object {
+interface S3Object {
   readonly Bucket: string;
   readonly Key: string;
 }
 
 /** The smallest part that S3 takes. 10,000 parts may be: 48 GiB, six times the largest bundle. */
 export const PART_BYTES = 5 * 1024 ** 2;
-/** With their bytes they take 20 MiB of memory, and hide the time from one request to the next. */
+/** 20 MiB of memory; hides the time between requests. */
 const PARTS_AT_ONCE = 4;
 const GIVE_UP_MS_MAX = 10_000;
 
 /**
- * Uploads a packed archive. The object is there whole or not at all: what is more than one part long becomes reachable with
- * the last call, after all bytes were read and found to be those of the digest. Each part goes with its SHA-256, and a store
- * that knows this header refuses one that was damaged on the way.
+ * Uploads a packed archive, whole or not at all: several parts become reachable with the last call, after their digest was
+ * checked. Each part has its SHA-256, by which a store refuses one that was damaged.
  *
  * @throws DocshelfError as `bundleBytes`; the SDK's errors
  */
-export async function uploadBundle(
+async function uploadBundle(
   client: S3Client,
   object: S3Object,
   bundle: PackedBundle,
@@ -180,7 +176,7 @@ async function uploadParts(
       await lanes.run(async () => {
         const part = new UploadPartCommand({ ...upload, PartNumber, Body, ChecksumSHA256: checksum(Body) });
         const { ETag, ChecksumSHA256 } = await client.send(part, options);
-        // A store that does not answer with the checksum does not know it, and may not want to hear of it again.
+        // A store that does not answer with the checksum does not know it.
         parts[PartNumber - 1] = { PartNumber, ETag, ...(ChecksumSHA256 === undefined ? {} : { ChecksumSHA256 }) };
       });
     }
@@ -188,8 +184,7 @@ async function uploadParts(
     await client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } }), options);
   } catch (error) {
     await lanes.settle();
-    // Parts that are left cost money and are reachable for nobody. Where the store does not hear this either, a lifecycle
-    // rule of the bucket is what removes them.
+    // Parts that are left cost money. Where this fails too, a lifecycle rule of the bucket removes them.
     await client
       .send(new AbortMultipartUploadCommand(upload), { abortSignal: AbortSignal.timeout(GIVE_UP_MS_MAX) })
       .catch(() => undefined);

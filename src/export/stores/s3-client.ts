@@ -7,7 +7,7 @@ import { CERTIFICATE_FAULT } from '../../net/http-response.ts';
 
 export interface S3Settings {
   readonly bucket: string;
-  /** Null: `us-east-1` with an endpoint, which most other services take; else what the SDK finds in the environment. */
+  /** Null: `us-east-1` with an endpoint, else the environment's. */
   readonly region: string | null;
   /** URL of another S3 service; null: Amazon's. */
   readonly endpoint: string | null;
@@ -15,15 +15,11 @@ export interface S3Settings {
   readonly pathStyle: boolean;
   /** Folder of the objects in the bucket; empty: none. */
   readonly prefix: string;
-  /** Null: they are found in the environment. */
+  /** Null: `findCredentials`. */
   readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
   /** PEM file of certificates that are trusted besides Node's own roots. */
   readonly caFile: string | null;
-  /**
-   * Where credentials come from that the config does not name. `anywhere`: the SDK's default chain, environment, shared
-   * files, web identity, the metadata services of containers and machines. `environment`: `AWS_ACCESS_KEY_ID`,
-   * `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` alone, which asks nobody: for an air-gapped deployment.
-   */
+  /** `anywhere`: the SDK's default chain, metadata services too. `environment`: three variables alone, for air gaps. */
   readonly findCredentials: 'anywhere' | 'environment';
 }
 
@@ -48,8 +44,7 @@ export function createS3Client(settings: S3Settings): S3Client {
     ...(credentials === undefined ? {} : { credentials }),
     forcePathStyle: pathStyle,
     maxAttempts: ATTEMPTS_MAX,
-    // Uploads carry checksums of ours. What the SDK adds otherwise, older services of other makers refuse, and links
-    // would have a parameter more.
+    // Uploads carry our checksums; older services refuse those that the SDK would add.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -69,7 +64,8 @@ function credentialsOf({ credentials, findCredentials }: S3Settings): S3ClientCo
   if (findCredentials === 'anywhere') return undefined;
   return async () => {
     const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
-    if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) throw noCredentials();
+    if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
+      throw Object.assign(new Error('no credentials in the environment'), { name: 'NoCredentials' });
     return {
       accessKeyId: AWS_ACCESS_KEY_ID,
       secretAccessKey: AWS_SECRET_ACCESS_KEY,
@@ -78,79 +74,63 @@ function credentialsOf({ credentials, findCredentials }: S3Settings): S3ClientCo
   };
 }
 
-/** What a fault's sentence says that was tried: `Cannot <act>: <state>`. */
+/** In a fault's sentence: `Cannot <act>: <state>`. */
 export type StoreAct = `${'store' | 'look for' | 'link to' | 'remove'} bundle "${string}" in bucket "${string}"`;
 
 interface Fault {
   readonly state: string;
   readonly next: string;
-  /** Whether the same request may succeed later, without anybody changing anything. */
+  /** True where the same request may succeed later by itself. */
   readonly retryable: boolean;
 }
+const lasting = (state: string, next: string): Fault => ({ state, next, retryable: false });
+const passing = (state: string, next: string): Fault => ({ state, next, retryable: true });
 
 const CHECK_CREDENTIALS =
   'Check exportApi.store.accessKeyId and secretAccessKey, or what the environment has in their place.';
 const CHECK_ADDRESS = 'Check exportApi.store.endpoint, the host name and the network.';
 
-/** The S3 error codes that say what an operator can do, as its API reference has them; those of other services are alike. */
+/** Error codes of S3's API reference that an operator can act on; those of other services are alike. */
 const FAULTS: readonly (readonly [code: RegExp, fault: Fault])[] = [
   [
     /^(?:InvalidAccessKeyId|SignatureDoesNotMatch|InvalidToken|ExpiredToken|TokenRefreshRequired)$/,
-    { state: 'the store does not accept the credentials', next: CHECK_CREDENTIALS, retryable: false },
+    lasting('the store does not accept the credentials', CHECK_CREDENTIALS),
   ],
   [
     /^(?:RequestTimeTooSkewed|RequestExpired)$/,
-    {
-      state: "this machine's clock and the store's are too far apart",
-      next: 'Set the clock of this machine: the store takes requests that are at most 15 minutes off.',
-      retryable: false,
-    },
+    lasting(
+      "this machine's clock and the store's are too far apart",
+      'Set the clock of this machine: the store takes requests that are at most 15 minutes off.',
+    ),
   ],
-  [
-    /^NoSuchBucket$/,
-    {
-      state: 'there is no such bucket',
-      next: 'Create the bucket, or correct exportApi.store.bucket.',
-      retryable: false,
-    },
-  ],
+  [/^NoSuchBucket$/, lasting('there is no such bucket', 'Create the bucket, or correct exportApi.store.bucket.')],
   [
     /^(?:PermanentRedirect|TemporaryRedirect|AuthorizationHeaderMalformed|IllegalLocationConstraintException)$/,
-    {
-      state: 'the bucket is in another region',
-      next: 'Set exportApi.store.region to the region of the bucket.',
-      retryable: false,
-    },
+    lasting('the bucket is in another region', 'Set exportApi.store.region to the region of the bucket.'),
   ],
   [
     /^(?:BadDigest|InvalidDigest|XAmzContentSHA256Mismatch|XAmzContentChecksumMismatch)$/,
-    {
-      state: 'what arrived were other bytes than were sent, and the store refused them',
-      next: 'Start the export again; where it happens twice, look at proxies between docshelf and the store.',
-      retryable: true,
-    },
+    passing(
+      'what arrived were other bytes than were sent, and the store refused them',
+      'Start the export again; where it happens twice, look at proxies between docshelf and the store.',
+    ),
   ],
   [
     /^(?:CredentialsProviderError|NoCredentials)$/,
-    {
-      state: 'there are no credentials for the store',
-      next: 'Set exportApi.store.accessKeyId and secretAccessKey, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.',
-      retryable: false,
-    },
+    lasting(
+      'there are no credentials for the store',
+      'Set exportApi.store.accessKeyId and secretAccessKey, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.',
+    ),
   ],
-  [/^TimeoutError$/, { state: 'the store stopped answering', next: CHECK_ADDRESS, retryable: true }],
+  [/^TimeoutError$/, passing('the store stopped answering', CHECK_ADDRESS)],
 ];
 
-/**
- * What the SDK threw, as the error that a person sees; one of ours is left as it is.
- *
- * It has no cause: the SDK's errors carry the request's headers, the access key id and what the server says that it signed.
- */
+/** The SDK's error for an operator. It has no cause: that carries headers and the access key id. */
 export function storeFault(error: unknown, act: StoreAct): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   const status = $metadata?.httpStatusCode;
-  // The server's word, or that of the SDK: not printed where it is no plain one.
+  // The server's word: not printed where it is no plain one.
   const code = /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name) ? name : 'unknown';
   const fault =
     FAULTS.find(([pattern]) => pattern.test(code))?.[1] ?? faultOfStatus(status, code) ?? connectionFault(error);
@@ -160,52 +140,38 @@ export function storeFault(error: unknown, act: StoreAct): DocshelfError {
   });
 }
 
-/** For `storeFault`, where the environment names none. */
-export function noCredentials(): Error {
-  return Object.assign(new Error('no credentials in the environment'), { name: 'NoCredentials' });
-}
-
 /** An answer to HEAD has no body that would name a code. */
 function faultOfStatus(status: number | undefined, code: string): Fault | null {
   if (status === undefined) return null;
   if (status === 401 || status === 403) {
-    return {
-      state: `the store denies access (${code}, ${status})`,
-      next: 'Allow the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:AbortMultipartUpload on the objects, and s3:ListBucket on the bucket: without the last, S3 answers 403 for an object that is not there.',
-      retryable: false,
-    };
+    return lasting(
+      `the store denies access (${code}, ${status})`,
+      'Allow the key s3:PutObject, s3:GetObject, s3:DeleteObject and s3:AbortMultipartUpload on the objects, and s3:ListBucket on the bucket: without the last, S3 answers 403 for an object that is not there.',
+    );
   }
   if (status === 301 || status === 307) {
-    return {
-      state: `the store sends elsewhere (${code}, ${status})`,
-      next: 'Set exportApi.store.region to the region of the bucket, and exportApi.store.endpoint to the address that answers for it.',
-      retryable: false,
-    };
+    return lasting(
+      `the store sends elsewhere (${code}, ${status})`,
+      'Set exportApi.store.region to the region of the bucket, and exportApi.store.endpoint to the address that answers for it.',
+    );
   }
-  const isTheirs = status >= 500 || status === 429;
-  return {
-    state: `the store answers ${status} (${code})`,
-    next: isTheirs
-      ? 'It was tried several times. Look at the store, then start the export again.'
-      : 'Check the settings of exportApi.store against those of the store.',
-    retryable: isTheirs,
-  };
+  const state = `the store answers ${status} (${code})`;
+  return status >= 500 || status === 429
+    ? passing(state, 'It was tried several times. Look at the store, then start the export again.')
+    : lasting(state, 'Check the settings of exportApi.store against those of the store.');
 }
 
 function connectionFault(error: unknown): Fault {
   const { code, message } = error as { code?: unknown; message?: unknown };
   // The SDK has no code for it.
-  if (message === 'Region is missing') {
-    return { state: 'the region is not known', next: 'Set exportApi.store.region.', retryable: false };
-  }
+  if (message === 'Region is missing') return lasting('the region is not known', 'Set exportApi.store.region.');
   if (typeof code === 'string' && CERTIFICATE_FAULT.test(code)) {
-    return {
-      state: `its certificate is not trusted (${code})`,
-      next: 'Where the store uses an authority of your own, put its certificate into a PEM file and name it in exportApi.store.caFile.',
-      retryable: false,
-    };
+    return lasting(
+      `its certificate is not trusted (${code})`,
+      'Where the store uses an authority of your own, put its certificate into a PEM file and name it in exportApi.store.caFile.',
+    );
   }
   const errno = errnoOf(error);
-  if (errno !== undefined) return { state: `it cannot be reached (${errno})`, next: CHECK_ADDRESS, retryable: true };
-  return { state: 'the store cannot be asked, or its answer is none of S3', next: CHECK_ADDRESS, retryable: false };
+  if (errno !== undefined) return passing(`it cannot be reached (${errno})`, CHECK_ADDRESS);
+  return lasting('the store cannot be asked, or its answer is none of S3', CHECK_ADDRESS);
 }

@@ -2,14 +2,14 @@ import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import { writeOnce } from '../../files/index.ts';
+import { ifThere, writeOnce } from '../../files/index.ts';
 
-export interface SigningKeysOptions {
-  /** Folder of the keys; made where it is missing. */
+interface SigningKeysOptions {
+  /** Made where it is missing. */
   readonly dir: string;
   /** Age at which a key signs no more, milliseconds. */
   readonly rotateMs: number;
-  /** How long what a key signed can be of use, milliseconds. */
+  /** Lifetime of a signature, milliseconds. */
   readonly signedMsMax: number;
   /** Milliseconds since 1970. */
   readonly nowMs: () => number;
@@ -25,23 +25,20 @@ export interface SigningKey {
 /** HMAC-SHA-256 gains nothing from a key longer than its output (RFC 2104, section 3). */
 const SECRET_BYTES = 32;
 const ID = /^[1-9]\d{0,8}$/;
-/** By how much the clocks of processes on one data folder may differ. */
+/** Difference of the clocks of processes on one data folder. */
 const CLOCKS_APART_MS_MAX = 3600_000;
 
 /**
- * The secrets that links are signed with, shared by all processes of one data folder: a file for each key, `<id>.json`,
- * readable by docshelf's user alone.
+ * The secrets that links are signed with, shared by all processes of one data folder: `<id>.json` for each key, readable by
+ * docshelf's user alone. A file is linked into place whole under a free name: of processes that make the next key at the same
+ * time one succeeds, and the others take its key.
  *
- * A file is never changed, and is linked into place whole under a name that must be free: of processes that make the next
- * key at the same time one succeeds, and the others take its key. So there is no lock that a killed process could leave.
- *
- * Keys rotate by the clock, which may jump. Back: no key is due, and none is made or removed. Forward: one key is made
- * early, and signs until its time has come and gone; the key before the newest is kept whatever the clock says, so that
- * what it signed works again once the clock is right.
+ * The clock may jump. Back: no key is made or removed. Forward: one key is made early; the key before the newest is kept
+ * whatever the clock says, so that its signatures work again once the clock is right.
  */
 export class SigningKeys {
   readonly #options: SigningKeysOptions;
-  /** The newest that this process knows of. */
+  /** As far as this process knows. */
   #newest: SigningKey | null = null;
 
   constructor(options: SigningKeysOptions) {
@@ -60,7 +57,7 @@ export class SigningKeys {
     return this.#newest;
   }
 
-  /** The key of that id; null where there is none, or none any more. @throws DocshelfError `cannot_read` */
+  /** @throws DocshelfError `cannot_read` */
   async find(id: string): Promise<SigningKey | null> {
     if (!ID.test(id)) return null;
     return this.#newest?.id === id ? this.#newest : this.#read(id);
@@ -77,10 +74,7 @@ export class SigningKeys {
 
   /** In the order in which the keys were made. */
   async #ids(): Promise<string[]> {
-    const names = await readdir(this.#options.dir).catch((error: unknown) => {
-      if (errnoOf(error) === 'ENOENT') return [];
-      throw error;
-    });
+    const names = (await ifThere(readdir(this.#options.dir))) ?? [];
     const ids = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
     return ids.filter((id) => ID.test(id)).sort((a, b) => Number(a) - Number(b));
   }
@@ -98,7 +92,7 @@ export class SigningKeys {
     return made;
   }
 
-  /** Removes keys when nothing that they signed can be of use any more: that long after the next key took over. */
+  /** Removes keys whose signatures have all expired since the next key took over. */
   async #removeUseless(): Promise<void> {
     const { signedMsMax, nowMs } = this.#options;
     const ids = await this.#ids();
