@@ -6,72 +6,44 @@ import type { Logger } from './log.ts';
 
 /** One line a change of state; progress is for the terminal. */
 export function logDeployEvent(log: Logger, event: DeployEvent): void {
+  const { kind, ...facts } = event;
+  if (event.kind === 'failed') logFailure(log, event.step, event.error);
+  else if (event.kind !== 'progress') log.info({ event: kind, ...facts }, deployLine(event));
+}
+
+function deployLine(event: Exclude<DeployEvent, { kind: 'progress' | 'failed' }>): string {
   switch (event.kind) {
-    case 'progress':
-      return;
     case 'fetch-started':
-      log.info({ event: event.kind, link: event.link }, `fetching ${event.link}`);
-      return;
-    case 'fetched': {
-      const { kind, ...facts } = event;
-      log.info({ event: kind, ...facts }, `fetched ${toMiB(event.bytes)} MiB in ${event.seconds.toFixed(1)} s`);
-      return;
-    }
-    case 'verified': {
-      const { kind, ...facts } = event;
-      log.info({ event: kind, ...facts }, `${event.name} is signed with key ${event.keyId}`);
-      return;
-    }
-    case 'taken-in': {
-      const { kind, ...facts } = event;
-      log.info({ event: kind, ...facts }, `took in version ${event.version} in ${event.seconds.toFixed(1)} s`);
-      return;
-    }
-    case 'activated': {
-      const { kind, ...facts } = event;
-      const from = event.previous === null ? '' : ` in place of ${event.previous}`;
-      log.info({ event: kind, ...facts }, `serving version ${event.version}${from}`);
-      return;
-    }
+      return `fetching ${event.link}`;
+    case 'fetched':
+      return `fetched ${(event.bytes / 1024 ** 2).toFixed(1)} MiB in ${event.seconds.toFixed(1)} s`;
+    case 'verified':
+      return `${event.name} is signed with key ${event.keyId}`;
+    case 'taken-in':
+      return `took in version ${event.version} in ${event.seconds.toFixed(1)} s`;
+    case 'activated':
+      return `serving version ${event.version}${event.previous === null ? '' : ` in place of ${event.previous}`}`;
     case 'export-started':
-      log.info({ event: event.kind, jobId: event.jobId }, `started the export ${event.jobId}`);
-      return;
+      return `started the export ${event.jobId}`;
     case 'link-renewed':
-      log.info({ event: event.kind, jobId: event.jobId }, `got a fresh link to the bundle of ${event.jobId}`);
-      return;
+      return `got a fresh link to the bundle of ${event.jobId}`;
     case 'turned-off':
-      log.info({ event: event.kind }, 'serving is turned off');
-      return;
+      return 'serving is turned off';
     case 'pruned':
-      log.info({ event: event.kind, digests: event.digests }, `removed ${event.digests.length} old releases`);
-      return;
+      return `removed ${event.digests.length} old releases`;
     case 'removed':
-      log.info({ event: event.kind, version: event.version }, `removed version ${event.version}`);
-      return;
-    case 'failed':
-      logFailure(log, event.step, event.error);
+      return `removed version ${event.version}`;
   }
 }
 
 export function logSearchEvent(log: Logger, event: SearchEvent): void {
-  switch (event.kind) {
-    case 'indexed':
-      log.info(
-        { event: event.kind, sections: event.sections, seconds: event.seconds },
-        `indexed ${event.sections} sections`,
-      );
-      return;
-    case 'embedded':
-      log.info(
-        { event: event.kind, passages: event.passages, seconds: event.seconds },
-        `embedded ${event.passages} passages`,
-      );
-      return;
-    case 'rebuilding':
-      log.info({ event: event.kind, code: event.error.code }, `building the search index anew: ${event.error.message}`);
-      return;
-    case 'failed':
-      logFailure(log, event.step, event.error);
+  const { kind, ...facts } = event;
+  if (event.kind === 'failed') logFailure(log, event.step, event.error);
+  else if (event.kind === 'rebuilding') {
+    log.info({ event: kind, code: event.error.code }, `building the search index anew: ${event.error.message}`);
+  } else {
+    const amount = event.kind === 'indexed' ? `${event.sections} sections` : `${event.passages} passages`;
+    log.info({ event: kind, ...facts }, `${kind} ${amount}`);
   }
 }
 
@@ -82,22 +54,16 @@ export function logJobEvent(log: Logger, event: JobEvent): void {
   }
   const { jobId, domain } = event.job;
   const facts = { event: `job-${event.kind}`, jobId, domain };
-  switch (event.kind) {
-    case 'started':
-      log.info({ ...facts, attempt: event.attempt }, `exporting ${domain} (${jobId}, attempt ${event.attempt})`);
-      return;
-    case 'completed': {
-      const seconds = Math.round(event.tookMs / 100) / 10;
-      log.info({ ...facts, seconds }, `exported ${domain} in ${seconds} s (${jobId})`);
-      return;
-    }
-    case 'left':
-      log.info(facts, `left the export of ${domain} to its next attempt (${jobId})`);
-      return;
-    case 'failed':
-      if (event.error.code === 'canceled') log.info(facts, `canceled the export of ${domain} (${jobId})`);
-      else logFailure(log, `export ${jobId}`, event.error);
-  }
+  if (event.kind === 'started') {
+    log.info({ ...facts, attempt: event.attempt }, `exporting ${domain} (${jobId}, attempt ${event.attempt})`);
+  } else if (event.kind === 'completed') {
+    const seconds = Math.round(event.tookMs / 100) / 10;
+    log.info({ ...facts, seconds }, `exported ${domain} in ${seconds} s (${jobId})`);
+  } else if (event.kind === 'left') {
+    log.info(facts, `left the export of ${domain} to its next attempt (${jobId})`);
+  } else if (event.error.code === 'canceled') {
+    log.info(facts, `canceled the export of ${domain} (${jobId})`);
+  } else logFailure(log, `export ${jobId}`, event.error);
 }
 
 /** A foreseen fault by its message; an unforeseen one with its stack. */
@@ -113,5 +79,3 @@ export function logFailure(log: Logger, step: string, cause: unknown, requestId:
   if (error.code === 'internal') log.error({ ...facts, error: error.cause ?? error }, error.message);
   else log.error(facts, error.message);
 }
-
-const toMiB = (bytes: number): string => (bytes / 1024 ** 2).toFixed(1);

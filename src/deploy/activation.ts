@@ -7,24 +7,22 @@ import type { ActivePointer } from './releases/site-store.ts';
 import { type DeploySettings, fingerprintOf } from './settings.ts';
 import type { SiteContext } from './site-context.ts';
 
-/** How many former versions a rollback can go back through. */
+/** Versions that a rollback can go back through. */
 const HISTORY_MAX = 10;
 
-/** How long a release that was swapped out stays on disk for requests that began on it, where `keep` would let it go. */
+/** A release that was swapped out stays on disk this long for requests that began on it, even where `keep` is 0. */
 const DRAIN_MS = 10_000;
 
-/** Why a release becomes active. */
 export interface ActivationReason {
-  /** `operator`: chosen by command, and held over restarts. `settings`: the pointer, the choice or the pin say it already. */
+  /** `operator`: by command, held over restarts. `settings`: pointer, choice or pin say it already. */
   readonly by: 'operator' | 'delivery' | 'settings';
   readonly isRollback?: boolean;
-  /** The digest that a fetch gave. */
   readonly fetched?: string;
 }
 
 /**
- * The one release that this process serves: its table in memory, the pointers that a restart reads, the swap between two.
- * The loop calls one method after another; nothing here guards against two at once.
+ * The release that this process serves, the pointers that a restart reads, and the swap between two. The loop
+ * serialises its calls.
  */
 export class Activation {
   readonly #context: SiteContext;
@@ -47,8 +45,8 @@ export class Activation {
   }
 
   /**
-   * Serves a release: its tables are read, the new state is built whole, what is wanted and the pointer are written, and
-   * last, the one step that cannot fail, the reference is swapped. A failure before that leaves all as it was.
+   * Serves a release. All that can fail (tables, new state, choice, pointer) comes before the swap of one reference;
+   * a failure leaves all as it was.
    */
   async serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
     const { store, registration, journal, settings, prepareSwap } = this.#context;
@@ -60,7 +58,7 @@ export class Activation {
     }
     const view = await this.#viewOf(release);
     const commit = prepareSwap(view, await this.#olderThan(release.digest));
-    // Both are marked until the swap is over: whichever step fails, what is served is not another daemon's to prune.
+    // Both are marked until the swap is over, against another daemon's pruning.
     await registration.serves([release.digest, ...(previous === null ? [] : [previous.digest])]);
     const now = new Date().toISOString();
     if (previous !== null) await store.markServed(previous.digest, now);
@@ -74,13 +72,13 @@ export class Activation {
     this.#pruneAtMs = Date.now() + (keep === 0 && previous !== null ? DRAIN_MS : 0);
   }
 
-  /** Serves what a fetch gave; an operator's choice that holds, until a fetch gives another digest than the one before. */
+  /** Serves a fetched release; an operator's choice instead, until a fetch gives another digest than the one before. */
   async serveFetched(fetched: ReleaseRef, choice: ReleaseRef | null): Promise<void> {
     const isHeld = choice !== null && (await this.#context.store.active())?.lastFetched === fetched.digest;
     await this.serve(isHeld ? choice : fetched, { by: isHeld ? 'settings' : 'delivery', fetched: fetched.digest });
   }
 
-  /** Serves nothing any more; what a restart would serve stays as it is. */
+  /** Serves nothing; the pointers stay. */
   async turnOff(): Promise<void> {
     if (this.#current !== null) this.#context.journal.event({ kind: 'turned-off' });
     this.#current = null;
@@ -111,7 +109,7 @@ export class Activation {
     if ((await store.ownDigests()).has(digest)) await store.removeRelease(digest);
   }
 
-  /** A failed clean-up is said and made good after the next swap; the swap itself has succeeded. */
+  /** A failed clean-up is logged, and made good after the next swap. */
   async prune(): Promise<void> {
     const { store, registration, journal } = this.#context;
     this.#pruneAtMs = null;
@@ -125,7 +123,7 @@ export class Activation {
     }
   }
 
-  /** Writes what an unpinned start serves, and what was chosen; a pinned daemon leaves both alone. */
+  /** Writes pointer and choice; a pinned daemon leaves both alone. */
   async #point(release: ReleaseRef, { by, fetched, isRollback }: ActivationReason): Promise<void> {
     const { store, settings } = this.#context;
     const { digest, version } = release;
@@ -141,7 +139,7 @@ export class Activation {
       lastFetched: fetched ?? former?.lastFetched ?? null,
       history: isRollback === true ? history.slice(1) : [...passed, ...history].slice(0, HISTORY_MAX),
     };
-    // What is wanted first: whoever is killed in between has chosen, or has gone back to what was active.
+    // The choice first: a crash in between leaves what was chosen, or what was active.
     if (by === 'operator') await store.setChoice({ digest, version, fingerprint: fingerprintOf(settings()) });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
     try {
@@ -152,7 +150,6 @@ export class Activation {
     }
   }
 
-  /** Must stay: served here, pinned, served after an unpinned restart, served by daemons that share the folder; and the way back. */
   async #pruneRule(): Promise<PruneRule> {
     const { store, settings, registration } = this.#context;
     const { version: pin, keep }: DeploySettings = settings();
@@ -183,7 +180,7 @@ export class Activation {
     return view;
   }
 
-  /** The site's other stored releases, newest first: open tabs ask for their hashed assets. A damaged one is passed over. */
+  /** The site's other releases, newest first: open tabs ask for their hashed assets. A damaged one is left out. */
   async #olderThan(digest: string): Promise<ReleaseView[]> {
     const { store } = this.#context;
     const own = await store.ownDigests();

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import type { DataPaths } from './releases/data-folder.ts';
 
-/** The Unix socket on which a daemon takes the commands of its own machine. */
+/** Unix socket for the commands of its own machine. */
 export interface DaemonSocket {
   /** Also the name of the daemon's mark. */
   readonly id: string;
@@ -16,11 +16,11 @@ export interface DaemonSocket {
 const PATH_BYTES_MAX = 100;
 
 /**
- * Opens the socket in the data folder; where that cannot hold one (its path is too long, its file system knows none), in a
- * folder of this user among the temporary files.
+ * Opens the socket in the data folder, or in a private folder of TMPDIR where the path is too long or the file system
+ * has no sockets.
  *
- * @param listen listens on a path with mode 0600
- * @throws DocshelfError `cannot_listen` where neither place takes it.
+ * @param listen listens with mode 0600
+ * @throws DocshelfError `cannot_listen`
  */
 export async function openDaemonSocket<T>(
   { dir, daemons }: Pick<DataPaths, 'dir' | 'daemons'>,
@@ -44,7 +44,7 @@ export async function openDaemonSocket<T>(
   });
 }
 
-/** A folder that this user alone can reach, whatever others have put among the temporary files. */
+/** A folder that this user alone can reach: TMPDIR is open to others. */
 async function privateFolder(): Promise<string> {
   const uid = process.getuid?.() ?? 0;
   const folder = join(tmpdir(), `docshelf-${uid}`);
@@ -59,7 +59,7 @@ async function privateFolder(): Promise<string> {
   return folder;
 }
 
-/** Removes the socket of a daemon that was killed; nothing but a socket of that daemon, whatever its mark says. */
+/** Removes the socket of a killed daemon; whatever its mark says, nothing but a socket of that daemon. */
 export async function removeDaemonSocket({ id, path }: DaemonSocket): Promise<void> {
   const name = basename(path);
   if (name !== `${id}.sock` && !name.endsWith(`-${id}.sock`)) return;

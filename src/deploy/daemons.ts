@@ -5,14 +5,14 @@ import { isAlive, type Owner, parseOwner, readIfThere, replaceFile, thisProcess 
 import { type DaemonSocket, removeDaemonSocket } from './daemon-socket.ts';
 import type { DataPaths } from './releases/data-folder.ts';
 
-/** The mark of a running daemon in the data folder, for the command line and for daemons that share the folder. */
+/** The mark of a running daemon in the data folder. */
 export interface DaemonMark {
   readonly owner: Owner;
-  /** Where its admin listener is reached from its own machine, `http://127.0.0.1:9090`; null before it listens. */
+  /** `http://127.0.0.1:9090`; null before it listens. */
   readonly adminUrl: string | null;
-  /** Path of its socket, on its own machine; null where none could be opened. */
+  /** Null where none could be opened. */
   readonly socket: string | null;
-  /** Digests that it serves: not to be removed by anybody. */
+  /** Digests that nobody may remove. */
   readonly serves: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const BEAT_MS = 10_000;
 /** A daemon on another host counts as gone after six missed beats. */
 const SILENCE_MS_MAX = 60_000;
 
-/** This daemon's own mark: written when it starts and whenever it serves something else, touched on a beat, gone when it stops. */
+/** This daemon's own mark: written at start and swap, touched on a beat, gone at stop. */
 export class DaemonRegistration {
   readonly #paths: DataPaths;
   #file: string | null = null;
@@ -31,7 +31,6 @@ export class DaemonRegistration {
     this.#paths = paths;
   }
 
-  /** Begins the mark. Before this call, and where it never comes (the command line), nothing is written. */
   async announce(adminUrl: string | null, socket: DaemonSocket | null = null): Promise<void> {
     const file = join(this.#paths.daemons, `${socket?.id ?? randomBytes(8).toString('hex')}.json`);
     this.#file = file;
@@ -39,8 +38,8 @@ export class DaemonRegistration {
     await this.#write();
     this.#beat = setInterval(() => {
       const now = new Date();
-      // A mark that is gone was taken for a dead daemon's (a machine that slept) and is written anew; any other failed
-      // beat (volume away) is made good by the next one.
+      // A mark that is gone was taken for a dead daemon's (a machine that slept): it is written anew. Other failures
+      // wait for the next beat.
       utimes(file, now, now)
         .catch(() => this.#write())
         .catch(() => undefined);
@@ -59,7 +58,6 @@ export class DaemonRegistration {
     if (this.#file !== null) await rm(this.#file, { force: true });
   }
 
-  /** The daemons that share this folder, without this one. */
   async others(): Promise<DaemonMark[]> {
     return runningDaemons(this.#paths, this.#file);
   }
@@ -69,7 +67,7 @@ export class DaemonRegistration {
   }
 }
 
-/** The daemons that run on this data folder. Marks and sockets of killed ones are removed on the way. */
+/** The daemons on this data folder. Marks and sockets of killed ones are removed on the way. */
 export async function runningDaemons(paths: DataPaths, except: string | null = null): Promise<DaemonMark[]> {
   const running: DaemonMark[] = [];
   for (const name of await readdir(paths.daemons)) {

@@ -18,7 +18,6 @@ import { spoolStream } from './take-in/spool-stream.ts';
 import { createStaging, removeStaging, sweepStaging } from './take-in/staging.ts';
 import type { TakeInRequest, TakenIn } from './take-in/take-in.ts';
 
-/** An archive that was handed over. */
 export type Delivery = Pick<TakeInRequest, 'file' | 'fileName' | 'version' | 'source' | 'signature'> & {
   readonly activate: boolean;
 };
@@ -28,9 +27,8 @@ export interface Delivered extends TakenIn {
 }
 
 /**
- * The deployment of one site: its active version, out of the releases of one data folder. What a daemon starts, reloads and
- * stops, and what the command line uses on a folder where no daemon runs. Every method writes what is wanted, or hands over
- * an archive; the loop (reconcile.ts) does the rest.
+ * The deployment of one site, for a daemon, and for commands on a folder where none runs. Every method writes what is
+ * wanted, or hands over an archive; the loop (reconcile.ts) does the rest.
  */
 export class Deployment {
   readonly #context: SiteContext;
@@ -55,9 +53,8 @@ export class Deployment {
   }
 
   /**
-   * Looks whether the folder is ours and sweeps what killed processes left in it.
-   *
-   * @throws DocshelfError `config_invalid` where it belongs to another domain, `data_folder_newer`.
+   * Checks the folder, and sweeps what killed processes left. @throws DocshelfError `config_invalid` for another
+   * domain's, `data_folder_newer`.
    */
   async open(): Promise<void> {
     const { store } = this.#context;
@@ -71,24 +68,19 @@ export class Deployment {
     await store.sweepIncomplete();
   }
 
-  /** Announces the daemon in the folder. */
   async announce(adminUrl: string | null, socket: DaemonSocket | null): Promise<void> {
     await this.#context.registration.announce(adminUrl, socket);
   }
 
-  /**
-   * Serves what the settings ask for, and from then on has the site exported as often as they say. Resolves when that is
-   * settled, well or not; never rejects.
-   */
+  /** Begins a round, and the timer of exports. Resolves when it is settled, well or not; never rejects. */
   async settle(): Promise<void> {
     this.#renewLoop.use(this.#settings.enabled ? (this.#settings.renew?.everyMs ?? null) : null);
     await this.#reconciler.settle();
   }
 
   /**
-   * Takes new settings; `settle` then brings what is served in line with them.
-   *
-   * @throws DocshelfError `config_invalid` where they name another domain than the folder's; then nothing has changed.
+   * Takes new settings; `settle` carries them out. @throws DocshelfError `config_invalid` for another domain than the
+   * folder's.
    */
   async accept(settings: DeploySettings): Promise<void> {
     await this.#context.store.settleDomain(settings.domain, null);
@@ -99,9 +91,8 @@ export class Deployment {
   }
 
   /**
-   * Takes an archive in, and activates it unless a version is pinned or the delivery says otherwise.
-   *
-   * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`.
+   * Takes an archive in, and activates it unless a version is pinned. @throws DocshelfError an archive or bundle
+   * code, `not_enough_space`, `cannot_write`, `pinned`.
    */
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
@@ -110,7 +101,7 @@ export class Deployment {
   }
 
   /**
-   * Does what `deliver` does with an archive that another process has taken in, while this one was starting.
+   * `deliver` for an archive that another process took in while this one was starting.
    *
    * @returns whether it is served
    * @throws DocshelfError `version_not_found` where that version is no longer that release.
@@ -121,11 +112,7 @@ export class Deployment {
     return this.#serveDelivered({ version, digest }, activate);
   }
 
-  /**
-   * Takes in an archive that arrives as a stream: an upload, standard input.
-   *
-   * @throws DocshelfError as `deliver` does, and `source_too_large`.
-   */
+  /** An upload, or standard input. @throws DocshelfError as `deliver` does, and `source_too_large`. */
   async deliverStream(
     stream: AsyncIterable<Uint8Array>,
     delivery: Omit<Delivery, 'file'>,
@@ -142,7 +129,7 @@ export class Deployment {
     }
   }
 
-  /** Serves a stored version, and holds to it over restarts. @throws DocshelfError `pinned`, `version_not_found`. */
+  /** @throws DocshelfError `pinned`, `version_not_found`. */
   async activate(version: string): Promise<ReleaseRef> {
     return this.#reconciler.inLoop(async () => {
       this.#refuseWhilePinned(`activate version "${version}"`, version);
@@ -171,7 +158,7 @@ export class Deployment {
     });
   }
 
-  /** Takes a stored version away. @throws DocshelfError `version_not_found`, `pinned`, `in_use`. */
+  /** @throws DocshelfError `version_not_found`, `pinned`, `in_use`. */
   async remove(version: string): Promise<void> {
     await this.#reconciler.inLoop(async () => {
       const pointer = await this.#labelOf(version);
@@ -185,7 +172,7 @@ export class Deployment {
     });
   }
 
-  /** Notes in the status what failed around the deployment: an inbox file, a reload. */
+  /** Failures around the deployment: an inbox file, a reload. */
   failed(step: string, error: unknown): void {
     this.#context.journal.failed(step, error);
   }
@@ -213,7 +200,7 @@ export class Deployment {
   }
 
   async status(): Promise<DeployStatus> {
-    // The disk first: all that is read after it is of one moment.
+    // The disk first: what is read after it is of one moment.
     const versions = await storedVersions(this.#context.store);
     const notices = await noticesOf(this.#context.store, this.#settings, this.active);
     return {
@@ -235,11 +222,10 @@ export class Deployment {
     await this.#context.registration.withdraw();
   }
 
-  /** @returns whether it is served then */
   async #serveDelivered({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
     const { activation } = this.#reconciler;
     const isActivated = await this.#reconciler.inLoop(async () => {
-      // The pinned version may be what the loop waits for: it looks once this act is over.
+      // The pinned version may be what the loop waits for: it looks after this act.
       if (this.#settings.version !== null || !activate) return this.#settings.version === null ? false : null;
       await activation.serve({ version, digest }, { by: 'delivery' });
       this.#reconciler.met();

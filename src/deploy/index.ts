@@ -1,8 +1,6 @@
 /**
  * The deploy room: fetch -> verify -> inspect -> unpack -> seal -> activate -> prune, for one site out of several.
- *
- * `Deployment` is what a process holds; `reconcile.ts` is the loop that keeps the site as it is wanted, `plan.ts` its pure
- * decision. take-in/ brings a bundle onto the shelf, releases/ is the shelf, fetch/ the way to bundles, sources/ the places.
+ * `reconcile.ts` is the loop, `plan.ts` its pure decision; take-in/ brings a bundle onto the shelf, releases/.
  */
 export { type DaemonSocket, openDaemonSocket } from './daemon-socket.ts';
 export { type DaemonMark, runningDaemons } from './daemons.ts';

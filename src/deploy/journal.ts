@@ -2,13 +2,11 @@ import { toDocshelfError } from '../domain/errors.ts';
 import type { LastError } from '../domain/status.ts';
 import type { DeployEvent } from './status.ts';
 
-/** What the deployment remembers of what happened, and passes on to the log and the metrics. */
+/** Events, activity and last error of a deployment. */
 export class Journal {
   readonly event: (event: DeployEvent) => void;
-  /** What goes on now, in words, or null. */
   activity: string | null = null;
   #lastError: LastError | null = null;
-  /** Whether the last error is that of a config that could not be taken. */
   #isOfReload = false;
 
   constructor(onEvent: (event: DeployEvent) => void) {
@@ -31,12 +29,11 @@ export class Journal {
     this.event({ kind: 'failed', step, error });
   }
 
-  /** What was asked for is served: the last error is history, unless it is the config that is at fault. */
+  /** Errors are history, save that of a config that is still refused. */
   recovered(): void {
     if (!this.#isOfReload) this.#lastError = null;
   }
 
-  /** A sound config was taken. */
   reloaded(): void {
     if (this.#isOfReload) this.#lastError = null;
     this.#isOfReload = false;

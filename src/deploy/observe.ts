@@ -2,9 +2,9 @@ import type { Choice, Shelf } from './plan.ts';
 import type { SiteStore } from './releases/site-store.ts';
 
 /**
- * What is on the disk of one site, as `plan` looks at it.
+ * The disk of one site, as `plan` looks at it.
  *
- * @param sha256 the digest that the config asks for, which may be stored without a label
+ * @param sha256 asked for by the config; it may be stored without a label
  * @param asItHolds what is left of an operator's choice
  */
 export async function observe(
@@ -23,7 +23,7 @@ export async function observe(
         .map(async (digest) => [digest, await store.readable(digest)] as const),
     ),
   );
-  // A label that leads to a damaged release leads nowhere: its bundle is asked for again.
+  // A label of a damaged release leads nowhere: its bundle is asked for again.
   const digests = new Set([...infos].flatMap(([digest, info]) => (info === null ? [] : [digest])));
   const readable = [...labels].filter(([, { digest }]) => digests.has(digest));
   return {

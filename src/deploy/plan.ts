@@ -1,16 +1,14 @@
 /** Wanted by the config. */
 export interface Wanted {
   readonly enabled: boolean;
-  /** The pinned version. */
   readonly pin: string | null;
-  /** Something says where to fetch from: a link, or a service that gives one. */
+  /** A link, or a service that gives one. */
   readonly hasLink: boolean;
   readonly sha256: string | null;
-  /** Changes whenever a `staticExport` setting does: an operator's choice holds under one fingerprint. */
+  /** An operator's choice holds under one fingerprint of the `staticExport` settings. */
   readonly fingerprint: string;
-  /** Changes with what a fetch is for: link, pin, digest. */
+  /** Link, pin and digest that a fetch is for. */
   readonly fetchKey: string;
-  /** True where the site is exported anew at an interval. */
   readonly exportsAnew: boolean;
 }
 
@@ -26,7 +24,7 @@ export interface Choice extends ReleaseRef {
 
 /** What is on the disk. */
 export interface Shelf {
-  /** Label -> digest, of releases that can be read. */
+  /** Of releases that can be read. */
   readonly labels: ReadonlyMap<string, string>;
   readonly digests: ReadonlySet<string>;
   readonly active: (ReleaseRef & { readonly lastFetched: string | null }) | null;
@@ -34,36 +32,33 @@ export interface Shelf {
   readonly choice: Choice | null;
 }
 
-/** What this process is at, and has come to. */
+/** State of this process. */
 export interface Progress {
   readonly nowMs: number;
   /** False on a folder that one command works on: then only orders are carried out. */
   readonly follows: boolean;
-  /** Commands and archives that were taken in wait to be carried out. */
+  /** Commands and delivered archives. */
   readonly hasOrder: boolean;
   readonly served: ReleaseRef | null;
   readonly preload: 'due' | 'running' | 'done';
-  /** The newest pre-loaded archive's release, until this round is settled. */
+  /** The newest preloaded release, until this round is settled. */
   readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
   readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
-  /** What the last fetch that came to be served was for; an unpinned link is fetched at a start, after a change, after a failure. */
+  /** Key of the last fetch that was served. */
   readonly fetchedFor: string | null;
   readonly exportIsDue: boolean;
-  /** True once this round's target is served. */
   readonly isSettled: boolean;
-  /** The target that could not be brought about, and when to try again; null: not before something changes. */
+  /** The target that failed, and when to try again; null: not before something changes. */
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
-  /** Until then an unpinned start waits for something newer than what was active; null: that was tried. */
+  /** Until then an unpinned start waits for something newer; null: it no longer waits. */
   readonly fallbackAtMs: number | null;
-  /** After a swap old releases may go, at once or when requests in flight have ended. */
+  /** When requests on the former release have ended. */
   readonly pruneAtMs: number | null;
 }
 
-/** What is to be served in the end. */
 export type Target =
   | { readonly do: 'off' }
   | { readonly do: 'serve'; readonly release: ReleaseRef; readonly relabel: boolean }
-  /** Fetch the configured link, for that version where one is pinned. */
   | { readonly do: 'fetch'; readonly version: string | null }
   | { readonly do: 'missing'; readonly version: string | null; readonly sha256: string | null };
 
@@ -85,8 +80,8 @@ export type Step =
   | { readonly do: 'wait'; readonly untilMs: number | null };
 
 /**
- * The next step for a site, contract section 2. Pure: all that it looks at is in its arguments. Orders first, then the
- * target, then what can wait: the other archives of the preload folder, an export, pruning.
+ * The next step for a site, contract section 2: orders, then the target, then what can wait (other preloaded
+ * archives, an export, pruning).
  */
 export function plan(wanted: Wanted, shelf: Shelf, at: Progress): Step {
   if (at.hasOrder) return { do: 'carry-out-order' };
@@ -101,7 +96,7 @@ export function plan(wanted: Wanted, shelf: Shelf, at: Progress): Step {
   if (step.do !== 'wait') return step;
   const choiceHasEnded =
     wanted.pin === null && shelf.choice !== null && shelf.choice.fingerprint !== wanted.fingerprint;
-  // Where the target goes by what was fetched before the choice, that has to be served first.
+  // Where the target goes by what was fetched before the choice, that is served first.
   if (choiceHasEnded && (at.isSettled || target.do !== 'serve')) return { do: 'forget-choice' };
   const isBusy = at.fetching !== null || at.preload === 'running';
   if (at.exportIsDue && wanted.exportsAnew && !isBusy) return { do: 'export' };
@@ -113,7 +108,6 @@ function towardsOff(of: string, fault: Progress['fault'], { isSettled, nowMs }: 
   return tryAgain(fault, nowMs);
 }
 
-/** The next step that brings the target about, or the time to wait for. */
 function towards(
   target: Exclude<Target, { do: 'off' }>,
   { of, fault }: { readonly of: string; readonly fault: Progress['fault'] },
@@ -135,7 +129,7 @@ function towards(
   if (at.preload === 'due') return { do: 'take-in-preload' };
   const retry = tryAgain(fault, at.nowMs);
   if (retry.do !== 'wait') return retry;
-  // Whatever happens to the new, readers get what was served last. A pinned daemon serves its pin or nothing.
+  // Readers get what was served last, but a pinned daemon serves its pin or nothing.
   const isBare = at.served === null && wanted.pin === null && shelf.active !== null;
   if (!isBare || at.fallbackAtMs === null) return retry;
   if (fault !== null || at.fallbackAtMs <= at.nowMs) return { do: 'fall-back', release: refOf(shelf.active) };
@@ -168,7 +162,7 @@ function pruneOrWait({ pruneAtMs, nowMs }: Progress, untilMs: number | null): St
 /**
  * What the settings ask to be served, contract section 2.
  *
- * @param mustFetch whether an unpinned link is to be fetched: at a start, when the link changed, after a failed attempt.
+ * @param mustFetch for an unpinned link: at a start, when the link changed, after a failed attempt
  */
 export function targetOf(wanted: Wanted, shelf: Shelf, preloaded: Progress['preloaded'], mustFetch: boolean): Target {
   if (!wanted.enabled) return { do: 'off' };
@@ -200,7 +194,7 @@ function unpinned(
     if (mustFetch || active === null) return { do: 'fetch', version: null };
     if (held !== null) return serveRef(held);
     if (choice === null) return serveRef(active);
-    // The settings have changed since an operator chose: what the link gave is served again.
+    // The settings have changed since the choice: what the link gave is served again.
     const version = labelOf(active.lastFetched, labels);
     return version === null || active.lastFetched === null
       ? { do: 'fetch', version: null }
@@ -208,7 +202,7 @@ function unpinned(
   }
   if (preloaded !== null) {
     const isNewer = active === null || preloaded.createdAt > (activeCreatedAt ?? '');
-    // What an operator chose holds against archives that were there when he did.
+    // A choice holds against archives that were there before it.
     if (isNewer && (held === null || preloaded.isNew)) return serveRef(preloaded);
   }
   if (held !== null) return serveRef(held);

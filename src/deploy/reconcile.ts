@@ -12,18 +12,18 @@ import { relabel } from './take-in/label.ts';
 import { PreloadRun } from './take-in/preload.ts';
 import type { TakenIn } from './take-in/take-in.ts';
 
-/** An unpinned start looks at its link and its preload folder first; readers wait no longer than this for the last active version. */
+/** An unpinned start prefers its link and its preload folder; readers wait this long for the last active version. */
 const FALLBACK_AFTER_MS = 3_000;
 
-/** In one pass. A round takes some ten; a plan that goes in circles is our fault, and must not take a processor. */
+/** In one pass, which takes some ten: a plan that goes in circles must not take a processor. */
 const STEPS_MAX = 1_000;
 
 /**
- * The loop that keeps one site as it is wanted: observe the disk, plan, one step, again, until nothing is left to do. One
- * step at a time; a fetch and the preload folder go on beside them, and wake the loop when they have brought something.
+ * The loop of one site: observe the disk, plan, one step, again, until nothing is left to do. A fetch and the preload
+ * folder go on beside it, and wake it.
  *
- * Whoever changes something (config, command, delivery, timer) writes what is wanted or hands over an order, and wakes
- * the loop. A step that fails leaves what is served, is said in the journal, and is tried again when it may pass.
+ * Whoever changes something writes what is wanted or hands over an order, and wakes the loop. A step that fails
+ * leaves what is served, goes to the journal, and is tried again when it may pass.
  */
 export class Reconciler {
   readonly activation: Activation;
@@ -32,7 +32,7 @@ export class Reconciler {
   readonly #fetching: FetchLane;
   readonly #loop: SingleFlight;
 
-  /** False between new settings and the round that carries them out, and on a folder that one command works on. */
+  /** False between new settings and their round, and on a folder that one command works on. */
   #follows = false;
   #isSettled = false;
   #isMet = true;
@@ -57,19 +57,18 @@ export class Reconciler {
     });
   }
 
-  /** True where what is served is what is asked for, as far as is known. */
   get isMet(): boolean {
     return this.#isMet;
   }
 
-  /** Begins a round: everything is looked at anew. Resolves when it is settled, well or not; never rejects. */
+  /** Begins a round. Resolves when it is settled, well or not; never rejects. */
   async settle(): Promise<void> {
     if (this.#context.stopping.aborted) return;
     this.#beginRound();
     await this.#loop.untilQuiet();
   }
 
-  /** The settings have changed, and a round with them is to come. What they no longer want is given up at once. */
+  /** What new settings no longer want is given up at once; their round is to come. */
   settingsChanged(isOtherConfig: boolean): void {
     this.#follows = false;
     if (isOtherConfig) this.#choiceHasEnded = true;
@@ -77,13 +76,11 @@ export class Reconciler {
     this.wake();
   }
 
-  /** An operator has chosen, under the settings as they are. */
   chosen(): void {
     this.#choiceHasEnded = false;
     this.met();
   }
 
-  /** What is asked for is served: the past is history. */
   met(): void {
     this.#isSettled = true;
     this.#isMet = true;
@@ -91,30 +88,29 @@ export class Reconciler {
     this.#context.journal.recovered();
   }
 
-  /** Carries an act out in the loop, between two steps. Resolves when the loop has done all that follows from it at once. */
+  /** Carries an act out between two steps. Resolves when the loop has done all that follows from it at once. */
   inLoop<T>(act: () => Promise<T>): Promise<T> {
     return this.#loop.inTurn(act);
   }
 
-  /** Has the site exported anew, and serves that. A failure is said, and what is served goes on being served. */
+  /** Has the site exported anew, and serves that. */
   exportAnew(): Promise<'done' | 'failed for now'> {
     this.#export ??= Promise.withResolvers();
     this.wake();
     return this.#export.promise;
   }
 
-  /** Something may have changed on the disk. */
   wake(): void {
     this.#loop.wake();
   }
 
-  /** Lets the step under way come to its end; the context's signal has aborted. */
+  /** Lets the step under way end; the context's signal has aborted. */
   async stop(): Promise<void> {
     await Promise.all([this.#fetching.done, this.#preload?.done]);
     await this.#loop.untilQuiet();
   }
 
-  /** @returns when something is to be done next; null: when somebody wakes the loop */
+  /** @returns when something is due next; null: when somebody wakes the loop */
   async #reconcile(): Promise<number | null> {
     const { stopping, journal } = this.#context;
     try {
@@ -129,7 +125,7 @@ export class Reconciler {
       }
       throw new Error(`Cannot settle: there is no end after ${STEPS_MAX} steps`);
     } catch (error) {
-      // The folder itself cannot be read: nobody's order can be carried out.
+      // The folder itself cannot be read: no order can be carried out.
       this.#isMet = false;
       journal.failed('deploy', error);
       this.#loop.rejectOrders(error);
@@ -167,7 +163,7 @@ export class Reconciler {
       case 'export':
         return this.#fetch(wanted.fetchKey, null, null);
       case 'say-missing': {
-        // Nothing is there because an archive was refused: that is what has to be said.
+        // Nothing is there because an archive was refused: say that.
         const cause = step.version === null ? this.#preload?.failures.pop() : undefined;
         return this.#failed(step.of, cause ?? (await versionNotFound(store, step.version, step.sha256)));
       }
@@ -184,12 +180,11 @@ export class Reconciler {
     }
   }
 
-  /** Goes on beside the loop. */
   #takeInPreload(activeCreatedAt: string | null): void {
     this.#preload = new PreloadRun(this.#context, this.#intake, {
       activeCreatedAt,
       after: this.#formerPreload,
-      // What it has taken in may be what is waited for: that is served before the next archive is looked at.
+      // It may be what is waited for: served before the next archive is looked at.
       onTaken: () => this.inLoop(async () => undefined),
       onEnd: () => {
         if (this.#isSettled) this.#sayPreloadFailures();
@@ -198,7 +193,7 @@ export class Reconciler {
     });
   }
 
-  /** Goes on beside the loop. @param of the target that it is for; null: an export at an interval */
+  /** @param of the target that it is for; null: an export at an interval */
   #fetch(key: string, version: string | null, of: string | null): void {
     const onTaken = async (taken: TakenIn, signal: AbortSignal): Promise<void> => {
       await this.#fetched(taken, key, version, signal);
@@ -241,7 +236,6 @@ export class Reconciler {
   #settled(): void {
     this.#fault = null;
     this.met();
-    // After the success that makes former errors history.
     this.#sayPreloadFailures();
   }
 
@@ -257,7 +251,7 @@ export class Reconciler {
     for (const failure of this.#preload.failures.splice(0)) this.#context.journal.failed('preload', failure);
   }
 
-  /** Once the settings have changed, changing them back does not bring a choice back. */
+  /** Changing the settings back does not bring a choice back. */
   #asItHolds(choice: Choice): Choice {
     return this.#choiceHasEnded ? { ...choice, fingerprint: 'ended' } : choice;
   }
@@ -269,7 +263,6 @@ export class Reconciler {
       hasOrder: this.#loop.hasOrder,
       served: this.activation.current,
       preload: this.#preload?.state ?? 'due',
-      // What has been served since counts for more than what was found.
       preloaded: this.#isSettled ? null : (this.#preload?.newest ?? null),
       fetching: this.#fetching.current,
       fetchedFor: this.#fetchedFor,

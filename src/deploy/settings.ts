@@ -4,22 +4,21 @@ import type { Secret } from '../domain/secret.ts';
 import type { Wanted } from './plan.ts';
 import type { SignatureSettings } from './take-in/signature.ts';
 
-/** How old a partial download may be to be resumed, in milliseconds (design: "at most 24 h"). */
+/** Oldest partial download that is resumed (design: "at most 24 h"). */
 export const PART_AGE_MS_MAX = 24 * 3600_000;
 
-/** A service that is asked for fresh links, and for exports. */
+/** The export service for fresh links, and for exports. */
 export interface RenewSettings {
   readonly apiUrl: string;
   readonly key: Secret;
-  /** The site at the service; null only where a job is named. */
+  /** Null only where a job is named. */
   readonly domain: string | null;
-  /** The job whose bundle is meant; null: the domain's newest. */
+  /** Null: the domain's newest. */
   readonly jobId: string | null;
-  /** How often the site is exported anew; null: never by itself. */
+  /** Interval of exports; null: none. */
   readonly everyMs: number | null;
 }
 
-/** The deploy room's slice of the config. */
 export interface DeploySettings {
   readonly enabled: boolean;
   readonly link: Secret | null;
@@ -35,7 +34,6 @@ export interface DeploySettings {
   readonly renew: RenewSettings | null;
 }
 
-/** What the settings ask for, as `plan` looks at it. */
 export function wantedOf(settings: DeploySettings): Wanted {
   const { enabled, link, version, sha256, renew } = settings;
   return {
@@ -49,24 +47,24 @@ export function wantedOf(settings: DeploySettings): Wanted {
   };
 }
 
-/** Of the `staticExport` settings: what an operator's choice of a version holds against. One-way, since the link is a credential. */
+/** One-way, since the link is a credential. An operator's choice of a version holds against it. */
 export function fingerprintOf({ enabled, link, version, sha256, preload, keep, renew }: DeploySettings): string {
   const words = [enabled, link?.reveal() ?? null, version, sha256, preload.dir, keep, ...serviceOf(renew)];
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 
-/** Which exports are meant: not the key, which may be replaced at any time, nor the interval. Nothing where there is no service. */
+/** Without the key, which may be replaced at any time, and the interval. */
 export function serviceOf(renew: RenewSettings | null): (string | null)[] {
   return renew === null ? [] : [renew.apiUrl, renew.domain, renew.jobId];
 }
 
-/** One-way name of what a fetch is for: the link, and the pin and the digest that it is asked to meet. */
+/** One-way name of what a fetch is for. */
 function fetchKeyOf({ link, version, sha256, renew }: DeploySettings): string {
   const words = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 
-/** One-way name of a link, whole: tells whether the configured link is the one that a version was fetched from. */
+/** One-way name of a link, its query included. */
 export function linkDigestOf(link: Secret): string {
   return createHash('sha256').update(link.reveal()).digest('hex');
 }

@@ -1,4 +1,4 @@
-/** `setTimeout` waits no longer: a signed 32-bit integer (HTML standard, timers). */
+/** Longest wait of `setTimeout` (HTML standard, timers: a signed 32-bit integer). */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 interface Order {
@@ -8,9 +8,9 @@ interface Order {
 }
 
 export interface SingleFlightOptions {
-  /** One pass. @returns when the next one is due; null: when somebody wakes it */
+  /** @returns when the next pass is due; null: when somebody wakes it */
   readonly pass: () => Promise<number | null>;
-  /** True while something goes on beside the loop that will wake it. */
+  /** True while something beside the loop will wake it. */
   readonly isBusy: () => boolean;
   readonly stopping: AbortSignal;
 }
@@ -19,7 +19,7 @@ export interface SingleFlightOptions {
 export class SingleFlight {
   readonly #options: SingleFlightOptions;
   readonly #orders: Order[] = [];
-  /** Answered when the pass is over: by then all that follows at once has been done. */
+  /** Answered when the pass is over. */
   readonly #answers: (() => void)[] = [];
   readonly #quiet: (() => void)[] = [];
   #isRunning = false;
@@ -39,7 +39,7 @@ export class SingleFlight {
     if (!this.#isRunning) void this.#run();
   }
 
-  /** Carries an act out in a pass. Resolves when that pass is over, rejects with what the act throws. */
+  /** Carries an act out in a pass. Resolves when that pass is over. */
   inTurn<T>(act: () => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#orders.push({ act, resolve, reject });
@@ -61,7 +61,7 @@ export class SingleFlight {
     for (const order of this.#orders.splice(0)) order.reject(reason);
   }
 
-  /** Wakes the loop and waits until nothing goes on, in it or beside it. */
+  /** Waits until nothing goes on, in the loop or beside it. */
   untilQuiet(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#quiet.push(resolve);

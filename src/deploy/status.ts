@@ -9,7 +9,6 @@ export type DeployStatus = Pick<
   'state' | 'active' | 'pinned' | 'versions' | 'lastError' | 'notices' | 'activity'
 > & { readonly domain: string };
 
-/** What happened, for the log and the metrics. */
 export type DeployEvent =
   | { readonly kind: 'fetch-started'; readonly link: string }
   | {
@@ -19,7 +18,6 @@ export type DeployEvent =
       readonly bytes: number;
       readonly seconds: number;
     }
-  /** The archive's signature holds. */
   | { readonly kind: 'verified'; readonly name: string; readonly keyId: string; readonly trustedComment: string }
   | {
       readonly kind: 'taken-in';
@@ -31,9 +29,7 @@ export type DeployEvent =
     }
   | { readonly kind: 'activated'; readonly version: string; readonly digest: string; readonly previous: string | null }
   | { readonly kind: 'turned-off' }
-  /** The export service was asked to export the site. */
   | { readonly kind: 'export-started'; readonly jobId: string }
-  /** The export service gave a link to the bundle of that job. */
   | { readonly kind: 'link-renewed'; readonly jobId: string }
   | { readonly kind: 'pruned'; readonly digests: readonly string[] }
   | { readonly kind: 'removed'; readonly version: string }
@@ -46,7 +42,7 @@ export type DeployEvent =
       readonly totalBytes: number | null;
     };
 
-/** The labelled versions, newest first by creation time. */
+/** Newest first by creation time. */
 export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
   const infos = new Map((await store.list()).map((info): [string, ReleaseInfo] => [info.digest, info]));
   const versions: StoredVersion[] = [];
@@ -59,7 +55,7 @@ export async function storedVersions(store: SiteStore): Promise<StoredVersion[]>
   return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
-/** What is to be known of what is served: the notes of its unpacking, and a configured link that was not fetched for it. */
+/** Notes of the unpacking, and a configured link that was not fetched. */
 export async function noticesOf(
   store: SiteStore,
   { enabled, version, link }: DeploySettings,

@@ -1,9 +1,6 @@
-/**
- * Faults that a person may see have a `code` of this closed union; the same code stands in `lastError`, problem documents,
- * metrics, the log and the runbook. Nobody parses messages.
- */
+/** Faults that a person may see have a `code` of this closed union, the same everywhere. Nobody parses messages. */
 
-/** Faults of an archive: one code a rule, so that a refusal names the rule. Exit code 65. */
+/** Faults of an archive: one code a rule. Exit code 65, HTTP status 422. */
 export const ARCHIVE_CODES = [
   'unknown_format',
   'truncated',
@@ -46,7 +43,7 @@ export const ARCHIVE_CODES = [
   'no_pages',
 ] as const;
 
-/** Faults of a bundle as a whole, its archive being sound. Exit code 65. */
+/** Faults of a bundle as a whole, its archive being sound. Exit code 65, HTTP status 422. */
 export const BUNDLE_CODES = [
   'wrong_digest',
   'bad_signature',
@@ -60,88 +57,102 @@ export const BUNDLE_CODES = [
   'release_damaged',
 ] as const;
 
-/** Failed downloads. Exit code 69. */
-export const SOURCE_CODES = [
-  'link_expired',
-  'link_refused',
-  'bundle_not_found',
-  'source_failed',
-  'source_unreachable',
-  'source_timeout',
-  'source_truncated',
-  'source_encoded',
-  'source_too_large',
-  'source_no_length',
-  'link_of_another_version',
-  'too_many_redirects',
-  'host_not_allowed',
-  'address_not_allowed',
-] as const;
+/** Failed downloads, with their HTTP status. Exit code 69. */
+const SOURCE_STATUS = {
+  link_expired: 502,
+  link_refused: 502,
+  bundle_not_found: 502,
+  source_failed: 502,
+  source_unreachable: 502,
+  source_timeout: 504,
+  source_truncated: 502,
+  source_encoded: 502,
+  // An upload is spooled under the same bound as a download.
+  source_too_large: 413,
+  source_no_length: 502,
+  link_of_another_version: 409,
+  too_many_redirects: 502,
+  host_not_allowed: 502,
+  address_not_allowed: 502,
+} as const;
 
 /** Something needed is missing or does not answer. Exit code 69. */
-export const UNAVAILABLE_CODES = [
-  ...SOURCE_CODES,
-  'port_taken',
-  'cannot_listen',
-  'version_not_found',
-  'no_version',
-  'no_bundle',
-  'daemon_unreachable',
-  'embedder_failed',
-  'index_building',
-  'search_off',
-  'export_off',
-  'no_source',
-  'not_completed',
-  'store_failed',
-  'link_invalid',
-  'bundle_link_expired',
-  'bundle_gone',
-  'canceled',
-  'deadline_exceeded',
-  'export_service_failed',
-  'job_failed',
-  'job_timeout',
-  'browser_missing',
-  'browser_failed',
-  'hosted_search_failed',
-  'rate_limited',
-  'queue_full',
-  'busy',
-  'stopping',
-] as const;
+const UNAVAILABLE_STATUS = {
+  ...SOURCE_STATUS,
+  port_taken: 503,
+  cannot_listen: 503,
+  version_not_found: 404,
+  no_version: 409,
+  no_bundle: 409,
+  daemon_unreachable: 503,
+  embedder_failed: 502,
+  index_building: 503,
+  // As with a site that is turned off: not offered here, and asking again does not help.
+  search_off: 404,
+  export_off: 404,
+  // The request is right, and does not fit the state of the domain or job.
+  no_source: 409,
+  not_completed: 409,
+  store_failed: 502,
+  link_invalid: 403,
+  bundle_link_expired: 403,
+  bundle_gone: 410,
+  canceled: 409,
+  deadline_exceeded: 504,
+  export_service_failed: 502,
+  job_failed: 502,
+  job_timeout: 504,
+  // The service lacks something that no client can mend.
+  browser_missing: 503,
+  browser_failed: 503,
+  hosted_search_failed: 502,
+  rate_limited: 429,
+  queue_full: 429,
+  busy: 503,
+  stopping: 503,
+} as const;
 
-export const OTHER_CODES = [
-  'usage',
-  'cannot_write',
-  'not_enough_space',
-  'cannot_read',
-  'config_invalid',
-  'config_not_built',
-  'bad_source',
-  'model_invalid',
-  'data_folder_newer',
-  'data_folder_older',
-  'index_damaged',
-  'unauthorized',
-  'forbidden',
-  'pinned',
-  'in_use',
-  'not_found',
-  'method_not_allowed',
-  'bad_request',
-  'precondition_failed',
-  'range_not_satisfiable',
-  'payload_too_large',
-  'unsupported_media_type',
-  'internal',
-] as const;
+const OTHER = {
+  usage: { exit: 64, status: 400 },
+  cannot_write: { exit: 73, status: 503 },
+  // The volume is full by measure (RFC 4918, section 11.5); one that refuses may be mended meanwhile.
+  not_enough_space: { exit: 73, status: 507 },
+  cannot_read: { exit: 69, status: 503 },
+  config_invalid: { exit: 78, status: 422 },
+  config_not_built: { exit: 78, status: 422 },
+  bad_source: { exit: 65, status: 422 },
+  model_invalid: { exit: 78, status: 422 },
+  data_folder_newer: { exit: 78, status: 503 },
+  data_folder_older: { exit: 78, status: 503 },
+  // It is rebuilt by itself.
+  index_damaged: { exit: 69, status: 503 },
+  unauthorized: { exit: 77, status: 401 },
+  forbidden: { exit: 77, status: 403 },
+  pinned: { exit: 69, status: 409 },
+  in_use: { exit: 69, status: 409 },
+  not_found: { exit: 69, status: 404 },
+  method_not_allowed: { exit: 69, status: 405 },
+  bad_request: { exit: 64, status: 400 },
+  precondition_failed: { exit: 69, status: 412 },
+  range_not_satisfiable: { exit: 64, status: 416 },
+  payload_too_large: { exit: 64, status: 413 },
+  unsupported_media_type: { exit: 64, status: 415 },
+  internal: { exit: 70, status: 500 },
+} as const;
+
+export const SOURCE_CODES = Object.keys(SOURCE_STATUS) as (keyof typeof SOURCE_STATUS)[];
 
 export type ErrorCode =
   | (typeof ARCHIVE_CODES)[number]
   | (typeof BUNDLE_CODES)[number]
-  | (typeof UNAVAILABLE_CODES)[number]
-  | (typeof OTHER_CODES)[number];
+  | keyof typeof UNAVAILABLE_STATUS
+  | keyof typeof OTHER;
+
+export const ERROR_CODES: readonly ErrorCode[] = [
+  ...ARCHIVE_CODES,
+  ...BUNDLE_CODES,
+  ...(Object.keys({ ...UNAVAILABLE_STATUS, ...OTHER }) as ErrorCode[]),
+];
 
 export interface ErrorDetail {
   /** Advice, one sentence; absent where none can be given. */
@@ -239,36 +250,18 @@ export function toDocshelfError(error: unknown): DocshelfError {
   return new DocshelfError('internal', message, { cause: error });
 }
 
-const EXIT_BY_OTHER_CODE: Readonly<Record<(typeof OTHER_CODES)[number], number>> = {
-  usage: 64,
-  cannot_write: 73,
-  not_enough_space: 73,
-  cannot_read: 69,
-  config_invalid: 78,
-  config_not_built: 78,
-  bad_source: 65,
-  model_invalid: 78,
-  data_folder_newer: 78,
-  data_folder_older: 78,
-  index_damaged: 69,
-  unauthorized: 77,
-  forbidden: 77,
-  pinned: 69,
-  in_use: 69,
-  not_found: 69,
-  method_not_allowed: 69,
-  bad_request: 64,
-  precondition_failed: 69,
-  range_not_satisfiable: 64,
-  payload_too_large: 64,
-  unsupported_media_type: 64,
-  internal: 70,
-};
+/** Exit code, after sysexits(3), and HTTP status of a fault. */
+function placeOf(code: ErrorCode): { readonly exit: number; readonly status: number } {
+  if (code in OTHER) return OTHER[code as keyof typeof OTHER];
+  if (code in UNAVAILABLE_STATUS)
+    return { exit: 69, status: UNAVAILABLE_STATUS[code as keyof typeof UNAVAILABLE_STATUS] };
+  return { exit: 65, status: 422 };
+}
 
-/** The process's exit code for a fault, after sysexits(3); the one place that maps it. */
 export function exitCodeOf(code: ErrorCode): number {
-  if ((ARCHIVE_CODES as readonly string[]).includes(code) || (BUNDLE_CODES as readonly string[]).includes(code))
-    return 65;
-  if ((UNAVAILABLE_CODES as readonly string[]).includes(code)) return 69;
-  return EXIT_BY_OTHER_CODE[code as (typeof OTHER_CODES)[number]];
+  return placeOf(code).exit;
+}
+
+export function statusOf(code: ErrorCode): number {
+  return placeOf(code).status;
 }

@@ -1,7 +1,7 @@
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError, statusOf } from '../domain/errors.ts';
 import type { Fault, Operation, OperationAnswer } from '../domain/operation.ts';
 import { problemSchema } from '../domain/problem.ts';
-import { problemOf, statusOf } from './problem.ts';
+import { problemOf } from './problem.ts';
 
 export interface OpenApiInfo {
   readonly title: string;

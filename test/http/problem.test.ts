@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  ARCHIVE_CODES,
-  BUNDLE_CODES,
-  DocshelfError,
-  type ErrorCode,
-  OTHER_CODES,
-  UNAVAILABLE_CODES,
-} from '../../src/domain/errors.ts';
-import { problemOf, problemResponse, statusOf } from '../../src/http/problem.ts';
+import { DocshelfError, ERROR_CODES, type ErrorCode, statusOf } from '../../src/domain/errors.ts';
+import { problemOf, problemResponse } from '../../src/http/problem.ts';
 
 describe('statusOf()', () => {
-  it.each([...ARCHIVE_CODES, ...BUNDLE_CODES, ...UNAVAILABLE_CODES, ...OTHER_CODES])('knows %s', (code) => {
+  it.each(ERROR_CODES)('knows %s', (code) => {
     expect(statusOf(code)).toBeGreaterThanOrEqual(400);
     expect(statusOf(code)).toBeLessThan(600);
   });

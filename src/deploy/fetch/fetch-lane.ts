@@ -6,12 +6,9 @@ import type { TakenIn } from '../take-in/take-in.ts';
 import { Renewal } from './renew.ts';
 
 export interface FetchTask {
-  /** What it is for: link, pin, digest. */
   readonly key: string;
   readonly version: string | null;
-  /** The site is exported anew, and that is fetched. */
   readonly isExport: boolean;
-  /** Resolves when what was fetched is served. */
   readonly onTaken: (taken: TakenIn, signal: AbortSignal) => Promise<void>;
   readonly onFailed: (error: unknown, isAborted: boolean) => void;
 }
@@ -35,7 +32,7 @@ export class FetchLane {
     return { key, isExport, isAborted: this.#abort.signal.aborted };
   }
 
-  /** Resolves when nothing goes on any more; never rejects. */
+  /** Never rejects. */
   get done(): Promise<void> {
     return this.#done;
   }
@@ -50,7 +47,6 @@ export class FetchLane {
     this.#abort.abort(new DocshelfError('stopping', 'Cannot go on: the settings have changed'));
   }
 
-  /** What was fetched is here: whatever comes of it, another fetch may begin. */
   end(): void {
     this.#request = null;
   }

@@ -9,27 +9,25 @@ export { sweepSpool } from './spool.ts';
 
 export interface FetchSettings {
   readonly spoolDir: string;
-  /** Where the whole bundle goes: on the spool's file system, in a folder that is swept when its owner has died. */
+  /** On the spool's file system, in a folder that is swept when its owner has died. */
   readonly bundleFile: string;
-  /** Bytes of the archive. */
   readonly bundleBytesMax: number;
   readonly retriesMax: number;
-  /** A part that was last written to longer ago is not resumed. */
+  /** An older part is not resumed. */
   readonly partMaxAgeMs: number;
 }
 
 export interface FetchRequest {
   readonly link: Secret;
-  /** The digest that the archive must have, 64 lower-case hex digits; null: any. */
+  /** Null: any. */
   readonly sha256: string | null;
   readonly signal: AbortSignal;
-  /** Called for each chunk; `totalBytes` is null where the source does not say. */
   readonly onProgress?: (doneBytes: number, totalBytes: number | null) => void;
   readonly onRetry?: (error: DocshelfError, waitMs: number) => void;
 }
 
 export interface FetchedBundle {
-  /** SHA-256 of the archive, 64 lower-case hex digits. */
+  /** SHA-256 of the archive. */
   readonly digest: string;
   readonly sizeBytes: number;
   readonly fileName: string | null;
@@ -43,14 +41,11 @@ export interface FetchTools extends RetryTools {
 const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
 
 /**
- * Brings a bundle through the spool folder to its file: bounded, resumed where source and part allow it, tried again where that can
- * help, and only whole: its length or its digest must agree.
+ * Brings a bundle through the spool to its file: bounded, resumed, retried, and only whole, by length or digest. What
+ * a failed fetch received stays for resuming, unless it is too large, of another digest, or on a full disk.
  *
- * What a failed fetch received stays for resuming, unless it is itself what is wrong: too large, of another digest, or
- * on a full disk.
- *
- * @throws DocshelfError the source's (ports.ts), and `source_too_large`, `source_no_length`, `source_truncated`,
- *   `wrong_digest`, `cannot_write`; the signal's reason where that aborts.
+ * @throws DocshelfError the source's (ports.ts), `source_too_large`, `source_no_length`, `source_truncated`,
+ * `wrong_digest`, `cannot_write`; the signal's reason.
  */
 export async function fetchBundle(
   sources: readonly BundleSource[],
@@ -77,7 +72,7 @@ export async function fetchBundle(
   }
 }
 
-/** The source that reads such links. @throws DocshelfError `source_failed` */
+/** @throws DocshelfError `source_failed` */
 export function sourceFor(sources: readonly BundleSource[], link: Secret): BundleSource {
   const source = sources.find((candidate) => candidate.handles(link));
   if (source !== undefined) return source;
@@ -87,7 +82,7 @@ export function sourceFor(sources: readonly BundleSource[], link: Secret): Bundl
   });
 }
 
-/** One attempt: open, spool, compare. Gives the file name that the source knows. */
+/** One attempt. @returns the file name that the source knows */
 async function transfer(
   source: BundleSource,
   part: Part,
@@ -115,7 +110,7 @@ async function transfer(
     signal.throwIfAborted();
     if (totalBytes !== null && part.bytes !== totalBytes) {
       const receivedBytes = part.bytes;
-      // More than was declared: no later attempt could go on from there.
+      // No later attempt could go on from there.
       if (receivedBytes > totalBytes) await part.discard();
       throw wrongLength(link, receivedBytes, totalBytes);
     }
@@ -158,7 +153,7 @@ function wrongLength(link: Secret, receivedBytes: number, totalBytes: number): D
   });
 }
 
-/** Once more helps where the bytes may be ours to blame: joined with an earlier part, or cut without notice. */
+/** A retry helps where bytes were joined with an earlier part, or cut without notice. */
 function wrongDigest(link: Secret, expected: string, found: string, opened: OpenedBundle): DocshelfError {
   const state = `its SHA-256 is ${found}, expected ${expected}`;
   return new DocshelfError('wrong_digest', `Cannot use ${thingOf(link)}: ${state}`, {

@@ -1,29 +1,24 @@
-/** Rounds come up to this share later than asked for, so that daemons that started together do not ask together. */
+/** Share of the interval: daemons that started together do not ask together. */
 const JITTER = 0.1;
 
-/** After a round that failed in a way that may pass. */
 const RETRY_MS = 600_000;
 
-/** What `setTimeout` can wait; more than 24 days take several (HTML standard, timers: a signed 32-bit integer). */
+/** Longest wait of `setTimeout`, 24 days (HTML standard, timers: a signed 32-bit integer). */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/**
- * Runs one round after another at an interval, counted from the end of the one before. The first comes one interval after the
- * start: what is there at a start, the start itself has looked for.
- */
+/** Runs rounds at an interval, counted from the end of the one before; the first one interval after the start. */
 export class RenewLoop {
   readonly #round: () => Promise<'done' | 'failed for now'>;
   readonly #random: () => number;
   #everyMs: number | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param round never rejects. */
   constructor(round: () => Promise<'done' | 'failed for now'>, random: () => number = Math.random) {
     this.#round = round;
     this.#random = random;
   }
 
-  /** Takes the interval that holds; null: no rounds. An unchanged one goes on where it is. */
+  /** Null: no rounds. An unchanged interval goes on where it is. */
   use(everyMs: number | null): void {
     if (everyMs === this.#everyMs) return;
     this.#everyMs = everyMs;
@@ -45,7 +40,6 @@ export class RenewLoop {
 
   async #run(everyMs: number): Promise<void> {
     const outcome = await this.#round();
-    // Meanwhile another interval may hold, with rounds of its own.
     if (this.#everyMs !== everyMs) return;
     const nextMs = outcome === 'done' ? everyMs : Math.min(everyMs, RETRY_MS);
     clearTimeout(this.#timer);

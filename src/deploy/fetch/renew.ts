@@ -6,25 +6,19 @@ import type { SiteContext } from '../site-context.ts';
 import type { Intake } from '../take-in/intake.ts';
 import type { TakenIn } from '../take-in/take-in.ts';
 
-/** What is wrong with a link where a fresh one may be right. */
 const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused', 'bundle_not_found']);
 
-/**
- * How long a run that has to end waits for the id of the job that it is having started: a job that the service has taken and
- * nobody knows of here would be started once more by the next run.
- */
+/** An abort waits this long for the id of a job that is being started: unknown, it would be started once more. */
 const START_MS_AFTER_END = 3_000;
 
 /**
- * Fetches by the configured link, and where that is dead or there is none, by a fresh one of the export service.
- *
- * The service is asked to export only where nothing else helps: a pinned version that it has not exported, an empty shelf, or
- * `every`. A daemon that serves something starts no job for a link that died.
+ * Fetches by the configured link, or where that is dead or missing, by a fresh one of the export service. An export
+ * is started only for a pinned version that the service lacks, an empty shelf, or `every`.
  */
 export class Renewal {
   readonly #context: SiteContext;
   readonly #intake: Intake;
-  /** A job that was started and whose bundle is not here yet: it is waited for, and no second one is started. */
+  /** A started job whose bundle is not here yet: no second one is started. */
   #started: { readonly for: string; readonly jobId: string } | null = null;
 
   constructor(context: SiteContext, intake: Intake) {
@@ -32,13 +26,13 @@ export class Renewal {
     this.#intake = intake;
   }
 
-  /** @param version the pinned one, which is asked for and which the bundle is labelled with. */
+  /** @param version the pinned one */
   async fetch(version: string | null, signal: AbortSignal): Promise<TakenIn> {
     const { link, renew } = this.#context.settings();
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
-    // With `every` the link is from before the first round: what the service has is newer.
+    // With `every` the service has something newer than the link.
     if (link !== null && !isRepeated) {
       try {
         return await this.#fetchLink(link, version, signal);
@@ -62,15 +56,12 @@ export class Renewal {
     return this.#export(links, renew, version, signal);
   }
 
-  /** Has the site exported anew, and fetches that. */
   async exportAnew(signal: AbortSignal): Promise<TakenIn> {
     const { renew } = this.#context.settings();
     if (renew === null) throw nothingExported();
-    // Without a label: the config lets nobody pin a version and have it exported anew.
     return this.#export(await this.#context.openLinks(renew), renew, null, signal);
   }
 
-  /** Has the site exported, and fetches that. */
   async #export(
     links: LinkSource,
     renew: RenewSettings,
@@ -103,7 +94,7 @@ export class Renewal {
     if (sha256 !== null && fresh.sha256 !== null && fresh.sha256 !== sha256) throw otherDigest(fresh, sha256);
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
     if (stored !== null) return stored;
-    // The fresh link stands in for the configured one: that this was fetched is what the status goes by.
+    // The status goes by the configured link, which the fresh one stands in for.
     const linkDigest = link === null ? null : linkDigestOf(link);
     const { signature } = fresh;
     const order = { link: fresh.link, sha256: sha256 ?? fresh.sha256, linkDigest, signature };
@@ -116,7 +107,7 @@ export class Renewal {
     return this.#intake.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
   }
 
-  /** A release that is here already under some label: an unchanged site exports the same bundle, which nobody has to fetch. */
+  /** An unchanged site exports the same bundle, which is here already. */
   async #stored(digest: string): Promise<TakenIn | null> {
     const [version] = [...(await this.#context.store.labels())].find(([, pointer]) => pointer.digest === digest) ?? [];
     const info = version === undefined ? null : await this.#context.store.readable(digest);
@@ -135,7 +126,6 @@ export class Renewal {
   }
 }
 
-/** Aborts some time after the other one. */
 function outliving(signal: AbortSignal): AbortSignal {
   const abort = new AbortController();
   const end = (): unknown => setTimeout(() => abort.abort(signal.reason), START_MS_AFTER_END).unref();

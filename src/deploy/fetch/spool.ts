@@ -15,7 +15,6 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
  * The key is the SHA-256 of the link without its query, which changes with each renewal of a presigned link.
  */
 export class Part {
-  /** Bytes on disk, all of them in the digest. */
   bytes = 0;
   readonly #base: string;
   readonly #file: string;
@@ -30,7 +29,7 @@ export class Part {
     this.#lock = lock;
   }
 
-  /** The link's part: what an earlier attempt left, if that is younger than `oldestMs` (since 1970), else empty. */
+  /** The link's part: what an earlier attempt left, if younger than `oldestMs` (since 1970), else empty. */
   static async open(spoolDir: string, link: Secret, oldestMs: number): Promise<Part> {
     const part = new Part(join(spoolDir, keyOf(link)), lockSpool(spoolDir));
     try {
@@ -42,7 +41,7 @@ export class Part {
     }
   }
 
-  /** What a source needs to go on, or null where it has to begin anew. */
+  /** Null where the source has to begin anew. */
   get resume(): { readonly offset: number; readonly etag: string } | null {
     return this.bytes > 0 && this.#etag !== null ? { offset: this.bytes, etag: this.#etag } : null;
   }
@@ -51,7 +50,7 @@ export class Part {
     return this.#hash.copy().digest('hex');
   }
 
-  /** Begins anew, with content that this validator names; null: the content cannot be resumed. */
+  /** @param etag null: the content cannot be resumed */
   async restart(etag: string | null): Promise<void> {
     await this.discard();
     this.#handle = await open(this.#file, 'wx', 0o600);
@@ -65,7 +64,7 @@ export class Part {
     try {
       await this.#handle.appendFile(chunk);
     } catch (error) {
-      // A full disk: what is there would only keep it full.
+      // On a full disk the part would only keep it full.
       await this.discard();
       throw error;
     }
@@ -73,7 +72,7 @@ export class Part {
     this.bytes += chunk.length;
   }
 
-  /** Moves the part, whole now, out of the spool: to `file`, on the same file system, which is the caller's. */
+  /** Moves the whole part to `file`, on the same file system. */
   async complete(file: string): Promise<void> {
     await this.#closeFile();
     await rename(this.#file, file);
@@ -89,7 +88,7 @@ export class Part {
     this.#hash = createHash('sha256');
   }
 
-  /** Leaves the part for a later attempt, where it can be resumed, and gives up the lock. */
+  /** Leaves a resumable part for a later attempt, and gives up the lock. */
   async release(): Promise<void> {
     try {
       if (this.resume === null) await this.discard();
@@ -119,8 +118,8 @@ export class Part {
 }
 
 /**
- * Removes the resumable parts of other links than `keepLink`, and everything that nobody wrote to for `maxAgeMs`. Does
- * nothing while another process downloads: it sweeps when it is its turn.
+ * Removes resumable parts of other links than `keepLink`, and what is older than `maxAgeMs`; nothing while another
+ * process downloads.
  */
 export async function sweepSpool(
   spoolDir: string,
@@ -136,7 +135,7 @@ export async function sweepSpool(
       const key = /^([0-9a-f]{64})(?:\.[0-9a-f]{16})?\.(?:part|json)$/.exec(name)?.[1];
       if (key === undefined) continue;
       const file = join(spoolDir, name);
-      // Those with a random name belong to one fetch, perhaps a running one of a process beside: age alone decides.
+      // Those with a random name belong to one fetch, perhaps a running one: age alone decides.
       const isResumable = name === `${key}.part` || name === `${key}.json`;
       const info = await stat(file).catch(() => null);
       const isOld = info !== null && nowMs - info.mtimeMs > maxAgeMs;
@@ -152,11 +151,9 @@ interface SpoolLock {
 }
 
 /**
- * The right to the resumable parts, or null where another fetch has it: in this process, in another, in a container that
- * shares the folder. It is SQLite's lock on an empty database, since that is the one lock of the operating system that
- * Node reaches: it ends with the process that holds it, however that ends, and needs no pids, ages or clocks.
- *
- * A file system without locks gives null too: then nothing is resumed, and nothing is mixed up either.
+ * The right to the resumable parts; null where another fetch has it, and where the file system knows no locks.
+ * SQLite's lock on an empty database is the one lock of the operating system that Node reaches: it ends with its
+ * process.
  */
 function lockSpool(spoolDir: string): SpoolLock | null {
   let database: DatabaseSync | null = null;
@@ -175,7 +172,7 @@ async function readEtag(file: string): Promise<string | null> {
     const { etag } = JSON.parse(await readFile(file, 'utf8')) as { etag?: unknown };
     return typeof etag === 'string' ? etag : null;
   } catch {
-    // None, or one that a crash left half written: the part is begun anew.
+    // Missing, or half written by a crash.
     return null;
   }
 }

@@ -3,7 +3,7 @@ import { access, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 
-/** The data folder: what the sites of a daemon share. The picture is in the README's design section. */
+/** The data folder, shared by the sites of a daemon; drawn in the README's design section. */
 export interface DataPaths {
   readonly dir: string;
   readonly releases: string;
@@ -13,16 +13,16 @@ export interface DataPaths {
   readonly inbox: string;
   readonly rejected: string;
   readonly daemons: string;
-  /** The domain of the single form. */
+  /** Names the domain of the single form. */
   readonly domain: string;
 }
 
-/** The part of one site, `sites/<domain>/`. */
+/** `sites/<domain>/`. */
 export interface SitePaths {
   readonly dir: string;
   /** A file per label. */
   readonly versions: string;
-  /** A file per release that has been active: when it was last. */
+  /** A file per release that has been active, with the time of the last. */
   readonly served: string;
   readonly active: string;
   readonly wanted: string;
@@ -57,11 +57,7 @@ export function sitePaths({ sites }: Pick<DataPaths, 'sites'>, domain: string): 
   };
 }
 
-/**
- * Makes the folders that are missing.
- *
- * @throws DocshelfError `data_folder_older`, and `cannot_write` where that is not possible.
- */
+/** @throws DocshelfError `data_folder_older`, `cannot_write`. */
 export async function openDataFolder(dir: string): Promise<DataPaths> {
   const paths = dataPaths(dir);
   await refuseOldLayout(paths);
@@ -79,7 +75,7 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   return paths;
 }
 
-/** @throws DocshelfError `data_folder_older` for a folder of the first edition, whose labels and pointer stood at the top. */
+/** @throws DocshelfError `data_folder_older` for a folder of the first edition, whose labels stood at the top. */
 export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promise<void> {
   if (await isThere(sites)) return;
   const first = await Promise.all([join(dir, 'versions'), join(dir, 'active'), domain].map(isThere));
@@ -96,7 +92,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** True where the folder takes `A` and `a` for one name, as the file systems of macOS and Windows do. Found by trying. */
+/** Found by trying: the file systems of macOS and Windows do. */
 export async function foldsCase(paths: DataPaths): Promise<boolean> {
   const name = `case-${randomBytes(8).toString('hex')}`;
   const probe = join(paths.staging, `${name}-a`);

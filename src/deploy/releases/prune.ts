@@ -1,25 +1,23 @@
 import type { SiteStore } from './site-store.ts';
 
-/** A release as pruning sees it. */
 export interface PrunedRelease {
   readonly digest: string;
   readonly fetchedAt: string;
-  /** When it was active last; null: never, as one that was taken in with --no-activate. */
+  /** Null: never active, as with --no-activate. */
   readonly servedAt: string | null;
 }
 
-/** What pruning may not take. */
 export interface PruneRule {
   readonly keep: number;
-  /** Digests that are active, pinned, or served by another daemon on this folder. */
+  /** Active, pinned, or served by another daemon on this folder. */
   readonly inUse: ReadonlySet<string>;
-  /** Digests that were active before those: where a rollback goes. They count against `keep`, and stay unless that is 0. */
+  /** Where a rollback goes. They count against `keep`, and stay unless that is 0. */
   readonly previous: ReadonlySet<string>;
 }
 
 /**
- * The digests that go. Those that were active stay by when they last were, `keep` of them; of those that never were, the
- * newest `keep` stay as well, since somebody staged them.
+ * The digests that go: `keep` of those that were active stay, by when they last were; and the newest `keep` of the
+ * others, since somebody staged them.
  */
 export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse, previous }: PruneRule): string[] {
   const old = releases.filter(({ digest }) => !inUse.has(digest));
@@ -33,11 +31,7 @@ export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse
   return leaving.map(({ digest }) => digest);
 }
 
-/**
- * Removes old releases of a site, their labels first.
- *
- * @returns the digests that went
- */
+/** Removes old releases of a site, labels first. @returns their digests */
 export async function prune(store: SiteStore, rule: PruneRule): Promise<string[]> {
   const own = await store.ownDigests();
   const served = await store.served();

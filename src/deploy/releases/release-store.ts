@@ -5,15 +5,15 @@ import type { FileEntry, ReleaseInfo, ReleaseView } from '../../domain/release.t
 import { flushPath, readIfThere } from '../../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
 
-/** The format of `release.json` and `files.json`. An older program refuses a newer one and says so. */
+/** Of `release.json` and `files.json`. A newer one is refused. */
 export const RELEASE_FORMAT_VERSION = 1;
 
-/** The file whose being there makes a folder a release; written last, after everything else is on the disk. */
+/** Makes a folder a release; written last, after everything else is flushed. */
 export const COMPLETE_FILE = 'COMPLETE';
 
 export const DIGEST = /^[0-9a-f]{64}$/;
 
-/** The releases of a data folder, which its sites share. Reads and single durable writes; the order of steps is the caller's. */
+/** The releases of a data folder. Single durable writes; their order is the caller's. */
 export class ReleaseStore {
   readonly paths: DataPaths;
 
@@ -25,7 +25,6 @@ export class ReleaseStore {
     return join(this.paths.releases, digest);
   }
 
-  /** Whether that release is there and complete. */
   async has(digest: string): Promise<boolean> {
     try {
       await stat(join(this.folderOf(digest), COMPLETE_FILE));
@@ -37,11 +36,7 @@ export class ReleaseStore {
     }
   }
 
-  /**
-   * What is known of a release, or null where there is none.
-   *
-   * @throws DocshelfError `data_folder_newer`, `release_damaged`.
-   */
+  /** @throws DocshelfError `data_folder_newer`, `release_damaged`. */
   async info(digest: string): Promise<ReleaseInfo | null> {
     if (!(await this.has(digest))) return null;
     const file = join(this.folderOf(digest), 'release.json');
@@ -57,23 +52,19 @@ export class ReleaseStore {
     return info;
   }
 
-  /** What is known of a release; null where it is not there or damaged: then its bundle is needed again. @throws DocshelfError `data_folder_newer` */
+  /** Null also for a damaged release: its bundle is needed again. @throws DocshelfError `data_folder_newer` */
   async readable(digest: string): Promise<ReleaseInfo | null> {
     return this.info(digest).catch(rethrowNewer);
   }
 
-  /** All complete releases, in no order. A damaged one is left out: it cannot be served. */
+  /** Complete releases, unordered, without damaged ones. */
   async list(): Promise<ReleaseInfo[]> {
     const names = (await readdir(this.paths.releases)).filter((name) => DIGEST.test(name));
     const infos = await Promise.all(names.map((name) => this.readable(name)));
     return infos.filter((info) => info !== null);
   }
 
-  /**
-   * A release as the serving side needs it, its file table in memory.
-   *
-   * @throws DocshelfError `release_damaged` where its table cannot be read.
-   */
+  /** @throws DocshelfError `release_damaged` */
   async view(digest: string, version: string): Promise<ReleaseView> {
     const info = await this.info(digest);
     if (info === null) throw damaged(digest, 'it is not there or not complete');
@@ -92,10 +83,7 @@ export class ReleaseStore {
     };
   }
 
-  /**
-   * Moves a sealed folder to its place. A release that another process has put there in the meantime is as good as
-   * ours: same digest, same content.
-   */
+  /** Moves a sealed folder to its place. A release of that digest that another process put there is as good. */
   async adopt(folder: string, digest: string): Promise<void> {
     const target = this.folderOf(digest);
     try {
@@ -103,21 +91,21 @@ export class ReleaseStore {
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
       if (await this.has(digest)) return;
-      // What stands there without a marker is what a crash left of a removal.
+      // A folder without marker is what a crash left of a removal.
       await rm(target, { recursive: true, force: true });
       await rename(folder, target);
     }
     await flushPath(this.paths.releases);
   }
 
-  /** Takes a release away: first its marker, so that a crash in between leaves no half release behind. */
+  /** The marker goes first: a crash in between leaves no half release. */
   async removeRelease(digest: string): Promise<void> {
     const folder = this.folderOf(digest);
     await rm(join(folder, COMPLETE_FILE), { force: true });
     await rm(folder, { recursive: true, force: true });
   }
 
-  /** Removes what a crash left of a removal: a folder without marker. Releases arrive whole, by one rename. */
+  /** Folders without marker, left by a crash in a removal. */
   async sweepIncomplete(): Promise<void> {
     for (const name of await readdir(this.paths.releases)) {
       if (!DIGEST.test(name) || (await this.has(name))) continue;
@@ -137,7 +125,7 @@ function parseRecord<T extends object>(text: string | null, digest: string): T {
     const value: unknown = JSON.parse(text ?? '');
     if (typeof value === 'object' && value !== null) return value as T;
   } catch {
-    // Falls to the one answer below: what is in the file is no record of ours.
+    // Not a record of ours.
   }
   throw damaged(digest, 'its record on disk cannot be read');
 }

@@ -4,7 +4,6 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { flushPath, readIfThere, replaceFile } from '../../files/index.ts';
 import { type DataPaths, sitePaths } from './data-folder.ts';
 
-/** The domain that a data folder of the single form belongs to, and who said so. */
 interface FolderDomain {
   readonly domain: string;
   readonly from: 'config' | 'manifest' | 'default';
@@ -20,17 +19,16 @@ async function readFolderDomain(paths: DataPaths): Promise<FolderDomain | null> 
   }
 }
 
-/** The domain that bundles must be of, or null where nothing has settled it yet: neither the config nor a first bundle. */
+/** Null where neither the config nor a first bundle has settled it yet. */
 export async function expectedDomain(paths: DataPaths, configured: string | null): Promise<string | null> {
   return configured ?? (await readFolderDomain(paths))?.domain ?? null;
 }
 
 /**
- * The domain that holds, once the config and the first bundle's manifest have spoken: the config's, else what is kept,
- * else the manifest's, else `docs`; kept from then on. Until then the site has no folder: what is written there (labels,
- * pointers) comes after the first bundle. A `docs` that nobody chose is renamed, its folder with it.
+ * The domain that holds: the config's, else the kept one, else the first bundle's, else `docs`; kept from then on. A
+ * `docs` that nobody chose is renamed, its folder with it.
  *
- * @throws DocshelfError `config_invalid` where the config names another domain than the folder belongs to.
+ * @throws DocshelfError `config_invalid` where the config names another domain than the folder's.
  */
 export async function settleFolderDomain(
   paths: DataPaths,

@@ -12,22 +12,22 @@ import { expectedDomain, settleFolderDomain } from './site-domain.ts';
 /** `versions/<label>`. */
 export interface LabelPointer {
   readonly digest: string;
-  /** SHA-256 of the link that it was fetched from, to tell when the configured link is another; null where it was not fetched. */
+  /** SHA-256 of the link that it was fetched from; null where it was not fetched. */
   readonly linkDigest: string | null;
 }
 
 /** `active`: what an unpinned start serves, and the way back. */
 export interface ActivePointer extends ReleaseRef {
   readonly activatedAt: string;
-  /** The digest that the last fetch gave: a start that fetches another one ends an operator's choice. */
+  /** A start that fetches another digest than this ends an operator's choice. */
   readonly lastFetched: string | null;
-  /** What was active before, newest first: where a rollback goes. */
+  /** Newest first. */
   readonly history: readonly ReleaseRef[];
 }
 
 /** A line of `links`: what a link gave for a pinned version. */
 export interface FetchedLink {
-  /** The link without its query. */
+  /** Without its query. */
   readonly link: string;
   readonly digest: string;
   readonly version: string;
@@ -36,11 +36,11 @@ export interface FetchedLink {
 /** Contract section 2: "the last 50 triples". */
 const LINKS_MAX = 50;
 
-/** One site's labels, pointers and marks, over the releases that all sites share. */
+/** One site's labels, pointers and marks, over the shared releases. */
 export class SiteStore extends ReleaseStore {
   #domain = DEFAULT_DOMAIN;
 
-  /** A site's part of a folder that is only read. @throws DocshelfError `data_folder_older` */
+  /** For reading alone. @throws DocshelfError `data_folder_older` */
   static async read(dir: string, configuredDomain: string | null): Promise<SiteStore> {
     const store = new SiteStore(dataPaths(dir));
     await refuseOldLayout(store.paths);
@@ -56,12 +56,11 @@ export class SiteStore extends ReleaseStore {
     return sitePaths(this.paths, this.#domain);
   }
 
-  /** Takes the domain that holds (site-domain.ts). @throws DocshelfError `config_invalid` */
+  /** @throws DocshelfError `config_invalid` */
   async settleDomain(configured: string | null, bundle: { readonly manifestDomain: string | null } | null) {
     this.#domain = await settleFolderDomain(this.paths, configured, bundle);
   }
 
-  /** The labels that lead to a complete release. */
   async labels(): Promise<Map<string, LabelPointer>> {
     const labels = new Map<string, LabelPointer>();
     for (const name of await namesIn(this.site.versions)) {
@@ -71,7 +70,7 @@ export class SiteStore extends ReleaseStore {
     return labels;
   }
 
-  /** Where a label leads, or null where it leads to no complete release. */
+  /** Null where it leads to no complete release. */
   async label(version: string): Promise<LabelPointer | null> {
     if (!isVersion(version)) return null;
     return this.#pointer<LabelPointer>(join(this.site.versions, version));
@@ -94,7 +93,6 @@ export class SiteStore extends ReleaseStore {
     await this.#write(this.site.active, pointer);
   }
 
-  /** What an operator chose, where its release is still there. */
   async choice(): Promise<Choice | null> {
     return this.#pointer<Choice>(this.site.wanted);
   }
@@ -105,7 +103,7 @@ export class SiteStore extends ReleaseStore {
     await flushPath(this.site.dir).catch(noneThere);
   }
 
-  /** By digest, when each release was active last, RFC 3339. */
+  /** Digest -> RFC 3339 of the last time that it was active. */
   async served(): Promise<Map<string, string>> {
     const served = new Map<string, string>();
     for (const digest of await namesIn(this.site.served)) {
@@ -123,7 +121,7 @@ export class SiteStore extends ReleaseStore {
     await rm(join(this.site.served, digest), { force: true });
   }
 
-  /** What links gave for pinned versions, the newest last. */
+  /** The newest last. */
   async links(): Promise<readonly FetchedLink[]> {
     try {
       const links = JSON.parse((await readIfThere(this.site.links)) ?? '[]') as FetchedLink[];
@@ -139,17 +137,16 @@ export class SiteStore extends ReleaseStore {
     await this.#write(this.site.links, [...others, added].slice(-LINKS_MAX));
   }
 
-  /** What was seen in the preload folder; null: nothing is known. */
   async preloadTable(): Promise<string | null> {
     return readIfThere(this.site.preloadTable);
   }
 
-  /** Not before the site has a folder: the table saves hashing, and nothing else. */
+  /** Not before the site has a folder: the table only saves hashing. */
   async setPreloadTable(text: string): Promise<void> {
     if ((await expectedDomain(this.paths, null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
-  /** The digests that this site alone may dispose of: those that no other site of the folder names. */
+  /** Digests that no other site of the folder names. */
   async ownDigests(): Promise<Set<string>> {
     const own = new Set((await this.list()).map((info) => info.digest));
     for (const domain of await namesIn(this.paths.sites)) {
@@ -163,7 +160,7 @@ export class SiteStore extends ReleaseStore {
     return own;
   }
 
-  /** A pointer that cannot be read, or leads to no complete release, names nothing. */
+  /** Null where it cannot be read, or leads to no complete release. */
   async #pointer<T extends { readonly digest: string }>(file: string): Promise<T | null> {
     const pointer = parsePointer<T>(await readIfThere(file));
     return pointer !== null && (await this.has(pointer.digest)) ? pointer : null;

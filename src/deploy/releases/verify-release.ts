@@ -4,25 +4,18 @@ import type { ReleaseView } from '../../domain/release.ts';
 import { digestFile, listFiles } from '../../files/index.ts';
 import { mapAhead } from '../../files/lanes.ts';
 
-/** What the files of a release are, beside what its table says that they were when it was unpacked. Paths are inside the site. */
+/** Files of a release against the table that it was sealed with. Paths are inside the site. */
 export interface ReleaseVerdict {
-  /** Files that are as they were. */
   readonly sound: number;
-  /** Files with other bytes. */
   readonly changed: readonly string[];
   readonly missing: readonly string[];
-  /** Files that the table does not know. They are never served. */
+  /** Not in the table, and never served. */
   readonly unknown: readonly string[];
 }
 
-/** Files that are read at once. */
 const READ_AT_ONCE = 8;
 
-/**
- * Reads every file of a release and compares it with the table that the release was sealed with.
- *
- * @throws the system's own errors where a file that is there cannot be read; the signal's reason when it is aborted
- */
+/** @throws the system's own errors where a file that is there cannot be read; the signal's reason */
 export async function verifyRelease(
   { siteDir, files }: ReleaseView,
   onProgress: (doneFiles: number, totalFiles: number) => void,
@@ -49,7 +42,6 @@ async function digestOf(file: string, signal: AbortSignal): Promise<string | nul
   try {
     return await digestFile(file, signal);
   } catch (error) {
-    // A folder in place of a file is no file.
     if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(errnoOf(error) ?? '')) return null;
     throw error;
   }

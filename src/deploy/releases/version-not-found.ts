@@ -2,7 +2,6 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { storedVersions } from '../status.ts';
 import type { SiteStore } from './site-store.ts';
 
-/** The fault of a version that is not stored, naming those that are. */
 export async function versionNotFound(
   store: SiteStore,
   version: string | null,

@@ -4,13 +4,12 @@ import { Secret } from '../../domain/secret.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 
 /**
- * The answers of a static export service, read for what they say. Only what a client cannot do without is demanded: of a job
- * its id and status, of a bundle its link. Null: it is no such answer.
+ * Answers of a static export service. Demanded are a job's id and status, and a bundle's link; null: no such answer.
  */
 
 const TEXT_LENGTH_MAX = 4096;
 const SHA256 = /^[0-9a-f]{64}$/i;
-/** Fit for a URL, a log and a terminal, whoever's ids they are. */
+/** Fit for a URL, a log and a terminal. */
 const JOB_ID = /^[\x21-\x7e]{1,256}$/;
 
 export function readJob(answer: unknown): JobAnswer | null {
@@ -29,11 +28,11 @@ export function readJob(answer: unknown): JobAnswer | null {
   };
 }
 
-/** @param jobId of the job that was asked about, for a service that does not repeat it. */
+/** @param jobId for a service that does not repeat it */
 export function readBundle(answer: unknown, jobId: string): BundleAnswer | null {
   const members = membersOf(answer);
   const { bundleUrl, sha256 } = members;
-  // Nothing but http(s): a service must not have its client read a file of the client's own machine.
+  // A service must not have its client read a file of the client's machine.
   if (typeof bundleUrl !== 'string' || !/^https?:\/\//i.test(bundleUrl) || !URL.canParse(bundleUrl)) return null;
   return {
     jobId: isJobId(members.jobId) ? members.jobId : jobId,
@@ -45,7 +44,6 @@ export function readBundle(answer: unknown, jobId: string): BundleAnswer | null 
   };
 }
 
-/** The jobs of a list, those left out that are none. */
 export function readJobs(answer: unknown): readonly JobAnswer[] | null {
   const { jobs } = membersOf(answer);
   return Array.isArray(jobs) ? jobs.map(readJob).filter((job) => job !== null) : null;
@@ -55,7 +53,6 @@ export function isJobId(value: unknown): value is string {
   return typeof value === 'string' && JOB_ID.test(value);
 }
 
-/** The members of a JSON object; of anything else none. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
@@ -64,7 +61,7 @@ function isStatus(value: unknown): value is JobStatus {
   return (JOB_STATUSES as readonly unknown[]).includes(value);
 }
 
-/** One line: what a service says is shown on terminals and in logs. */
+/** One line, fit for terminals and logs. */
 function text(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const line = value.slice(0, TEXT_LENGTH_MAX).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
@@ -80,14 +77,10 @@ function number(value: unknown, max: number): number | null {
   return typeof value === 'number' && value >= 0 ? Math.min(value, max) : null;
 }
 
-/** An answer of the service that is not what was asked for. */
 export interface Refused {
   readonly status: number;
-  /** The beginning of its body. */
   readonly body: string;
-  /** Retry-After as it was sent. */
   readonly retryAfter: string | null;
-  /** Where a redirect leads, as it was sent. */
   readonly location: string | null;
 }
 
@@ -102,12 +95,10 @@ const KEY_NEXT = 'Check the key: it must be an admin key of the organization tha
 const LATER_NEXT = 'Try again later, or ask who runs the service.';
 
 /**
- * A refusal as the error that a person sees, with the service's own words for it: those of problem+json, of `{error}`, or
- * plain text.
+ * A refusal in the service's own words: those of problem+json, of `{error}`, or plain text.
  *
- * @param act what was not done, in words that follow "Cannot": `start an export of "acme" at https://api.example.com`
+ * @param act follows "Cannot": `start an export of "acme" at https://api.example.com`
  * @param key is never repeated, even where the service does
- * @param nowMs milliseconds since 1970
  */
 export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs: number): DocshelfError {
   const { status } = refused;
@@ -154,7 +145,7 @@ function kindOf({ status, body, location }: Refused): Kind {
   return { code: 'export_service_failed', next, retryable: passes };
 }
 
-/** The key is sent to the address that somebody wrote down, and to no other. */
+/** The key is sent to the configured address alone. */
 function redirectNext(location: string | null): string {
   const origin = location !== null && URL.canParse(location) ? new URL(location).origin : null;
   return origin === null
@@ -166,14 +157,14 @@ function codeIn(body: string): unknown {
   return membersOf(parse(body)).code;
 }
 
-/** The service's own words in one line, without queries (a link may be a credential) and without the key. */
+/** One line, without queries (a link may be a credential) and without the key. */
 function reasonOf(body: string, key: Secret): string | null {
   const answer = parse(body);
   const members = membersOf(answer);
   const nested = membersOf(members.error);
   const candidates = [members.error, members.detail, members.message, nested.message, members.title, answer];
   const words = candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '');
-  // Plain text; markup is an error page that says nothing to a terminal.
+  // Markup is an error page that says nothing to a terminal.
   const text = words ?? (answer === undefined && !/^\s*</.test(body) ? body : '');
   const line = String(text)
     .replaceAll(key.reveal(), '[redacted]')
@@ -184,7 +175,6 @@ function reasonOf(body: string, key: Secret): string | null {
   return line.length > REASON_LENGTH_MAX ? `${line.slice(0, REASON_LENGTH_MAX)}…` : line.replace(/\.$/, '');
 }
 
-/** Undefined where the text is no JSON. */
 function parse(body: string): unknown {
   try {
     return JSON.parse(body);

@@ -4,16 +4,14 @@ import type { FreshLink, LinkSource } from '../ports.ts';
 import type { ExportServiceClient } from './export-service.ts';
 
 export interface ExportLinksSettings {
-  /** The site at the service; null where a job is named. */
   readonly domain: string | null;
-  /** The job whose bundle is meant; null: the domain's newest. */
   readonly jobId: string | null;
 }
 
-/** A service gives an export an hour unless it is told otherwise; others may wait before it. */
+/** A service gives an export an hour by default; others may wait before it. */
 const EXPORT_MS_MAX = 4 * 3600_000;
 
-/** Links to bundles out of a static export service, for a daemon that renews. */
+/** Links from a static export service, for a daemon that renews. */
 export class ExportLinks implements LinkSource {
   readonly #service: Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
   readonly #settings: ExportLinksSettings;

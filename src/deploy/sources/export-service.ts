@@ -11,29 +11,28 @@ export interface WaitOptions {
   /** For the whole wait. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Called with each answer. */
   readonly onJob?: (job: JobAnswer) => void;
 }
 
-/** Between polls, where the service does not say; what it says counts within these bounds. */
+/** Between polls where the service does not say, and bounds on what it says. */
 const POLL_MS = 2_000;
 const POLL_MS_MIN = 500;
 const POLL_MS_MAX = 60_000;
-/** Polls come up to this share later than asked for, so that many clients do not come together. */
+/** Share by which polls come later, so that clients do not come together. */
 const POLL_JITTER = 0.25;
-/** A service that cannot be asked for this long is down; shorter than that, it is being deployed. */
+/** A service that is away for longer is down; for less, it is being deployed. */
 const OUTAGE_MS_MAX = 120_000;
 
-/** A service without the list of jobs, which is an addition of ours, answers one of these; 200 with something else. */
+/** Statuses of a service without the list of jobs, an addition of ours; 200 with something else. */
 const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
 
 /**
- * The client of a static export service, ours or another's with the same API (contract, section 6). What the published calls
- * do not promise is not relied on: `Location`, `Retry-After`, `sha256`, and any form of error beyond the status.
+ * Client of a static export service, ours or another's with the same API (contract, section 6). It relies on nothing
+ * that the published calls do not promise (`Location`, `Retry-After`, `sha256`, forms of errors).
  *
- * Every method throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `bad_request`, `rate_limited`, `queue_full`,
- * `export_service_failed`, `source_unreachable`, `source_timeout`, `host_not_allowed`, with `fields.retryable`, or the signal's
- * reason where that aborts.
+ * Every method throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `bad_request`, `rate_limited`,
+ * `queue_full`, `export_service_failed`, `source_unreachable`, `source_timeout`, `host_not_allowed`, with
+ * `fields.retryable`, or the signal's reason.
  */
 export class ExportServiceClient {
   readonly #calls: ExportCalls;
@@ -48,7 +47,7 @@ export class ExportServiceClient {
     this.#tools = tools;
   }
 
-  /** Starts an export. Tried again only where the service says that it took none: an answer that is lost may have been a job. */
+  /** Retried only where the service says that it took no job: a lost answer may have been one. */
   async start({ domain, version, paths }: ExportRequest, signal: AbortSignal): Promise<JobAnswer> {
     return this.#calls.persist(({ fields }) => fields.status === 429 || fields.status === 503, {
       act: `start an export of "${domain}"`,
@@ -64,7 +63,7 @@ export class ExportServiceClient {
     return this.#calls.persist(isPassing, statusCall(jobId, signal));
   }
 
-  /** A link to the job's bundle; each call gives a fresh one. @throws DocshelfError `not_completed` besides. */
+  /** A fresh link at each call. @throws DocshelfError `not_completed` besides. */
   async bundle(jobId: string, signal: AbortSignal): Promise<BundleAnswer> {
     return this.#calls.persist(isPassing, {
       act: `get the bundle of job "${jobId}"`,
@@ -75,7 +74,7 @@ export class ExportServiceClient {
     });
   }
 
-  /** The completed jobs of a domain, newest first, at most a hundred; null where the service has no such list. */
+  /** Newest first, at most a hundred; null where the service has no such list. */
   async completedJobs(domain: string, signal: AbortSignal): Promise<readonly JobAnswer[] | null> {
     const query = new URLSearchParams({ domain, status: 'completed', limit: '100' });
     try {
@@ -86,7 +85,7 @@ export class ExportServiceClient {
         read: readJobs,
         signal,
       });
-      // A service that does not know the parameters gives all jobs, in an order of its own.
+      // A service that ignores the parameters gives all jobs, in its own order.
       return jobs
         .filter((job) => job.status === 'completed' && (job.domain === null || job.domain === domain))
         .toSorted((a, b) => Date.parse(b.createdAt ?? '1970') - Date.parse(a.createdAt ?? '1970'));
@@ -97,9 +96,8 @@ export class ExportServiceClient {
   }
 
   /**
-   * Polls until the job is over, as often as the service asks for. A service that is away for a while is waited for.
+   * Polls until the job is over, through outages of the service.
    *
-   * @returns the completed job
    * @throws DocshelfError `job_failed` with the service's own reason, `job_timeout`, besides.
    */
   async wait(jobId: string, { timeoutMs, signal, onJob }: WaitOptions): Promise<JobAnswer> {
@@ -156,18 +154,16 @@ function timedOut(jobId: string, timeoutMs: number): DocshelfError {
 }
 
 export interface ExportServiceSettings {
-  /** Base URL; `/v1/static-export` is put behind it. */
+  /** `/v1/static-export` is put behind it. */
   readonly apiUrl: string;
-  /** The admin key. It is sent to that address alone: no redirect is followed, and no `Location` is asked. */
+  /** The admin key, sent to that address alone: no redirect is followed. */
   readonly key: Secret;
 }
 
-/** What waiting takes from the world, so that a test needs none. */
+/** For tests. */
 export interface ExportServiceTools {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
-  /** 0 (included) to 1 (excluded). */
   readonly random: () => number;
-  /** Milliseconds of a steady clock. */
   readonly steadyNow: () => number;
 }
 
@@ -178,13 +174,11 @@ const EXPORT_SERVICE_TOOLS: ExportServiceTools = Object.freeze({
 });
 
 interface ServiceCall<T> {
-  /** Words that follow "Cannot". */
+  /** Follows "Cannot". */
   readonly act: string;
   readonly method: 'GET' | 'POST';
-  /** Behind `/v1/static-export`. */
   readonly path: string;
   readonly body?: object;
-  /** Null: it is no such answer. */
   readonly read: (answer: unknown) => T | null;
   readonly signal: AbortSignal;
 }
@@ -194,17 +188,17 @@ interface Answered<T> {
   readonly retryAfterMs: number | null;
 }
 
-/** Calls of this API answer in milliseconds; one that takes this long is not going to. */
+/** Calls of this API answer in milliseconds. */
 const CALL_MS_MAX = 30_000;
 /** A page of a hundred jobs has 40 KB. */
 const ANSWER_BYTES_MAX = 1024 ** 2;
 
-/** Further attempts of one call: at most 0.5 + 1 + 2 = 3.5 s, or what Retry-After asks for, each at most a minute. */
+/** At most 0.5 + 1 + 2 = 3.5 s, or what Retry-After asks for, each at most a minute. */
 const RETRIES_MAX = 3;
 const BACKOFF_FIRST_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;
 
-/** Single calls of a static export service: bounded in time and bytes, with the service's own words where it refuses. */
+/** Single calls, bounded in time and bytes. */
 class ExportCalls {
   readonly #client: Pick<HttpClient, 'get' | 'post'>;
   readonly #base: string;
@@ -222,7 +216,6 @@ class ExportCalls {
     this.#tools = tools;
   }
 
-  /** One call, and further attempts where `mayRetry` lets the fault be tried again. */
   async persist<T>(mayRetry: (error: DocshelfError) => boolean, call: ServiceCall<T>): Promise<T> {
     for (let failures = 0; ; failures += 1) {
       try {
@@ -235,7 +228,6 @@ class ExportCalls {
     }
   }
 
-  /** @throws the signal's reason where that aborts. */
   async pause(ms: number, signal: AbortSignal): Promise<void> {
     await this.#tools.sleep(ms, signal).catch((reason: unknown) => {
       signal.throwIfAborted();

@@ -5,7 +5,7 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 
-/** Bundles by `file:` link. Begins anew each time: there is nothing to save by resuming a copy. */
+/** Bundles by `file:` link, never resumed. */
 export class FileBundleSource implements BundleSource {
   handles(link: Secret): boolean {
     return /^file:/i.test(link.reveal());
@@ -42,7 +42,7 @@ export class FileBundleSource implements BundleSource {
   }
 }
 
-/** At most the bytes that the file had when it was opened; fewer where it shrinks, which its reader finds. */
+/** At most the bytes that the file had when it was opened; its reader finds that it shrank. */
 async function* read(
   handle: FileHandle,
   name: string,

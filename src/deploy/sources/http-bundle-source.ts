@@ -7,18 +7,16 @@ import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 import { refusalOf } from './http-refusal.ts';
 
 /**
- * Labels that leave the archive readable. `identity` was asked for, yet stores label a `.tar.gz` with `gzip` because it
- * is one (and S3 keeps `aws-chunked` from the upload): since nothing is decoded here, the bytes are the archive as it is
- * stored, and gzip and zstd are told by their content. Any other coding has no archive in it that we could read.
+ * Content codings that leave the archive readable, since nothing is decoded here: stores label a `.tar.gz` with
+ * `gzip` because it is one, and S3 keeps `aws-chunked` from the upload.
  */
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
 
-/** Bundles by http(s) link. */
 export class HttpBundleSource implements BundleSource {
   readonly #client: HttpClient;
   readonly #now: () => number;
 
-  /** @param now milliseconds since 1970, to tell an expired link by its own date. */
+  /** @param now tells an expired link by its own date */
   constructor(client: HttpClient, now: () => number = Date.now) {
     this.#client = client;
     this.#now = now;
@@ -36,7 +34,7 @@ export class HttpBundleSource implements BundleSource {
         const range = rangeThatGoesOn(response, resume);
         if (range !== null) return opened(response, link, resume.offset, range.totalBytes);
       }
-      // Another range than the one asked for, or none at all (416): what is on disk is of no use, so from the start.
+      // Another range than asked for, or none (416): from the start.
       if (response.status !== 206 && response.status !== 416) return this.#openWhole(response, link, signal);
       response.close();
     }
@@ -76,7 +74,7 @@ function opened(response: HttpResponse, link: Secret, offset: number, totalBytes
   };
 }
 
-/** The range of a 206, where it begins at the bytes that are missing and belongs to the same content. */
+/** The range of a 206 that begins at the missing bytes of the same content; else null. */
 function rangeThatGoesOn(
   response: HttpResponse,
   resume: { readonly offset: number; readonly etag: string },
@@ -87,7 +85,7 @@ function rangeThatGoesOn(
   if (start !== resume.offset || end !== totalBytes - 1 || end < start) return null;
   const declared = contentLengthOf(response);
   if (declared !== null && declared !== totalBytes - start) return null;
-  // RFC 9110 section 15.3.7: a 206 carries the ETag. One that names other content would join two bundles into none.
+  // A 206 carries the ETag (RFC 9110 section 15.3.7); another one would join two bundles.
   const etag = response.header('etag');
   return etag === null || etag === resume.etag ? { totalBytes } : null;
 }
@@ -105,10 +103,9 @@ function strongTag(etag: string | null): string | null {
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
 /**
- * The bundle's file name: the server's (Content-Disposition), else the end of a link's path, by preference one that is
- * an archive's. A redirect may lead to a name that says nothing, or from one: both links are looked at.
+ * The bundle's file name: Content-Disposition, else the end of a link's path, by preference an archive's.
  *
- * @param links the link that was asked for, and where redirects led.
+ * @param links the one that was asked for, and where redirects led
  */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {
   const given = contentDisposition === null ? null : plainName(parse(contentDisposition).parameters.filename ?? '');
@@ -117,7 +114,7 @@ export function bundleFileName(contentDisposition: string | null, links: readonl
   return names.find((name) => ARCHIVE.test(name)) ?? names.at(-1) ?? null;
 }
 
-/** The last segment, fit to be printed and to be a label's source; it is never used as a path. */
+/** Fit to be printed and to be a label's source; never used as a path. */
 function plainName(path: string): string | null {
   const name =
     path

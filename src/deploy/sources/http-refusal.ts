@@ -3,10 +3,10 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 
-/** Where stores put their error code in the answer's first bytes; a page of many megabytes is none of our business. */
+/** Stores put their error code into the first bytes. */
 const BODY_BYTES_MAX = 4096;
 
-/** Statuses that the same request may outlive (RFC 9110 section 15, RFC 8470 for 425), besides all 5xx. */
+/** Statuses that a retry may outlive, besides all 5xx (RFC 9110 section 15; RFC 8470 for 425). */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 
 const FRESH_LINK =
@@ -14,10 +14,10 @@ const FRESH_LINK =
 const CHECK_LINK =
   'Compare it with the link that was generated: in a shell or a YAML file it must be quoted, or "&" ends it; a presigned link works only unchanged.';
 
-/** An answer that is not the bundle, as the error that a person sees. Reads the body's beginning and ends the exchange. */
+/** Reads the body's beginning and ends the exchange. */
 export async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
   const { status } = response;
-  // A body that breaks off says no less than the status does; an abort is found by the caller's signal.
+  // A body that breaks off says no less than the status; an abort is found by the caller's signal.
   const body = await response.text(BODY_BYTES_MAX).catch(() => '');
   const serverCode = serverCodeOf(response, body);
   const answer = serverCode === null ? `${status}` : `${status} ${serverCode}`;
@@ -28,7 +28,7 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
     });
   };
 
-  // 400: what S3 and Google answer where the token that signed the link has expired.
+  // 400: S3 and Google, where the token that signed the link has expired.
   const mayBeExpired = status === 400 || status === 401 || status === 403;
   if (mayBeExpired && (saysExpired(body) || (status !== 400 && isPast([link, response.link], nowMs)))) {
     return refusal('link_expired', 'the link has expired', FRESH_LINK);
@@ -45,7 +45,7 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
   return refusal('source_failed', 'the server answers with something else', 'Check the link.');
 }
 
-/** The server's own word for its fault, where it is a plain word: `SignatureDoesNotMatch`. */
+/** The server's own code: `SignatureDoesNotMatch`. */
 function serverCodeOf(response: HttpResponse, body: string): string | null {
   const word = response.header('x-ms-error-code') ?? /<Code>([^<]*)<\/Code>/.exec(body)?.[1] ?? '';
   return /^[A-Za-z]{1,64}$/.test(word) ? word : null;
@@ -56,14 +56,8 @@ function isPast(links: readonly Secret[], nowMs: number): boolean {
 }
 
 /**
- * Whether a refused link has expired, as the object stores of this world say it. They answer 400 or 403 to an expired
- * link and to a wrong one alike, and tell them apart in the body, in a header, or not at all; but a presigned link
- * carries its own end in its query.
- */
-
-/**
- * What the stores' bodies say: S3 and those like it ("Request has expired", ExpiredToken), Google ("…signature expired at",
- * ExpiredToken), Azure ("Signature not valid in the specified time frame"), docshelf's own (link_expired).
+ * Words of stores for an expired link, which they answer with 400 or 403 as they do a wrong one: S3 and its kin,
+ * Google, Azure ("Signature not valid in the specified time frame"), docshelf's own (link_expired).
  */
 const EXPIRED_BODY =
   /request (?:signature )?(?:has )?expired|token has expired|signature (?:has )?expired|link has expired|link_expired|ExpiredToken|not valid in the specified time frame/i;
@@ -72,7 +66,7 @@ export function saysExpired(body: string): boolean {
   return EXPIRED_BODY.test(body);
 }
 
-/** When the link ends by its own query, in milliseconds since 1970; null where it does not say. */
+/** End of a presigned link by its query, in milliseconds since 1970; null where it does not say. */
 export function expiryOfLink(link: string): number | null {
   if (!URL.canParse(link)) return null;
   const query = new Map([...new URL(link).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
@@ -81,7 +75,7 @@ export function expiryOfLink(link: string): number | null {
     const seconds = wholeNumber(query.get(`${vendor}-expires`));
     if (start !== null && seconds !== null) return start + seconds * 1000;
   }
-  // Azure's shared access signature: `se` is a date, or a date with time.
+  // Azure's shared access signature: a date, or a date with time.
   const sasEnd = query.has('sig') ? Date.parse(query.get('se') ?? '') : Number.NaN;
   if (!Number.isNaN(sasEnd)) return sasEnd;
   // S3 version 2, Google version 2, CloudFront: seconds since 1970.

@@ -17,14 +17,14 @@ import {
 import { RegistryClient } from './oci-registry.ts';
 
 /**
- * Bundles that are OCI artifacts in a registry, by `oci://` link: the manifest names one layer, and that layer is the
- * archive. What the digest of the manifest or of the layer says is held against the bytes.
+ * Bundles in a registry, by `oci://` link: the one layer of an artifact. The bytes must have the digests of manifest
+ * and layer.
  */
 export class OciBundleSource implements BundleSource {
   readonly #client: HttpClient;
   readonly #authFile: string | null;
 
-  /** @param authFile a docker config.json with the credentials of registries; null: none are sent */
+  /** @param authFile a docker config.json; null: no credentials are sent */
   constructor(client: HttpClient, authFile: string | null) {
     this.#client = client;
     this.#authFile = authFile;
@@ -46,7 +46,6 @@ export class OciBundleSource implements BundleSource {
       offset,
       totalBytes: layer.sizeBytes,
       endIsCertain: true,
-      // Content that is named by its digest is its own strongest validator.
       etag: etagOf(layer),
       sha256: layer.digest.slice('sha256:'.length),
       fileName: fileNameOf(layer, reference),
@@ -89,7 +88,7 @@ async function openLayer(
     if (response.status === 206 && response.header('content-range') === range) {
       return { response, offset: resume.offset };
     }
-    // Registries need not know ranges: then the whole comes.
+    // Registries need not know ranges.
     if (response.status === 200) return { response, offset: 0 };
     response.close();
   }
@@ -100,7 +99,7 @@ function etagOf(layer: OciLayer): string {
   return `"${layer.digest}"`;
 }
 
-/** As the one who pushed it called it, else after repository and tag: a version may stand at its end. */
+/** The pushed file's name, else repository and tag, with which a version may end. */
 function fileNameOf({ title, extension }: OciLayer, { registry, repository, tag }: OciReference): string | null {
   if (title !== null) {
     const name = bundleFileName(null, [`https://${registry}/${encodeURIComponent(title)}`]);

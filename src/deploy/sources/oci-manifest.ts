@@ -4,14 +4,11 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 
-/** The layer of an artifact that is the bundle's archive. */
 export interface OciLayer {
-  /** `sha256:` and 64 hex digits. */
   readonly digest: string;
   readonly sizeBytes: number;
-  /** As the one who pushed it called the file, or null. */
+  /** The pushed file's name. */
   readonly title: string | null;
-  /** What an archive of its media type ends with. */
   readonly extension: string;
 }
 
@@ -19,7 +16,7 @@ export const MANIFEST_TYPES = [
   'application/vnd.oci.image.manifest.v1+json',
   'application/vnd.docker.distribution.manifest.v2+json',
 ];
-/** What registries accept of a manifest ("Pushing Manifests" in the distribution specification). */
+/** Limit of registries ("Pushing Manifests" in the distribution specification). */
 export const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 
 /** Media types of archives that can be read here, by how they end: ours (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers, plain ones. */
@@ -42,11 +39,7 @@ interface Descriptor {
   readonly annotations?: Readonly<Record<string, unknown>>;
 }
 
-/**
- * The one layer of a manifest that is a bundle's archive.
- *
- * @throws DocshelfError `source_failed` where it has none, several, or is no manifest.
- */
+/** @throws DocshelfError `source_failed` where it has no layer that is an archive, several, or is no manifest. */
 export function readBundleLayer(text: string, reference: OciReference): OciLayer {
   const manifest = parse(text);
   if (manifest === null) throw wrongContent(reference, 'what the registry gives is no manifest');
@@ -85,7 +78,7 @@ function parse(text: string): Manifest | null {
   }
 }
 
-/** The reference as a person wrote it. It holds no credential: those are in a file of their own. */
+/** Without credentials: those are in a file of their own. */
 export function referenceText({ registry, repository, tag, digest }: OciReference): string {
   return `oci://${registry}/${repository}${tag === null ? `@${digest}` : `:${tag}`}`;
 }
@@ -98,7 +91,6 @@ export function notAReference(link: Secret): DocshelfError {
   });
 }
 
-/** What is there is not what a bundle looks like. */
 export function wrongContent(reference: OciReference, state: string): DocshelfError {
   return new DocshelfError('source_failed', `Cannot use "${referenceText(reference)}": ${state}`, {
     next: 'Push the bundle as an artifact of one layer: "oras push registry/repository:tag bundle.tar.gz".',
@@ -106,7 +98,7 @@ export function wrongContent(reference: OciReference, state: string): DocshelfEr
   });
 }
 
-/** An answer of the registry that is not what was asked for. Ends the exchange. */
+/** Ends the exchange. */
 export function registryRefusal(
   reference: OciReference,
   response: HttpResponse,

@@ -10,8 +10,8 @@ import { referenceText, registryRefusal, wrongContent } from './oci-manifest.ts'
 const TOKEN_BYTES_MAX = 256 * 1024;
 
 /**
- * One repository of a registry, asked as the OCI distribution specification has it. Credentials are sent where the registry
- * asks for them, and kept for this one bundle.
+ * One repository of a registry (OCI distribution specification). Credentials are sent where it asks for them, and
+ * kept for one bundle.
  */
 export class RegistryClient {
   readonly #client: HttpClient;
@@ -29,13 +29,13 @@ export class RegistryClient {
     this.#now = now;
   }
 
-  /** What errors call it. */
   get shown(): string {
     return referenceText(this.#reference);
   }
 
   /**
-   * @param path below the repository: `manifests/v1`, `blobs/sha256:…`
+   * @param path `manifests/v1`, `blobs/sha256:…`
+   *
    * @throws DocshelfError `link_refused`, `bundle_not_found`, `source_failed`, `cannot_read`, and the client's
    */
   async get(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
@@ -67,7 +67,7 @@ export class RegistryClient {
     }
   }
 
-  /** What answers the registry's challenge; null where nothing does, and then the refusal stands. */
+  /** Null where there is no answer to the registry's challenge: then the refusal stands. */
   async #authorize(refusal: HttpResponse, signal: AbortSignal): Promise<string | null> {
     const challenges = parseChallenges(refusal.header('www-authenticate') ?? '');
     this.#credentials = await readCredentials(this.#authFile, this.#reference.registry);
@@ -82,7 +82,7 @@ export class RegistryClient {
     return basic(this.#credentials);
   }
 
-  /** The token for this repository, from where the registry says ("Token Authentication" of the distribution project). */
+  /** "Token Authentication" of the distribution project. */
   async #fetchToken({ parameters }: Challenge, signal: AbortSignal): Promise<string> {
     const { realm = '', service } = parameters;
     const { repository, registry } = this.#reference;
@@ -133,17 +133,14 @@ function tokenIn(text: string): string | null {
   }
 }
 
-/** What a server asks for before it answers (`WWW-Authenticate`, RFC 9110 section 11.6.1). */
+/** `WWW-Authenticate`, RFC 9110 section 11.6.1. Names in lower case. */
 export interface Challenge {
-  /** In lower case: `bearer`, `basic`. */
   readonly scheme: string;
-  /** Names in lower case. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A word, and where it is the name of a parameter its value: quoted, or a word. A word alone is a scheme. */
+/** A word with a value is a parameter, a word alone a scheme. */
 const PIECE = /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([\w!#$%&'*+.^`|~-]+)))?/g;
-/** No server has more to say. */
 const CHARACTERS_MAX = 8192;
 
 /** @param header `Bearer realm="https://auth.example/token",service="registry", Basic realm="registry"` */
@@ -163,7 +160,7 @@ export interface RegistryCredentials {
   readonly password: Secret;
 }
 
-/** `docker login` writes it, and a Kubernetes Secret of type kubernetes.io/dockerconfigjson holds it. */
+/** As `docker login` and a Kubernetes Secret of type kubernetes.io/dockerconfigjson have it. */
 interface DockerConfig {
   readonly auths?: Readonly<
     Record<string, { readonly auth?: unknown; readonly username?: unknown; readonly password?: unknown }>
@@ -171,10 +168,9 @@ interface DockerConfig {
 }
 
 /**
- * The credentials for a registry in a docker config.json. Read when a registry asks: a rotated file counts from then on.
+ * Read when a registry asks, so that a rotated file counts.
  *
  * @param registry `host` or `host:port`
- * @returns null where there is no file, or it has nothing for that registry
  * @throws DocshelfError `cannot_read`.
  */
 export async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
@@ -194,7 +190,7 @@ export async function readCredentials(file: string | null, registry: string): Pr
   return { user, password: new Secret(password.replace(/\0+$/, '')) };
 }
 
-/** Names stand there as hosts, and as links: `https://registry.example/v2/`. */
+/** Names are hosts or links: `https://registry.example/v2/`. */
 function hostOf(name: string): string {
   return name
     .replace(/^https?:\/\//, '')

@@ -14,14 +14,14 @@ import type { DataPaths } from '../releases/data-folder.ts';
 import { isArchiveName, SIGNATURE_EXTENSION } from './signature.ts';
 import { stampOf } from './stamp.ts';
 
-/** How often the folder is looked at: watching alone misses changes on network volumes. */
+/** Watching alone misses changes on network volumes. */
 const POLL_MS = 1_000;
-/** A file that has not changed for so long is taken for complete. */
+/** A file that has not changed for so long is complete. */
 const SETTLED_MS = 1_500;
-/** An archive that failed for no fault of its own (disk full) is tried again after this. */
+/** After a failure that is not the archive's own (disk full). */
 const TRY_AGAIN_MS = 60_000;
 
-/** Faults of the archive itself: it will not get better, so it goes to `rejected/`. */
+/** Faults of the archive itself: it goes to `rejected/`. */
 const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
 
 export interface InboxOptions {
@@ -30,12 +30,12 @@ export interface InboxOptions {
 }
 
 /**
- * The inbox: archives dropped into it are taken in one by one and deleted; refused ones go to `rejected/` with the reason
- * beside them. An archive is taken when it is complete: no `.part` name, and unchanged between two looks.
+ * The inbox: archives are taken in one by one and deleted; refused ones go to `rejected/` with the reason beside
+ * them. Complete is what has no `.part` name and is unchanged between two looks.
  */
 export class Inbox {
   readonly #options: InboxOptions;
-  /** By name: size and time at the last look, and when it may be tried next. */
+  /** By name: stamp at the last look, and when it may be tried next. */
   readonly #seen = new Map<string, { readonly stamp: string; readonly notBeforeMs: number }>();
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -54,7 +54,7 @@ export class Inbox {
         this.#watcher?.close(),
       );
     } catch {
-      // Without a watcher (limit of inotify instances reached) the poll is enough.
+      // No inotify instance left: the poll is enough.
     }
     this.#lookSoon();
   }
@@ -86,7 +86,6 @@ export class Inbox {
     }
   }
 
-  /** Whether the file is as it was at the last look. */
   async #isComplete(name: string): Promise<boolean> {
     const stamp = await stampOf(join(this.#options.paths.inbox, name));
     if (stamp === null) return false;
@@ -106,7 +105,7 @@ export class Inbox {
     } catch (cause) {
       const error = toDocshelfError(cause);
       if (error.code === 'stopping') return;
-      // A copy that only paused goes on: what has changed since the look is left to the next one.
+      // A copy that only paused goes on: the next look sees it.
       const hasChanged = (await stampOf(file)) !== this.#seen.get(name)?.stamp;
       if (!hasChanged) this.#options.deployment.failed('inbox', error);
       this.#postpone(name);
@@ -118,7 +117,7 @@ export class Inbox {
     const { inbox, rejected } = this.#options.paths;
     const reason = [error.message, ...(error.next === undefined ? [] : [error.next]), `code: ${error.code}`].join('\n');
     await writeFile(join(rejected, `${name}.reason.txt`), `${reason}\n`);
-    // One that was refused before under the same name is replaced: the newest reason is the one that counts.
+    // The newest reason replaces an earlier one of that name.
     await rename(join(inbox, name), join(rejected, name));
     await rename(join(inbox, name + SIGNATURE_EXTENSION), join(rejected, name + SIGNATURE_EXTENSION)).catch(
       ignoreMissing,

@@ -7,28 +7,25 @@ import { checkSignature, type SignedArchive } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
 
-/** What is to be fetched. */
 export interface FetchOrder {
   readonly link: Secret;
-  /** The digest that the archive must have; null: any. */
+  /** Null: any. */
   readonly sha256: string | null;
-  /** Digest of the configured link that it is fetched for; null where none is. */
+  /** Digest of the configured link that it is fetched for. */
   readonly linkDigest: string | null;
-  /** The minisign signature that came with the link. */
   readonly signature?: string | null;
 }
 
-/** The way of every bundle onto the shelf, with the log's and the metrics' eyes on it. */
+/** The way of every bundle onto the shelf, logged and measured. */
 export class Intake {
   readonly #context: SiteContext;
-  /** One archive is unpacked at a time: two would halve each other's speed and double the space. */
+  /** One at a time: two would halve each other's speed and double the space. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(context: SiteContext) {
     this.#context = context;
   }
 
-  /** Takes in an archive that lies on this machine. */
   takeIn(request: Omit<TakeInRequest, 'onProgress'>): Promise<TakenIn> {
     const act = (): Promise<TakenIn> => this.#takeInNow(request);
     const taking = this.#last.then(act, act);
@@ -67,7 +64,6 @@ export class Intake {
     }
   }
 
-  /** Fetches a link and takes in what it gives, as that version where one is pinned. */
   async fetch(order: FetchOrder, version: string | null, signal: AbortSignal): Promise<TakenIn> {
     const { link, sha256, linkDigest, signature } = order;
     const { store, journal, settings, sources } = this.#context;
@@ -75,7 +71,7 @@ export class Intake {
     const shownLink = linkWithoutSecrets(link.reveal());
     const startedMs = performance.now();
     journal.event({ kind: 'fetch-started', link: shownLink });
-    // The whole bundle lies in staging and not in the spool: whoever is killed while unpacking it leaves nothing there.
+    // In staging and not in the spool: a crash while unpacking leaves nothing there.
     const staging = await createStaging(store.paths);
     const file = join(staging, 'bundle');
     journal.activity = `fetching ${shownLink}`;

@@ -5,34 +5,31 @@ import type { ReleaseRef } from '../plan.ts';
 import { expectedDomain } from '../releases/site-domain.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 
-/** What a bundle is labelled by, besides its manifest. */
 export interface LabelRequest {
-  /** Its own name: what errors call it, and where a label may come from. Null where it has none (standard input). */
+  /** Null for standard input. A label may come from it. */
   readonly fileName: string | null;
-  /** The version it is taken in for; null: its manifest, its file name or its digest names it. */
+  /** Null: manifest, file name or digest name it. */
   readonly version: string | null;
-  /** Digest of the link that it came from, for the label; null where it came from no link. */
+  /** Null where it came from no link. */
   readonly linkDigest: string | null;
-  /** The link, without its query, that was fetched for the pinned version; absent where it came another way. */
+  /** The link, without its query, that was fetched for the pinned version. */
   readonly pinnedFrom?: string | null;
 }
 
 export interface LabelSettings {
   readonly domain: string | null;
-  /** The pin, and the digest that the config asks of it: that label moves to no other digest than this. */
+  /** That label moves to no other digest than the config's. */
   readonly pin: { readonly version: string; readonly sha256: string | null } | null;
 }
 
-/** A bundle whose content is known. */
 interface KnownBundle {
   readonly digest: string;
-  /** What errors call it. */
   readonly name: string;
   readonly manifest: ReleaseInfo['manifest'];
 }
 
 /**
- * The version that a bundle is labelled with, where domain, pin and link allow it (contract section 2).
+ * The label of a bundle, where domain, pin and link allow it (contract section 2).
  *
  * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `pinned`, `link_of_another_version`.
  */
@@ -49,7 +46,7 @@ export async function judge(
   return version;
 }
 
-/** Labels a stored release. The order holds whatever is killed in between: its domain, where it came from, its label. */
+/** Labels a stored release. A crash in between leaves domain, source and label in this order. */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
@@ -63,7 +60,7 @@ export async function label(
   await store.setLabel(version, { digest, linkDigest });
 }
 
-/** A pinned label moves to the digest that the settings ask for, where its release is here and says nothing else. */
+/** Moves a pinned label to the configured digest, where that bundle's manifest does not say otherwise. */
 export async function relabel(store: SiteStore, { version, digest }: ReleaseRef): Promise<void> {
   const own = (await store.info(digest))?.manifest?.version ?? null;
   if (own !== null && own !== version) {
@@ -76,7 +73,7 @@ export async function relabel(store: SiteStore, { version, digest }: ReleaseRef)
   await store.setLabel(version, { digest, linkDigest: null });
 }
 
-/** The label of a bundle, wherever it comes from: asked for, manifest, file name, digest. */
+/** By request, manifest, file name or digest. */
 function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle): string {
   const own = manifest?.version ?? null;
   if (request.version === null) {
@@ -129,8 +126,8 @@ async function refuseToMovePin(
 }
 
 /**
- * Config and Secret arrive one after the other: a link that gave this digest for another pinned version still leads to
- * that one, unless the manifest or sha256 says that the pin is right.
+ * Config and Secret arrive apart: a link that gave this digest for another pinned version still leads to that one,
+ * unless the manifest or sha256 says that the pin is right.
  */
 async function refuseOtherVersionsLink(
   store: SiteStore,

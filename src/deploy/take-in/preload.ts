@@ -10,11 +10,11 @@ import { isArchiveName } from './signature.ts';
 import { stampOf } from './stamp.ts';
 import { digestOf, type TakenIn } from './take-in.ts';
 
-/** What an archive was when it was looked at last: unchanged, it is not hashed again. */
+/** An unchanged archive is not hashed again. */
 interface Seen {
   readonly stamp: string;
   readonly digest: string;
-  /** What it was taken in as; null where it was refused. */
+  /** Null where it was refused. */
   readonly taken: PreloadedRelease | null;
 }
 
@@ -23,29 +23,26 @@ export type PreloadedRelease = Omit<TakenIn, 'unpacked'>;
 /** By the archive's path. */
 type PreloadTable = Record<string, Seen>;
 
-/** What looking into the preload folder takes from around it. */
 export interface PreloadOptions {
   readonly store: SiteStore;
   readonly folder: string;
   readonly mayBeMissing: boolean;
   readonly pin: { readonly version: string | null; readonly sha256: string | null };
   readonly signal: AbortSignal;
-  /** Takes one archive in, its digest known. */
   readonly take: (file: string, fileName: string, digest: string) => Promise<TakenIn>;
-  /** True where an unchanged archive is to be taken in again whose release has been pruned or removed. */
+  /** True where a pruned or removed release is to be taken in again. */
   readonly isWanted: (release: PreloadedRelease) => boolean;
 }
 
-/** The folder's archives on the shelf, those that could be taken in, and the others' faults. */
 export interface PreloadResult {
   readonly releases: readonly TakenIn[];
   readonly failures: readonly DocshelfError[];
 }
 
 /**
- * Takes in the archives of the preload folder, the pinned one first. An archive whose size, time and inode are as they
- * were is not hashed again, and what is stored of it is left alone: its label may have moved on since. One that is refused
- * stands in no other's way, nor does a folder that cannot be read.
+ * Takes in the archives of the preload folder, the pinned one first. What is stored of an archive whose size, time
+ * and inode are unchanged is left alone: its label may have moved on. A refused archive, or folder, stands in no
+ * other's way.
  */
 export async function takeInPreload(options: PreloadOptions): Promise<PreloadResult> {
   const { store, folder, mayBeMissing, pin, signal, take, isWanted } = options;
@@ -84,7 +81,7 @@ export async function takeInPreload(options: PreloadOptions): Promise<PreloadRes
   return { releases, failures };
 }
 
-/** 0: says that it is the pinned version. 1: says nothing, and its manifest may. 2: says that it is another. */
+/** 0: the pinned version. 1: unknown, its manifest may say. 2: another. */
 function rank(name: string, known: Seen | undefined, pin: PreloadOptions['pin']): 0 | 1 | 2 {
   if (pin.version === null) return 1;
   const version = known?.taken?.version ?? versionFromFileName(name);
@@ -102,7 +99,7 @@ async function isWhole(store: SiteStore, digest: string): Promise<boolean> {
   }
 }
 
-/** Plain files. What is no archive is refused by its content, and said so. */
+/** All plain files: what is no archive is refused by its content. */
 async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -132,10 +129,9 @@ async function readTable(store: SiteStore): Promise<PreloadTable> {
   }
 }
 
-/** One look into the preload folder, which goes on beside the loop. */
+/** One look into the preload folder, beside the loop. */
 export class PreloadRun {
   state: 'running' | 'done' = 'running';
-  /** The newest archive's release. */
   newest: (PreloadedRelease & { readonly isNew: boolean }) | null = null;
   readonly failures: DocshelfError[] = [];
   readonly done: Promise<void>;
@@ -148,7 +144,6 @@ export class PreloadRun {
     this.done = this.#run(context, intake, options, signal);
   }
 
-  /** True where it looks for the same under new settings. */
   goesOnFor(settings: DeploySettings): boolean {
     return this.state === 'running' && this.#key === keyOf(settings);
   }
@@ -202,9 +197,9 @@ export class PreloadRun {
 
 interface PreloadRunOptions {
   readonly activeCreatedAt: string | null;
-  /** An aborted look that is not over yet. Awaited here and not by the loop, which that one may wait for. */
+  /** An aborted look that is not over yet; the loop must not wait for it, as it waits for the loop. */
   readonly after: Promise<void>;
-  /** Resolves when what was taken in is served, if it is what is waited for. */
+  /** Resolves when what was taken in is served, if it is waited for. */
   readonly onTaken: () => Promise<void>;
   readonly onEnd: () => void;
 }

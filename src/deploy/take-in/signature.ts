@@ -5,21 +5,18 @@ import { RETRY_TOOLS, retry } from '../../net/retry.ts';
 import { sourceFor } from '../fetch/fetch.ts';
 import type { BundleSource } from '../ports.ts';
 
-/** What the config says of signatures. */
 export interface SignatureSettings {
-  /** A bundle without a signature is refused. */
   readonly required: boolean;
-  /** Texts of minisign public keys; empty: no signature is looked at. */
+  /** Texts of minisign public keys; empty: signatures are not looked at. */
   readonly publicKeys: readonly string[];
-  /** The configured signature itself, and the link to it: at most one of them. */
+  /** The configured signature, or the link to it: at most one of them. */
   readonly text: string | null;
   readonly link: Secret | null;
 }
 
-/** How the file beside an archive is called that holds its signature. */
 export const SIGNATURE_EXTENSION = '.minisig';
 
-/** Whether a file of that name in a folder of archives is one: neither hidden, nor a copy that goes on, nor a signature. */
+/** Neither hidden, nor a copy that goes on, nor a signature. */
 export function isArchiveName(name: string): boolean {
   return !name.startsWith('.') && !name.endsWith('.part') && !name.endsWith(SIGNATURE_EXTENSION);
 }
@@ -29,9 +26,7 @@ const SIGNATURE_BYTES_MAX = 20_000;
 
 export interface SignedArchive {
   readonly file: string;
-  /** What errors call it. */
   readonly name: string;
-  /** The signature that came with it, or null. */
   readonly signature: string | null;
 }
 
@@ -41,12 +36,12 @@ export interface Signer {
 }
 
 /**
- * Verifies an archive by its signature: the one that came with it, else the one beside it, else the configured one. A
- * signature that is there must hold, whether signatures are required or not.
+ * Verifies an archive by the signature that came with it, else the one beside it, else the configured one. A
+ * signature that is there must hold, required or not.
  *
- * @returns who signed it; null where it has no signature and needs none
- * @throws DocshelfError `bad_signature`, `no_signature`, `cannot_read`, and what the sources throw for the link; the
- *   signal's reason where that aborts.
+ * @returns null where it has none and needs none
+ * @throws DocshelfError `bad_signature`, `no_signature`, `cannot_read`, the sources' for the link; the signal's
+ * reason.
  */
 export async function checkSignature(
   { file, name, signature }: SignedArchive,
@@ -65,7 +60,7 @@ export async function checkSignature(
     if (settings.required) throw noSignature(name);
     return null;
   }
-  // Loaded where it is needed: most daemons verify nothing, and a start is to be quick.
+  // Most daemons verify nothing, and a start is to be quick.
   const { verifyFile } = await import('../../archive/minisign/index.ts');
   return verifyFile(file, text, settings.publicKeys, { name, signal });
 }

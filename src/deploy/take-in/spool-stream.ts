@@ -5,10 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * Writes a stream of bytes (an upload, standard input) to a file, bounded.
- *
- * @throws DocshelfError `source_too_large`; the signal's reason where that aborts. Then, and on any other failure, the
- *   file is gone.
+ * Writes a bounded stream to a file, which is gone on failure. @throws DocshelfError `source_too_large`; the signal's
+ * reason.
  */
 export async function spoolStream(
   stream: AsyncIterable<Uint8Array>,

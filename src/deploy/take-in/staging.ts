@@ -6,10 +6,10 @@ import type { DataPaths } from '../releases/data-folder.ts';
 
 const OWNER_FILE = 'owner.json';
 
-/** A staging folder of another host's is left alone this long: longer than any unpacking. */
+/** Another host's folder is left alone for longer than any unpacking takes. */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
-/** A new folder for what a process works on, a bundle or a release, with its owner's mark beside it. */
+/** A new folder with its owner's mark. */
 export async function createStaging(paths: DataPaths): Promise<string> {
   const folder = join(paths.staging, randomBytes(8).toString('hex'));
   await mkdir(folder);
@@ -21,7 +21,7 @@ export async function removeStaging(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Removes what killed processes left in staging. Unpacking that another living process is at stays. */
+/** Removes what killed processes left. */
 export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<void> {
   for (const name of await readdir(paths.staging)) {
     const path = join(paths.staging, name);
@@ -31,7 +31,7 @@ export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<voi
     if (alive === null) {
       const info = await stat(path).catch(() => null);
       if (info === null) continue;
-      // Without a mark it is a folder that is being made this moment, or one whose maker died before the mark.
+      // Without a mark: being made this moment, or its maker died before the mark.
       const ageMsMax = owner === null ? 60_000 : FOREIGN_AGE_MS_MAX;
       if (nowMs - info.mtimeMs < ageMsMax) continue;
     }

@@ -15,13 +15,12 @@ import { stampOf } from './stamp.ts';
 import type { UnpackProgress } from './unpack.ts';
 import type { Unpack } from './unpack-thread.ts';
 
-/** An archive to take in, and what is known of it besides its bytes. */
 export interface TakeInRequest extends LabelRequest {
   readonly file: string;
   readonly source: BundleSourceKind;
-  /** Its digest where it is known already. */
+  /** Where it is known already. */
   readonly digest: string | null;
-  /** The minisign signature that came with it; without one, that of the file beside it or the configured one counts. */
+  /** That came with it; null: that of the file beside it, or the configured one. */
   readonly signature?: string | null;
   readonly signal: AbortSignal;
   readonly onProgress: UnpackProgress;
@@ -29,7 +28,7 @@ export interface TakeInRequest extends LabelRequest {
 
 export interface TakeInSettings extends LabelSettings {
   readonly limits: ArchiveLimits;
-  /** Looks at the archive's signature. @throws DocshelfError `bad_signature`, `no_signature` and others */
+  /** @throws DocshelfError `bad_signature`, `no_signature` and others */
   readonly checkSignature: (archive: SignedArchive, signal: AbortSignal) => Promise<void>;
   readonly unpack: Unpack;
   readonly beforeSeal: readonly BeforeSeal[];
@@ -39,18 +38,19 @@ export interface TakenIn {
   readonly digest: string;
   readonly version: string;
   readonly createdAt: string;
-  /** False where the release was there already and nothing was unpacked. */
+  /** False where the release was there already. */
   readonly unpacked: boolean;
 }
 
-/** What runs on an unpacked bundle before it is sealed: search builds its index here. Given by the composition root. */
+/** Runs on an unpacked bundle before it is sealed: search builds its index here. */
 export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSignal) => Promise<void>;
 
 /**
- * Takes an archive in: digest, signature, unpack, judge its manifest, seal, put it in its place, label it. Until the last
- * two steps nothing but a staging folder has changed, and that one goes whatever happens.
+ * Takes an archive in: digest, signature, unpack, judge its manifest, seal, put it in its place, label it. Before the
+ * last two steps only a staging folder has changed.
  *
- * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`, `link_of_another_version`.
+ * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`,
+ * `link_of_another_version`.
  */
 export async function takeIn(store: SiteStore, request: TakeInRequest, settings: TakeInSettings): Promise<TakenIn> {
   const name = request.fileName ?? 'the archive';
@@ -103,10 +103,7 @@ export async function takeIn(store: SiteStore, request: TakeInRequest, settings:
   }
 }
 
-/**
- * Makes an unpacked folder a release: its record, everything flushed, and only then the marker. Whatever moment the power
- * goes, a folder with the marker is whole.
- */
+/** Record, flush, and only then the marker: a folder with the marker is whole whenever the power goes. */
 async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
   await writeFile(join(releaseDir, 'release.json'), `${JSON.stringify(info, null, 2)}\n`, { flag: 'wx' });
   await flushTree(releaseDir);
@@ -114,11 +111,7 @@ async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
   await flushPath(releaseDir);
 }
 
-/**
- * SHA-256 of a file, streamed; 64 lower-case hex digits.
- *
- * @throws DocshelfError `cannot_read`; the signal's reason where that aborts.
- */
+/** SHA-256. @throws DocshelfError `cannot_read`; the signal's reason. */
 export async function digestOf(file: string, name: string, signal: AbortSignal): Promise<string> {
   try {
     return await digestFile(file, signal);
@@ -131,13 +124,12 @@ export async function digestOf(file: string, name: string, signal: AbortSignal):
   }
 }
 
-/** A time of a manifest, which may be of any zone, as it is compared and shown. Null for a leap second, which no `Date` knows. */
+/** Null for a leap second, which no `Date` knows. */
 function inUtc(time: string | undefined): string | null {
   const date = new Date(time ?? Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
-/** The digest was of other bytes than those that were unpacked. */
 function changedMeanwhile(name: string): DocshelfError {
   return new DocshelfError('damaged_archive', `Cannot take in "${name}": it changed while it was being read`, {
     next: 'Copy it under a name that ends in .part and rename it when it is whole.',

@@ -2,10 +2,10 @@ import { HEAPS, Thread, threadEntry } from '../../threads/index.ts';
 import type { UnpackOrder, UnpackProgress, UnpackSummary } from './unpack.ts';
 import type { UnpackCalls } from './worker.ts';
 
-/** Unpacks an archive. An abort ends it at once; what was written by then is the caller's to remove. */
+/** An abort ends it at once; what was written by then is the caller's to remove. */
 export type Unpack = (order: UnpackOrder, onProgress: UnpackProgress, signal: AbortSignal) => Promise<UnpackSummary>;
 
-/** Unpacks in a thread of its own, so that parsing and hashing never stand in the way of serving. */
+/** In a thread, so that parsing and hashing never stand in the way of serving. */
 export const unpackInThread: Unpack = async (order, onProgress, signal) => {
   const task = `unpack "${order.name}"`;
   const thread = new Thread<UnpackCalls>({ task, heap: HEAPS.unpack, entry: threadEntry('./worker', import.meta) });

@@ -14,12 +14,11 @@ import type { ArchiveLimits } from '../../domain/limits.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOfFile, namesItsCharset, TrailingSlashVotes } from '../../web/index.ts';
 
-/** What the unpacking worker is told. Plain data: it crosses a thread. */
+/** Plain data: it crosses a thread. */
 export interface UnpackOrder {
   readonly archive: string;
-  /** What errors call the archive. */
   readonly name: string;
-  /** The staging folder's `release`, empty: gets `site/`, `_docshelf/` and `files.json`. */
+  /** Empty, in staging: gets `site/`, `_docshelf/` and `files.json`. */
   readonly releaseDir: string;
   readonly limits: ArchiveLimits;
   readonly foldsCase: boolean;
@@ -44,14 +43,14 @@ export type UnpackProgress = (phase: UnpackPhase, doneBytes: number, totalBytes:
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** A file system block: what the smallest file takes. */
+/** A file system block: the least that a file takes. */
 const BLOCK_BYTES = 4096;
 
 /**
- * Unpacks an archive into an empty folder. The whole listing is read and judged before the first byte is written.
+ * Unpacks into an empty folder, after the whole listing was judged.
  *
- * @throws DocshelfError an archive code, `not_enough_space`, `bad_manifest`, `manifest_mismatch`. What was written by
- *   then is the caller's to remove, with the staging folder around it.
+ * @throws DocshelfError an archive code, `not_enough_space`, `bad_manifest`, `manifest_mismatch`. What was written is
+ * the caller's to remove.
  */
 export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Promise<UnpackSummary> {
   const { archive, name, limits, foldsCase, releaseDir } = order;
@@ -119,7 +118,7 @@ async function readManifest(
   return manifest;
 }
 
-/** The file table, and how folders want to be asked for: one pass over the pages, since both need their text. */
+/** One pass over the pages: types and the vote on trailing slashes both need their text. */
 async function describeFiles(
   extracted: readonly ExtractedFile[],
   siteDir: string,
@@ -134,7 +133,7 @@ async function describeFiles(
     if (isPage(file.path)) {
       const bytes = await readFile(path);
       type ??= mediaTypeOfFile(file.path, bytes);
-      // Links are ASCII in every encoding that the web knows but UTF-16: one byte for a character finds them.
+      // Links are ASCII in every encoding of the web but UTF-16.
       votes.addPage(file.path, bytes.toString('latin1'));
     }
     type ??= mediaTypeOfFile(file.path, namesItsCharset(file.path) ? await readHead(path) : NO_BYTES);

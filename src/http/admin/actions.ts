@@ -9,6 +9,7 @@ import { isVersion } from '../../domain/version.ts';
 import { requireToken } from '../bearer.ts';
 import { type ExportJobs, isBundleFault, type Metrics } from '../metrics/metrics.ts';
 import { openApiDocument } from '../openapi.ts';
+import type { FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
 import { ADMIN_INFO, type OperationId, operations } from './operations.ts';
 import { adminPage } from './page.ts';
@@ -59,7 +60,7 @@ export interface Readiness {
   readonly reason: string | null;
 }
 
-export interface AdminOptions {
+export interface AdminOptions extends FaultHooks {
   readonly door: Door;
   /** Null: no token is set, and every action is refused. */
   readonly token: () => Secret | null;
@@ -73,8 +74,6 @@ export interface AdminOptions {
   readonly metrics: Metrics;
   readonly actions: AdminActions;
   readonly programVersion: string;
-  /** A fault of ours (status 500 and above) was answered; its message may not have been. */
-  onError?(error: DocshelfError, requestId: string | null): void;
 }
 
 type Run<Id extends OperationId> = (

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
-import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError } from '../../domain/errors.ts';
 import { requestIdOf } from '../listener/request-id.ts';
-import { problemResponse, statusOf } from '../problem.ts';
+import { answerFault } from '../problem.ts';
 import { addRoutes, shown } from '../routes.ts';
 import { type AdminEnv, type AdminOptions, adminRoutes, requireAdmin } from './actions.ts';
 import { PendingSignatures } from './pending-signatures.ts';
@@ -13,7 +13,7 @@ export type { AdminOptions } from './actions.ts';
  * (contract section 8), on every path.
  */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
-  const { door, token, metrics } = options;
+  const { door, token } = options;
   const app = new Hono<AdminEnv>();
 
   app.use(async (c, next) => {
@@ -28,12 +28,6 @@ export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
       next: 'The page at / links to what there is, and /openapi.json describes it.',
     });
   });
-  app.onError((cause, c) => {
-    const error = toDocshelfError(cause);
-    const requestId = requestIdOf(c.env);
-    metrics.onError(error.code);
-    if (statusOf(error.code) >= 500) options.onError?.(error, requestId);
-    return problemResponse(error, requestId);
-  });
+  app.onError((cause, c) => answerFault(cause, c.req.raw, requestIdOf(c.env), options));
   return app;
 }
