@@ -5,13 +5,13 @@ import type { CrawlFindings } from './crawl-findings.ts';
 import type { Robots } from './robots.ts';
 import type { Scope } from './scope.ts';
 
-/** Characters of an address: what servers and proxies commonly take. */
+/** Characters of an address, as servers and proxies commonly take. */
 const URL_CHARS_MAX = 2_000;
 /** Segments of a path: an archive may have 64. */
 const SEGMENTS_MAX = 40;
-/** A segment that comes so often leads in a circle: `/a/b/a/b/a/b/a/b`. */
+/** Of one segment in a path, which then leads in a circle: `/a/b/a/b/a/b/a/b`. */
 const REPEATS_MAX = 4;
-/** Dates at the end of addresses that differ in nothing else: a little more than a year's days. */
+/** Addresses that differ in a date alone: a little more than a year's days. */
 const DATES_MAX = 400;
 /** Addresses of assets that differ in their query alone: pictures by size. */
 const ASSET_VARIANTS_MAX = 5_000;
@@ -19,7 +19,7 @@ const ASSET_VARIANTS_MAX = 5_000;
 /** A date that ends a path or stands in a query: `/2031/05`, `/2031-05-12/`, `?month=2031-05`. */
 const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
 
-/** Recognises addresses that a site makes up without end. It counts: each address is judged once. */
+/** Recognises addresses that a site makes up without end. Each is judged, and counted, once. */
 export class Traps {
   readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
   readonly #variants = new Map<string, number>();
@@ -29,7 +29,7 @@ export class Traps {
     this.#limits = limits;
   }
 
-  /** Why an address is left out; null where it is not. */
+  /** The reason to leave an address out, or null. */
   judge(url: URL, isPage: boolean): string | null {
     const { href, pathname, search } = url;
     if (href.length > URL_CHARS_MAX) return `its address is longer than ${URL_CHARS_MAX} characters`;
@@ -63,14 +63,13 @@ function countUp(counts: Map<string, number>, key: string): number {
   return count;
 }
 
-/** How an address came to be named: by whom, as what, and how far from the start. */
+/** As of `Entry`. */
 export interface Naming {
   readonly askedAs: AskedAs;
   readonly referrer: string;
   readonly depth: number;
   readonly redirects?: number;
   readonly isOptional?: boolean;
-  /** Request headers; see `Entry`. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -86,11 +85,11 @@ interface AdmissionOptions {
   readonly archiveLimits: ArchiveLimits;
   readonly scope: Scope;
   readonly findings: CrawlFindings;
-  /** False where the request names its pages: then links to pages are not followed. */
+  /** False where the request names its pages. */
   readonly followsLinks: boolean;
 }
 
-/** Less than an archive may have: redirects, search data and the manifest come on top. */
+/** Redirects, search data and the manifest come on top. */
 const ENTRIES_SHARE = 0.9;
 
 /** Decides which addresses a crawl takes on. */
@@ -108,7 +107,7 @@ export class Admission {
     this.#robots = robots;
   }
 
-  /** Each address is judged once. What is left out is told of, unless it belongs to another site. */
+  /** Each address is judged once, and told of where it is left out, unless it is another site's. */
   admits(url: string, naming: Naming, size: CrawlSize): boolean {
     const { scope, followsLinks } = this.#options;
     const parsed = new URL(url);
@@ -120,7 +119,7 @@ export class Admission {
     return why === null;
   }
 
-  /** The reason against one more page; null where there is none. */
+  /** The reason against one more page, or null. */
   reasonAgainstPage({ pages }: CrawlSize): string | null {
     const { pagesMax } = this.#options.settings.limits;
     return pages < pagesMax ? null : `the export has ${pagesMax} pages, which is its limit`;

@@ -1,14 +1,10 @@
 import type { Finding } from '../domain/job.ts';
 
-/** Findings that wait for the names of their pages; a report lists fewer. */
+/** A report lists fewer. */
 const WAITING_MAX = 5_000;
-/** Addresses that are remembered so that each is told of once. */
 const TOLD_MAX = 100_000;
 
-/**
- * Findings of a crawl, each address once. They name pages by their files, which have no names until
- * the crawl is over.
- */
+/** Findings of a crawl, each address once. They wait for the names of their pages' files until the crawl is over. */
 export class CrawlFindings {
   readonly #find: (finding: Finding) => void;
   /** Their pages by address. */
@@ -19,10 +15,7 @@ export class CrawlFindings {
     this.#find = find;
   }
 
-  /**
-   * @param url what it is about
-   * @param referrer address of the page or file that names it; empty where none does
-   */
+  /** @param referrer address of the page or file that names it, or empty */
   add(kind: 'left_out' | 'not_fetched' | 'too_many_redirects', url: string, referrer: string, why: string): void {
     const key = `${kind} ${url}`;
     if (this.#told.has(key)) return;
@@ -30,13 +23,13 @@ export class CrawlFindings {
     this.tell({ kind, page: referrer, detail: `${shown(url)}: ${why}` });
   }
 
-  /** Tells what was found on a page that is named by its address. */
+  /** @param finding of a page by its address */
   tell(finding: Finding): void {
     if (this.#waiting.length < WAITING_MAX) this.#waiting.push(finding);
     else this.#find({ ...finding, page: pathOf(finding.page) });
   }
 
-  /** Tells of what waits. @param paths file of each address */
+  /** @param paths file of each address */
   flush(paths: ReadonlyMap<string, string>): void {
     for (const finding of this.#waiting.splice(0)) {
       this.#find({ ...finding, page: paths.get(finding.page) ?? pathOf(finding.page) });
@@ -48,7 +41,6 @@ function pathOf(url: string): string {
   return URL.parse(url)?.pathname.slice(1) ?? '';
 }
 
-/** An address fit for a line of a report. */
 function shown(url: string): string {
   return url.length > 300 ? `${url.slice(0, 297)}...` : url;
 }

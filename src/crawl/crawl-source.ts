@@ -29,11 +29,11 @@ export interface CrawlSourceOptions {
   readonly limits: ArchiveLimits;
   readonly browser: BrowserSettings;
   readonly network: CrawlNetwork;
-  /** Folder of the file store that the job's files go to. */
+  /** Of the file store. */
   readonly filesDir: string;
-  /** Of this attempt: removed after it. */
+  /** Of this attempt. */
   readonly workDir: string;
-  /** Of the job: an attempt after this one goes on from it. */
+  /** Of the job: the next attempt goes on from it. */
   readonly journalDir: string;
   /** Records of crawls, by domain. */
   readonly recordsDir: string;
@@ -42,13 +42,8 @@ export interface CrawlSourceOptions {
 }
 
 /**
- * A live site, by HTTP.
- *
- * 1. Look where it begins, and read its robots.txt.
- * 2. Go from its seeds to all that they lead to: each file is fetched, stored and looked through as it comes, and each page
- *    opened in a browser where it is to be rendered.
- * 3. Ask for what cannot be there, for its 404 page.
- * 4. Name the files, and write the pages so that they lead to each other.
+ * A live site, by HTTP: look where it begins, read its robots.txt, go from its seeds to all that they lead to, ask for its 404
+ * page, then name the files and write the pages so that they lead to each other.
  */
 export class CrawlSource implements SiteSource {
   readonly #options: CrawlSourceOptions;
@@ -70,7 +65,7 @@ export class CrawlSource implements SiteSource {
     const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
     const packFolders = { jobDir: journalDir, recordDir: record.dir };
     const { attempt } = journal;
-    // They take as long to start as it takes to learn what the first page is.
+    // Start while the first page is fetched.
     const threads = held.adopt(new PageThreads(pageThreads, { filesDir, foundDir, packFolders, attempt }), (started) =>
       started.end(),
     );
@@ -153,7 +148,7 @@ export class CrawlSource implements SiteSource {
   }
 }
 
-/** The site's page for an address that it cannot have; null where it answers otherwise, or with no page. */
+/** The site's page for an address that it cannot have, or null. */
 async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | null> {
   const url = `${scope.origin}${scope.prefix}docshelf-looks-for-the-404-page`;
   const entry = await crawl.visit(url, { askedAs: 'not_found', referrer: '', depth: 0, isOptional: true });
@@ -171,7 +166,7 @@ function fetchedOf(entries: ReadonlyMap<string, Entry>): FetchedUrl[] {
   return Array.from(entries.values(), ({ fetched }) => fetched).filter((fetched) => fetched !== null);
 }
 
-/** More than one page in ten that the server fails to give, and at least so many: the export would have holes. */
+/** Pages that the server fails to give, at least so many and more than this share: the export would have holes. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 
@@ -184,9 +179,7 @@ function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): 
     pages === 0
       ? 'no page of it could be fetched'
       : `${faults} of ${asked} pages could not be fetched, since the site answers with errors or not at all`;
-  throw badSource(
-    url,
-    state,
-    'Look at the log of the site; where it cannot take so many requests, lower concurrency in the source or set its rate.',
-  );
+  const next =
+    'Look at the log of the site; where it cannot take so many requests, lower concurrency in the source or set its rate.';
+  throw badSource(url, state, next);
 }

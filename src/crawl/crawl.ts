@@ -22,7 +22,7 @@ interface CrawlOptions {
   readonly store: FileStore;
   readonly threads: PageThreads;
   readonly findings: CrawlFindings;
-  /** False where the request names its pages: then links to pages are not followed. */
+  /** False where the request names its pages. */
   readonly followsLinks: boolean;
   readonly onProgress: (done: number, known: number) => void;
 }
@@ -33,7 +33,7 @@ type RenderPage = (entry: ContentEntry) => Promise<void>;
 /** Requests to another host at a time, as a browser has. */
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
-/** Answers that are read: a few for each thread, and few enough to lose when the process is killed. */
+/** Answers being read: a few for each thread, and few to lose when the process is killed. */
 const RESTING_MAX = 16;
 
 /** Goes from address to address, and keeps their answers. */
@@ -44,13 +44,12 @@ export class Crawl {
   readonly #queue: FetchQueue<Entry>;
   readonly #admission: Admission;
   readonly #pages: PageStore;
-  /** Waiters by address. */
   readonly #waiters = new Map<Entry, PromiseWithResolvers<void>>();
   #render: RenderPage | null = null;
   #done = 0;
   #rendered = 0;
   #toRender = 0;
-  /** Pages that were asked for, and those of them that the server failed to give. */
+  /** Of pages. */
   #asked = 0;
   #faults = 0;
 
@@ -72,12 +71,11 @@ export class Crawl {
     });
   }
 
-  /** Addresses that some page names a digest of. */
   get withDigest(): ReadonlySet<string> {
     return this.#pages.withDigest;
   }
 
-  /** Pages that were asked for, those of them that the server failed to give, and those that there are. */
+  /** Pages asked for, those of them that the server failed to give, and those that there are. */
   get counts(): { readonly asked: number; readonly faults: number; readonly pages: number } {
     return { asked: this.#asked, faults: this.#faults, pages: this.#pages.size.pages };
   }
@@ -86,7 +84,7 @@ export class Crawl {
     this.#admission.useRobots(robots);
   }
 
-  /** From now on every page is rendered. */
+  /** Renders every page from now on. */
   useRenderer(render: RenderPage): void {
     this.#render = render;
   }
@@ -116,7 +114,7 @@ export class Crawl {
     return entry;
   }
 
-  /** The answer of an address, asked for before all that nobody waits for; null where it is not taken on. */
+  /** Asks for an address before all that nobody waits for; null where it is not taken on. */
   async ask(url: string, naming: Naming): Promise<Entry | null> {
     const entry = this.entries.get(url) ?? this.#admit(url, naming);
     if (entry === null || entry.state === 'done') return entry;
@@ -132,7 +130,7 @@ export class Crawl {
     await this.#pages.settle(entry, html);
   }
 
-  /** Resolves when every address that was named has been asked for. @throws what storing throws; what `end` is given */
+  /** Resolves when every named address has been asked for. @throws what storing throws; what `end` is given */
   async finish(): Promise<void> {
     await this.#queue.drain();
   }
@@ -141,7 +139,7 @@ export class Crawl {
     this.#queue.end(reason);
   }
 
-  /** A file that a page has loaded turns out to be a page of its own. */
+  /** Makes a page of a file that a page has loaded. */
   #promote(entry: Entry, naming: Naming): void {
     if (!this.#admission.admits(entry.url, naming, this.#pages.size)) return;
     entry.askedAs = naming.askedAs;
@@ -155,10 +153,10 @@ export class Crawl {
     return entry;
   }
 
-  /** Asks for an address; `rest` keeps what it answered. */
+  /** Asks for an address; `rest` keeps the answer. */
   async #work(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
-    // Asked for already, ahead of its turn.
+    // Asked for ahead of its turn.
     if (entry.state !== 'waiting') return { rest: Promise.resolve() };
     entry.state = 'asked';
     const isLink = entry.askedAs === 'link';
@@ -206,28 +204,21 @@ export class Crawl {
   }
 }
 
-/** A page of its own, and no part of one that a script asks for. */
+/** True for pages that no script asks for as parts. */
 function isRendered(entry: Entry): entry is ContentEntry {
   return hasContent(entry) && entry.place !== null && isPageType(entry.type) && namesPage(entry.askedAs);
 }
 
 function newEntry(url: string, naming: Naming): Entry {
-  const { askedAs, referrer, depth, redirects = 0, isOptional = false, headers = null } = naming;
+  const unknown = { fetched: null, settled: null, type: '', charset: null, place: null, isPageInstead: false };
   return {
+    redirects: 0,
+    isOptional: false,
+    headers: null,
+    ...naming,
+    ...unknown,
     url,
-    askedAs,
-    referrer,
-    depth,
-    redirects,
-    isOptional,
-    headers,
     state: 'waiting',
     isFollowed: true,
-    isPageInstead: false,
-    fetched: null,
-    settled: null,
-    type: '',
-    charset: null,
-    place: null,
   };
 }

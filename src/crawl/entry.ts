@@ -2,38 +2,37 @@ import type { AskedAs } from './ask/answer-type.ts';
 import type { FetchedContent, FetchedUrl } from './ask/fetched-url.ts';
 import type { FoundPlace } from './pages/page-work.ts';
 
-/** An address that the crawl has taken on, and what became of it. */
+/** An address that the crawl has taken on. */
 export interface Entry {
   /** Canonical. */
   readonly url: string;
   askedAs: AskedAs;
-  /** Address of the page or file that names it first; empty where none does. */
+  /** Address of the page or file that names it first, or empty. */
   readonly referrer: string;
   /** Links from the start to it. */
   readonly depth: number;
-  /** Redirects that led to it, one after the other. */
+  /** Redirects in a row that led to it. */
   readonly redirects: number;
-  /** Nobody misses it where it is not there. */
+  /** True where nobody misses it. */
   readonly isOptional: boolean;
-  /** Request headers of the page that asked for it, names in lower case; null where it sent none. */
+  /** Request headers of the page that asked for it, names in lower case. */
   readonly headers: Readonly<Record<string, string>> | null;
   state: 'waiting' | 'asked' | 'done';
   /** False where the page forbids to follow its links. */
   isFollowed: boolean;
   fetched: FetchedUrl | null;
-  /** A page came where a file was asked for, as sites answer whose every address is one page's: it was not kept. */
+  /** A page came where a file was asked for, and was not kept. */
   isPageInstead: boolean;
-  /** The page as its scripts have made it, where that is written in place of what came. */
+  /** The page as its scripts have made it, where that is written. */
   settled: FetchedContent | null;
-  /** Media type of its content, as it is exported; empty where it is not known. */
+  /** Media type of the exported content; empty where it is not known. */
   type: string;
-  /** Of markup and what else is text in a charset of its own. */
+  /** Of text. */
   charset: string | null;
-  /** Where its references are kept; null where it is not looked through. */
+  /** Place of its references; null where it has none. */
   place: FoundPlace | null;
 }
 
-/** An entry whose content is exported. */
 export interface ContentEntry extends Entry {
   readonly fetched: FetchedUrl & { readonly content: NonNullable<FetchedUrl['content']> };
 }
@@ -42,7 +41,7 @@ export function hasContent(entry: Entry): entry is ContentEntry {
   return entry.fetched?.status === 200 && entry.fetched.content !== null;
 }
 
-/** Its content as it is written, but for its references. */
+/** The content that is written, but for its references. */
 export function contentOf({ settled, fetched }: ContentEntry): FetchedContent {
   return settled ?? fetched.content;
 }

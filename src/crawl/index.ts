@@ -5,8 +5,8 @@
  *         ^ found by pages/ (in threads) and render/ (in the browser) <- page-store.ts, kept/ (on the disk)
  *     names.ts (paths of the files) -> site/ (all of it written; pages/ rewrites each) -> verify/ (opened and compared)
  *
- * `crawl-source.ts` tells the steps; `scope.ts`, `admission.ts` and `robots.ts` say what is taken on. This is the one door: each
- * function loads what it needs.
+ * `crawl-source.ts` tells the steps; `scope.ts`, `admission.ts` and `robots.ts` say what is taken on. The one door, whose
+ * functions load what they need.
  */
 import { join } from 'node:path';
 import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
@@ -17,7 +17,6 @@ import type { VerifySiteOptions } from './verify/index.ts';
 
 export type { CrawlSourceOptions };
 
-/** A live site as a source. */
 export async function source(options: CrawlSourceOptions): Promise<SiteSource> {
   const { CrawlSource } = await import('./crawl-source.ts');
   return new CrawlSource(options);
@@ -30,7 +29,7 @@ interface VerifyCrawlOptions
   readonly browser: BrowserSettings;
 }
 
-/** The proof of a site that was crawled and written. @throws as `verifySite` */
+/** @throws as `verifySite` */
 export async function verify(
   { source: settings, siteDir, files, browser, picturesDir, ...places }: VerifyCrawlOptions,
   events: Pick<VerifySiteOptions, 'find' | 'onProgress'>,
@@ -46,7 +45,7 @@ export async function verify(
   await verifySite({ renderer, siteDir, files, live, picturesDir, ...events, signal });
 }
 
-/** Digests of the contents in the file store that the records of crawls name: they are kept for the next crawl. */
+/** Digests of the contents in the file store that the records of crawls name. */
 export async function recordedContents(recordsDir: string): Promise<ReadonlySet<string>> {
   const record = await import('./kept/crawl-record.ts');
   return record.recordedContents(recordsDir);

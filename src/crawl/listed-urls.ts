@@ -7,21 +7,20 @@ import type { AskedAs } from './ask/answer-type.ts';
 import type { ContentEntry } from './entry.ts';
 import type { Scope } from './scope.ts';
 
-/** An address that a file lists, which is no page and no code. */
 interface ListedUrl {
   /** Canonical. */
   readonly url: string;
   readonly askedAs: AskedAs;
 }
 
-/** True for files that list addresses: by what they were asked for as, or by their name. */
+/** True for files that list addresses. */
 export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>): boolean {
   if (askedAs === 'sitemap' || askedAs === 'llms') return true;
   const { pathname } = new URL(url);
   return isSitemapPath(pathname) || isGeneratorFile(pathname);
 }
 
-/** The site's own addresses that a file of the site lists. @param file with its content */
+/** The site's own addresses that a file of it lists. @param file with its content */
 export async function urlsListedIn(entry: ContentEntry, file: string, scope: Scope): Promise<ListedUrl[]> {
   const { url, askedAs, fetched } = entry;
   if (fetched.content.size > SITEMAP_BYTES_MAX || !scope.isOwn(new URL(url))) return [];
@@ -48,8 +47,7 @@ async function unpacked(bytes: Buffer): Promise<Buffer> {
   return promisify(gunzip)(bytes, { maxOutputLength: SITEMAP_BYTES_MAX }).catch(() => Buffer.alloc(0));
 }
 
-/** The addresses in a sitemap (sitemaps.org): pages, or further sitemaps. */
-export interface Sitemap {
+interface Sitemap {
   readonly pages: readonly string[];
   readonly sitemaps: readonly string[];
 }
@@ -59,12 +57,11 @@ export const SITEMAP_BYTES_MAX = 50 * 1024 ** 2;
 const ADDRESSES_MAX = 50_000;
 const NAME = /\/sitemap[^/]*\.xml(?:\.gz)?$/i;
 
-/** True for paths that sitemaps commonly have. */
 export function isSitemapPath(pathname: string): boolean {
   return NAME.test(pathname);
 }
 
-/** Reads a sitemap in XML, a feed or a list of lines. Never fails: what is none of them names nothing. */
+/** Reads a sitemap (sitemaps.org) in XML, a feed or a list of lines. Never fails. */
 export function readSitemap(text: string): Sitemap {
   const start = text.trimStart();
   if (!start.startsWith('<')) {
@@ -94,7 +91,7 @@ class SitemapReader implements Sitemap {
     if (tagName === 'sitemap') this.#isInSitemap = true;
     if (tagName === 'item' || tagName === 'entry') this.#isInItem = true;
     const isFeedLink = this.#isInItem && tagName === 'link';
-    // An address in a namespace of its own (`image:loc`) is no page's. RSS has it as text.
+    // `image:loc` is no page's. RSS has an address as text.
     this.#text = tagName === 'loc' || isFeedLink ? '' : null;
     // A page in other languages (Google's extension of the protocol), or Atom's.
     if (tagName !== 'xhtml:link' && !isFeedLink) return;
@@ -126,16 +123,11 @@ class SitemapReader implements Sitemap {
   onEof(): void {}
 }
 
-/** A file with more is no list of links. */
 const LINKS_MAX = 50_000;
 const LINK = /\]\(\s*<?([^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+"[^"]*")?\s*\)/g;
 
-/** The addresses that a `llms.txt` links to (llmstxt.org), as written. */
+/** Links of a `llms.txt` (llmstxt.org), as written. */
 export function llmsLinks(markdown: string): string[] {
-  const links: string[] = [];
-  for (const [, url = ''] of markdown.matchAll(LINK)) {
-    links.push(url);
-    if (links.length === LINKS_MAX) break;
-  }
-  return links;
+  const links = markdown.matchAll(LINK).map(([, url = '']) => url);
+  return [...links.take(LINKS_MAX)];
 }

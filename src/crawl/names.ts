@@ -3,13 +3,11 @@ import { extension } from 'mime-types';
 import { isPage, OWN_FOLDER } from '../domain/release.ts';
 import { mediaTypeOf } from '../web/index.ts';
 
-/** What an address answered. */
 interface AnsweredUrl {
   /** Absolute, without fragment. */
   readonly url: string;
   /** Media type without parameters, in lower case. */
   readonly type: string;
-  /** Digest of the content. */
   readonly sha256: string;
 }
 
@@ -22,12 +20,11 @@ interface Named extends AnsweredUrl {
 const PLAIN_QUERY = /^[A-Za-z0-9_=.,~+&-]{1,60}$/;
 
 /**
- * Gives every address the path of its file. The same set gives the same names, in whatever order it comes.
+ * Gives every address the path of its file. The same set gives the same names, in any order.
  *
- * Of addresses that differ in their query alone, the shortest has the plain name and the others carry their query:
- * `list.html`, `list@page=2.html`. Addresses with one name and one content share a file (`/` and `/index.html`). Names that
- * a file system would take for one (case, Unicode form), and a file where others need a folder, are told apart by a digest of
- * the address.
+ * Of addresses that differ in their query alone, the shortest has the plain name, and the others their query: `list.html`,
+ * `list@page=2.html`. Addresses with one name and one content share a file (`/` and `/index.html`). Names that differ by case or
+ * Unicode form alone, and a file where others need a folder, get a digest of the address.
  *
  * @param taken paths that are not to be had
  */
@@ -36,16 +33,11 @@ export function assignNames(
   ownOrigin: string,
   taken: Iterable<string> = [],
 ): Map<string, string> {
-  const groups = new Map<string, Named[]>();
-  for (const answer of answers) {
+  const named = Array.from(answers, (answer): Named => {
     const url = new URL(answer.url);
-    const name = naturalName(url, answer.type, ownOrigin);
-    const key = fold(pathOf(name));
-    const named = { ...answer, name, query: url.search.slice(1) };
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [named]);
-    else group.push(named);
-  }
+    return { ...answer, name: naturalName(url, answer.type, ownOrigin), query: url.search.slice(1) };
+  });
+  const groups = Map.groupBy(named, ({ name }) => fold(pathOf(name)));
   const names = new Names(taken, groups.keys());
   for (const [, group] of [...groups].sort(([a], [b]) => (a < b ? -1 : 1))) names.addGroup(group.sort(byPreference));
   return names.byUrl;
@@ -57,7 +49,7 @@ class Names {
   /** Folders that some name needs. */
   readonly #folders = new Set<string>();
 
-  /** @param wanted names that are going to be asked for, folded: each keeps its folders */
+  /** @param wanted folded names, which keep their folders */
   constructor(taken: Iterable<string>, wanted: Iterable<string>) {
     this.#taken = new Set(Array.from(taken, fold));
     for (const path of this.#taken) this.#addFolders(path);
@@ -109,15 +101,15 @@ function querySuffix(query: string): string {
   return PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;
 }
 
-/** A path as a file system compares it that folds case and Unicode forms. */
+/** As a file system that folds case and Unicode forms compares it. */
 function fold(path: string): string {
   return path.normalize('NFC').toUpperCase().toLowerCase();
 }
 
-/** Where files of other hosts go. */
+/** Of files of other hosts. */
 const EXTERNAL_FOLDER = '_external';
 
-/** The name that an address has by itself, before it is compared with others. */
+/** The name of an address by itself. */
 interface NaturalName {
   /** Folder, empty or with a slash at its end. */
   readonly folder: string;
@@ -127,41 +119,35 @@ interface NaturalName {
   readonly extension: string;
 }
 
-/** Bytes of UTF-8 of one segment; file systems hold 255, and a suffix is put behind some. */
+/** Bytes of UTF-8 of one segment; file systems hold 255, and some get a suffix. */
 const SEGMENT_BYTES_MAX = 180;
 /** Bytes of a whole path: Windows' programs stop long before PATH_MAX. */
 const PATH_BYTES_MAX = 900;
 /** An archive may have 64. */
 const DEPTH_MAX = 48;
-/** Takes in what is nested too deep or named too long. */
+/** Of files that are nested too deep or named too long. */
 const LONG_FOLDER = '_long/';
 
-/** Characters that Windows refuses in names, slashes that were percent-encoded, and control characters. */
+/** Windows refuses them, or they were percent-encoded slashes. */
 const REFUSED = /[\u0000-\u001f\u007f-\u009f<>:"|?*\\/]/g;
 /** Devices of Windows, with whatever extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
-/** Names that an importer takes for a launcher beside the site (contract, section 3). */
+/** Launchers, to an importer (contract, section 3). */
 const LAUNCHER = /^start docs/i;
 const OWN = OWN_FOLDER.replace('/', '');
 
 const SCRIPT = /^(?:text|application)\/(?:x-)?(?:java|ecma)script$/;
-/** Types that a browser looks at before it uses a file: with another one the page breaks. */
-const STRICT: ReadonlySet<string> = new Set([
-  'text/html',
-  'application/xhtml+xml',
-  'text/css',
-  'text/javascript',
-  'image/svg+xml',
-  'application/wasm',
-]);
+/** Types without which a browser does not use a file. */
+const STRICT: ReadonlySet<string> = new Set(
+  'text/html application/xhtml+xml text/css text/javascript image/svg+xml application/wasm'.split(' '),
+);
 const MEDIA = /^(?:image|audio|video)\//;
 /** Types that say nothing of a file. */
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
 
 /**
- * The name of what an address answered with a type: its path decoded, `index` for a folder, an extension where the one that
- * is there would be served as another type, and whatever a file system would refuse or docshelf would not serve written anew.
- * The query is not in it.
+ * The name of an address by its answer's type, without the query: its path decoded, `index` for a folder, an extension where its
+ * own would be served as another type, and without what a file system would refuse or docshelf would not serve.
  *
  * @param type media type without parameters, in lower case; empty where the answer had none
  */
@@ -186,7 +172,7 @@ function withExtension(name: string, type: string): { stem: string; extension: s
   return dot <= 0 ? { stem: name, extension: '' } : { stem: name.slice(0, dot), extension: name.slice(dot) };
 }
 
-/** The extension that a name lacks to be served as its type; null where it needs none. */
+/** The extension that a name lacks to be served as its type, or null. */
 function missingExtension(name: string, answered: string): string | null {
   const type = SCRIPT.test(answered) ? 'text/javascript' : answered;
   const [served = ''] = mediaTypeOf(name).split(';');
@@ -212,18 +198,18 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** @param isRoot whether it is the first of the site's own path */
+/** @param isRoot true for the first of the site's own path */
 function safeSegment(segment: string, isRoot: boolean): string {
   let name = segment.replace(REFUSED, '_').replace(/[. ]+$/, (end) => '_'.repeat(end.length));
   if (name === '') name = '_';
   if (DEVICE.test(name)) name = `_${name}`;
-  // What begins with a dot is never served, but for the one folder of RFC 8615.
+  // Never served, but for the folder of RFC 8615.
   if (name.startsWith('.') && !(isRoot && name === '.well-known')) name = `_${name}`;
   if (isRoot && (name.toLowerCase() === OWN || LAUNCHER.test(name))) name = `_${name}`;
   return name;
 }
 
-/** Too long a name keeps its beginning, and says so: it may be that of others, which are then told apart. */
+/** Too long a name keeps its beginning. */
 function bounded(name: NaturalName): NaturalName {
   const folders = name.folder.split('/').slice(0, -1);
   const stem = cut(name.stem, SEGMENT_BYTES_MAX);

@@ -19,9 +19,8 @@ interface PageStoreOptions {
   readonly threads: PageThreads;
   readonly findings: CrawlFindings;
   readonly admission: Admission;
-  /** False where the request names its pages: then links to pages are not followed. */
+  /** False where the request names its pages. */
   readonly followsLinks: boolean;
-  /** Addresses that the crawl has taken on. */
   readonly entries: { readonly size: number };
   readonly name: (url: string, naming: Naming) => void;
 }
@@ -30,7 +29,7 @@ const REDIRECTS_MAX = 10;
 
 /** Stores answers, and names the addresses that they lead to. */
 export class PageStore {
-  /** Addresses that some page names a digest of. */
+  /** Addresses that pages name digests of. */
   readonly withDigest = new Set<string>();
   readonly #options: PageStoreOptions;
   #pages = 0;
@@ -62,7 +61,7 @@ export class PageStore {
       admission.leaveOut(entry.url, { referrer: entry.referrer }, full);
       return;
     }
-    // Pages that a script loads ahead of its reader are not among those of the request.
+    // A page that a script loads ahead is not among those of the request.
     if (entry.askedAs === 'browser' && isPageType(type) && !this.#options.followsLinks) return;
     if (isPageInPlaceOfFile(new URL(entry.url), type, entry.askedAs)) {
       entry.isPageInstead = true;
@@ -87,7 +86,7 @@ export class PageStore {
     entry.type = typeOfAnswer(answered, entry.askedAs);
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
-    // A body that was too large for memory is kept as it is. Sitemaps and feeds are read from the store.
+    // A body too large for memory is kept as it is. Sitemaps and feeds are read from the store.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= this.#options.settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;
@@ -114,7 +113,7 @@ export class PageStore {
     for (const { kind, url } of read.urls) {
       const isLink = kind === 'link';
       if (isLink && !entry.isFollowed) continue;
-      // What a page loads is as far away as the page is, and what is only mentioned may not be meant.
+      // A mention may be no address.
       const [depth, isOptional] = [entry.depth + Number(isLink), kind === 'mention'];
       this.#options.name(url, { askedAs: kind, referrer, depth, isOptional });
     }
@@ -142,19 +141,13 @@ export class PageStore {
     } else if (entry.redirects + 1 > REDIRECTS_MAX) {
       findings.add('too_many_redirects', entry.url, entry.referrer, `over ${REDIRECTS_MAX} redirects`);
     } else {
-      const { askedAs, referrer, depth, isOptional } = entry;
-      this.#options.name(url, {
-        askedAs,
-        referrer: referrer === '' ? entry.url : referrer,
-        depth,
-        isOptional,
-        redirects: entry.redirects + 1,
-      });
+      const { askedAs, depth, isOptional } = entry;
+      const [referrer, redirects] = [entry.referrer || entry.url, entry.redirects + 1];
+      this.#options.name(url, { askedAs, referrer, depth, isOptional, redirects });
     }
   }
 }
 
-/** The status of an address that cannot be: not all sites answer with it. */
 function isMissing({ status }: FetchedUrl): boolean {
   return status === 404 || status === 410;
 }

@@ -3,20 +3,17 @@ const ROBOTS_BYTES_MAX = 512 * 1024;
 
 interface Rule {
   readonly isAllowed: boolean;
-  /** As written: its length decides which rule is the most specific. */
+  /** As written: the longest rule is the most specific. */
   readonly path: string;
-  /** The texts between its asterisks. */
+  /** Between its asterisks. */
   readonly parts: readonly string[];
-  /** It ends with `$`: the last part is the end of the address. */
+  /** It ends with `$`. */
   readonly isWhole: boolean;
 }
 
 const OWN_AGENT = 'docshelf';
 
-/**
- * The rules of a robots.txt for docshelf (RFC 9309). Our own, since robots-parser 3.0.1 takes `/%7Eme` and `/~me` for two paths,
- * which section 2.2.2 does not.
- */
+/** The rules of a robots.txt for docshelf (RFC 9309). To robots-parser 3.0.1 `/%7Eme` and `/~me` are two paths (2.2.2). */
 export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
@@ -54,7 +51,7 @@ export class Robots {
     return new Robots(rulesByAgent.get(OWN_AGENT) ?? rulesByAgent.get('*') ?? [], sitemaps);
   }
 
-  /** True for own addresses that may be asked: the longest rule that fits decides, and of equal ones the one that allows. */
+  /** The longest rule that fits decides, and of equal ones the one that allows. */
   allows({ pathname, search }: URL): boolean {
     const path = normalized(pathname + search);
     let decisive: Rule | null = null;
@@ -72,7 +69,7 @@ function ruleOf(path: string, isAllowed: boolean): Rule {
   return { isAllowed, path, isWhole, parts: normalized(isWhole ? path.slice(0, -1) : path).split('*') };
 }
 
-/** `*` stands for anything. Each part is looked for once, from the left: no rule takes longer than the address is long. */
+/** Each part is searched once, from the left: no rule takes longer than the address is long. */
 function fits({ parts, isWhole }: Rule, path: string): boolean {
   const [first = '', ...others] = parts;
   if (!path.startsWith(first)) return false;
@@ -87,7 +84,7 @@ function fits({ parts, isWhole }: Rule, path: string): boolean {
   return last === undefined ? at === path.length : path.length - last.length >= at && path.endsWith(last);
 }
 
-/** Percent-encodings are compared decoded where that changes no meaning, and in one case of letters elsewhere. */
+/** Percent-encodings decoded where that changes no meaning, and else in upper case. */
 function normalized(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (text) => {
     const character = String.fromCharCode(Number.parseInt(text.slice(1), 16));
@@ -97,7 +94,7 @@ function normalized(path: string): string {
 
 const NO_FOLLOW = /(?:^|[\s,])(?:nofollow|none)(?:$|[\s,])/i;
 
-/** True where an `X-Robots-Tag` or a robots meta of this value forbids to follow links. */
+/** @param directives of an `X-Robots-Tag` or a robots meta */
 export function saysNoFollow(directives: string): boolean {
   return NO_FOLLOW.test(directives);
 }

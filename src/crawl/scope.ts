@@ -2,16 +2,13 @@
 export interface ScopeSettings {
   /** Of the start page, after redirects. */
   readonly origin: string;
-  /** Path of the folder that the pages are in, with its slashes: `/docs/`. */
+  /** The pages' folder: `/docs/`. */
   readonly prefix: string;
-  /** Full host names of the site, in lower case: what they answer is asked of the start's origin. */
+  /** Full host names of the site, in lower case, asked at the start's origin. */
   readonly hosts: readonly string[];
 }
 
-/**
- * The folder that an address means: its own where it ends in a slash or names no file, else the one that the file is in.
- * `/docs` is `/docs/`, `/docs/index.html` too.
- */
+/** The folder of an address: `/docs/` for `/docs`, `/docs/` and `/docs/index.html`. */
 export function prefixOf({ pathname }: URL): string {
   const slash = pathname.lastIndexOf('/') + 1;
   return slash === pathname.length || pathname.includes('.', slash) ? pathname.slice(0, slash) : `${pathname}/`;
@@ -40,10 +37,7 @@ export class Scope {
     this.#publicOrigin = first === undefined ? origin : `https://${first}`;
   }
 
-  /**
-   * The form of an address that it is known by: absolute, without fragment and user, the site's own at its one origin.
-   * Null for what is not http(s).
-   */
+  /** Absolute, without fragment and user, the site's own at its one origin; null for other schemes than http(s). */
   canonical(url: URL): string | null {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
     const path = `${url.pathname}${url.search}`;
@@ -61,7 +55,7 @@ export class Scope {
     return pathname.startsWith(this.prefix) || `${pathname}/` === this.prefix;
   }
 
-  /** Where readers find an own address: the first of its hosts, else the origin that is crawled. */
+  /** An own address at the first of the site's hosts. */
   published(canonical: string): string {
     return canonical.startsWith(`${this.origin}/`)
       ? this.#publicOrigin + canonical.slice(this.origin.length)

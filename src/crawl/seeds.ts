@@ -16,11 +16,8 @@ import { prefixOf, type Scope, type ScopeSettings } from './scope.ts';
 const REDIRECTS_MAX = 10;
 
 /**
- * Looks where the crawl begins, and what the site is then. A redirect within the host is followed (to https, to a language,
- * to the slash of a folder); the folder stays that of the address in the config, unless it is that folder's slash.
- *
- * Where the page says that it is published at the same path of another host, that host is one of the site too: what is
- * crawled is often a server within, whose pages and sitemaps name the public one.
+ * The site's scope by its start page. Redirects within the host are followed; the folder stays that of the config. A host that
+ * the page says it is published at, by the same path, is the site's too: often a server within is crawled.
  *
  * @param hosts full host names of the site
  * @throws DocshelfError `bad_source` where no page of the site is there
@@ -68,22 +65,17 @@ export async function findScope(
   throw fail(`its start page leads to over ${REDIRECTS_MAX} redirects`);
 }
 
-/** Without what is not sent. */
+/** Without fragment and user. */
 function plain(url: URL): URL {
   return new URL(`${url.pathname}${url.search}`, url.origin);
 }
 
-/** As sites call theirs: most, WordPress, Astro. */
+/** Of most sites, WordPress, Astro. */
 const SITEMAPS = ['sitemap.xml', 'sitemap_index.xml', 'sitemap-index.xml'];
-/** Sitemaps that a robots.txt may name. */
 const SITEMAPS_MAX = 500;
-const KNOWN: { readonly depth: number; readonly isOptional: boolean; readonly referrer: string } = {
-  depth: 0,
-  isOptional: true,
-  referrer: '',
-};
+const KNOWN = { depth: 0, isOptional: true, referrer: '' } as const;
 
-/** Reads robots.txt, where it holds. @throws DocshelfError `bad_source` where it cannot be read, or disallows the start */
+/** @throws DocshelfError `bad_source` where robots.txt cannot be fetched, or disallows the start */
 export async function readRobots(
   settings: CrawlSettings,
   scope: Scope,
@@ -96,7 +88,7 @@ export async function readRobots(
   if (settings.robots === 'ignore') return robots;
   const next =
     'Allow docshelf in the robots.txt of the site, or, where the site is your own, set robots: ignore in the source.';
-  // RFC 9309, section 2.3.1.4: what cannot be reached disallows everything. A page in its place has no rule in it.
+  // One that cannot be reached disallows everything (RFC 9309, section 2.3.1.4). A page in its place has no rule.
   if (entry.fetched === null && !entry.isPageInstead)
     throw badSource(settings.url, 'its robots.txt cannot be fetched', next);
   if (!robots.allows(new URL(settings.url)))
@@ -105,7 +97,7 @@ export async function readRobots(
   return robots;
 }
 
-/** Names where a crawl of a whole site begins: the start page, and the files that list others. */
+/** Names the start page, and the files that list others. */
 export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots, crawl: Crawl): void {
   const start = scope.canonical(new URL(settings.url));
   if (start !== null) crawl.name(start, { askedAs: 'link', referrer: '', depth: 0 });
@@ -125,7 +117,7 @@ export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots,
   }
 }
 
-/** Names the pages that a request is limited to, as readers write them. */
+/** Names the pages that a request is limited to. @returns their addresses */
 export function namePaths(paths: readonly string[], scope: Scope, crawl: Crawl): Map<string, string> {
   const urls = new Map<string, string>();
   for (const path of paths) {

@@ -48,5 +48,5 @@ const handlers = {
 };
 export type PageCalls = typeof handlers;
 
-/** Waking the caller costs as much as reading a small page, and one that waits for more has nothing to do. */
+/** Waking the caller costs as much as reading a small page. */
 serve(handlers, { answersAtOnce: 4 });

@@ -9,25 +9,21 @@ import { flushPath } from '../../files/index.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from '../../web/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
 
-/** A collected site: what a job goes on from after an interruption. Its files are in the file store. */
-export interface SiteTable {
+/** A collected site, which a job goes on from. Its files are in the file store. */
+interface SiteTable {
   /** By path (code units). */
   readonly files: readonly FileEntry[];
   readonly found: FoundSoFar;
 }
 
 export interface CollectProgress {
-  /** Work done and work known, in the source's own units. */
+  /** In the source's own units. */
   readonly done: number;
   readonly total: number;
   readonly pages: number;
 }
 
-/**
- * Takes a site from its source into the file store.
- *
- * @throws DocshelfError `bad_source` where it has no page; what the source throws
- */
+/** Source -> file store. @throws DocshelfError `bad_source` where it has no page; what the source throws */
 export async function collectSite(
   source: SiteSource,
   request: ExportRequest,
@@ -73,10 +69,10 @@ async function typeOf(path: string, file: string): Promise<string> {
   return mediaTypeOfFile(path, buffer.subarray(0, bytesRead));
 }
 
-/** Writes a collected site's table into the file store: the digest is all that a job needs to go on from it. */
+/** @returns the table's digest */
 export async function writeSiteTable(store: FileStore, table: SiteTable): Promise<string> {
   const { sha256 } = await store.put(Buffer.from(JSON.stringify(table)));
-  // The checkpoint that names it is flushed, and must not outlive it.
+  // The checkpoint that names it is flushed too.
   const path = store.pathOf(sha256);
   await flushPath(path);
   await flushPath(dirname(path));

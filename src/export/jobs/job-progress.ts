@@ -1,6 +1,6 @@
 import type { Claim, JobQueue } from '../ports.ts';
 
-/** Each step's share of the whole in per cent, of 1,000 Markdown pages exported for the first time: vectors take the most. */
+/** Per cent of the whole, of 1,000 Markdown pages exported for the first time. */
 const SPANS = {
   collect: [0, 35],
   check: [35, 40],
@@ -11,13 +11,10 @@ const SPANS = {
 } as const;
 export type JobStep = keyof typeof SPANS;
 
-/** Each write is flushed to the disk; people and pollers look once in seconds. */
+/** Each write is flushed to the disk. */
 const WRITE_EVERY_MS = 250;
 
-/**
- * Tells the queue how far a job is: at most four writes a second, one at a time, and `onLost` once where the queue says that
- * another attempt has the job.
- */
+/** A job's progress in the queue: at most four writes a second, one at a time, and `onLost` where the claim is lost. */
 export class JobProgress {
   readonly #queue: JobQueue;
   readonly #claim: Claim;
@@ -37,7 +34,7 @@ export class JobProgress {
     this.#pageCount = claim.job.pageCount;
   }
 
-  /** For one step: takes work done of work known, and pages where the step knows them. */
+  /** Takes work done of work known in one step. */
   of(step: JobStep): (done: number, total: number, pages?: number) => void {
     const [from, to] = SPANS[step];
     return (done, total, pages) => {
@@ -49,20 +46,20 @@ export class JobProgress {
     };
   }
 
-  /** Writes down what the job goes on from, durable when this resolves. */
+  /** Durable when this resolves. */
   async checkpoint(checkpoint: string): Promise<void> {
     await this.settle();
     await this.#advance(checkpoint);
   }
 
-  /** Waits for what is being written; what waits for its turn is dropped. */
+  /** Waits for the write under way, and drops the next. */
   async settle(): Promise<void> {
     while (this.#writing !== null) await this.#writing;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
   }
 
-  /** The last of many reports is written too: a step may say nothing more for minutes. */
+  /** Writes the last of many reports too: a step may say nothing more for minutes. */
   #writeSoon(): void {
     if (this.#writing !== null || this.#timer !== null) return;
     this.#timer = setTimeout(
@@ -84,11 +81,10 @@ export class JobProgress {
   async #advance(checkpoint?: string): Promise<void> {
     this.#isDirty = false;
     this.#writtenAt = performance.now();
-    // One decimal: more says nothing.
     const step = { progress: Math.round(this.#progress * 10) / 10, pageCount: this.#pageCount };
     const isHeld = await this.#queue
       .advance(this.#claim, checkpoint === undefined ? step : { ...step, checkpoint })
-      // A queue that fails is noticed by the heartbeat, which decides what becomes of the job.
+      // A queue that fails is noticed by the heartbeat.
       .catch(() => true);
     if (!isHeld) this.#onLost();
   }

@@ -3,7 +3,7 @@ import type { Claim, JobQueue } from '../ports.ts';
 /** The reason for a job to stop before its end. */
 export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
 
-/** A cancelled job hears of it within this, or within a third of its lease. */
+/** A canceled job hears of it within this, or within a third of its lease. */
 const HEARTBEAT_MS_MAX = 1_000;
 
 /** Holds a claim by renewing it. Its signal tells the job to stop; `ended` says why. */
@@ -21,7 +21,7 @@ export class Lease {
     stopping: AbortSignal,
   ) {
     const renew = async (): Promise<void> => {
-      // One failed renewal is no reason to stop: where the lease is lost by it, every later write says so.
+      // Where the lease is lost by a failed renewal, every later write says so.
       const state = await queue.renew(claim).catch(() => 'held' as const);
       if (state !== 'held') this.end(state);
     };

@@ -1,23 +1,16 @@
-import { type ExportsFolder, removePictures, storeFolders } from '../exports-folder.ts';
-import type { BundleStore, JobQueue } from '../ports.ts';
-import type { Signatures } from '../signatures.ts';
+import { removePictures, storeFolders } from '../exports-folder.ts';
 import { openJobThread } from './job-thread.ts';
+import type { RunJobOptions } from './run-job.ts';
 
-export interface RetentionOptions {
-  readonly queue: JobQueue;
-  readonly store: BundleStore;
-  readonly signatures: Signatures;
-  readonly folder: ExportsFolder;
-  readonly jobEntry: URL;
+type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'signatures' | 'folder' | 'jobEntry'> & {
   readonly signal: AbortSignal;
-}
+};
 
-/** Longer than the longest deadline of a job (7 days): what one is at work on has been used since. */
+/** Longer than the longest deadline of a job (7 days). */
 const UNUSED_MS = 8 * 24 * 3_600_000;
 
 /**
- * Removes ended jobs that are older than they are kept, and then what no job names any more: archives, their signatures,
- * manifests, pictures, and files.
+ * Removes ended jobs that are old enough, and then archives, signatures, manifests, pictures and files that no job names.
  *
  * @param beforeMs Unix time
  * @returns how many jobs were removed

@@ -13,29 +13,23 @@ import type { JobProgress, JobStep } from './job-progress.ts';
 import { type JobThread, openJobThread } from './job-thread.ts';
 import type { CheckedSite, OnStep } from './orders.ts';
 
-/** The heap of the thread of a job with so many is not worth the start of another one, 0.1 to 0.4 s on a busy machine. */
+/** Up to so many the heap of a thread is not worth the start of another one, 0.1 to 0.4 s on a busy machine. */
 const PAGES_OF_SMALL = 1_000;
-
-/** A domain's settings for exports. */
-export interface ExportedSite {
-  readonly source: SourceSettings;
-  readonly hosts: readonly string[];
-}
 
 export interface RunJobOptions {
   readonly folder: ExportsFolder;
   readonly queue: JobQueue;
   readonly store: BundleStore;
-  /** Makes the search data; null where search is off. */
+  /** Null where search is off. */
   readonly searchData: SearchData | null;
   readonly signatures: Signatures;
   /** The site as the config has it now; null where the organization has none of that domain (any more). */
-  readonly siteOf: (job: Pick<StoredJob, 'organizationId' | 'domain'>) => ExportedSite | null;
-  /** Of the thread of a job; see `serve-steps.ts`. */
+  readonly siteOf: (
+    job: Pick<StoredJob, 'organizationId' | 'domain'>,
+  ) => { readonly source: SourceSettings; readonly hosts: readonly string[] } | null;
+  /** `openJobThread` */
   readonly jobEntry: URL;
-  /** Limits of a bundle. */
   readonly limits: () => ArchiveLimits;
-  /** The way out for crawls, as the config is now. */
   readonly crawlNetwork: () => CrawlNetwork;
   readonly browser: () => BrowserSettings;
   /** Threads for the pages of a crawl. */
@@ -57,8 +51,7 @@ interface Attempt extends RunJobOptions {
  *
  *     collect (source -> file store) -> check -> verify (crawls) -> search data -> describe (manifest) -> pack -> sign -> store
  *
- * Attempts never collide: files and manifests are named by digest, the rest lies in the attempt's own folder, which is
- * removed on return.
+ * Attempts never collide: files are named by digest, or lie in the attempt's own folder, which is removed on return.
  *
  * @throws DocshelfError what the steps throw; the signal's reason when it is aborted
  */
@@ -80,12 +73,7 @@ export async function runJob(
   const journalDir = journalFolder(folder, job.jobId);
   const thread = openJobThread(options.jobEntry, signal);
   const folders = storeFolders(folder);
-  const crawl = {
-    network: options.crawlNetwork(),
-    browser: options.browser(),
-    journalDir,
-    recordsDir: folder.crawls,
-  };
+  const crawl = { network: options.crawlNetwork(), browser: options.browser(), journalDir, recordsDir: folder.crawls };
   const request = { domain: job.domain, version: job.version, paths: job.paths };
   try {
     let tableSha256 = job.checkpoint;
@@ -126,7 +114,7 @@ export async function runJob(
     const described = await thread.call('describe', { ...folders, request, tableSha256, ownDir, createdAt, generator });
     const bundle = await packAndStore(attempt, described.contentSha256);
     const { pages, bytes, files } = checked;
-    const report = reportOf(job.jobId, { pages, bytes, files: files.length }, found);
+    const report = reportOf(job.jobId, { pages, files: files.length, bytes }, found);
     return { bundle, report };
   } finally {
     await thread.terminate();
@@ -141,7 +129,7 @@ const told = (progress: JobProgress, step: JobStep) => {
   return { onProgress: (done: Parameters<OnStep>) => onStep(...done) };
 };
 
-/** A bundle without search data is whole: the deployment side indexes the pages. So a fault here is said, and no more. */
+/** A fault here is only a finding: without search data the deployment side indexes the pages. */
 async function makeSearchData(
   { searchData, progress, signal }: Attempt,
   siteDir: string,
@@ -164,7 +152,7 @@ async function makeSearchData(
   }
 }
 
-/** Content that the domain's last export of this version has packed is not packed again. */
+/** Content of the domain's last export of this version is not packed again. */
 async function packAndStore(
   { job, folder, queue, store, signatures, thread, workDir, progress, signal }: Attempt,
   contentSha256: string,

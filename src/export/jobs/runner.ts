@@ -7,8 +7,8 @@ import { JobProgress } from './job-progress.ts';
 import { type End, Lease } from './lease.ts';
 import { type RunJobOptions, runJob } from './run-job.ts';
 
-export interface JobRunnerOptions extends RunJobOptions {
-  /** Read anew for each job, so that a reload holds from the next one on. */
+interface JobRunnerOptions extends RunJobOptions {
+  /** Read anew for each job. */
   readonly settings: () => JobRunnerSettings;
   readonly onEvent: (event: JobEvent) => void;
 }
@@ -28,14 +28,12 @@ export type JobEvent =
   /** The queue itself does not answer. */
   | { readonly kind: 'fault'; readonly error: DocshelfError };
 
-/** Interval of asking the queue without a nudge: another process may have added a job. */
+/** Asks without a nudge: another process may have added a job. */
 const POLL_MS = 1_000;
-/** A job whose process dies so often kills it: it ends, so that others get their turn. */
+/** A job whose process dies so often kills it. */
 const ATTEMPTS_MAX = 50;
 
-const CANCELED = 'canceled';
-
-/** Claims jobs and runs them, several at once, each under its lease, until it is stopped. */
+/** Claims jobs and runs them, several at once, each under its lease. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #running = new Set<Promise<void>>();
@@ -56,7 +54,7 @@ export class JobRunner {
     this.#wake.resolve();
   }
 
-  /** Jobs that are running go back to the queue, where another process, or this one after its start, goes on with them. */
+  /** Running jobs go back to the queue. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.nudge();
@@ -69,8 +67,13 @@ export class JobRunner {
     while (!this.#stopping.signal.aborted) {
       this.#wake = Promise.withResolvers<void>();
       const claim = await this.#claimNext();
-      if (claim === null) await this.#nudgeOrPoll();
-      else this.#run(claim);
+      if (claim !== null) {
+        this.#run(claim);
+        continue;
+      }
+      const timer = setTimeout(this.#wake.resolve, POLL_MS);
+      await this.#wake.promise;
+      clearTimeout(timer);
     }
   }
 
@@ -82,12 +85,6 @@ export class JobRunner {
       this.#fault(error);
       return null;
     });
-  }
-
-  async #nudgeOrPoll(): Promise<void> {
-    const timer = setTimeout(this.#wake.resolve, POLL_MS);
-    await this.#wake.promise;
-    clearTimeout(timer);
   }
 
   #run(claim: Claim): void {
@@ -149,7 +146,7 @@ export class JobRunner {
     const { queue, onEvent } = this.#options;
     const { job } = claim;
     if (ended === 'canceled') {
-      await queue.fail(claim, CANCELED, null);
+      await queue.fail(claim, 'canceled', null);
       await this.#forget(job);
       const error = new DocshelfError('canceled', `Cannot export "${job.domain}": the job was canceled`);
       onEvent({ kind: 'failed', job, error });
@@ -159,14 +156,12 @@ export class JobRunner {
     onEvent({ kind: 'left', job });
   }
 
-  /** Files that its attempts left to each other. */
   async #forget({ jobId }: Job): Promise<void> {
-    await rm(journalFolder(this.#options.folder, jobId), { recursive: true, force: true }).catch((error: unknown) =>
-      this.#fault(error),
-    );
+    const journal = journalFolder(this.#options.folder, jobId);
+    await rm(journal, { recursive: true, force: true }).catch((error: unknown) => this.#fault(error));
   }
 
-  /** Folders of attempts whose jobs have ended: their process was killed. */
+  /** Removes folders of attempts whose process was killed and whose jobs have ended. */
   async #sweep(): Promise<void> {
     const { folder, queue } = this.#options;
     await removeWorkFolders(folder, async (name) => {

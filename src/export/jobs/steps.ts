@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-// By their files: what reads archives, and checks manifests of others, takes the thread longer to load than a small job.
+// By their files: readers of archives take longer to load than a small job.
 import { archiveOrder, packBundle } from '../../archive/pack/bundle.ts';
 import type { PackEntry } from '../../archive/pack/entries.ts';
 import { DocshelfError } from '../../domain/errors.ts';
@@ -8,6 +8,7 @@ import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER } from '../../domain/release.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { listFiles } from '../../files/index.ts';
+import { type CallContext, serve } from '../../threads/index.ts';
 import { mediaTypeOf } from '../../web/index.ts';
 import { checkSite } from '../check/index.ts';
 import { FindingList, type FoundSoFar } from '../findings.ts';
@@ -27,12 +28,33 @@ import type {
 } from './orders.ts';
 
 /**
- * The heavy steps of a job, which run in its thread: plain data in, plain data out. The site's table passes between them as
- * a file of the file store, so that an interrupted job goes on from it.
+ * The heavy steps of a job in its thread. The site's table passes between them as a file of the file store, which an
+ * interrupted job goes on from.
+ *
+ * @param crawler for sources that are crawled
  */
+export function serveSteps(crawler: SiteCrawler): void {
+  serve(stepsWith(crawler));
+}
+
+type StepContext = CallContext<Parameters<OnStep>>;
+const onStep =
+  ({ progress }: StepContext): OnStep =>
+  (...done) =>
+    progress(done);
+
+const stepsWith = (crawler: SiteCrawler) => ({
+  collect: (order: CollectOrder, context: StepContext) => collect(order, crawler, onStep(context), context.signal),
+  check: (order: CheckOrder, context: StepContext) => check(order, onStep(context), context.signal),
+  verify: (order: VerifyOrder, context: StepContext) => verify(order, crawler, onStep(context), context.signal),
+  describe: (order: DescribeOrder) => describe(order),
+  pack: (order: PackOrder, context: StepContext) => pack(order, onStep(context), context.signal),
+  sweep: (order: SweepOrder) => sweep(order, crawler),
+});
+export type JobSteps = ReturnType<typeof stepsWith>;
 
 /** Source -> file store. @throws DocshelfError `bad_source`; the signal's reason */
-export async function collect(
+async function collect(
   order: CollectOrder,
   crawler: SiteCrawler,
   onStep: OnStep,
@@ -47,8 +69,8 @@ export async function collect(
   return { tableSha256: await writeSiteTable(store, table), pages };
 }
 
-/** The site as a folder, and what is wrong with it. */
-export async function check(
+/** The site as a folder, and its faults. */
+async function check(
   { tableSha256, filesDir, siteDir, hosts }: CheckOrder,
   onStep: OnStep,
   signal: AbortSignal,
@@ -67,7 +89,7 @@ export async function check(
   return { files, pages: files.filter(({ path }) => isPage(path)).length, bytes, found: findings.soFar };
 }
 
-/** Findings of opening the written site beside the live one, added to earlier ones. */
+/** Earlier findings, and those of opening the written site beside the live one. */
 export async function verify(
   order: VerifyOrder,
   crawler: SiteCrawler,
@@ -80,7 +102,7 @@ export async function verify(
 }
 
 /** The manifest of the site with docshelf's own files beside it. */
-export async function describe(order: DescribeOrder): Promise<{ readonly contentSha256: string }> {
+async function describe(order: DescribeOrder): Promise<{ readonly contentSha256: string }> {
   const { request, tableSha256, filesDir, manifestsDir, ownDir, createdAt, generator } = order;
   const store = new FileStore(filesDir);
   const { files } = await readSiteTable(store, tableSha256);
@@ -96,8 +118,8 @@ export async function describe(order: DescribeOrder): Promise<{ readonly content
   return { contentSha256 };
 }
 
-/** The archive that a manifest describes. @throws DocshelfError `bundle_gone` where the manifest is no longer there; `cannot_read` */
-export async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
+/** The archive that a manifest describes. @throws DocshelfError `bundle_gone` where the manifest is gone; `cannot_read` */
+async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
   const { contentSha256, filesDir, manifestsDir, to } = order;
   const store = new FileStore(filesDir);
   const bytes = await new ManifestStore(manifestsDir).read(contentSha256);
@@ -114,7 +136,7 @@ export async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal
 }
 
 /** Removes manifests and files that no kept bundle holds. */
-export async function sweep(
+async function sweep(
   { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepOrder,
   crawler: SiteCrawler,
 ): Promise<void> {
@@ -129,7 +151,7 @@ export async function sweep(
   await new FileStore(filesDir).sweep(files, olderThanMs);
 }
 
-/** Of a manifest of our own store, which nobody else writes. */
+/** @param manifest of our own store, which nobody else writes */
 function filesOf(manifest: Uint8Array): readonly FileEntry[] {
   return (JSON.parse(Buffer.from(manifest).toString()) as { files: readonly FileEntry[] }).files;
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { QueueOrder } from '../../../src/export/jobs/queue/queue-calls.ts';
+import type { QueueOrder } from '../../../src/export/jobs/queue/queue-thread.ts';
 import { SqliteJobQueue } from '../../../src/export/jobs/queue/sqlite-job-queue.ts';
 import type { JobQueue } from '../../../src/export/ports.ts';
 import { SharedClocks } from './shared-clocks.ts';

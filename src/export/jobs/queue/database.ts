@@ -7,9 +7,8 @@ import { DocshelfError } from '../../../domain/errors.ts';
 const BUSY_MS_MAX = 5000;
 
 /**
- * How long SQLite itself waits. It sleeps 1 ms, 2 ms, … up to 100 ms between its tries, so that whoever waits comes too late
- * time and again: begun anew every few milliseconds, p99 beside a process that writes without a pause fell from 230 ms to
- * 20 to 80 ms.
+ * SQLite's own wait. It sleeps up to 100 ms between its tries: begun anew every few milliseconds, p99 beside a process that
+ * writes without a pause fell from 230 ms to 20 to 80 ms.
  */
 const BUSY_SPELL_MS = 4;
 const BUSY_PAUSE_MS = 1;
@@ -17,11 +16,7 @@ const BUSY_PAUSE_MS = 1;
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
 const [BUSY, LOCKED, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 6, 8, 10, 11, 13, 14, 26];
 
-/**
- * Opens the file of the job store, and makes it where there is none. Every commit is flushed to the disk.
- *
- * @throws DocshelfError `data_folder_newer`; errors of SQLite and of the file system as they are
- */
+/** Every commit is flushed to the disk. @throws DocshelfError `data_folder_newer`; errors of SQLite and of the file system */
 export function openDatabase(file: string): DatabaseSync {
   mkdirSync(dirname(file), { recursive: true });
   const database = new DatabaseSync(file, { timeout: BUSY_SPELL_MS });
@@ -35,7 +30,7 @@ export function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** Calls `act`, and again where another process keeps the file locked, for some seconds. What it began must be undone by then. */
+/** Repeats `act` for some seconds where another process keeps the file locked. What it began must be undone by then. */
 export function patiently<T>(act: () => T): T {
   const endMs = performance.now() + BUSY_MS_MAX;
   for (;;) {
@@ -49,7 +44,7 @@ export function patiently<T>(act: () => T): T {
   }
 }
 
-/** Runs `act` with the file locked for writing: it holds whole, and on the disk, or not at all. */
+/** Runs `act` whole, and on the disk, or not at all, with the file locked for writing. */
 export function transact<T>(database: DatabaseSync, act: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -57,13 +52,13 @@ export function transact<T>(database: DatabaseSync, act: () => T): T {
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // SQLite has ended the transaction by itself where the disk failed.
+    // Where the disk failed SQLite has ended the transaction.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
 }
 
-/** An error of SQLite as a fault with a code that an operator can act on; any other error as it is. */
+/** An error of SQLite for an operator; any other error as it is. */
 export function asStoreFault(file: string, error: unknown): unknown {
   const fault = (code: 'busy' | 'cannot_write' | 'cannot_read', state: string, next: string) =>
     new DocshelfError(code, `Cannot use the job store "${file}": ${state}`, { next, cause: error });
@@ -109,22 +104,20 @@ function bringUp(database: DatabaseSync, file: string): void {
 
 function resultCodeOf(error: unknown): number | undefined {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
-  // The upper bytes of an extended code say more than is needed here.
+  // The upper bytes are those of extended codes.
   return code === 'ERR_SQLITE_ERROR' && typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
-/** Rises with every change to the tables: a store of a newer version is refused, one of an older version is brought up. */
+/** Rises with every change to the tables. */
 export const FORMAT_VERSION = 1;
 
 /**
- * - `jobs`: one row a job. `seq` is the order of arrival and never comes again, so that it can stand in a cursor. `place` is
- *   0, below it for a job that was given back and goes before the others of its organization. `completion` is the order in
- *   which jobs were completed. `heartbeat` rises with every sign of life of the attempt's `holder` (JSON, `Holder`).
- *   What can be long stands last: a row's first columns are read without it.
- * - `turns`: the number of each organization's last claim, by which they take turns.
+ * - `jobs`: `seq` is the order of arrival, never used again. `place` is 0, and below it for a job that was given back.
+ *   `completion` is the order of completion. `heartbeat` rises with each sign of life of `holder` (JSON, `Holder`). Long
+ *   columns stand last: those before are read without them.
+ * - `turns`: the number of each organization's last claim.
  *
- * That a domain has one running job is kept by an index, and not by the code alone. Indexes over the states that end are
- * apart from those over the states that work: 100,000 finished jobs make no difference to a claim.
+ * An index keeps a domain to one running job. Ended jobs have indexes of their own: 100,000 make no difference to a claim.
  */
 export const SCHEMA = `
   CREATE TABLE jobs (

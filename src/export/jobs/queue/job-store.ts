@@ -7,25 +7,18 @@ import { type Holder, isGone, LeaseWatch, type LifeSign, thisHolder } from './le
 import { cursorOf, type JobRow, seqOf, toStoredJob } from './row.ts';
 import { prepareStatements, type Statements } from './statements.ts';
 
-/** Both in milliseconds: the time of day, which people read and which may jump, and one that only runs forward. */
+/** Milliseconds: the time of day, which may jump, and one that only runs forward. */
 export interface Clocks {
   wallMs(): number;
   monotonicMs(): number;
 }
 
-/** A claim without its job: what a write needs of it. */
-export type ClaimRef = Pick<Claim, 'attempt'> & Pick<StoredJob, 'jobId'>;
+/** A claim without its job. */
+type ClaimRef = Pick<StoredJob, 'jobId' | 'attempt'>;
 
-export interface ReferencePage {
-  readonly bundles: readonly string[];
-  readonly contents: readonly string[];
-  /** The next page's cursor; null after the last one. */
-  readonly next: number | null;
-}
-
-/** Characters. Every reader of a job gets it: what is larger lies in a file that the checkpoint names. */
+/** Characters. Every reader of a job gets it: anything larger lies in a file that the checkpoint names. */
 const CHECKPOINT_LENGTH_MAX = 64 * 1024;
-/** Jobs that one call removes, and rows of a page of references: some milliseconds, so that other calls get in between. */
+/** Some milliseconds of one call, so that others get in between. */
 const PRUNE_MAX = 200;
 const REFERENCES_PER_PAGE = 1000;
 
@@ -35,10 +28,7 @@ interface RunningRow extends LifeSign {
   readonly isCanceled: 0 | 1;
 }
 
-/**
- * The jobs in their file: what the port `JobQueue` promises, synchronous, for a thread of its own. What a call changed is on
- * the disk when it returns. Where a call has a page of work (`prune`, `references`), its caller goes on until there is none.
- */
+/** `JobQueue` in a file, synchronous, for a thread. Of `prune` and `references` a call does a page. */
 export class JobStore {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
@@ -137,7 +127,7 @@ export class JobStore {
     return this.#write(() => this.#fail(claim, error, report));
   }
 
-  /** A job that was asked to stop ends with it. */
+  /** Ends a job that was asked to stop. */
   release({ jobId, attempt }: ClaimRef): void {
     const nowMs = this.#clocks.wallMs();
     this.#write(({ release }) => {
@@ -165,26 +155,23 @@ export class JobStore {
 
   counts(organizationId?: string): JobCounts {
     const { countQueued, countRunning, countQueuedOf, countRunningOf } = this.#statements;
-    return organizationId === undefined
-      ? { queued: countOf(countQueued.get()), running: countOf(countRunning.get()) }
-      : {
-          queued: countOf(countQueuedOf.get({ organizationId })),
-          running: countOf(countRunningOf.get({ organizationId })),
-        };
+    if (organizationId === undefined)
+      return { queued: countOf(countQueued.get()), running: countOf(countRunning.get()) };
+    const of = { organizationId };
+    return { queued: countOf(countQueuedOf.get(of)), running: countOf(countRunningOf.get(of)) };
   }
 
-  /** Removes at most `PRUNE_MAX` jobs; there may be more where it has removed so many. */
+  /** Removes at most `PRUNE_MAX` jobs. */
   prune(beforeMs: number): number {
     return this.#write(({ prune }) => Number(prune.run({ beforeMs, limit: PRUNE_MAX }).changes));
   }
 
   /**
-   * A page of what completed jobs name, in the order of their completion: one that is completed between two pages comes on
-   * a later one.
+   * Digests that completed jobs name, a page in the order of completion.
    *
-   * @param after 0 for the first page, then `next` of the page before
+   * @param after 0 for the first page, then `next` of the page before; null after the last one
    */
-  references(after: number): ReferencePage {
+  references(after: number): { bundles: readonly string[]; contents: readonly string[]; next: number | null } {
     const rows = this.#statements.references.all({ after, limit: REFERENCES_PER_PAGE }) as unknown as {
       completion: number;
       bundleSha256: string;
@@ -205,7 +192,7 @@ export class JobStore {
     return transact(this.#database, () => act(this.#statements));
   }
 
-  /** Running jobs that nobody works on: the lease has expired, or the holder is known to be dead. */
+  /** Running jobs whose lease has expired or whose holder is dead. */
   #abandoned(leaseMs: number): RunningRow[] {
     const running = this.#statements.running.all() as unknown as RunningRow[];
     const expired = new Set(this.#leases.expired(running, leaseMs, this.#clocks.monotonicMs()));
@@ -233,12 +220,7 @@ const countOf = (row: unknown): number => (row as { jobs: number }).jobs;
 const isDone = ({ changes }: { changes: number | bigint }): boolean => changes === 1;
 
 function queueFull(domain: string, queuedMax: number): DocshelfError {
-  return new DocshelfError(
-    'queue_full',
-    `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization wait`,
-    {
-      next: 'Wait until one of them has begun, or cancel one.',
-      fields: { queuedMax },
-    },
-  );
+  const message = `Cannot queue an export of "${domain}": ${queuedMax} jobs of its organization wait`;
+  const next = 'Wait until one of them has begun, or cancel one.';
+  return new DocshelfError('queue_full', message, { next, fields: { queuedMax } });
 }

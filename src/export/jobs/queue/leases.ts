@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { isRunning, startTicksOf } from '../../../files/index.ts';
 
-/** An attempt's sign of life: its holder changes `heartbeat` with each renewal. */
+/** `heartbeat` changes with each renewal. */
 export interface LifeSign {
   readonly jobId: string;
   readonly attempt: number;
@@ -11,19 +11,18 @@ export interface LifeSign {
 interface Sighting {
   readonly attempt: number;
   readonly heartbeat: number;
-  /** First sight of this sign, on the watcher's monotonic clock. */
+  /** First sight, on the watcher's monotonic clock. */
   readonly sinceMs: number;
 }
 
 /**
- * Measures leases by what one watcher sees: a lease has expired when the attempt's sign of life has not changed for that
- * long on the watcher's own monotonic clock. Clocks of other hosts and times of day play no part. A watcher that has just
- * begun knows nothing and waits a whole lease.
+ * Measures leases on the watcher's own monotonic clock: one expires when the attempt's sign of life has not changed for that
+ * long. A watcher that has just begun waits a whole lease.
  */
 export class LeaseWatch {
   #seen: ReadonlyMap<string, Sighting> = new Map();
 
-  /** Of all attempts that run now, those whose lease has expired. Others are forgotten. */
+  /** @param running all attempts that run now; others are forgotten */
   expired<Sign extends LifeSign>(running: readonly Sign[], leaseMs: number, nowMs: number): Sign[] {
     this.#seen = new Map(running.map((sign) => [sign.jobId, this.#sighting(sign, nowMs)]));
     return running.filter(({ jobId }) => nowMs - (this.#seen.get(jobId)?.sinceMs ?? nowMs) >= leaseMs);
@@ -36,13 +35,11 @@ export class LeaseWatch {
 }
 
 /**
- * Names the process that holds a claim, so that one that was killed and comes back need not wait for its own lease. It only
- * ever proves death: whoever cannot be judged from here (another host, another container, no /proc) is left to the lease.
+ * The process that holds a claim: one that was killed and comes back need not wait for its own lease. Another host's or
+ * container's is left to the lease.
  */
 export interface Holder {
-  /** Of the running kernel: a number of a process means nothing on another one. */
   readonly bootId: string;
-  /** Containers on one kernel number their processes each for itself. */
   readonly pidNamespace: string;
   readonly pid: number;
   /** The process's start in clock ticks since boot: tells a reused pid apart. */
@@ -52,7 +49,7 @@ export interface Holder {
 /** This process, or null where it cannot be named so (no Linux, no /proc). */
 export function thisHolder(): Holder | null {
   try {
-    // A /proc that was mounted for other processes would tell of those.
+    // /proc may be mounted for other processes.
     if (readlinkSync('/proc/self') !== String(process.pid)) return null;
     const startTicks = startTicksOf(process.pid);
     if (startTicks === null) return null;
@@ -67,7 +64,7 @@ export function thisHolder(): Holder | null {
   }
 }
 
-/** True for a holder that is certainly dead, as seen from the process `here`. */
+/** True for a holder that is certainly dead. @param here `thisHolder()` */
 export function isGone(holder: Holder, here: Holder | null): boolean {
   if (holder.bootId !== here?.bootId || holder.pidNamespace !== here.pidNamespace) return false;
   return !isRunning(holder.pid, holder.startTicks);

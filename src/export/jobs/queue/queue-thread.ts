@@ -1,9 +1,21 @@
 import { serve } from '../../../threads/index.ts';
 import { asStoreFault, patiently } from './database.ts';
 import { type Clocks, JobStore } from './job-store.ts';
-import type { QueueCalls, QueueOrder } from './queue-calls.ts';
+export interface QueueOrder {
+  /** The store's file. It and its folder are made where there is none. */
+  readonly file: string;
+}
 
-/** Answers the calls of a job queue. The file is opened by the first call, anew where that failed. */
+/** The calls of the store, which the thread answers one after another. */
+export type QueueMethod = Exclude<keyof JobStore, 'close'>;
+export type QueueArgs<Method extends QueueMethod> = Parameters<JobStore[Method]>;
+export type QueueResult<Method extends QueueMethod> = ReturnType<JobStore[Method]>;
+
+export interface QueueCalls {
+  ask(call: { readonly method: QueueMethod; readonly args: readonly unknown[] }): unknown;
+}
+
+/** The file is opened by the first call, anew where that failed. */
 export function serveQueue({ file }: QueueOrder, clocks: Clocks): void {
   let store: JobStore | null = null;
   const ask: QueueCalls['ask'] = ({ method, args }) => {

@@ -2,7 +2,6 @@ import { DocshelfError } from '../../../domain/errors.ts';
 import type { JobStatus } from '../../../domain/job.ts';
 import type { StoredJob } from '../../ports.ts';
 
-/** The columns of a job that its readers get. */
 export const JOB_COLUMNS = `seq, jobId, organizationId, domain, version, status, progress, pageCount, createdAtMs, updatedAtMs,
   attempt, isCanceled, bundleSha256, bundleSizeBytes, contentSha256, error, paths, checkpoint`;
 
@@ -51,23 +50,16 @@ export function toStoredJob(row: JobRow): StoredJob {
   };
 }
 
-/** Comes after every `seq` that there is. */
-const BEFORE_ALL = Number.MAX_SAFE_INTEGER;
-
-/** The cursor at the end of a page of the list: base64url of the `seq` of its last job. */
+/** The cursor at the end of a page: base64url of the `seq` of its last job. */
 export function cursorOf(seq: number): string {
   return Buffer.from(String(seq)).toString('base64url');
 }
 
-/**
- * The `seq` that the page after a cursor begins below.
- *
- * @throws DocshelfError `bad_request` where it is none that `cursorOf` gave
- */
+/** The `seq` that the page after a cursor begins below. @throws DocshelfError `bad_request` */
 export function seqOf(cursor: string | undefined): number {
-  if (cursor === undefined) return BEFORE_ALL;
+  if (cursor === undefined) return Number.MAX_SAFE_INTEGER;
   const seq = Number(Buffer.from(cursor, 'base64url').toString());
-  // Node skips what is no base64url: only a cursor that comes out the same again is one.
+  // Node skips characters that are no base64url: a cursor comes out the same again.
   if (Number.isSafeInteger(seq) && seq > 0 && cursorOf(seq) === cursor) return seq;
   throw new DocshelfError('bad_request', `Cannot list jobs from "${cursor.slice(0, 64)}": it is no cursor`, {
     next: 'Give the nextCursor of an earlier answer, unchanged, or none to begin with the newest job.',

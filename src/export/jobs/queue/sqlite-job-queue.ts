@@ -1,9 +1,8 @@
-import type { ExportedBundle, ExportReport } from '../../../domain/job.ts';
 import { HEAPS, Thread, threadEntry } from '../../../threads/index.ts';
-import type { Claim, JobCounts, JobFilter, JobQueue, NewJob, StoredJob } from '../../ports.ts';
-import type { QueueArgs, QueueCalls, QueueMethod, QueueOrder, QueueResult } from './queue-calls.ts';
+import type { Claim, JobQueue } from '../../ports.ts';
+import type { QueueArgs, QueueCalls, QueueMethod, QueueOrder, QueueResult } from './queue-thread.ts';
 
-/** Calls of clients that wait at once: some seconds' worth of flushes. What a job's holder writes is never refused. */
+/** Calls of clients that wait at once: some seconds' worth of flushes. Those of a job's holder are never refused. */
 const WAITING_MAX = 1000;
 
 /** A call waits up to five seconds for another process's lock. */
@@ -16,13 +15,11 @@ export class SqliteJobQueue implements JobQueue {
   readonly #thread: Thread<QueueCalls>;
 
   private constructor(order: QueueOrder, entry: URL) {
-    // Whoever waits while it dies does not learn whether its call was carried out. What is on the disk stays.
+    // A call that waits while it dies may have been carried out.
     this.#thread = new Thread({ task: 'ask for jobs', heap: HEAPS.queue, entry, data: order, callsMax: WAITING_MAX });
   }
 
   /**
-   * The queue, once it is known that its file can be used.
-   *
    * @param entry of the thread, for tests that turn its clocks
    * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`
    */
@@ -37,57 +34,20 @@ export class SqliteJobQueue implements JobQueue {
     }
   }
 
-  async add(job: NewJob, queuedMax: number): Promise<StoredJob> {
-    return this.#ask('add', job, queuedMax);
-  }
+  readonly add: JobQueue['add'] = (job, queuedMax) => this.#ask('add', job, queuedMax);
+  readonly get: JobQueue['get'] = (jobId) => this.#ask('get', jobId);
+  readonly list: JobQueue['list'] = (filter) => this.#ask('list', filter);
+  readonly cancel: JobQueue['cancel'] = (jobId) => this.#ask('cancel', jobId);
+  readonly report: JobQueue['report'] = (jobId) => this.#ask('report', jobId);
 
-  async get(jobId: string): Promise<StoredJob | null> {
-    return this.#ask('get', jobId);
-  }
-
-  async list(filter: JobFilter): Promise<QueueResult<'list'>> {
-    return this.#ask('list', filter);
-  }
-
-  async cancel(jobId: string): Promise<StoredJob | null> {
-    return this.#ask('cancel', jobId);
-  }
-
-  async report(jobId: string): Promise<ExportReport | null> {
-    return this.#ask('report', jobId);
-  }
-
-  async claim(leaseMs: number): Promise<Claim | null> {
-    return this.#call('claim', leaseMs);
-  }
-
-  async renew(claim: Claim): Promise<'held' | 'lost' | 'canceled'> {
-    return this.#call('renew', refOf(claim));
-  }
-
-  async advance(claim: Claim, step: QueueArgs<'advance'>[1]): Promise<boolean> {
-    return this.#call('advance', refOf(claim), step);
-  }
-
-  async complete(claim: Claim, bundle: ExportedBundle, report: ExportReport): Promise<boolean> {
-    return this.#call('complete', refOf(claim), bundle, report);
-  }
-
-  async fail(claim: Claim, error: string, report: ExportReport | null): Promise<boolean> {
-    return this.#call('fail', refOf(claim), error, report);
-  }
-
-  async release(claim: Claim): Promise<void> {
-    return this.#call('release', refOf(claim));
-  }
-
-  async lastCompleted(organizationId: string, domain: string, version: string | null): Promise<StoredJob | null> {
-    return this.#call('lastCompleted', organizationId, domain, version);
-  }
-
-  async counts(organizationId?: string): Promise<JobCounts> {
-    return this.#call('counts', organizationId);
-  }
+  readonly claim: JobQueue['claim'] = (leaseMs) => this.#call('claim', leaseMs);
+  readonly renew: JobQueue['renew'] = (claim) => this.#call('renew', refOf(claim));
+  readonly advance: JobQueue['advance'] = (claim, step) => this.#call('advance', refOf(claim), step);
+  readonly complete: JobQueue['complete'] = (claim, ...end) => this.#call('complete', refOf(claim), ...end);
+  readonly fail: JobQueue['fail'] = (claim, ...end) => this.#call('fail', refOf(claim), ...end);
+  readonly release: JobQueue['release'] = (claim) => this.#call('release', refOf(claim));
+  readonly lastCompleted: JobQueue['lastCompleted'] = (...version) => this.#call('lastCompleted', ...version);
+  readonly counts: JobQueue['counts'] = (organizationId) => this.#call('counts', organizationId);
 
   async prune(beforeMs: number): Promise<number> {
     for (let total = 0; ; ) {

@@ -1,17 +1,17 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { JOB_COLUMNS } from './row.ts';
 
-/** A write of a holder changes nothing where another attempt has begun or the job does not run any more. */
+/** The condition of a holder's writes. */
 const HELD = `jobId = :jobId AND attempt = :attempt AND status = 'running'`;
 
-/** Times shown to people never go back, whatever the clock does. */
+/** Times shown to people never go back. */
 const TOUCHED = 'updatedAtMs = max(updatedAtMs, :nowMs)';
 
 const list = (filter: string) => `
   SELECT ${JOB_COLUMNS} FROM jobs WHERE organizationId = :organizationId ${filter} AND seq < :before
   ORDER BY seq DESC LIMIT :limit`;
 
-/** Every statement of the store, by its name. Each finds its rows by an index, whatever the number of jobs. */
+/** Each finds its rows by an index, whatever the number of jobs. */
 export const SQL = {
   add: `
     INSERT INTO jobs (jobId, organizationId, domain, version, paths, createdAtMs, updatedAtMs)
@@ -33,8 +33,7 @@ export const SQL = {
   running: `
     SELECT seq, jobId, attempt, heartbeat, holder, isCanceled FROM jobs INDEXED BY running WHERE status = 'running'
     ORDER BY seq`,
-  // Walks from the head of each domain's queue to the next one and reads no more of them: 10,000 jobs that wait for one
-  // domain cost a claim as much as one.
+  // Reads the head of each domain's queue alone: 10,000 jobs that wait for one domain cost a claim as much as one.
   nextQueued: `
     WITH RECURSIVE head (domain) AS (
       SELECT min(domain) FROM jobs WHERE status = 'queued'

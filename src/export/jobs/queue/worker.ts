@@ -1,6 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import type { QueueOrder } from './queue-calls.ts';
-import { serveQueue } from './queue-thread.ts';
+import { type QueueOrder, serveQueue } from './queue-thread.ts';
 
 /** The thread of the job store. SQLite is synchronous, and flushes each change to the disk. */
 
