@@ -24,6 +24,7 @@ const HEAVY = [
   'import-while-starting',
   'kubernetes',
   'life',
+  'model-processes',
   'oci',
   'systemd',
   'transfer',

@@ -58,7 +58,13 @@ export interface Progress {
 
 export type Target =
   | { readonly do: 'off' }
-  | { readonly do: 'serve'; readonly release: ReleaseRef; readonly relabel: boolean }
+  | {
+      readonly do: 'serve';
+      readonly release: ReleaseRef;
+      readonly relabel: boolean;
+      /** In place of a fetch: the digest that the link is to give is stored. */
+      readonly asFetched?: true;
+    }
   | { readonly do: 'fetch'; readonly version: string | null }
   | { readonly do: 'missing'; readonly version: string | null; readonly sha256: string | null };
 
@@ -67,7 +73,13 @@ export type Step =
   | { readonly do: 'abort-fetch' }
   | { readonly do: 'turn-off'; readonly of: string }
   | { readonly do: 'take-in-preload' }
-  | { readonly do: 'activate'; readonly release: ReleaseRef; readonly relabel: boolean; readonly of: string }
+  | {
+      readonly do: 'activate';
+      readonly release: ReleaseRef;
+      readonly relabel: boolean;
+      readonly asFetched?: true;
+      readonly of: string;
+    }
   /** Serve what was active last, whatever becomes of the target. */
   | { readonly do: 'fall-back'; readonly release: ReleaseRef }
   | { readonly do: 'fetch'; readonly version: string | null; readonly of: string }
@@ -143,7 +155,8 @@ function tryAgain(fault: Progress['fault'], nowMs: number): Step & { do: 'wait' 
 
 function isServed(target: Target & { do: 'serve' }, { pin }: Wanted, { active }: Shelf, { served }: Progress): boolean {
   const isPointedAt = pin !== null || isSame(active, target.release);
-  return isSame(served, target.release) && isPointedAt && !target.relabel;
+  const isNoted = target.asFetched !== true || active?.lastFetched === target.release.digest;
+  return isSame(served, target.release) && isPointedAt && isNoted && !target.relabel;
 }
 
 function isWantedFetch(fetching: NonNullable<Progress['fetching']>, target: Target, wanted: Wanted): boolean {
@@ -186,16 +199,16 @@ function unpinned(
 ): Target {
   const held = choice?.fingerprint === fingerprint ? choice : null;
   if (hasLink) {
-    if (sha256 !== null && digests.has(sha256)) {
+    if (mustFetch && sha256 !== null && digests.has(sha256)) {
       if (held !== null && active?.lastFetched === sha256) return serveRef(held);
-      const version = labelOf(sha256, labels);
-      if (version !== null) return serve(version, sha256);
+      const version = labelOf(sha256, labels, active);
+      if (version !== null) return { ...serve(version, sha256), asFetched: true };
     }
     if (mustFetch || active === null) return { do: 'fetch', version: null };
     if (held !== null) return serveRef(held);
     if (choice === null) return serveRef(active);
     // The settings have changed since the choice: what the link gave is served again.
-    const version = labelOf(active.lastFetched, labels);
+    const version = labelOf(active.lastFetched, labels, active);
     return version === null || active.lastFetched === null
       ? { do: 'fetch', version: null }
       : serve(version, active.lastFetched);
@@ -209,7 +222,9 @@ function unpinned(
   return active === null ? { do: 'missing', version: null, sha256: null } : serveRef(active);
 }
 
-function labelOf(digest: string | null, labels: Shelf['labels']): string | null {
+/** The active label where it leads there, else any. */
+function labelOf(digest: string | null, labels: Shelf['labels'], active: Shelf['active']): string | null {
+  if (active !== null && active.digest === digest && labels.get(active.version) === digest) return active.version;
   return [...labels].find(([, labelled]) => labelled === digest)?.[0] ?? null;
 }
 

@@ -150,7 +150,9 @@ export class Reconciler {
           const newest = this.#preload?.newest ?? null;
           // An archive that came since ends an operator's choice, as any delivery does.
           const isNew = newest?.isNew === true && isSame(newest, step.release);
-          await this.activation.serve(step.release, { by: isNew ? 'delivery' : 'settings' });
+          if (step.asFetched === true) await this.activation.serveFetched(step.release, null);
+          else await this.activation.serve(step.release, { by: isNew ? 'delivery' : 'settings' });
+          this.#noteFetched(wanted);
         });
       case 'fall-back':
         this.#fallbackAtMs = null;
@@ -168,6 +170,7 @@ export class Reconciler {
         return this.#failed(step.of, cause ?? (await versionNotFound(store, step.version, step.sha256)));
       }
       case 'note-settled':
+        this.#noteFetched(wanted);
         return this.#settled();
       case 'forget-choice':
         await store.setChoice(null);
@@ -219,6 +222,11 @@ export class Reconciler {
       this.#fetchedFor = key;
       this.#settled();
     });
+  }
+
+  /** What an unpinned link is to give is served, and is not asked for again before a start or a change. */
+  #noteFetched({ pin, hasLink, fetchKey }: Wanted): void {
+    if (pin === null && hasLink) this.#fetchedFor = fetchKey;
   }
 
   #endExport(outcome: 'done' | 'failed for now'): void {

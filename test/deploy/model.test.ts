@@ -1,21 +1,26 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Deployment } from '../../src/deploy/deployment.ts';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
+import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
+import { DOMAIN, type Gift, LINK_FILES, type ModelConfig, type Observation, type World } from './model.ts';
 import {
-  type Bundle,
-  FakeSource,
-  fault,
-  openDaemon,
-  type Seed,
-  type SettingsOf,
-  seedShelf,
-  type TestDaemon,
-} from './workbench.ts';
+  type Act,
+  type Command,
+  carryOut,
+  type DrawnBundle,
+  SequenceDraw,
+  type ShelfUnderTest,
+  Stock,
+  type Weights,
+} from './sequence.ts';
+import { unpackHere } from './unpackers.ts';
+import { FakeSource, fault, openDaemon, type SettingsOf, settingsOf, type TestDaemon } from './workbench.ts';
 
 /**
  * Random sequences of config changes, deliveries, commands, faults and restarts, held against what contract section 2 says
@@ -26,190 +31,200 @@ const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 300));
 /** Side by side: a sequence waits for the disk half of its time. */
 const LANES = 4;
 const STEPS = 8;
-const VERSIONS = ['2024-01-01', '2024-02-01', '2024-03-01', 'v9'] as const;
-const LINKS = ['https://bundles.test/a.tar.gz?signature=1', 'https://bundles.test/b.tar.gz?signature=1'] as const;
+const WEIGHTS: Weights = {
+  reload: 4,
+  link: 2,
+  preload: 2,
+  deliver: 4,
+  activate: 2,
+  rollback: 2,
+  remove: 2,
+  restart: 2,
+  alone: 1,
+};
+const LINKS = LINK_FILES.map((name) => `https://bundles.test/${name}?signature=1`);
 
-let seed: Seed;
+let stock: Stock;
 let root: string;
 beforeAll(async () => {
-  seed = await seedShelf();
+  stock = await Stock.open();
   // In memory where that is to be had: thousands of flushes are not what is tested here.
   const base = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   root = await mkdtemp(join(base, 'docshelf-model-'));
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** One data folder, the daemon on it, and what must hold of it. */
-class World {
-  readonly dir: string;
-  readonly random: SeededRandom;
-  store!: SiteStore;
-  daemon!: TestDaemon;
-  settings: SettingsOf = { keep: 2 };
-  readonly source = new FakeSource();
-  readonly log: string[] = [];
-  /** What each link gave for a pinned version. */
-  readonly gave = new Map<string, string>();
-  linkGives: (Bundle | null)[] = [];
+/** One data folder and the deployment on it, in this process. */
+class DeploymentUnderTest implements ShelfUnderTest {
+  readonly settleMsMax = 0;
+  readonly #dir: string;
+  readonly #source = new FakeSource();
+  #config: ModelConfig;
+  #store: SiteStore | null = null;
+  #daemon: TestDaemon | null = null;
+  /** What a restart goes by, as it was before the act. */
+  #pointers = '';
 
-  constructor(dir: string, random: SeededRandom) {
-    this.dir = dir;
-    this.random = random;
+  constructor(dir: string, { config, gifts }: World) {
+    this.#dir = dir;
+    this.#config = config;
+    for (const [at, gift] of gifts.entries()) this.#give(at, gift);
   }
 
-  get bundles(): readonly Bundle[] {
-    return [seed.january, seed.february, seed.march];
+  async carryOut(act: Act): Promise<ErrorCode | null> {
+    this.#pointers = await this.#readPointers();
+    try {
+      await this.#perform(act);
+      return null;
+    } catch (error) {
+      if (error instanceof DocshelfError) return error.code;
+      throw error;
+    }
   }
 
-  async start(): Promise<void> {
-    this.store = new SiteStore(await openDataFolder(this.dir));
-    this.daemon = await openDaemon(this.store, this.settings, this.source);
-    await this.daemon.deployment.settle();
+  async observe(): Promise<Observation[]> {
+    const { state, active, pinned, versions, lastError } = await this.#running.deployment.status();
+    const { site } = this.#running;
+    const shown = active && { version: active.version, digest: active.digest };
+    expect(site.active && { version: site.active.version, digest: site.active.digest }, 'readers get it').toEqual(
+      shown,
+    );
+    const stored = versions.map(({ version, digest }) => `${version} ${digest}`).sort();
+    return [{ state, active: shown, pinned, versions: stored, error: lastError?.code ?? null }];
   }
 
-  async setLink(at: number, bundle: Bundle | null): Promise<void> {
-    this.linkGives[at] = bundle;
+  async check(world: World): Promise<void> {
+    const { active } = this.#running.site;
+    if (active !== null) await this.#running.store.view(active.digest, active.version);
+    if (world.config.version !== null) {
+      expect(await this.#readPointers(), 'a pinned daemon writes neither wanted nor active').toBe(this.#pointers);
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#daemon?.stop();
+    this.#daemon = null;
+  }
+
+  async #perform(act: Act): Promise<void> {
+    switch (act.do) {
+      case 'reload':
+        this.#config = stock.config(act.config);
+        return this.#running.reload(this.#settings());
+      case 'link':
+        return this.#give(act.at, stock.gift(act.gift));
+      case 'preload': {
+        const { file, fileName } = stock.get(act.bundle);
+        const folder = join(this.#dir, 'bundles');
+        await mkdir(folder, { recursive: true });
+        return cp(file, join(folder, fileName));
+      }
+      case 'restart':
+        await this.stop();
+        return this.#start();
+      case 'alone': {
+        await this.stop();
+        const alone = await this.#open();
+        try {
+          await alone.open();
+          await command(alone, act.command);
+        } finally {
+          await alone.stop();
+          await this.#start();
+        }
+        return;
+      }
+      case 'deliver':
+      case 'activate':
+      case 'rollback':
+      case 'remove':
+        return command(this.#running.deployment, act);
+      default:
+        throw new Error(`no deployment in this process does "${act.do}"`);
+    }
+  }
+
+  async #start(): Promise<void> {
+    const store = new SiteStore(await openDataFolder(this.#dir));
+    this.#store = store;
+    this.#daemon = await openDaemon(store, this.#settings(), this.#source);
+    await this.#daemon.deployment.settle();
+  }
+
+  /** A deployment as a command opens it, which follows no settings. */
+  async #open(): Promise<Deployment> {
+    const store = new SiteStore(await openDataFolder(this.#dir));
+    return new Deployment({
+      store,
+      settings: settingsOf(store, this.#settings()),
+      sources: async () => [this.#source],
+      openLinks: () => Promise.reject(new Error('no service is asked here')),
+      unpack: unpackHere,
+      beforeSeal: [],
+      prepareSwap: () => () => undefined,
+      onOff: () => undefined,
+      onEvent: () => undefined,
+    });
+  }
+
+  #settings(): SettingsOf {
+    const { link, ...config } = this.#config;
+    const preload = { dir: join(this.#dir, 'bundles'), mayBeMissing: true };
+    return { ...config, link: link === null ? null : (LINKS[link] ?? null), domain: DOMAIN, preload };
+  }
+
+  #give(at: number, gift: Gift): void {
     const link = LINKS[at] ?? '';
-    if (bundle === null) this.source.gives(link, fault('link_expired'));
-    else await this.source.givesBundle(link, bundle);
+    if (typeof gift === 'string') this.#source.gives(link, fault(gift));
+    else this.#source.gives(link, readFile((gift as DrawnBundle).file));
   }
 
-  async pointers(): Promise<string> {
-    const { active, wanted } = this.store.site;
+  async #readPointers(): Promise<string> {
+    if (this.#store === null) return '';
+    const { active, wanted } = this.#store.site;
     const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
     return (await read(active)) + (await read(wanted));
   }
 
-  async step(): Promise<void> {
-    const { random } = this;
-    const { deployment, site } = this.daemon;
-    const pin = this.settings.version ?? null;
-    const served = site.active?.digest ?? null;
-    const pointers = await this.pointers();
-    const act = random.pick([
-      'reload',
-      'reload',
-      'link',
-      'deliver',
-      'deliver',
-      'activate',
-      'rollback',
-      'remove',
-      'restart',
-    ]);
-    const version = random.pick(VERSIONS);
-    const bundle = random.pick(this.bundles);
-    this.log.push(`${act} ${version} ${bundle.fileName}`);
-    let isRestart = false;
-    switch (act) {
-      case 'reload':
-        this.settings = {
-          keep: random.pick([1, 2, 9]),
-          enabled: random.pick([true, true, true, false]),
-          version: random.pick([null, null, ...VERSIONS]),
-          link: random.pick([null, ...LINKS]),
-        };
-        this.log.push(JSON.stringify(this.settings));
-        await this.daemon.reload(this.settings);
-        break;
-      case 'link':
-        await this.setLink(random.pick([0, 1]), random.pick([null, ...this.bundles]));
-        break;
-      case 'deliver': {
-        const activate = random.pick([true, true, false]);
-        const label = random.pick([null, version]);
-        const delivery = { ...bundle, version: label, source: 'import', activate } as const;
-        const taken = await deployment.deliver(delivery).catch(() => null);
-        if (taken === null) expect(pin, 'only a pin refuses a sound archive').not.toBeNull();
-        if (taken !== null && pin === null && this.settings.enabled !== false) {
-          if (activate) expect(site.active?.digest, 'a delivery is served').toBe(bundle.digest);
-          else expect(site.active?.digest ?? null, '--no-activate activates nothing').toBe(served);
-        }
-        break;
-      }
-      case 'activate': {
-        const known = await this.store.label(version);
-        const done = await deployment.activate(version).catch((error: { code: string }) => error.code);
-        if (pin !== null && pin !== version) expect(done).toBe('pinned');
-        else if (known === null) expect(done).toBe('version_not_found');
-        else if (this.settings.enabled !== false) expect(site.active?.digest).toBe(known.digest);
-        if (pin === null && known !== null && this.settings.link == null) {
-          // It holds over a restart.
-          await this.restart();
-          if (this.settings.enabled !== false) expect(this.daemon.site.active?.version).toBe(version);
-          isRestart = true;
-        }
-        break;
-      }
-      case 'rollback': {
-        const before = await this.store.active();
-        const done = await deployment.rollback().catch((error: { code: string }) => error.code);
-        const former = before?.history[0];
-        if (pin !== null) expect(done).toBe('pinned');
-        else if (former !== undefined && (await this.store.has(former.digest)) && former.digest !== before?.digest)
-          expect(done).toMatchObject({ digest: former.digest });
-        break;
-      }
-      case 'remove':
-        await deployment.remove(version).catch(() => undefined);
-        break;
-      default:
-        await this.restart();
-        isRestart = true;
-    }
-    await this.check(isRestart, act === 'reload' && this.settings.enabled === false, served);
-    const mayWrite = pin === null || (act === 'reload' && this.settings.version == null);
-    if (!mayWrite) expect(await this.pointers(), 'a pinned daemon writes neither wanted nor active').toBe(pointers);
-  }
-
-  async restart(): Promise<void> {
-    await this.daemon.stop();
-    await this.start();
-  }
-
-  async check(isRestart: boolean, isTurnedOff: boolean, before: string | null): Promise<void> {
-    const { daemon, store, settings } = this;
-    const { active } = daemon.site;
-    const { state } = daemon.deployment;
-    const isOff = settings.enabled === false;
-    expect(state === 'off').toBe(isOff);
-    if (!isOff) expect(state === 'waiting', 'waiting where nothing is served').toBe(active === null);
-    if (before !== null && !isRestart && !isTurnedOff && !isOff) expect(active, 'what is served stays').not.toBeNull();
-    if (active !== null) await store.view(active.digest, active.version);
-    const pin = settings.version ?? null;
-    if (pin !== null && !isOff) {
-      const label = await store.label(pin);
-      if (state === 'ready')
-        expect({ version: active?.version, digest: active?.digest }).toEqual({ version: pin, digest: label?.digest });
-      else expect(label, 'a stored pin is served').toBeNull();
-      if (isRestart && label === null) expect(active, 'a pinned start serves its pin or nothing').toBeNull();
-    }
-    const pointer = await store.active();
-    if (pin === null && !isOff && state === 'ready') expect(active?.digest).toBe(pointer?.digest);
-    const pinned = new Map<string, Set<string>>();
-    for (const { link, digest, version } of await store.links()) {
-      const key = `${link} ${digest}`;
-      pinned.set(key, (pinned.get(key) ?? new Set()).add(version));
-    }
-    for (const versions of pinned.values())
-      expect(versions.size, 'a link gives a digest for one pinned version').toBe(1);
+  get #running(): TestDaemon {
+    if (this.#daemon === null) throw new Error('no daemon runs');
+    return this.#daemon;
   }
 }
 
-async function runSequence(sequenceSeed: number): Promise<void> {
-  const random = new SeededRandom(sequenceSeed);
-  const dir = join(root, String(sequenceSeed));
-  const isSeeded = random.pick([true, false]);
-  if (isSeeded) await cp(seed.dir, dir, { recursive: true });
-  const world = new World(dir, random);
+async function command(deployment: Deployment, act: Command): Promise<void> {
+  switch (act.do) {
+    case 'deliver':
+      await deployment.deliver({
+        ...stock.get(act.bundle),
+        version: act.version,
+        source: 'import',
+        activate: act.activate,
+      });
+      return;
+    case 'activate':
+      await deployment.activate(act.version);
+      return;
+    case 'rollback':
+      await deployment.rollback();
+      return;
+    case 'remove':
+      await deployment.remove(act.version);
+  }
+}
+
+async function runSequence(seed: number): Promise<void> {
+  const dir = join(root, String(seed));
+  const { beginning, acts } = new SequenceDraw(new SeededRandom(seed), stock, WEIGHTS).sequence(STEPS);
+  const world = await stock.begin(beginning, dir);
+  const shelf = new DeploymentUnderTest(dir, world);
   try {
-    for (const link of [0, 1]) await world.setLink(link, random.pick([null, ...world.bundles]));
-    await world.start();
-    for (let step = 0; step < STEPS; step += 1) await world.step();
+    await carryOut(shelf, stock, world, [{ do: 'restart' }, ...acts]);
   } catch (error) {
-    throw new Error(`seed ${sequenceSeed}: ${world.log.join('; ')}`, { cause: error });
+    const { message } = error as Error;
+    throw new Error(`seed ${seed}: ${JSON.stringify(beginning)} ${message}`);
   } finally {
-    await world.daemon.stop();
+    await shelf.stop();
     await rm(dir, { recursive: true, force: true });
   }
 }

@@ -49,6 +49,12 @@ const serve = (version: string, digest: string, relabel = false): Target => ({
   release: { version, digest },
   relabel,
 });
+const asFetched = (version: string, digest: string): Target => ({
+  do: 'serve',
+  release: { version, digest },
+  relabel: false,
+  asFetched: true,
+});
 const fetch = (version: string | null): Target => ({ do: 'fetch', version });
 const missing = (version: string | null, sha256: string | null = null): Target => ({ do: 'missing', version, sha256 });
 
@@ -120,7 +126,27 @@ describe('targetOf()', () => {
       wanted({ hasLink: true, sha256: B }),
       shelf({ active: active() }),
       true,
-      serve('v2', B),
+      asFetched('v2', B),
+    ],
+    [
+      'a link with a digest that is stored and active: its label stays',
+      wanted({ hasLink: true, sha256: A }),
+      shelf({
+        active: active(),
+        labels: new Map([
+          ['v0', A],
+          ['v1', A],
+        ]),
+      }),
+      true,
+      asFetched('v1', A),
+    ],
+    [
+      'a link with a digest that was served, and what was taken in or chosen since',
+      wanted({ hasLink: true, sha256: B }),
+      shelf({ active: active(B) }),
+      false,
+      serve('v1', A),
     ],
     ['a link with a digest that has lost its label', wanted({ hasLink: true, sha256: C }), shelf(), true, fetch(null)],
     [
@@ -142,7 +168,7 @@ describe('targetOf()', () => {
       wanted({ hasLink: true, sha256: B }),
       shelf({ active: active(B), choice: chosen(BEFORE) }),
       true,
-      serve('v2', B),
+      asFetched('v2', B),
     ],
     [
       'a fetched link and a choice that holds',

@@ -277,6 +277,20 @@ describe('an unpinned daemon with a link', () => {
     expect(daemon.source.opened).toEqual([]);
   });
 
+  test('leaves what is taken in or chosen afterwards, where the digest that it asks for is stored', async () => {
+    const settings = { link: LINK, sha256: seed.february.digest };
+    const daemon = await startDaemon(store, settings);
+    await daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
+    expect(daemon.site.active?.version).toBe(V3);
+    await daemon.reload(settings);
+    expect(daemon.site.active?.version).toBe(V3);
+    await daemon.deployment.activate(V1);
+    expect(daemon.site.active?.version).toBe(V1);
+    await daemon.stop();
+    const second = await startDaemon(store, settings);
+    expect(await stateOf(second)).toEqual({ state: 'ready', version: V1, error: null });
+  });
+
   test('serves the last active version, stale, when the fetch fails at its start', async () => {
     await makeActive(V1);
     const daemon = await startDaemon(store, { link: LINK }, new FakeSource().gives(LINK, fault('link_expired')));

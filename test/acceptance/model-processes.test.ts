@@ -1,0 +1,375 @@
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import type { StatusReport } from '../../src/domain/status.ts';
+import { DOMAIN, type Gift, LINK_FILES, type ModelConfig, type Observation, type World } from '../deploy/model.ts';
+import {
+  type Act,
+  type Command,
+  carryOut,
+  type DrawnBundle,
+  SequenceDraw,
+  type ShelfUnderTest,
+  Stock,
+  type Weights,
+} from '../deploy/sequence.ts';
+import {
+  type ConfigFile,
+  type DaemonProcess,
+  openBench,
+  runDocshelf,
+  waitFor,
+  withDefaults,
+} from '../helpers/daemon.ts';
+import { bundleAnswer, httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
+import { runs } from '../helpers/runs.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
+
+/**
+ * The random sequences of test/deploy/model.test.ts, carried out with the built program: its config file, its commands, its
+ * inbox and preload folder, a server of bundles, kills, and daemons that share a folder. DOCSHELF_MODEL_PROCESSES says how
+ * many. With 1, and the seed that a failure names as DOCSHELF_SEED, that sequence is repeated.
+ */
+const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_PROCESSES ?? 50));
+/** Side by side: a daemon waits more than it works. */
+const LANES = 3;
+const STEPS = 5;
+const WEIGHTS: Weights = {
+  reload: 6,
+  link: 3,
+  preload: 2,
+  deliver: 3,
+  drop: 1,
+  activate: 2,
+  rollback: 2,
+  remove: 1,
+  restart: 1,
+  spoil: 1,
+  alone: 2,
+  kill: 5,
+  beside: 2,
+};
+const TOKEN = 'a-long-random-token';
+/** Between the two parts of a slow answer. */
+const SLOW_MS = 300;
+/** So many times in a row the status is the same, and nothing goes on, before it is taken as settled. */
+const LOOKS = 3;
+/** An archive in the inbox is taken after a second and a half without a change. */
+const INBOX_MS = 1_500;
+
+const bench = openBench(afterAll);
+let stock: Stock;
+let origin: LocalServer;
+/** By path. */
+const gifts = new Map<string, { readonly gift: Gift; readonly slow: boolean }>();
+
+beforeAll(async () => {
+  stock = await Stock.open();
+  origin = await httpServer((request, response) => void answer(request, response));
+  bench.onEnd(() => origin.close());
+});
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const found = gifts.get(request.url?.split('?')[0] ?? '');
+  if (found === undefined || found.gift === 'bundle_not_found') response.writeHead(404).end();
+  else if (found.gift === 'link_expired') response.writeHead(403).end('<Message>Request has expired</Message>');
+  else {
+    const { digest, file } = found.gift as DrawnBundle;
+    const bytes = await readFile(file);
+    if (!found.slow) return bundleAnswer(bytes, `"${digest}"`)(request, response);
+    response.writeHead(200, { etag: `"${digest}"`, 'content-length': bytes.length });
+    response.write(bytes.subarray(0, bytes.length / 2));
+    await sleep(SLOW_MS);
+    response.end(bytes.subarray(bytes.length / 2));
+  }
+}
+
+/** One folder with its config file and archives, and the daemons that run on it. */
+class ProgramUnderTest implements ShelfUnderTest {
+  readonly settleMsMax = 30_000;
+  readonly #folder: string;
+  readonly #hasSearch: boolean;
+  #config: ModelConfig;
+  #first: DaemonProcess | null = null;
+  #second: DaemonProcess | null = null;
+
+  constructor(folder: string, { config, gifts: given }: World, hasSearch: boolean) {
+    this.#folder = folder;
+    this.#config = config;
+    this.#hasSearch = hasSearch;
+    for (const [at, gift] of given.entries()) this.#give(at, gift, false);
+  }
+
+  async carryOut(act: Act): Promise<ErrorCode | null> {
+    switch (act.do) {
+      case 'reload':
+        this.#config = stock.config(act.config);
+        await this.#reload(act.by);
+        return null;
+      case 'spoil':
+        await this.#spoil();
+        return null;
+      case 'link':
+        this.#give(act.at, stock.gift(act.gift), act.slow);
+        return null;
+      case 'preload':
+        await this.#put('bundles', stock.get(act.bundle));
+        return null;
+      case 'drop':
+        await this.#put('data/inbox', stock.get(act.bundle));
+        await this.#untilInboxIsEmpty();
+        return null;
+      case 'restart':
+        await this.#stop();
+        await this.#start();
+        return null;
+      case 'alone': {
+        await this.#stop();
+        const code = await this.#command(act.command);
+        await this.#start();
+        return code;
+      }
+      case 'kill':
+        await this.#kill(act.during, act.afterMs);
+        return null;
+      case 'join':
+        this.#second = await bench.start(null, { folder: this.#folder });
+        return null;
+      case 'leave':
+        if (act.isKilled) await this.#second?.kill();
+        else expect(await this.#second?.stop()).toBe(0);
+        this.#second = null;
+        return null;
+      case 'deliver':
+      case 'activate':
+      case 'rollback':
+      case 'remove':
+        return this.#command(act);
+    }
+  }
+
+  async observe(): Promise<Observation[] | null> {
+    const first = await this.#look();
+    for (let looks = 1; looks < LOOKS; looks += 1) {
+      const again = await this.#look();
+      if (JSON.stringify(again) !== JSON.stringify(first) || again.some(({ activity }) => activity !== null))
+        return null;
+    }
+    return first.map(({ activity: _, ...observation }) => observation);
+  }
+
+  /** Readers get the active version's page, or are told why there is none. */
+  async check(): Promise<void> {
+    for (const daemon of this.#running) {
+      const { state, active } = await daemon.status();
+      const response = await fetch(`${daemon.site}/`);
+      const page = await response.text();
+      expect([state, response.status]).toEqual([state, active !== null ? 200 : state === 'off' ? 404 : 503]);
+      if (active !== null) expect(page).toContain(`<title>${stock.pageOf(active.digest)}</title>`);
+    }
+  }
+
+  async end(): Promise<void> {
+    for (const daemon of this.#running) await daemon.kill();
+  }
+
+  log(): string {
+    return this.#running.map((daemon) => daemon.log()).join('\n');
+  }
+
+  get #running(): DaemonProcess[] {
+    return [this.#first, this.#second].filter((daemon) => daemon !== null);
+  }
+
+  get #daemon(): DaemonProcess {
+    if (this.#first === null) throw new Error('no daemon runs');
+    return this.#first;
+  }
+
+  async #look(): Promise<(Observation & Pick<StatusReport, 'activity'>)[]> {
+    return Promise.all(
+      this.#running.map(async (daemon) => {
+        const { state, active, pinned, versions, lastError, activity } = await daemon.status();
+        return {
+          state,
+          active: active && { version: active.version, digest: active.digest },
+          pinned,
+          versions: versions.map(({ version, digest }) => `${version} ${digest}`).sort(),
+          error: lastError?.code ?? null,
+          activity,
+        };
+      }),
+    );
+  }
+
+  async #start(): Promise<void> {
+    if (this.#first === null) await bench.writeConfig(this.#folder, this.#configFile());
+    this.#first = await bench.start(null, { folder: this.#folder });
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#first !== null) expect(await this.#first.stop()).toBe(0);
+    this.#first = null;
+  }
+
+  async #reload(by: (Act & { do: 'reload' })['by']): Promise<void> {
+    const before = (await this.#daemon.status()).lastReload;
+    await this.#rewrite();
+    if (by === 'command') expect(await this.#run(['reload'])).toBeNull();
+    else {
+      if (by === 'signal') this.#daemon.signal('SIGHUP');
+      await this.#daemon.until(({ lastReload }) => lastReload !== null && lastReload.at !== before?.at);
+    }
+  }
+
+  /** A config that is refused changes nothing but what is said of it. */
+  async #spoil(): Promise<void> {
+    const before = await this.#daemon.status();
+    await this.#daemon.replaceConfig('staticExport: { enabled: perhaps }\n');
+    const refused = await this.#daemon.until(({ lastReload }) => lastReload?.ok === false);
+    expect(refused.lastError?.code).toBe('config_invalid');
+    expect([refused.state, refused.active, refused.pinned]).toEqual([before.state, before.active, before.pinned]);
+    await this.check();
+    await this.#rewrite();
+    await this.#daemon.until(({ lastReload }) => lastReload?.ok === true);
+  }
+
+  async #rewrite(): Promise<void> {
+    await this.#daemon.replaceConfig(stringify(withDefaults(this.#configFile())));
+  }
+
+  /** Begins an act, and kills the daemon while it is at it. */
+  async #kill(during: Act | null, afterMs: number): Promise<void> {
+    let begun: Promise<unknown> = Promise.resolve();
+    if (during?.do === 'reload') {
+      this.#config = stock.config(during.config);
+      await this.#rewrite();
+      if (during.by === 'signal') this.#daemon.signal('SIGHUP');
+    } else if (during?.do === 'drop') await this.#put('data/inbox', stock.get(during.bundle));
+    else if (during !== null) begun = this.#ask(during as Command).catch(() => undefined);
+    else {
+      await this.#daemon.kill();
+      this.#first = await bench.start(null, { folder: this.#folder });
+    }
+    await sleep(during?.do === 'drop' ? INBOX_MS + afterMs : afterMs);
+    await this.#daemon.kill();
+    await begun;
+    this.#first = await bench.start(null, { folder: this.#folder });
+    if (during?.do === 'drop') await this.#untilInboxIsEmpty();
+  }
+
+  /** An action of the admin listener: it begins at once, where a command has to start first. */
+  async #ask(act: Command): Promise<void> {
+    const { admin } = this.#daemon;
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const send = (method: string, path: string, body: Uint8Array<ArrayBuffer> | null = null): Promise<Response> =>
+      fetch(`${admin}/v1/${path}`, { method, headers, body });
+    if (act.do === 'deliver') {
+      const { file, fileName } = stock.get(act.bundle);
+      const query = new URLSearchParams({ activate: String(act.activate) });
+      if (act.version !== null) query.set('version', act.version);
+      await send('PUT', `bundles/${fileName}?${query}`, new Uint8Array(await readFile(file)));
+    } else if (act.do === 'activate') await send('POST', `versions/${act.version}/activate`);
+    else if (act.do === 'rollback') await send('POST', 'rollback');
+    else await send('DELETE', `versions/${act.version}`);
+  }
+
+  /** `docshelf bundle …`, for the first daemon where there is one. @returns the code that it was refused with */
+  async #command(act: Command): Promise<ErrorCode | null> {
+    const pid = this.#first === null ? [] : ['--pid', String(this.#first.pid)];
+    return this.#run(['bundle', ...wordsOf(act), ...pid]);
+  }
+
+  async #run(words: readonly string[]): Promise<ErrorCode | null> {
+    const result = await runDocshelf([...words, '--json', '--config', join(this.#folder, 'config.yaml')], {
+      cwd: this.#folder,
+    });
+    return result.code === 0 ? null : result.json<{ code: ErrorCode }>().code;
+  }
+
+  async #put(folder: string, { file, fileName }: DrawnBundle): Promise<void> {
+    const target = join(this.#folder, folder);
+    await mkdir(target, { recursive: true });
+    await writeFile(join(target, `${fileName}.part`), await readFile(file));
+    await rename(join(target, `${fileName}.part`), join(target, fileName));
+  }
+
+  async #untilInboxIsEmpty(): Promise<void> {
+    const inbox = join(this.#folder, 'data/inbox');
+    await waitFor(
+      async () => ((await readdir(inbox)).length === 0 ? true : null),
+      () => `the inbox is not emptied: ${this.log()}`,
+    );
+  }
+
+  #configFile(): ConfigFile {
+    const { link, ...staticExport } = this.#config;
+    return {
+      deployment: { domain: DOMAIN },
+      staticExport: {
+        ...Object.fromEntries(Object.entries(staticExport).filter(([, value]) => value !== null)),
+        ...(link === null ? {} : { bundleUrl: `${origin.origin}${this.#pathOf(link)}?signature=canary` }),
+      },
+      admin: { token: TOKEN },
+      network: { retries: 0 },
+      search: this.#hasSearch ? { model: 'off' } : { enabled: false },
+      log: { access: false },
+    };
+  }
+
+  #give(at: number, gift: Gift, slow: boolean): void {
+    gifts.set(this.#pathOf(at), { gift, slow });
+  }
+
+  #pathOf(link: number): string {
+    return `${this.#folder}/${LINK_FILES[link]}`;
+  }
+}
+
+function wordsOf(act: Command): string[] {
+  switch (act.do) {
+    case 'deliver':
+      return [
+        'import',
+        stock.get(act.bundle).file,
+        ...(act.version === null ? [] : ['--version', act.version]),
+        ...(act.activate ? [] : ['--no-activate']),
+      ];
+    case 'activate':
+    case 'remove':
+      return [act.do, act.version];
+    case 'rollback':
+      return [act.do];
+  }
+}
+
+async function runSequence(seed: number): Promise<void> {
+  const random = new SeededRandom(seed);
+  const { beginning, acts } = new SequenceDraw(random, stock, WEIGHTS).sequence(STEPS);
+  const folder = await bench.folder();
+  const world = await stock.begin(beginning, join(folder, 'data'));
+  const program = new ProgramUnderTest(folder, world, random.pick([true, false, false, false]));
+  try {
+    // What holds at the end holds after a restart.
+    await carryOut(program, stock, world, [{ do: 'restart' }, ...acts, { do: 'restart' }]);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(`seed ${seed}: ${JSON.stringify(beginning)} ${message}\n${program.log()}`);
+  } finally {
+    await program.end();
+  }
+}
+
+test(`${SEQUENCES} random sequences of the built program keep to the contract`, { timeout: 7_200_000 }, async () => {
+  const first = seedOfEnvironment() ?? new SeededRandom().seed;
+  await sideBySide(
+    Array.from({ length: SEQUENCES }, (_, at) => first + at),
+    LANES,
+    runSequence,
+  );
+});

@@ -1,0 +1,775 @@
+/**
+ * The model of contract section 2: what a data folder and the daemons on it hold, and what each act makes of them. Pure: the
+ * tests of the deploy loop draw acts (sequence.ts), carry them out, and look whether what they see is in here.
+ */
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import type { DeployState } from '../../src/domain/status.ts';
+import { dateOfVersion, versionFromDigest, versionFromFileName } from '../../src/domain/version.ts';
+
+export const DOMAIN = 'acme';
+
+/** An archive as the model knows it. */
+export interface ModelBundle {
+  readonly fileName: string;
+  readonly digest: string;
+  readonly manifest: { readonly domain: string; readonly version: string; readonly createdAt: string } | null;
+  /** What it is refused with when it is unpacked; null: it is sound. */
+  readonly fault: ErrorCode | null;
+}
+
+/** What a link gives. */
+export type Gift = ModelBundle | ErrorCode;
+
+/** The `staticExport` settings that sequences change. */
+export interface ModelConfig {
+  readonly enabled: boolean;
+  readonly version: string | null;
+  /** Which of the links. */
+  readonly link: number | null;
+  readonly sha256: string | null;
+  readonly keep: number;
+}
+
+/** What a daemon says of itself once it is settled. */
+export interface Observation {
+  readonly state: DeployState;
+  readonly active: Ref | null;
+  readonly pinned: string | null;
+  /** `version digest`, sorted. */
+  readonly versions: readonly string[];
+  readonly error: string | null;
+}
+
+interface Ref {
+  readonly version: string;
+  readonly digest: string;
+}
+
+interface Release {
+  readonly createdAt: string;
+  readonly fetchedAt: number;
+  readonly manifestVersion: string | null;
+}
+
+interface Archive {
+  readonly bundle: ModelBundle;
+  /** Another each time that the file is written. */
+  readonly stamp: number;
+}
+
+interface Disk {
+  releases: Map<string, Release>;
+  labels: Map<string, string>;
+  /** By digest, when each was active last. */
+  served: Map<string, number>;
+  active: (Ref & { lastFetched: string | null; history: Ref[] }) | null;
+  choice: (Ref & { config: string }) | null;
+  /** What links gave for pinned versions. */
+  links: { link: number; digest: string; version: string }[];
+  preload: Map<string, Archive>;
+  /** What was found in the preload folder when it was last looked at. */
+  seen: Map<string, { stamp: number; digest: string; taken: (Ref & { createdAt: string }) | null }>;
+}
+
+interface DaemonState {
+  served: Ref | null;
+  previous: string | null;
+  isMet: boolean;
+  error: string | null;
+  errorIsOfReload: boolean;
+  fetchedFor: string | null;
+  choiceHasEnded: boolean;
+  mustPrune: boolean;
+  /** Its fault may pass: it tries again by itself, at a time that no test knows. */
+  mayTryAgain: boolean;
+}
+
+/** A refusal of an act, by its code. */
+class Refusal extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode) {
+    super(code);
+    this.code = code;
+  }
+}
+
+/** Ends a run of the model where the process is killed. */
+class Killed extends Error {}
+
+const noDaemon = (): DaemonState => ({
+  served: null,
+  previous: null,
+  isMet: true,
+  error: null,
+  errorIsOfReload: false,
+  fetchedFor: null,
+  choiceHasEnded: false,
+  mustPrune: false,
+  mayTryAgain: false,
+});
+
+const HISTORY_MAX = 10;
+
+type Reason = { by: 'operator' | 'delivery' | 'settings'; fetched?: string; isRollback?: boolean };
+type Target = { do: 'serve'; ref: Ref; fetched?: string } | { do: 'fetch' } | { do: 'missing' };
+
+/** An archive that is handed over. */
+export interface ModelDelivery {
+  readonly bundle: ModelBundle;
+  readonly version: string | null;
+  readonly activate: boolean;
+}
+
+interface Intake {
+  readonly bundle: ModelBundle;
+  readonly fileName: string;
+  readonly version: string | null;
+  /** The link that it was fetched from for a pin. */
+  readonly pinnedFrom: number | null;
+}
+
+/** One folder, its daemons, its config, and what the links give. */
+interface Data {
+  readonly config: ModelConfig;
+  readonly gifts: readonly Gift[];
+  readonly disk: Disk;
+  /** The daemon that commands are for, and one that shares the folder with it. */
+  readonly first: DaemonState | null;
+  readonly second: DaemonState | null;
+  readonly clock: number;
+}
+
+/** File names of the links: the first says nothing of a version, the second does. */
+export const LINK_FILES = ['bundle.tar.gz', 'acme-export-2024-02-01.tar.gz'] as const;
+
+export class World {
+  config: ModelConfig;
+  gifts: Gift[];
+  readonly disk: Disk;
+  first: DaemonState | null;
+  second: DaemonState | null;
+  #clock: number;
+  /** Answers, in turn, what the contract leaves open; see `successors`. */
+  #decide: (count: number) => number = () => 0;
+  #mayBeKilled = false;
+
+  constructor(data: Data) {
+    const { config, gifts, disk, first, second, clock } = structuredClone(data);
+    this.config = config;
+    this.gifts = [...gifts];
+    this.disk = disk;
+    this.first = first;
+    this.second = second;
+    this.#clock = clock;
+  }
+
+  static empty(config: ModelConfig, gifts: readonly Gift[]): World {
+    const disk: Disk = {
+      releases: new Map(),
+      labels: new Map(),
+      served: new Map(),
+      active: null,
+      choice: null,
+      links: [],
+      preload: new Map(),
+      seen: new Map(),
+    };
+    return new World({ config, gifts, disk, first: null, second: null, clock: 0 });
+  }
+
+  copy(decide: (count: number) => number, mayBeKilled: boolean): World {
+    const { config, gifts, disk, first, second } = this;
+    const copy = new World({ config, gifts, disk, first, second, clock: this.#clock });
+    copy.#decide = decide;
+    copy.#mayBeKilled = mayBeKilled;
+    return copy;
+  }
+
+  /** Two worlds of the same key cannot be told apart by anything that is done to them. */
+  get key(): string {
+    const { config, gifts, disk, first, second } = this;
+    const flat = (value: unknown): unknown => (value instanceof Map ? [...value].sort() : value);
+    return JSON.stringify([config, gifts, disk, first, second], (_, value) => flat(value));
+  }
+
+  /** What each daemon says. */
+  observe(): Observation[] {
+    return [this.first, this.second].filter((daemon) => daemon !== null).map((daemon) => this.#observe(daemon));
+  }
+
+  #observe({ served: active, isMet, error }: DaemonState): Observation {
+    const { enabled, version: pinned } = this.config;
+    const state = !enabled ? 'off' : active === null ? 'waiting' : isMet ? 'ready' : 'stale';
+    const versions = [...this.disk.labels].map(([version, digest]) => `${version} ${digest}`).sort();
+    return { state, active: active && refOf(active), pinned, versions, error };
+  }
+
+  /** True where a daemon may do something at a time that no test knows. */
+  get mayGoOn(): boolean {
+    return [this.first, this.second].some((daemon) => daemon?.mayTryAgain === true) || this.#isBehind();
+  }
+
+  // Acts.
+
+  /** Stored as a seed is: taken in, and never active. */
+  store(bundle: ModelBundle): void {
+    this.#takeIn({ bundle, fileName: bundle.fileName, version: null, pinnedFrom: null });
+  }
+
+  start(): void {
+    this.first = noDaemon();
+    this.#settle(this.first);
+  }
+
+  startSecond(): void {
+    this.second = noDaemon();
+    this.#settle(this.second);
+  }
+
+  /** Each daemon whose fault may pass has tried again, or has not; one that is woken follows what others have activated. */
+  goOn(): void {
+    for (const daemon of [this.first, this.second]) {
+      if (daemon?.mayTryAgain === true && this.#decide(2) === 0) this.#settle(daemon);
+    }
+    if (this.first !== null && this.#isBehind() && this.#decide(2) === 0) this.#follow(this.first);
+  }
+
+  /** The config becomes one that is refused. */
+  spoil(): void {
+    if (this.first !== null) Object.assign(this.first, { error: 'config_invalid', errorIsOfReload: true });
+  }
+
+  /** @param mayComeTwice the file watch may have seen the change before the daemon was told of it */
+  reload(config: ModelConfig, mayComeTwice: boolean): void {
+    const daemon = this.first;
+    const isOther = JSON.stringify(config) !== JSON.stringify(this.config);
+    this.config = config;
+    if (daemon === null) return;
+    if (daemon.errorIsOfReload) Object.assign(daemon, { error: null, errorIsOfReload: false });
+    if (isOther) daemon.choiceHasEnded = true;
+    this.#settle(daemon);
+    if (mayComeTwice && this.#decide(2) === 1) this.#settle(daemon);
+  }
+
+  putPreload(bundle: ModelBundle): void {
+    this.disk.preload.set(bundle.fileName, { bundle, stamp: this.#tick() });
+  }
+
+  /** @throws Refusal */
+  deliver(delivery: ModelDelivery): void {
+    const { bundle, version, activate } = delivery;
+    const taken = this.#takeIn({ bundle, fileName: bundle.fileName, version, pinnedFrom: null });
+    const daemon = this.#actor();
+    if (this.config.version === null && activate) {
+      this.#serve(daemon, taken, { by: 'delivery' });
+      this.#met(daemon);
+    }
+    this.#afterOrder(daemon);
+  }
+
+  /** An archive in the inbox. @returns false where it was refused */
+  drop(bundle: ModelBundle): boolean {
+    const daemon = this.#actor();
+    try {
+      this.deliver({ bundle, version: null, activate: true });
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      daemon.error = error.code;
+      daemon.errorIsOfReload = false;
+      return false;
+    }
+  }
+
+  /** @throws Refusal */
+  activate(version: string): void {
+    const pin = this.config.version;
+    if (pin !== null && pin !== version) throw new Refusal('pinned');
+    const digest = this.disk.labels.get(version);
+    if (digest === undefined) throw new Refusal('version_not_found');
+    this.#choose({ version, digest }, false);
+  }
+
+  /** @throws Refusal */
+  rollback(): void {
+    if (this.config.version !== null) throw new Refusal('pinned');
+    const { active, releases } = this.disk;
+    const former = active?.history.find((ref) => !isSame(ref, active) && releases.has(ref.digest));
+    if (former === undefined) throw new Refusal('no_version');
+    this.#choose(former, true);
+  }
+
+  /** @throws Refusal */
+  remove(version: string): void {
+    const { labels } = this.disk;
+    const digest = labels.get(version);
+    if (digest === undefined) throw new Refusal('version_not_found');
+    if (version === this.config.version) throw new Refusal('pinned');
+    const daemon = this.#actor();
+    const isShared = [...labels].some(([label, other]) => label !== version && other === digest);
+    const isServed = daemon.served?.version === version || (!isShared && this.#inUse(daemon).has(digest));
+    if (isServed) throw new Refusal('in_use');
+    this.#write(() => labels.delete(version));
+    if (!isShared) {
+      this.#write(() => this.disk.served.delete(digest));
+      this.#write(() => this.disk.releases.delete(digest));
+    }
+    this.#afterOrder(daemon);
+  }
+
+  // What follows from the settings.
+
+  #settle(daemon: DaemonState): void {
+    daemon.mayTryAgain = false;
+    if (!this.config.enabled) {
+      daemon.served = null;
+      this.#met(daemon);
+    } else if (this.config.version !== null) this.#settlePinned(daemon, this.config.version);
+    else this.#settleUnpinned(daemon);
+    this.#forgetEndedChoice(daemon);
+    this.#prune(daemon);
+  }
+
+  #settlePinned(daemon: DaemonState, pin: string): void {
+    // A pinned version that is here is served before anything else is looked at.
+    if (this.#servePin(daemon, pin)) {
+      const { failures } = this.#takeInPreload(daemon);
+      if (failures.length > 0) daemon.error = failures.at(-1) ?? null;
+      return;
+    }
+    const { failures } = this.#takeInPreload(daemon);
+    if (daemon.isMet && isSame(daemon.served, this.#pinnedRef(pin))) {
+      daemon.error = failures.at(-1) ?? daemon.error;
+      return;
+    }
+    if (this.#relabelFault(pin) !== null) return;
+    if (this.config.link === null) this.#failed(daemon, 'version_not_found');
+    else this.#fetch(daemon, failures);
+  }
+
+  #settleUnpinned(daemon: DaemonState): void {
+    const preload = this.#takeInPreload(daemon);
+    const { failures } = preload;
+    let { newest } = preload;
+    for (let isSettled = false; ; isSettled = true) {
+      const target = this.#unpinnedTarget(daemon, newest);
+      if (target.do === 'missing') {
+        this.#failed(daemon, failures.pop() ?? 'no_version');
+        return;
+      }
+      if (target.do === 'fetch') {
+        const hasFailed = !this.#fetch(daemon, failures);
+        if (hasFailed) {
+          const { active } = this.disk;
+          if (daemon.served === null && active !== null) this.#serve(daemon, refOf(active), { by: 'settings' });
+          return;
+        }
+      } else {
+        const isNew = newest?.isNew === true && isSame(newest, target.ref);
+        if (!this.#bringAbout(daemon, target, isNew ? 'delivery' : 'settings') && isSettled) return;
+        if (!isSettled) {
+          this.#met(daemon);
+          if (failures.length > 0) daemon.error = failures.splice(0).at(-1) ?? null;
+        }
+      }
+      newest = null;
+    }
+  }
+
+  /** @returns whether something had to be done for it */
+  #bringAbout(daemon: DaemonState, { ref, fetched }: Target & { do: 'serve' }, by: 'delivery' | 'settings'): boolean {
+    const { active } = this.disk;
+    const isNoted = fetched === undefined || active?.lastFetched === fetched;
+    const isThere = isSame(daemon.served, ref) && isSame(active, ref) && isNoted;
+    if (!isThere) this.#serve(daemon, ref, fetched === undefined ? { by } : { by: 'delivery', fetched });
+    if (this.config.link !== null) daemon.fetchedFor = this.#fetchKey;
+    return !isThere;
+  }
+
+  #unpinnedTarget(daemon: DaemonState, newest: (Ref & { createdAt: string; isNew: boolean }) | null): Target {
+    const { active, releases } = this.disk;
+    const { link, sha256 } = this.config;
+    const held = this.#heldChoice(daemon);
+    if (link !== null) {
+      const mustFetch = daemon.fetchedFor !== this.#fetchKey;
+      // A digest that is stored is as good as fetched.
+      if (mustFetch && sha256 !== null && releases.has(sha256)) {
+        if (held !== null && active?.lastFetched === sha256) return { do: 'serve', ref: refOf(held) };
+        const ref = this.#labelled(sha256);
+        if (ref !== null) return { do: 'serve', ref, fetched: sha256 };
+      }
+      if (mustFetch || active === null) return { do: 'fetch' };
+      if (held !== null) return { do: 'serve', ref: refOf(held) };
+      if (this.disk.choice === null) return { do: 'serve', ref: refOf(active) };
+      // The settings have changed since an operator chose: what the link gave is served again.
+      const ref = active.lastFetched === null ? null : this.#labelled(active.lastFetched);
+      return ref === null ? { do: 'fetch' } : { do: 'serve', ref };
+    }
+    const activeCreatedAt = releases.get(active?.digest ?? '')?.createdAt ?? '';
+    const isNewer = newest !== null && (active === null || newest.createdAt > activeCreatedAt);
+    if (newest !== null && isNewer && (held === null || newest.isNew)) return { do: 'serve', ref: refOf(newest) };
+    if (held !== null) return { do: 'serve', ref: refOf(held) };
+    return active === null ? { do: 'missing' } : { do: 'serve', ref: refOf(active) };
+  }
+
+  /** The active label where it leads there; else any of those that do. */
+  #labelled(digest: string): Ref | null {
+    const { labels, active } = this.disk;
+    if (active?.digest === digest && labels.get(active.version) === digest) return refOf(active);
+    const candidates = [...labels].filter(([, labelled]) => labelled === digest).map(([version]) => version);
+    const version = candidates.sort()[candidates.length > 1 ? this.#decide(candidates.length) : 0];
+    return version === undefined ? null : { version, digest };
+  }
+
+  #pinnedRef(pin: string): Ref | null {
+    const { labels, releases } = this.disk;
+    const { sha256 } = this.config;
+    const labelled = labels.get(pin);
+    if (labelled !== undefined && (sha256 === null || sha256 === labelled)) return { version: pin, digest: labelled };
+    return sha256 !== null && releases.has(sha256) ? { version: pin, digest: sha256 } : null;
+  }
+
+  /** A stored release whose own manifest says another version does not become the pinned one. */
+  #relabelFault(pin: string): ErrorCode | null {
+    const ref = this.#pinnedRef(pin);
+    const own = ref === null ? null : (this.disk.releases.get(ref.digest)?.manifestVersion ?? null);
+    return ref !== null && this.disk.labels.get(pin) !== ref.digest && own !== null && own !== pin
+      ? 'version_mismatch'
+      : null;
+  }
+
+  /** @returns whether it is served */
+  #servePin(daemon: DaemonState, pin: string): boolean {
+    const ref = this.#pinnedRef(pin);
+    if (ref === null) return false;
+    const fault = this.#relabelFault(pin);
+    if (fault !== null) {
+      this.#failed(daemon, fault);
+      return false;
+    }
+    if (this.disk.labels.get(pin) !== ref.digest) this.#write(() => this.disk.labels.set(pin, ref.digest));
+    this.#serve(daemon, ref, { by: 'settings' });
+    this.#met(daemon);
+    return true;
+  }
+
+  /** The archives of the preload folder, the pinned one first; what is stored of one that was taken in is left alone. */
+  #takeInPreload(daemon: DaemonState): {
+    newest: (Ref & { createdAt: string; isNew: boolean }) | null;
+    failures: string[];
+  } {
+    const { disk } = this;
+    const { version: pin, sha256 } = this.config;
+    const activeCreatedAt = disk.releases.get(disk.active?.digest ?? '')?.createdAt ?? '';
+    const seen: Disk['seen'] = new Map();
+    const failures: string[] = [];
+    const found: (Ref & { createdAt: string; isNew: boolean })[] = [];
+    const rank = (name: string): number => {
+      if (pin === null) return 1;
+      const known = disk.seen.get(name);
+      const version = known?.taken?.version ?? versionFromFileName(name);
+      if (version === pin || (known !== undefined && known.digest === sha256)) return 0;
+      return version === null ? 1 : 2;
+    };
+    for (const name of [...disk.preload.keys()].sort().toSorted((a, b) => rank(a) - rank(b))) {
+      // Old releases go while the folder is looked at.
+      if (daemon.mustPrune && this.#decide(2) === 0) this.#prune(daemon);
+      const { bundle, stamp } = disk.preload.get(name) as Archive;
+      const before = disk.seen.get(name);
+      const former = before?.stamp === stamp ? before.taken : null;
+      seen.set(name, { stamp, digest: bundle.digest, taken: former });
+      const isStored = disk.releases.has(bundle.digest);
+      if (former !== null && isStored && disk.labels.has(former.version)) {
+        found.push({ ...former, isNew: false });
+        continue;
+      }
+      const isWanted =
+        former === null ||
+        isStored ||
+        (pin === null ? former.createdAt > activeCreatedAt : former.version === pin || bundle.digest === sha256);
+      if (!isWanted) continue;
+      try {
+        const taken = this.#takeIn({ bundle, fileName: name, version: null, pinnedFrom: null });
+        const createdAt = disk.releases.get(bundle.digest)?.createdAt ?? '';
+        seen.set(name, { stamp, digest: bundle.digest, taken: { ...taken, createdAt } });
+        found.push({ ...taken, createdAt, isNew: !isStored });
+        if (pin !== null && !isSame(daemon.served, this.#pinnedRef(pin))) this.#servePin(daemon, pin);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        failures.push(error.code);
+      }
+    }
+    this.#write(() => {
+      disk.seen = seen;
+    });
+    return { newest: found.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0] ?? null, failures };
+  }
+
+  /** @returns whether what the link gives is served */
+  #fetch(daemon: DaemonState, failures: string[]): boolean {
+    const { version, sha256, link } = this.config;
+    const gift = this.gifts[link ?? 0] as Gift;
+    try {
+      if (typeof gift === 'string') throw new Refusal(gift);
+      if (sha256 !== null && sha256 !== gift.digest) throw new Refusal('wrong_digest');
+      const fileName = LINK_FILES[link ?? 0] ?? '';
+      const taken = this.#takeIn({ bundle: gift, fileName, version, pinnedFrom: version === null ? null : link });
+      const held = version === null ? this.#heldChoice(daemon) : null;
+      const isHeld = held !== null && this.disk.active?.lastFetched === taken.digest;
+      this.#serve(daemon, isHeld ? refOf(held) : taken, {
+        by: isHeld ? 'settings' : 'delivery',
+        fetched: taken.digest,
+      });
+      daemon.fetchedFor = this.#fetchKey;
+      this.#met(daemon);
+      if (failures.length > 0) daemon.error = failures.splice(0).at(-1) ?? null;
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.#failed(daemon, error.code);
+      daemon.mayTryAgain = error.code === 'link_of_another_version';
+      return false;
+    }
+  }
+
+  // Steps.
+
+  /** @throws Refusal */
+  #takeIn({ bundle, fileName, version, pinnedFrom }: Intake): Ref {
+    const { releases, labels, links } = this.disk;
+    const { digest, manifest } = bundle;
+    const isStored = releases.has(digest);
+    if (!isStored && bundle.fault !== null) throw new Refusal(bundle.fault);
+    if (manifest !== null && manifest.domain !== DOMAIN) throw new Refusal('domain_mismatch');
+    if (version !== null && manifest !== null && manifest.version !== version) throw new Refusal('version_mismatch');
+    const label = version ?? manifest?.version ?? versionFromFileName(fileName) ?? versionFromDigest(digest);
+    this.#refuseToMovePin(label, digest);
+    if (pinnedFrom !== null && manifest?.version !== label && this.config.sha256 !== digest) {
+      const others = links.filter((each) => each.link === pinnedFrom && each.digest === digest);
+      const isKnown = others.some((each) => each.version === label);
+      if (!isKnown && others.length > 0) throw new Refusal('link_of_another_version');
+    }
+    if (!isStored) {
+      const now = this.#tick();
+      const createdAt = manifest?.createdAt ?? dateOfVersion(label) ?? `9999-${String(now).padStart(6, '0')}`;
+      this.#write(() => {
+        releases.set(digest, { createdAt, fetchedAt: now, manifestVersion: manifest?.version ?? null });
+      });
+    }
+    if (pinnedFrom !== null) this.#write(() => links.push({ link: pinnedFrom, digest, version: label }));
+    this.#write(() => labels.set(label, digest));
+    return { version: label, digest };
+  }
+
+  /** A pinned label moves to no other digest than the one that `sha256` asks for. */
+  #refuseToMovePin(label: string, digest: string): void {
+    const { version: pin, sha256 } = this.config;
+    if (pin !== label || sha256 === digest) return;
+    const current = this.disk.labels.get(label);
+    if (current === undefined ? sha256 !== null : current !== digest) throw new Refusal('pinned');
+  }
+
+  #serve(daemon: DaemonState, ref: Ref, reason: Reason): void {
+    const { enabled, version: pin } = this.config;
+    const { served } = this.disk;
+    const former = daemon.served;
+    if (!enabled || isSame(former, ref)) {
+      if (pin === null) this.#point(ref, reason);
+      return;
+    }
+    if (former !== null) this.#write(() => served.set(former.digest, this.#tick()));
+    this.#write(() => served.set(ref.digest, this.#tick()));
+    if (pin === null) this.#point(ref, reason);
+    daemon.served = refOf(ref);
+    daemon.previous = former?.digest ?? null;
+    daemon.mustPrune = true;
+  }
+
+  #point(ref: Ref, { by, fetched, isRollback }: Reason): void {
+    const { disk } = this;
+    const former = disk.active;
+    const passed = former === null || isSame(former, ref) ? [] : [refOf(former)];
+    const history = former?.history ?? [];
+    if (by === 'operator') {
+      this.#write(() => {
+        disk.choice = { ...refOf(ref), config: JSON.stringify(this.config) };
+      });
+    } else if (by === 'delivery' && disk.choice !== null) this.#forgetChoice();
+    this.#write(() => {
+      disk.active = {
+        ...refOf(ref),
+        lastFetched: fetched ?? former?.lastFetched ?? null,
+        history: isRollback === true ? history.slice(1) : [...passed, ...history].slice(0, HISTORY_MAX),
+      };
+    });
+  }
+
+  #choose(ref: Ref, isRollback: boolean): void {
+    const daemon = this.#actor();
+    this.#serve(daemon, ref, { by: 'operator', isRollback });
+    daemon.choiceHasEnded = false;
+    this.#met(daemon);
+    this.#afterOrder(daemon);
+  }
+
+  /** What the settings wait for may have come; and old releases may go. */
+  #afterOrder(daemon: DaemonState): void {
+    const { enabled, version: pin, sha256, link } = this.config;
+    if (daemon === this.first && enabled) {
+      if (pin !== null) {
+        const ref = this.#pinnedRef(pin);
+        if (ref !== null && !isSame(ref, daemon.served)) this.#servePin(daemon, pin);
+      } else if (link !== null && daemon.fetchedFor !== this.#fetchKey && this.disk.releases.has(sha256 ?? '')) {
+        this.#follow(daemon);
+      }
+    }
+    this.#prune(daemon);
+  }
+
+  #follow(daemon: DaemonState): void {
+    const target = this.#unpinnedTarget(daemon, null);
+    if (target.do === 'serve' && this.#bringAbout(daemon, target, 'settings')) this.#met(daemon);
+    this.#prune(daemon);
+  }
+
+  /** True where another daemon on the folder has activated something since. */
+  #isBehind(): boolean {
+    const { enabled, version } = this.config;
+    const { active } = this.disk;
+    const served = this.first?.served ?? null;
+    return enabled && version === null && served !== null && active !== null && !isSame(served, active);
+  }
+
+  #heldChoice(daemon: DaemonState): Ref | null {
+    const { choice } = this.disk;
+    const holds = choice?.config === JSON.stringify(this.config) && !daemon.choiceHasEnded;
+    return holds ? choice : null;
+  }
+
+  #forgetEndedChoice(daemon: DaemonState): void {
+    if (this.config.version !== null || this.disk.choice === null || this.#heldChoice(daemon) !== null) return;
+    this.#forgetChoice();
+    daemon.choiceHasEnded = false;
+  }
+
+  #forgetChoice(): void {
+    this.#write(() => {
+      this.disk.choice = null;
+    });
+  }
+
+  /** `keep` counts by when a release was active last; what is in use or was active before stays. */
+  #prune(daemon: DaemonState): void {
+    if (!daemon.mustPrune) return;
+    daemon.mustPrune = false;
+    const { keep } = this.config;
+    const { releases, served, labels, active } = this.disk;
+    const inUse = this.#inUse(daemon);
+    const previous = [daemon.previous, active?.history.find(({ digest }) => digest !== active.digest)?.digest];
+    const old = [...releases.keys()].filter((digest) => !inUse.has(digest));
+    const rollbacks = old.filter((digest) => previous.includes(digest));
+    const rest = old.filter((digest) => !previous.includes(digest));
+    const wereActive = newestFirst(
+      rest.filter((digest) => served.has(digest)),
+      (digest) => served.get(digest) ?? 0,
+    );
+    const staged = newestFirst(
+      rest.filter((digest) => !served.has(digest)),
+      (digest) => releases.get(digest)?.fetchedAt ?? 0,
+    );
+    for (const digest of [...wereActive.slice(Math.max(0, keep - rollbacks.length)), ...staged.slice(keep)]) {
+      for (const [version, labelled] of [...labels]) {
+        if (labelled === digest) this.#write(() => labels.delete(version));
+      }
+      this.#write(() => releases.delete(digest));
+      this.#write(() => served.delete(digest));
+    }
+  }
+
+  #inUse(daemon: DaemonState): Set<string> {
+    const { labels, active, choice } = this.disk;
+    const daemons = [daemon, this.first, this.second].map((each) => each?.served?.digest);
+    const pinned = labels.get(this.config.version ?? '');
+    return new Set([...daemons, pinned, active?.digest, choice?.digest].filter((digest) => digest !== undefined));
+  }
+
+  #met(daemon: DaemonState): void {
+    daemon.isMet = true;
+    if (!daemon.errorIsOfReload) daemon.error = null;
+  }
+
+  #failed(daemon: DaemonState, code: string): void {
+    Object.assign(daemon, { isMet: false, error: code, errorIsOfReload: false });
+  }
+
+  /** Who carries an order out: the daemon, or the command itself where none runs. */
+  #actor(): DaemonState {
+    return this.first ?? noDaemon();
+  }
+
+  get #fetchKey(): string {
+    const { link, version, sha256 } = this.config;
+    return JSON.stringify([link, version, sha256]);
+  }
+
+  #tick(): number {
+    this.#clock += 1;
+    return this.#clock;
+  }
+
+  /** One durable write; a process that is killed is killed before one of them, or after all. */
+  #write(write: () => unknown): void {
+    if (this.#mayBeKilled && this.#decide(2) === 1) throw new Killed();
+    write();
+  }
+}
+
+/** What came of an act: the world after it, and the code that it was refused with. */
+export interface Outcome {
+  readonly world: World;
+  readonly code: ErrorCode | null;
+  readonly isKilled: boolean;
+}
+
+/** Every outcome that the contract allows, by trying every answer to what it leaves open. */
+export function successors(world: World, act: (world: World) => void, mayBeKilled = false): Outcome[] {
+  const outcomes = new Map<string, Outcome>();
+  const queue: number[][] = [[]];
+  for (let answers = queue.pop(); answers !== undefined; answers = queue.pop()) {
+    const given = answers;
+    let asked = 0;
+    const decide = (count: number): number => {
+      if (asked >= given.length) {
+        for (let other = 1; other < count; other += 1) queue.push([...given, other]);
+        given.push(0);
+      }
+      asked += 1;
+      return given[asked - 1] ?? 0;
+    };
+    const copy = world.copy(decide, mayBeKilled);
+    let code: ErrorCode | null = null;
+    let isKilled = false;
+    try {
+      act(copy);
+    } catch (error) {
+      if (error instanceof Refusal) code = error.code;
+      else if (error instanceof Killed) isKilled = true;
+      else throw error;
+    }
+    outcomes.set(`${copy.key} ${code} ${isKilled}`, { world: copy, code, isKilled });
+  }
+  return [...outcomes.values()];
+}
+
+function refOf({ version, digest }: Ref): Ref {
+  return { version, digest };
+}
+
+function isSame(a: Ref | null, b: Ref | null): boolean {
+  return a !== null && b !== null && a.version === b.version && a.digest === b.digest;
+}
+
+function newestFirst(digests: readonly string[], timeOf: (digest: string) => number): string[] {
+  return digests.toSorted((a, b) => timeOf(b) - timeOf(a));
+}

@@ -1,0 +1,394 @@
+/** Random sequences of acts on a shelf, what the model says of each, and the comparison of both with what is seen. */
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
+import type { ErrorCode } from '../../src/domain/errors.ts';
+import { sha256Of } from '../acceptance/bundles.ts';
+import type { SeededRandom } from '../helpers/random.ts';
+import { DOMAIN, type Gift, type ModelBundle, type ModelConfig, type Observation, successors, World } from './model.ts';
+import { newFolder, packBundle, takeInBundle } from './workbench.ts';
+
+/** A bundle of the sequences: its file, and a page that tells it from the others. */
+export interface DrawnBundle extends ModelBundle {
+  readonly name: string;
+  readonly file: string;
+  readonly page: string;
+}
+
+const VERSIONS = ['2024-01-01', '2024-02-01', '2024-03-01', '2024-04-01', 'v9'] as const;
+const LINK_FAULTS = ['bundle_not_found', 'link_expired'] as const;
+
+/** The bundles of all sequences, and a data folder that has the sound ones without a manifest. */
+export class Stock {
+  readonly bundles: readonly DrawnBundle[];
+  /** A data folder to copy. */
+  readonly seed: string;
+
+  private constructor(bundles: readonly DrawnBundle[], seed: string) {
+    this.bundles = bundles;
+    this.seed = seed;
+  }
+
+  static async open(): Promise<Stock> {
+    const plain = ['2024-01-01', '2024-02-01', '2024-03-01'].map((date) =>
+      pack(`acme-export-${date}.tar.gz`, date, null),
+    );
+    const createdAt = '2024-04-01T00:00:00.000Z';
+    const labelled = { domain: DOMAIN, version: '2024-04-01', createdAt };
+    const foreign = { domain: 'other', version: '2024-05-01', createdAt };
+    const bundles = await Promise.all([
+      ...plain,
+      pack('april.tar.gz', 'april', labelled),
+      pack('foreign.tar.gz', 'foreign', foreign),
+      broken(),
+    ]);
+    const seed = await newFolder();
+    const store = new SiteStore(await openDataFolder(seed));
+    await store.settleDomain(DOMAIN, null);
+    for (const bundle of bundles.slice(0, plain.length)) await takeInBundle(store, bundle, {}, { domain: DOMAIN });
+    return new Stock(bundles, seed);
+  }
+
+  get(name: string): DrawnBundle {
+    const bundle = this.bundles.find((each) => each.name === name);
+    if (bundle === undefined) throw new Error(`no bundle "${name}"`);
+    return bundle;
+  }
+
+  gift(name: string): Gift {
+    const fault = LINK_FAULTS.find((each) => each === name);
+    return fault ?? this.get(name);
+  }
+
+  pageOf(digest: string): string {
+    return this.bundles.find((each) => each.digest === digest)?.page ?? '';
+  }
+
+  /** A data folder to begin on, and the world that it is. */
+  async begin(start: Beginning, dir: string): Promise<World> {
+    const config = this.config(start.config);
+    const world = World.empty(
+      { ...config, version: null },
+      start.gifts.map((name) => this.gift(name)),
+    );
+    if (start.isSeeded) {
+      await cp(this.seed, dir, { recursive: true });
+      for (const bundle of this.bundles) if (bundle.manifest === null && bundle.fault === null) world.store(bundle);
+    }
+    world.config = config;
+    return world;
+  }
+
+  config({ sha256, ...config }: DrawnConfig): ModelConfig {
+    return { ...config, sha256: sha256 === null ? null : sha256 === 'none' ? 'f'.repeat(64) : this.get(sha256).digest };
+  }
+}
+
+async function pack(fileName: string, page: string, manifest: ModelBundle['manifest']): Promise<DrawnBundle> {
+  const { file, digest } = await packBundle(fileName, page, manifest ?? undefined);
+  return { name: page, file, fileName, digest, page, manifest, fault: null };
+}
+
+/** A sign-in page in place of an archive. */
+async function broken(): Promise<DrawnBundle> {
+  const fileName = 'acme-export-2024-06-01.tar.gz';
+  const folder = await newFolder();
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, fileName);
+  const bytes = '<!doctype html><title>Sign in</title>';
+  await writeFile(file, bytes);
+  return { name: 'broken', file, fileName, digest: sha256Of(bytes), page: '', manifest: null, fault: 'unknown_format' };
+}
+
+type DrawnConfig = Omit<ModelConfig, 'sha256'> & { readonly sha256: string | null };
+
+interface Beginning {
+  readonly isSeeded: boolean;
+  readonly config: DrawnConfig;
+  readonly gifts: readonly string[];
+}
+
+/** A command, which a daemon carries out, or the command line itself where none runs. */
+export type Command =
+  | { readonly do: 'deliver'; readonly bundle: string; readonly version: string | null; readonly activate: boolean }
+  | { readonly do: 'activate'; readonly version: string }
+  | { readonly do: 'rollback' }
+  | { readonly do: 'remove'; readonly version: string };
+
+/** What a sequence is made of. Plain data: it is drawn whole, from the seed alone, and printed where it fails. */
+export type Act =
+  | Command
+  | { readonly do: 'reload'; readonly config: DrawnConfig; readonly by: ReloadWay }
+  /** The config becomes one that is refused, and is mended. */
+  | { readonly do: 'spoil' }
+  /** What a link gives from now on; `slow`: in two parts, with a pause. */
+  | { readonly do: 'link'; readonly at: number; readonly gift: string; readonly slow: boolean }
+  | { readonly do: 'preload'; readonly bundle: string }
+  | { readonly do: 'drop'; readonly bundle: string }
+  | { readonly do: 'restart' }
+  /** While no daemon runs. */
+  | { readonly do: 'alone'; readonly command: Command }
+  /** The daemon is killed while it is at that, and started anew. */
+  | { readonly do: 'kill'; readonly during: Act | null; readonly afterMs: number }
+  /** Another daemon shares the folder. */
+  | { readonly do: 'join' }
+  /** It ends. */
+  | { readonly do: 'leave'; readonly isKilled: boolean };
+
+/** How a daemon hears of a changed config. */
+const RELOAD_WAYS = ['watch', 'signal', 'command'] as const;
+type ReloadWay = (typeof RELOAD_WAYS)[number];
+
+export interface Sequence {
+  readonly beginning: Beginning;
+  readonly acts: readonly Act[];
+}
+
+/** Kinds of acts to draw; `beside`: commands while another daemon shares the folder. */
+type Kind = Exclude<Act['do'], 'join' | 'leave'> | 'beside';
+
+/** How often each kind of act is drawn, against the others. */
+export type Weights = Partial<Record<Kind, number>>;
+
+/** `restart`: killed at rest, and again while it starts. */
+const KILLED_DURING = [
+  'reload',
+  'reload',
+  'deliver',
+  'deliver',
+  'activate',
+  'rollback',
+  'remove',
+  'drop',
+  'restart',
+] as const;
+/** An act is mostly over by then. */
+const KILL_MS_MAX = 600;
+
+export class SequenceDraw {
+  readonly #random: SeededRandom;
+  readonly #stock: Stock;
+  readonly #kinds: readonly Kind[];
+
+  constructor(random: SeededRandom, stock: Stock, weights: Weights) {
+    this.#random = random;
+    this.#stock = stock;
+    this.#kinds = Object.entries(weights).flatMap(([kind, weight]) => Array<Kind>(weight).fill(kind as Kind));
+  }
+
+  sequence(steps: number): Sequence {
+    const beginning = {
+      isSeeded: this.#random.pick([true, false]),
+      config: this.#config(),
+      gifts: [this.#gift(), this.#gift()],
+    };
+    return { beginning, acts: Array.from({ length: steps }, () => this.#acts(this.#random.pick(this.#kinds))).flat() };
+  }
+
+  #acts(kind: Kind): readonly Act[] {
+    if (kind !== 'beside') return [this.#act(kind)];
+    const commands = this.#random.pick([1, 2]) === 1 ? [this.#command()] : [this.#command(), this.#command()];
+    return [{ do: 'join' }, ...commands, { do: 'leave', isKilled: this.#random.pick([true, false]) }];
+  }
+
+  #act(kind: Exclude<Kind, 'beside'>): Act {
+    const random = this.#random;
+    switch (kind) {
+      case 'reload':
+        return { do: kind, config: this.#config(), by: random.pick(RELOAD_WAYS) };
+      case 'link':
+        return { do: kind, at: random.pick([0, 1]), gift: this.#gift(), slow: random.pick([true, false]) };
+      case 'preload':
+      case 'drop':
+        return { do: kind, bundle: this.#bundle() };
+      case 'alone':
+        return { do: kind, command: this.#command() };
+      case 'kill': {
+        const during = random.pick(KILLED_DURING);
+        const act = during === 'restart' ? null : this.#act(during);
+        return { do: kind, during: act, afterMs: Math.floor(random.next() * KILL_MS_MAX) };
+      }
+      case 'deliver':
+        return {
+          do: kind,
+          bundle: this.#bundle(),
+          version: random.pick([null, random.pick(VERSIONS)]),
+          activate: random.pick([true, true, false]),
+        };
+      case 'activate':
+      case 'remove':
+        return { do: kind, version: random.pick(VERSIONS) };
+      case 'rollback':
+      case 'restart':
+      case 'spoil':
+        return { do: kind };
+    }
+  }
+
+  #command(): Command {
+    return this.#act(this.#random.pick(['deliver', 'deliver', 'activate', 'rollback', 'remove'])) as Command;
+  }
+
+  #config(): DrawnConfig {
+    const random = this.#random;
+    return {
+      enabled: random.pick([true, true, true, true, true, false]),
+      version: random.pick([null, null, null, ...VERSIONS]),
+      link: random.pick([null, 0, 1]),
+      sha256: random.pick([null, null, null, null, null, this.#bundle(), 'none']),
+      keep: random.pick([1, 2, 9]),
+    };
+  }
+
+  /** Mostly a sound one. */
+  #bundle(): string {
+    const names = this.#stock.bundles.map(({ name }) => name);
+    return this.#random.pick([...names, ...names.slice(0, 4)]);
+  }
+
+  #gift(): string {
+    return this.#random.pick([this.#bundle(), this.#bundle(), this.#bundle(), ...LINK_FAULTS]);
+  }
+}
+
+/** What acts are carried out on: a deployment in this process, or the built program. */
+export interface ShelfUnderTest {
+  /** Resolves when the act is over, with the code that it was refused with. */
+  carryOut(act: Act): Promise<ErrorCode | null>;
+  /** What is to be seen now, of each daemon; null while something goes on. */
+  observe(): Promise<readonly Observation[] | null>;
+  /** Whatever else is to hold, in a world that fits what was observed. */
+  check(world: World): Promise<void>;
+  /** How long what is seen may differ from what is to come of an act. */
+  readonly settleMsMax: number;
+}
+
+const POLL_MS = 25;
+
+/** Carries a sequence out and holds it against the model. The first act is the start. */
+export async function carryOut(shelf: ShelfUnderTest, stock: Stock, beginning: World, acts: readonly Act[]) {
+  const done: string[] = [];
+  let worlds = [beginning];
+  for (const act of acts) {
+    done.push(JSON.stringify(act));
+    try {
+      worlds = await carryOutOne(shelf, stock, worlds, act);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Error(`after\n  ${done.join('\n  ')}\n${message}`);
+    }
+  }
+}
+
+async function carryOutOne(shelf: ShelfUnderTest, stock: Stock, worlds: readonly World[], act: Act): Promise<World[]> {
+  const outcomes = worlds.flatMap((world) => outcomesOf(world, stock, act));
+  const code = await shelf.carryOut(act);
+  const fitting = outcomes.filter((outcome) => outcome.isKilled || outcome.code === code);
+  if (fitting.length === 0) {
+    throw new Error(`it ended with ${code}, and not with ${outcomes.map((outcome) => outcome.code).join(' or ')}`);
+  }
+  const after = fitting.flatMap(({ world }) => [
+    world,
+    ...(world.mayGoOn ? successors(world, (each) => each.goOn()).map((outcome) => outcome.world) : []),
+  ]);
+  let seen: readonly Observation[] | null = null;
+  const endMs = Date.now() + shelf.settleMsMax;
+  for (;;) {
+    seen = await shelf.observe();
+    const left = after.filter((world) => isDeepStrictEqual(world.observe(), seen));
+    if (left.length > 0) {
+      await shelf.check(left[0] as World);
+      return [...new Map(left.map((world) => [world.key, world])).values()];
+    }
+    if (Date.now() > endMs) {
+      const expected = [...new Set(after.map((world) => JSON.stringify(world.observe(), null, 1)))];
+      throw new Error(`expected ${expected.join('\nor ')}\nseen ${JSON.stringify(seen, null, 1)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** What the contract allows to come of an act. */
+function outcomesOf(world: World, stock: Stock, act: Act): ReturnType<typeof successors> {
+  switch (act.do) {
+    case 'kill': {
+      const { during } = act;
+      const cut = successors(world, (each) => (during === null ? each.start() : perform(each, stock, during)), true);
+      return cut.flatMap(({ world: left }) => {
+        const isWaiting = during?.do === 'drop';
+        return startsOf(left, stock, isWaiting ? during.bundle : null);
+      });
+    }
+    default:
+      return successors(world, (each) => perform(each, stock, act));
+  }
+}
+
+/** A start after a kill. An archive that is still in the inbox is taken in, mostly once the daemon has settled. */
+function startsOf(world: World, stock: Stock, dropped: string | null): ReturnType<typeof successors> {
+  const start = (each: World): void => each.start();
+  const starts = successors(world, start);
+  if (dropped !== null) {
+    const drop = (each: World): void => void each.drop(stock.get(dropped));
+    starts.push(...starts.flatMap((outcome) => successors(outcome.world, drop)));
+    const early = successors(world, (each) => {
+      each.first = null;
+      drop(each);
+    });
+    starts.push(...early.flatMap((outcome) => successors(outcome.world, start)));
+  }
+  return starts.map((outcome) => ({ ...outcome, isKilled: true }));
+}
+
+function perform(world: World, stock: Stock, act: Act): void {
+  switch (act.do) {
+    case 'reload':
+      world.reload(stock.config(act.config), act.by !== 'watch');
+      break;
+    case 'spoil':
+      world.spoil();
+      world.reload(world.config, false);
+      break;
+    case 'link':
+      world.gifts[act.at] = stock.gift(act.gift);
+      break;
+    case 'preload':
+      world.putPreload(stock.get(act.bundle));
+      break;
+    case 'drop':
+      world.drop(stock.get(act.bundle));
+      break;
+    case 'restart':
+      world.start();
+      break;
+    case 'alone':
+      world.first = null;
+      try {
+        perform(world, stock, act.command);
+      } finally {
+        world.start();
+      }
+      break;
+    case 'join':
+      world.startSecond();
+      break;
+    case 'leave':
+      world.second = null;
+      break;
+    case 'deliver':
+      world.deliver({ bundle: stock.get(act.bundle), version: act.version, activate: act.activate });
+      break;
+    case 'activate':
+      world.activate(act.version);
+      break;
+    case 'rollback':
+      world.rollback();
+      break;
+    case 'remove':
+      world.remove(act.version);
+      break;
+    case 'kill':
+      throw new Error('a kill is not performed, it cuts another act');
+  }
+}
