@@ -23,7 +23,7 @@ export function buildIndex(documents: Iterable<Document>): { path: string; bytes
   const writer = new KeywordIndexWriter(path);
   for (const { id, title, text } of documents)
     writer.add({ page: id, path: id, title, headings: [], text, language: 'en', version: null, tags: [] });
-  writer.finish({});
+  writer.finish();
   return { path, bytes: statSync(path).size, remove: () => rmSync(folder, { recursive: true }) };
 }
 

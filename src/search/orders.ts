@@ -2,7 +2,7 @@ import type { FileEntry } from '../domain/release.ts';
 
 /** Orders of the search threads, and their answers. Plain data. */
 
-/** A model in a folder, loaded by the thread itself; or `parent`: the thread that spawns embeds, because it has the way out. */
+/** Loaded by the thread itself; or `parent`: the thread that spawns embeds, because it has the way out. */
 export type ModelChoice =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };
@@ -16,26 +16,26 @@ export interface EmbedOrder {
   readonly model: ModelChoice;
 }
 
-/** A site that a bundle is being made of. Plain data: it crosses a thread. */
+/** A site that a bundle is being made of. */
 export interface BundleSearchOrder {
   /** Holds the site's files, at their paths. */
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
-  /** An empty folder: receives the files of the bundle's `_docshelf/search/`. */
+  /** An empty folder, for the files of the bundle's `_docshelf/search/`. */
   readonly into: string;
   /** Where vectors are kept by the digest of their text, between exports. */
   readonly cacheDir: string;
-  /** Makes the vectors; null: the bundle carries none. */
+  /** Null: the bundle carries no vectors. */
   readonly model: ModelChoice | null;
 }
 
 export interface BundleSearchFacts {
   readonly sections: number;
-  /** How many passages have a vector. */
+  /** Passages with a vector. */
   readonly vectors: number;
 }
 
-/** Facts of a model that another thread has. */
+/** A model of another thread. */
 export interface ModelFacts {
   readonly digest: string;
   readonly dims: number;

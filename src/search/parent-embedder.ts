@@ -8,7 +8,7 @@ export interface EmbedderCalls {
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
 }
 
-/** Embeds by asking the thread that started this one. */
+/** Embeds in the thread that started this one. */
 export class ParentEmbedder implements Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -20,7 +20,7 @@ export class ParentEmbedder implements Embedder {
     this.#call = call;
   }
 
-  /** Nobody tells us what an endpoint's model can read: whoever configures one has chosen it for the site. */
+  /** Whoever configures an endpoint has chosen its model for the site. */
   reads(): boolean {
     return true;
   }
@@ -34,7 +34,7 @@ export class ParentEmbedder implements Embedder {
   }
 }
 
-/** Answers what a `ParentEmbedder` asks. */
+/** The answers to a `ParentEmbedder`. */
 export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls {
   const given = async (): Promise<Embedder> => {
     const embedder = await model();

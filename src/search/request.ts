@@ -10,7 +10,7 @@ export interface SearchAnswer {
   readonly json?: Uint8Array<ArrayBuffer>;
 }
 
-/** The array of results that clients get (contract, section 5), in UTF-8. */
+/** The array of results in UTF-8 (contract, section 5). */
 export function jsonOf(answer: SearchAnswer): Uint8Array<ArrayBuffer> {
   return answer.json ?? new TextEncoder().encode(JSON.stringify(answer.results));
 }
@@ -18,10 +18,10 @@ export function jsonOf(answer: SearchAnswer): Uint8Array<ArrayBuffer> {
 /** One site's search, whatever engine is behind it. */
 export interface Search {
   /**
-   * The best results by descending score; none is no error.
+   * The best results by descending score.
    *
-   * @throws DocshelfError `index_building` (with `fields.retryAfterS`) before the first index exists, `search_off`,
-   *   `queue_full`, `index_damaged`; the signal's reason where that aborts.
+   * @throws DocshelfError `index_building` (with `fields.retryAfterS`) before the first index exists, `search_off`, `queue_full`,
+   *   `index_damaged`; the signal's reason
    */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
 }

@@ -10,21 +10,21 @@ export interface SearchStatus {
   readonly keyword: LegState;
   readonly semantic: LegState;
   readonly sections: number;
-  /** Sections whose text the model has read, as far as it can; all of them once `semantic` is ready. */
+  /** Sections that the model has read; all of them once `semantic` is ready. */
   readonly embedded: number;
 }
 
 export type SearchEvent =
   | { readonly kind: 'indexed'; readonly sections: number; readonly seconds: number }
   | { readonly kind: 'embedded'; readonly passages: number; readonly seconds: number }
-  /** There was no sound index, and one is being built. */
+  /** No index was sound, and one is being built. */
   | { readonly kind: 'rebuilding'; readonly error: DocshelfError }
   | { readonly kind: 'failed'; readonly step: 'index' | 'embed'; readonly error: DocshelfError };
 
-export interface SiteSearchOptions {
+interface SiteSearchOptions {
   readonly index: SearchIndex;
   readonly isSemantic: boolean;
-  /** How long a release is served before its passages are embedded. */
+  /** Time that a release is served before its passages are embedded. */
   readonly embedAfterMs: number;
   readonly onEvent: (event: SearchEvent) => void;
 }
@@ -33,14 +33,11 @@ interface Served {
   readonly release: IndexedRelease;
   readonly label: string;
   readonly abort: AbortController;
-  /** Resolves when the keyword index is open; rejects with why it is not. */
+  /** Rejects where the keyword index cannot be opened. */
   readonly opened: Promise<void>;
 }
 
-/**
- * Search over the site that is served. It follows the swap: from the same moment on that a release's pages are served, its
- * index answers, and never the one before.
- */
+/** Search over the site that is served: from a swap on the new release's index answers, and never the one before. */
 export class SiteSearch implements Search {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
@@ -56,8 +53,8 @@ export class SiteSearch implements Search {
 
   get status(): SearchStatus {
     const { passages, embedded } = this.#progress;
-    const share =
-      this.#semantic === 'ready' || passages === 0 ? Number(this.#semantic === 'ready') : embedded / passages;
+    const part = passages === 0 ? 0 : embedded / passages;
+    const share = this.#semantic === 'ready' ? 1 : part;
     return {
       keyword: this.#keyword,
       semantic: this.#semantic,
@@ -66,19 +63,23 @@ export class SiteSearch implements Search {
     };
   }
 
-  /** Builds the index of a bundle that is being taken in, so that it is there with the swap. A failure is said and no reason to refuse. */
+  /** Builds the index of a bundle that is being taken in, for the swap. A failure is said and no reason to refuse. */
   async index(release: IndexedRelease, signal: AbortSignal): Promise<void> {
-    const startedMs = performance.now();
     try {
-      const { sections } = await this.#options.index.build(release, signal);
-      this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
+      await this.#build(release, signal);
     } catch (error) {
       signal.throwIfAborted();
       this.#options.onEvent({ kind: 'failed', step: 'index', error: toDocshelfError(error) });
     }
   }
 
-  /** From now on this release is the one that is searched. */
+  async #build(release: IndexedRelease, signal: AbortSignal): Promise<void> {
+    const startedMs = performance.now();
+    const { sections } = await this.#options.index.build(release, signal);
+    this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
+  }
+
+  /** Makes this release the one that is searched. */
   follow(release: IndexedRelease, label: string): void {
     const former = this.#served;
     former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: another version is served'));
@@ -94,7 +95,6 @@ export class SiteSearch implements Search {
     if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, opened);
   }
 
-  /** Serving is turned off. */
   forget(): void {
     const former = this.#turnOff('serving is turned off');
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
@@ -139,16 +139,14 @@ export class SiteSearch implements Search {
     return building('it was damaged and is being built anew');
   }
 
-  /** Opens the index, or builds it where there is none that is sound; then the vectors. */
+  /** Opens the index, or builds it where none is sound; then the vectors. */
   async #open(release: IndexedRelease, signal: AbortSignal): Promise<void> {
     const { index, onEvent } = this.#options;
     try {
       const facts = await index.open(release).catch(async (error: unknown) => {
         signal.throwIfAborted();
         onEvent({ kind: 'rebuilding', error: toDocshelfError(error) });
-        const startedMs = performance.now();
-        const { sections } = await index.build(release, signal);
-        onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
+        await this.#build(release, signal);
         return index.open(release);
       });
       signal.throwIfAborted();
@@ -170,13 +168,10 @@ export class SiteSearch implements Search {
       const { embedAfterMs } = this.#options;
       // Versions that are switched through in a hurry each would load the model for nothing.
       if (embedAfterMs > 0) await sleep(embedAfterMs, undefined, { signal, ref: false });
-      await this.#options.index.embed(
-        release,
-        (progress) => {
-          if (!signal.aborted) this.#progress = progress;
-        },
-        signal,
-      );
+      const onProgress = (progress: EmbedProgress): void => {
+        if (!signal.aborted) this.#progress = progress;
+      };
+      await this.#options.index.embed(release, onProgress, signal);
       if (signal.aborted) return;
       this.#semantic = 'ready';
       const seconds = (performance.now() - startedMs) / 1000;
@@ -196,7 +191,7 @@ export class SiteSearch implements Search {
   }
 }
 
-/** Opening an index takes some 10 ms, and a query that comes meanwhile waits; for one that is being built, not to its end. */
+/** A query waits for an index that is being opened, some 10 ms; for one that is being built, not to its end. */
 async function patience(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
 }

@@ -1,15 +1,12 @@
-import { createHash } from 'node:crypto';
-import { Ajv } from 'ajv';
+import { hash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
+import { checkerOf, type DocumentFault, parseJson } from '../../archive/versioned-json.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
 import type { Passage, Section } from '../section.ts';
 import type { Vectors } from '../semantic/vector-file.ts';
 
-/**
- * The search data that a bundle may carry, so that it need not be indexed again: `_docshelf/search/` with a header, the
- * sections as JSON Lines, and the vectors as plain int8. Described for others in docs/search-format.md.
- */
+/** Search data that a bundle may carry, `_docshelf/search/`: header, sections as JSON Lines, vectors as int8 (docs/search-format.md). */
 export const SEARCH_FORMAT_VERSION = 1;
 
 const FOLDER = `${OWN_FOLDER}search/`;
@@ -18,9 +15,9 @@ export const SECTIONS_PATH = `${FOLDER}sections.jsonl`;
 export const VECTORS_PATH = `${FOLDER}vectors.i8`;
 
 const HEADER_BYTES_MAX = 64 * 1024;
-/** Bound of one file of an archive. */
+/** Of one file of an archive. */
 export const PART_BYTES_MAX = 512 * 1024 ** 2;
-/** Of one section: its text is bounded on extraction, and JSON takes up to six bytes for one of its characters. */
+/** Of one section: its text is bounded on extraction, and JSON takes up to six bytes for a character. */
 const LINE_BYTES_MAX = 4 * 1024 ** 2;
 /** Ten times the largest documentation site that is measured. */
 export const SECTIONS_MAX = 1_000_000;
@@ -54,7 +51,7 @@ const LineSchema = Type.Object({
   path: Type.String({ pattern: '^/(?!/)[^\\u0000-\\u0020\\u007f\\\\]*$', maxLength: 16_384 }),
   title: Type.String({ maxLength: 1000 }),
   documentTitle: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** How much its page matters among the pages of the site, by the links to it. */
+  /** Weight of its page among the site's pages, by the links to it. */
   prior: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   headings: Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 64 }),
   text: Type.String(),
@@ -72,7 +69,7 @@ type Line = Static<typeof LineSchema>;
 /** A section with the passages that it is cut into. */
 export interface CutSection {
   readonly section: Section;
-  /** How much its page matters, 0 to 1; absent: 0. */
+  /** Weight of its page, 0 to 1. */
   readonly prior?: number;
   readonly passages: readonly Passage[];
 }
@@ -83,15 +80,14 @@ export interface BundleSearch {
   readonly vectors: Vectors | null;
 }
 
-/** Gives a file of the bundle by its path in the archive, or null where it has none; it need not read more than `bytesMax`. */
+/** A file of the bundle by its path in the archive; it need not read more than `bytesMax`. */
 export type ReadPart = (path: string, bytesMax: number) => Promise<Uint8Array | null>;
 
 /**
- * The search data of a bundle; null where it carries none. Everything is checked: counts, lengths, digests, and every
- * section. Whether the paths lead to pages of this release is the caller's to check.
+ * The search data of a bundle, all but its paths checked: counts, lengths, digests, every section. Null where it carries none.
  *
- * @param modelDigest of the model that is in use, or null. Vectors of another are not read.
- * @throws DocshelfError `bad_search_data` where it is damaged or of a newer format: to be treated as absent, with a note.
+ * @param modelDigest of the model in use; vectors of another are not read
+ * @throws DocshelfError `bad_search_data` where it is damaged or newer: to be treated as absent, with a note
  */
 export async function decodeBundleSearch(read: ReadPart, modelDigest: string | null): Promise<BundleSearch | null> {
   const headerBytes = await read(SEARCH_HEADER_PATH, HEADER_BYTES_MAX);
@@ -101,11 +97,7 @@ export async function decodeBundleSearch(read: ReadPart, modelDigest: string | n
   if (lines.length !== header.sections.count)
     throw bad(SECTIONS_PATH, `it has ${lines.length} sections, not ${header.sections.count}`);
 
-  const sections = lines.map(({ passages, embedded: _, prior, ...section }) => ({
-    section,
-    ...(prior === undefined ? {} : { prior }),
-    passages: passages.map(([start = 0, end = 0]) => ({ start, end })),
-  }));
+  const sections = lines.map(({ embedded: _, ...cut }) => cut);
   const { vectors } = header;
   if (vectors === null || vectors.modelDigest !== modelDigest) return { sections, vectors: null };
   const owners = lines.flatMap(({ passages, embedded }, index) => (embedded ? passages.map(() => index) : []));
@@ -119,30 +111,20 @@ export async function decodeBundleSearch(read: ReadPart, modelDigest: string | n
 
 function parseHeader(bytes: Uint8Array): Header {
   if (bytes.length > HEADER_BYTES_MAX) throw bad(SEARCH_HEADER_PATH, `it has more than ${HEADER_BYTES_MAX} bytes`);
-  const value = parseJson(bytes, SEARCH_HEADER_PATH);
-  const formatVersion = (value as { formatVersion?: unknown } | null)?.formatVersion;
-  if (Number.isInteger(formatVersion) && (formatVersion as number) > SEARCH_FORMAT_VERSION) {
-    throw bad(
-      SEARCH_HEADER_PATH,
-      `its format version is ${formatVersion}, and this docshelf knows ${SEARCH_FORMAT_VERSION}`,
-    );
-  }
-  const isHeader = new Ajv().compile<Header>(HeaderSchema);
-  if (isHeader(value)) return value;
-  const [fault] = isHeader.errors ?? [];
-  throw bad(SEARCH_HEADER_PATH, `${fault?.instancePath || 'it'} ${fault?.message}`);
+  const faultOf = faultsOf(SEARCH_HEADER_PATH);
+  return checkerOf<Header>(HeaderSchema)(parseJson(bytes, faultOf), faultOf);
 }
 
 async function readPart(read: ReadPart, path: string, part: Header['sections']): Promise<Uint8Array> {
   const bytes = await read(path, part.bytes);
   if (bytes === null) throw bad(path, 'it is missing');
   if (bytes.length !== part.bytes) throw bad(path, `it has ${bytes.length} bytes, not ${part.bytes}`);
-  if (sha256(bytes) !== part.sha256) throw bad(path, 'its content is not what was written');
+  if (hash('sha256', bytes) !== part.sha256) throw bad(path, 'its content is not what was written');
   return bytes;
 }
 
-function* parseLines(bytes: Uint8Array): Generator<Line> {
-  const isLine = new Ajv().compile<Line>(LineSchema);
+function* parseLines(bytes: Uint8Array): Generator<CutSection & { readonly embedded: boolean }> {
+  const check = checkerOf<Line>(LineSchema);
   let start = 0;
   for (let number = 1; start < bytes.length; number++) {
     const end = bytes.indexOf(0x0a, start);
@@ -150,18 +132,17 @@ function* parseLines(bytes: Uint8Array): Generator<Line> {
     if (end === -1) throw bad(SECTIONS_PATH, `${where} does not end`);
     if (number > SECTIONS_MAX) throw bad(SECTIONS_PATH, `it has more than ${SECTIONS_MAX} sections`);
     if (end - start > LINE_BYTES_MAX) throw bad(SECTIONS_PATH, `${where} has more than ${LINE_BYTES_MAX} bytes`);
-    const value = parseJson(bytes.subarray(start, end), SECTIONS_PATH);
-    if (!isLine(value)) {
-      const [fault] = isLine.errors ?? [];
-      throw bad(SECTIONS_PATH, `${where}: ${fault?.instancePath || 'it'} ${fault?.message}`);
-    }
-    if (!arePassages(value)) throw bad(SECTIONS_PATH, `${where}: its passages are not stretches of its text, in order`);
-    const { path, title, documentTitle, headings, text, language, version, tags, prior, passages, embedded } = value;
-    const other = {
-      ...(documentTitle === undefined ? {} : { documentTitle }),
+    const value = parseJson(bytes.subarray(start, end), faultsOf(SECTIONS_PATH));
+    const line = check(value, faultsOf(SECTIONS_PATH, `${where}: `));
+    if (!arePassages(line)) throw bad(SECTIONS_PATH, `${where}: its passages are not stretches of its text, in order`);
+    const { path, title, documentTitle, headings, text, language, version, tags, prior, passages, embedded } = line;
+    const ofDocument = documentTitle === undefined ? {} : { documentTitle };
+    yield {
+      section: { path, title, ...ofDocument, headings, text, language, version, tags },
       ...(prior === undefined ? {} : { prior }),
+      passages: passages.map(([start = 0, end = 0]) => ({ start, end })),
+      embedded,
     };
-    yield { path, title, ...other, headings, text, language, version, tags, passages, embedded };
     start = end + 1;
   }
 }
@@ -175,16 +156,8 @@ function arePassages({ text, passages }: Line): boolean {
   });
 }
 
-function parseJson(bytes: Uint8Array, path: string): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (cause) {
-    throw bad(path, 'it is no JSON in UTF-8', cause);
-  }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+function faultsOf(path: string, where = ''): DocumentFault {
+  return (state, { cause } = {}) => bad(path, where + state, cause);
 }
 
 function bad(path: string, state: string, cause?: unknown): DocshelfError {

@@ -15,35 +15,37 @@ import {
 export interface SearchToEncode {
   /** Gone through once. */
   readonly sections: Iterable<CutSection>;
-  /** One for each passage of the sections that it names; null: none were made. */
+  /** One for each passage of the sections that it names. */
   readonly vectors: Vectors | null;
 }
 
-/** The next bytes of a file. */
-export interface FilePiece {
-  /** In the archive. */
+/** The next bytes of a file of the archive. */
+interface FilePiece {
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
-/** Lines that are handed on at once, save for one that is longer. */
+/** Lines that are handed on at once. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * The files of `_docshelf/search/` in pieces, so that they need not be in memory: one file after another, the header last. The
- * same input gives the same bytes.
+ * The files of `_docshelf/search/` in pieces, one after another, the header last. The same input gives the same bytes.
  *
- * @throws DocshelfError `bad_search_data` where a site has more than the format holds: nobody would read it; RangeError
- *   where the vectors are not those of the passages: a fault of the caller. What came before is of no use then.
+ * @throws DocshelfError `bad_search_data` where a site has more than the format holds; RangeError where the vectors are not those
+ *   of the passages. What came before is of no use then.
  */
 export function* encodeBundleSearch({ sections, vectors }: SearchToEncode): Generator<FilePiece> {
   const written = new Part(SECTIONS_PATH);
-  const owners = new Owners(vectors);
+  const owners = vectors?.sections ?? new Uint32Array();
+  let at = 0;
   let lines: Buffer[] = [];
   let bytes = 0;
   for (const cut of sections) {
     if (written.count >= SECTIONS_MAX) throw tooLargeToCarry(`it has more than ${SECTIONS_MAX} sections`);
-    const line = lineOf(cut, owners.take(written.count, cut.passages.length));
+    const from = at;
+    while (owners[at] === written.count) at += 1;
+    if (at > from && at - from !== cut.passages.length) throw new RangeError(DISAGREE);
+    const line = lineOf(cut, at > from);
     written.count += 1;
     lines.push(line);
     bytes += line.length;
@@ -54,7 +56,8 @@ export function* encodeBundleSearch({ sections, vectors }: SearchToEncode): Gene
   }
   // One piece at least: a site without sections has an empty file.
   yield written.add(Buffer.concat(lines));
-  owners.end();
+  if (at !== owners.length || (vectors !== null && vectors.values.length !== at * vectors.dims))
+    throw new RangeError(DISAGREE);
 
   let embedded: Header['vectors'] = null;
   if (vectors !== null) {
@@ -68,21 +71,13 @@ export function* encodeBundleSearch({ sections, vectors }: SearchToEncode): Gene
   yield { path: SEARCH_HEADER_PATH, bytes: Buffer.from(`${JSON.stringify(header, null, 2)}\n`) };
 }
 
+const DISAGREE = 'vectors and passages do not agree';
+
 function lineOf({ section, passages, prior }: CutSection, embedded: boolean): Buffer {
   const { path, title, documentTitle, headings, text, language, version, tags } = section;
-  const line = {
-    path,
-    title,
-    ...(documentTitle === undefined ? {} : { documentTitle }),
-    headings,
-    text,
-    language,
-    version,
-    tags,
-    ...(prior === undefined ? {} : { prior }),
-    passages: passages.map(({ start, end }) => [start, end]),
-    embedded,
-  };
+  // JSON leaves out what is undefined.
+  const ofSection = { path, title, documentTitle, headings, text, language, version, tags };
+  const line = { ...ofSection, prior, passages: passages.map(({ start, end }) => [start, end]), embedded };
   return Buffer.from(`${JSON.stringify(line)}\n`);
 }
 
@@ -107,32 +102,5 @@ class Part {
 
   facts(): Header['sections'] {
     return { count: this.count, bytes: this.#bytes, sha256: this.#digest.digest('hex') };
-  }
-}
-
-/** Goes along the vectors as the sections come by. */
-class Owners {
-  readonly #vectors: Vectors | null;
-  #at = 0;
-
-  constructor(vectors: Vectors | null) {
-    this.#vectors = vectors;
-  }
-
-  /** True where the next section's passages have vectors. */
-  take(section: number, passages: number): boolean {
-    const { sections } = this.#vectors ?? { sections: new Uint32Array() };
-    const before = this.#at;
-    while (sections[this.#at] === section) this.#at += 1;
-    const count = this.#at - before;
-    if (count !== 0 && count !== passages) throw new RangeError('vectors and passages do not agree');
-    return count > 0;
-  }
-
-  end(): void {
-    if (this.#vectors === null) return;
-    const { sections, values, dims } = this.#vectors;
-    if (this.#at === sections.length && values.length === sections.length * dims) return;
-    throw new RangeError('vectors and passages do not agree');
   }
 }

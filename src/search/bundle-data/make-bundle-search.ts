@@ -21,26 +21,18 @@ export interface LoadableModel {
   readonly load: () => Promise<Embedder>;
 }
 
-/** Texts between two looks at the signal: some 80 ms of one core with the built-in model. */
-const BATCH_SIZE = 4;
-
-/**
- * How the lists of vectors in use are called that exports write, beside those of the deployment's releases. The newest are
- * kept: each is of one state of one site, and 20,000 passages take 8 MB.
- */
+/** Prefix of exports' lists of vectors in use, beside those of the deployment's releases. */
 const USE_PREFIX = 'export-';
+/** The newest are kept: each is of one state of one site, and 20,000 passages take 8 MB. */
 const USES_KEPT_MAX = 50;
 
 /**
- * Makes the search data that a bundle carries: the sections, passages and vectors that the deployment side would make of the
- * same pages, in the format of `bundle-format.ts`. The same site gives the same bytes. What is not embedded yet is embedded,
- * and kept in the cache as it comes: an interrupted export goes on from there, and the next one embeds what has changed.
- *
- * Memory does not grow with the text: the sections wait in a spool. It grows by some 60 bytes a section, and with vectors by about
- * a kilobyte a passage.
+ * Makes the search data that a bundle carries, of the sections, passages and vectors that the deployment side would make of the
+ * same pages; the same site gives the same bytes. Vectors are kept in the cache as they come: an interrupted export goes on from
+ * there. Memory grows by some 60 bytes a section, and with vectors by about a kilobyte a passage.
  *
  * @throws DocshelfError `model_invalid`, `embedder_failed`, `bad_search_data` where the site has more sections than the format
- *   holds; the signal's reason when it is aborted
+ *   holds; the signal's reason
  */
 export async function makeBundleSearch(
   order: BundleSearchOrder,
@@ -58,7 +50,7 @@ export async function makeBundleSearch(
   return { sections: sections.count, vectors: vectors?.sections.length ?? 0 };
 }
 
-/** As `buildIndex` reads them. */
+/** In the order in which `buildIndex` reads them. */
 async function sectionsOf({ siteDir, files, into }: BundleSearchOrder): Promise<SiteSections> {
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const trailingSlash = await trailingSlashOf(siteDir, inOrder);
@@ -69,7 +61,7 @@ function* cutSections(sections: SiteSections): Generator<CutSection> {
   for (const { section, passages } of sections.all()) yield { section, prior: section.prior ?? 0, passages };
 }
 
-/** How folders want to be asked for, decided as it is when the bundle is unpacked: the paths of sections depend on it. */
+/** Decided as when the bundle is unpacked: the paths of sections depend on it. */
 async function trailingSlashOf(siteDir: string, files: readonly FileEntry[]): Promise<TrailingSlash> {
   const votes = new TrailingSlashVotes(new Set(files.map(({ path }) => path)));
   for (const { path } of files) {
@@ -86,7 +78,6 @@ async function embed(
   signal: AbortSignal,
 ): Promise<Vectors> {
   const embedder = await model.load();
-  // A file that is of no use here: the bundle has its own format.
   const file = join(into, '.vectors.bin');
   try {
     const vectors = await embedRelease({
@@ -95,7 +86,6 @@ async function embed(
       release: USE_PREFIX + digestOf(files),
       cacheDir,
       file,
-      batchSize: BATCH_SIZE,
       signal,
       onProgress,
     });
@@ -123,11 +113,10 @@ function* passageTexts(sections: SiteSections, embedder: Embedder): Generator<Pa
 async function sweepCache(folder: string, dims: number): Promise<void> {
   const uses = join(folder, 'uses');
   const names = await readdir(uses);
-  const times = await Promise.all(
-    names.map(async (name) => ({ name, mtimeMs: (await stat(join(uses, name))).mtimeMs })),
-  );
-  const exports = times.filter(({ name }) => name.startsWith(USE_PREFIX)).sort((a, b) => b.mtimeMs - a.mtimeMs);
-  const gone = new Set(exports.slice(USES_KEPT_MAX).map(({ name }) => name));
+  const exported = names.filter((name) => name.startsWith(USE_PREFIX));
+  const timeOf = async (name: string) => ({ name, ms: (await stat(join(uses, name))).mtimeMs });
+  const newestFirst = (await Promise.all(exported.map(timeOf))).sort((a, b) => b.ms - a.ms);
+  const gone = new Set(newestFirst.slice(USES_KEPT_MAX).map(({ name }) => name));
   // Lists of releases are not ours to judge.
   await sweepVectors(folder, dims, new Set(names.filter((name) => !gone.has(name))), Date.now());
 }

@@ -1,3 +1,4 @@
+import { decodeOrKeep } from './site-address.ts';
 import { attributeOf, type Element, elementsOf, type Parent } from './tree.ts';
 
 /** Anchors kept before a heading: real pages have at most a handful. */
@@ -5,15 +6,15 @@ const PENDING_MAX = 20;
 /** UTF-16 code units. Longer ones are no names that somebody links to. */
 const ANCHOR_LENGTH_MAX = 1_000;
 
-/** An element's own name for fragments: its `id`, or the `name` of a link. */
+/** An element's name for fragments: its `id`, or the `name` of a link. */
 function anchorOf(element: Element): string | null {
   const name = attributeOf(element, 'id') || (element.tagName === 'a' ? attributeOf(element, 'name') : null) || null;
   return name !== null && name.length <= ANCHOR_LENGTH_MAX ? name : null;
 }
 
 /**
- * Finds the fragment of each heading: generators put it on the heading, inside it, on the element around it (Sphinx, DocBook)
- * or before it. Feed it every element and all text in the page's order.
+ * Fragments of headings: generators put them on the heading, inside it, on the element around it (Sphinx, DocBook) or before
+ * it. Takes every element and all text in the page's order.
  */
 export class Anchors {
   readonly #document: Parent;
@@ -31,7 +32,7 @@ export class Anchors {
     if (anchor !== null) this.#pending.push(anchor);
   }
 
-  /** Text came: what was pending belongs to it and not to the next heading. */
+  /** Pending anchors belong to the text, and not to the next heading. */
   passText(): void {
     if (this.#pending.length > 0) this.#pending = [];
   }
@@ -45,7 +46,7 @@ export class Anchors {
       const inner = anchorOf(element);
       if (inner !== null) return inner;
       const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
-      if (href?.startsWith('#') && href.length > 1) permalink ??= decoded(href.slice(1));
+      if (href?.startsWith('#') && href.length > 1) permalink ??= decodeOrKeep(href.slice(1));
     }
     // Several anchors may lead here: the page's own permalink says which one it uses.
     if (permalink !== null && (this.#pending.includes(permalink) || this.#exists(permalink))) return permalink;
@@ -55,13 +56,5 @@ export class Anchors {
   #exists(anchor: string): boolean {
     this.#all ??= new Set([...elementsOf(this.#document)].map(anchorOf).filter((name) => name !== null));
     return this.#all.has(anchor);
-  }
-}
-
-function decoded(fragment: string): string {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
   }
 }

@@ -1,6 +1,6 @@
-import { attributeOf, type Element, hasClass, isElement, isHeading, rawText } from './tree.ts';
+import { attributeOf, classesOf, type Element, hasClass, isElement, isHeading, rawText } from './tree.ts';
 
-/** Elements that show no text of the page, or none that belongs to it. */
+/** Elements without text of the page. */
 const WITHOUT_TEXT = new Set(
   (
     'script style template noscript svg iframe object canvas audio video map button input select textarea datalist ' +
@@ -8,13 +8,10 @@ const WITHOUT_TEXT = new Set(
   ).split(' '),
 );
 
-/** ARIA landmarks and widgets that stand around the content (WAI-ARIA 1.2, section 5.3). */
+/** ARIA landmarks and widgets around the content (WAI-ARIA 1.2, section 5.3). */
 const ROLES = new Set('navigation search banner contentinfo button menu menubar toolbar dialog'.split(' '));
 
-/**
- * Class names of what stands around or beside the text, as generators write them: breadcrumbs, contents lists of the page,
- * pagers, edit links, copy buttons, permalinks, text for screen readers, version banners.
- */
+/** Classes, as generators write them, of what stands around or beside the text. */
 const CLASSES = new Set(
   (
     'breadcrumb breadcrumbs crumbs theme-doc-breadcrumbs nextra-breadcrumb ' +
@@ -29,23 +26,23 @@ const CLASSES = new Set(
   ).split(' '),
 );
 
-/** The few that make a heading none: it is for screen readers, or names a book's author. */
+/** Headings that are none: for screen readers, or a book's author. */
 const HEADING_CLASSES = new Set('sr-only visually-hidden corpauthor'.split(' '));
 
-/** Line numbers, which stand beside code: in it, or in a table's cell. */
+/** Line numbers beside code: in it, or in a table's cell. */
 const LINE_NUMBER_CLASSES = new Set(
   'linenos lineno linenumber line-number ln lnt gutter rouge-gutter hljs-ln-numbers'.split(' '),
 );
 
 const HIDDEN_STYLE = /display\s*:\s*none/i;
 
-/** A link to where a page's source is edited, by its address and not by its words, which every language has its own of. */
+/** A link to where a page's source is edited, by its address: every language has its own words for it. */
 const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
 
-/** Lists of the pages below this one. They say nothing of their own, but stand in for a section that has no text. */
+/** Lists of the pages below this one, which stand in for a section without text. */
 const CHILD_PAGES = /(?:^|\s)toctree-(?:wrapper|l\d)(?:\s|$)/;
 
-/** True for elements that are not shown. The panels of tabs are: each is a click away, and one of them alone is not hidden. */
+/** The panels of tabs are shown: each is a click away, and all but one are hidden. */
 function isHidden(element: Element): boolean {
   if (attributeOf(element, 'role') === 'tabpanel') return false;
   // The titles of Starlight's asides are hidden from screen readers, which hear them as the aside's label.
@@ -57,18 +54,15 @@ function isHidden(element: Element): boolean {
 }
 
 function hasClutterClass(element: Element): boolean {
-  const classes = attributeOf(element, 'class');
-  if (classes === null) return false;
   const known = isHeading(element) ? HEADING_CLASSES : CLASSES;
-  for (const name of classes.split(/\s+/)) if (known.has(name) || name.endsWith('-visually-hidden')) return true;
+  if (classesOf(element).some((name) => known.has(name) || name.endsWith('-visually-hidden'))) return true;
   // The language's name that VitePress prints in a code block's corner.
-  return element.tagName === 'span' && classes === 'lang';
+  return element.tagName === 'span' && attributeOf(element, 'class') === 'lang';
 }
 
 /** Line numbers inside code or a cell, which are never text. */
 export function isLineNumber(element: Element): boolean {
-  const classes = attributeOf(element, 'class');
-  return classes?.split(/\s+/).some((name) => LINE_NUMBER_CLASSES.has(name)) ?? false;
+  return classesOf(element).some((name) => LINE_NUMBER_CLASSES.has(name));
 }
 
 function isClutterLink(link: Element): boolean {
@@ -79,7 +73,7 @@ function isClutterLink(link: Element): boolean {
   return href.startsWith('#') ? !/[\p{L}\p{N}]/u.test(rawText(link)) : EDIT_ADDRESS.test(href);
 }
 
-/** A footer is the page's or an article's, unless it says who is quoted. */
+/** A footer of the page or of an article, unless it says who is quoted. */
 function isPageFooter(element: Element): boolean {
   const parent = element.parentNode;
   return element.tagName === 'footer' && !(isElement(parent) && /^(?:blockquote|figure)$/.test(parent.tagName));
@@ -90,7 +84,7 @@ function isContentsCaption({ tagName, parentNode }: Element): boolean {
   return tagName === 'p' && isElement(parentNode) && parentNode.tagName === 'div' && hasClass(parentNode, 'toc');
 }
 
-/** True for elements inside the content that are no part of it: navigation, controls, what is hidden. */
+/** Elements inside the content that are no part of it: navigation, controls, what is hidden. */
 export function isClutter(element: Element): boolean {
   if (WITHOUT_TEXT.has(element.tagName)) return true;
   if (isPageFooter(element) || isContentsCaption(element)) return true;
@@ -112,19 +106,11 @@ const NOTE_CLASSES = new Set(
 export function isNote(element: Element): boolean {
   const { tagName } = element;
   if (tagName === 'aside' || tagName === 'blockquote') return true;
-  if (tagName !== 'div') return false;
-  return (
-    attributeOf(element, 'class')
-      ?.split(/\s+/)
-      .some((name) => NOTE_CLASSES.has(name)) ?? false
-  );
+  return tagName === 'div' && classesOf(element).some((name) => NOTE_CLASSES.has(name));
 }
 
 /** Lists of the pages below this one: Sphinx's `toctree`, DocBook's `toc`. */
 export function listsChildPages(element: Element): boolean {
-  const classes = attributeOf(element, 'class');
-  if (classes === null) return false;
-  return (
-    CHILD_PAGES.test(classes) || ((element.tagName === 'div' || element.tagName === 'dl') && hasClass(element, 'toc'))
-  );
+  if (CHILD_PAGES.test(attributeOf(element, 'class') ?? '')) return true;
+  return (element.tagName === 'div' || element.tagName === 'dl') && hasClass(element, 'toc');
 }

@@ -6,8 +6,8 @@ const LINES = new Set(['div', 'p', 'li', 'tr']);
 const SKIPPED = new Set(['button', 'svg', 'script', 'style', 'template']);
 
 /**
- * The text of preformatted code with its line breaks, whether a highlighter wrote them as characters, as `<br>` or as one
- * element a line. Line numbers and copy buttons are left out.
+ * Preformatted code with its line breaks, whether written as characters, as `<br>` or as one element a line; without line
+ * numbers and copy buttons.
  */
 export function codeText(pre: Element): string {
   let text = '';

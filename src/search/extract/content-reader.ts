@@ -17,22 +17,22 @@ import {
   type Parent,
 } from './tree.ts';
 
-/** The content under one heading, before the headings are put in order. */
+/** The content under one heading. */
 export interface ContentPart {
   /** 1 to 6; 0 for what stands before the first heading. */
   readonly level: number;
   readonly heading: string;
   readonly fragment: string | null;
   readonly text: TextWriter;
-  /** Titles of the pages below this one, as the page lists them. */
+  /** Titles of the pages below this one. */
   readonly childPages: TextWriter;
 }
 
-/** UTF-16 code units of one section: a thousand passages, more than anybody reads under one heading. */
+/** UTF-16 code units of one section: a thousand passages. */
 const TEXT_LENGTH_MAX = 512 * 1024;
 /** Of a list of pages, which only stands in for a missing text. */
 const CHILD_PAGES_LENGTH_MAX = 2_000;
-/** Headings of one page; the longest real change logs have 3,000. What comes after stays in the last section. */
+/** Headings of one page; real change logs have 3,000. What comes after stays in the last section. */
 const PARTS_MAX = 10_000;
 
 const BLOCKS = new Set(
@@ -42,16 +42,16 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
-/** Where in the page the reader is; children inherit it. */
+/** The reader's place in the page; children inherit it. */
 interface Place {
   readonly depth: number;
   /** The widest gap that may be written here: items hold lines, cells hold words. */
   readonly gapMax: Gap;
   /** Inside a note or a link to elsewhere (a card): a heading there is its own, and is text of the section. */
   readonly isInset: boolean;
-  /** Around a title, where a page has bylines, dates and authors: only headings count. */
+  /** Around a title, where bylines, dates and authors stand. */
   readonly headingsOnly: boolean;
-  /** True once an outer header was looked into: each page's elements are, once. */
+  /** True once an outer header was looked into. */
   readonly isInHeader: boolean;
 }
 
@@ -147,7 +147,7 @@ export class ContentReader {
     }
   }
 
-  /** Begins a part. A heading without words begins none, and neither does one too many, or one inside a note or a card. */
+  /** Begins a part, unless the heading has no words, is one too many, or is inside a note or a card. */
   #heading(element: Element, place: Place): boolean {
     const heading = headingText(element);
     if (heading === '') return false;
@@ -203,7 +203,7 @@ export class ContentReader {
     this.#apart(GAP.line, inner);
   }
 
-  /** A row of data is one line, its cells parted by bars; a row that lays out code or headings is a place like any other. */
+  /** A row of data is one line, its cells parted by bars; a row that lays out code or headings is none. */
   #row(element: Element, place: Place): void {
     const cells = element.childNodes.filter(isElement);
     if (cells.some(isLayoutCell)) {
@@ -211,11 +211,8 @@ export class ContentReader {
       return;
     }
     this.#apart(GAP.line, place);
-    let isFirst = true;
-    for (const cell of cells) {
-      if (this.#isSkipped(cell)) continue;
-      if (!isFirst) this.#writer.flow(' | ');
-      isFirst = false;
+    for (const [at, cell] of cells.filter((each) => !this.#isSkipped(each)).entries()) {
+      if (at > 0) this.#writer.flow(' | ');
       this.#anchors.enter(cell);
       this.#children(cell, { ...place, gapMax: GAP.space });
     }

@@ -12,39 +12,31 @@ import {
   type Parent,
 } from './tree.ts';
 
-/** Where a page's content is. */
 export interface ContentRoot {
   readonly element: Element;
-  /** True where markup says so. Otherwise it was told by density, and lists of links around the text may be inside. */
+  /** True where markup says so; else density told it, and lists of links around the text may be inside. */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
 }
 
-/** Containers of generators and themes that write no landmark on some or all of their pages. */
+/** Containers of generators that write no landmark on some pages. */
 const CONTAINER_IDS = new Set(['VPContent', 'main-content', 'docs-content']);
-const CONTAINER_CLASSES = [
-  'vp-doc',
-  'markdown-body',
-  'theme-default-content',
-  'rst-content',
-  'td-content',
-  'post-content',
-];
+const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-content td-content post-content'.split(' ');
 
-/** Elements that may hold a whole page's content, and so are descended into when density is compared. */
+/** Elements that may hold a whole page's content. */
 const HOLDERS = new Set('body div section form center td tr tbody table font span'.split(' '));
 
-/** How much of a container's text its richest child must have to stand for it. */
+/** Share of a container's text that its richest child must have to stand for it. */
 const SHARE_MIN = 0.7;
 
 const isMain = (element: Element): boolean =>
   element.tagName === 'main' || attributeOf(element, 'role')?.toLowerCase() === 'main';
 
 /**
- * The element that holds a page's content: the main landmark, in it the one article that has its heading; else an article;
- * else a container that a known generator writes; else the part of the page with the densest text.
+ * The main landmark, in it the one article that has its heading; else an article; else a known generator's container; else the
+ * part of the page with the densest text.
  *
- * @param documentTitle the text of `<title>`.
+ * @param documentTitle the text of `<title>`
  */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {
   const main = findElement(body, isMain);
@@ -55,7 +47,7 @@ export function contentRoot(body: Element, documentTitle: string): ContentRoot {
     : { element: marked, isMarked: true, density };
 }
 
-/** The heading that the document's title repeats, else its first of the first level. */
+/** The heading that the document's title repeats, else the first of the first level. */
 function titleHeading(body: Element, documentTitle: string): Element | null {
   let first: Element | null = null;
   for (const element of elementsOf(body)) {
@@ -67,7 +59,7 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/** The only outermost article of a container, if no first-level heading stands beside it; cards and listings have several. */
+/** The only outermost article, if no first-level heading stands beside it: cards and listings have several. */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;
@@ -98,10 +90,7 @@ function knownContainer(body: Element): Element | null {
   return null;
 }
 
-/**
- * Descends from the body as long as one child has nearly all of the text that is no link. It stops where the page's heading
- * or its list of pages would stay outside: pages made by hand have them beside the text.
- */
+/** Descends while one child has nearly all text that is no link, and keeps the page's heading and its list of pages inside. */
 function densest(body: Element, density: LinkDensity): Element {
   let holder = body;
   for (;;) {

@@ -1,16 +1,16 @@
 import type { Section } from '../section.ts';
 import { Fingerprints } from './fingerprints.ts';
 
-/** The part of a page that decides which of two equal sections stays. */
-export interface PageRank {
+/** A page's claim to one of two equal sections. */
+interface PageRank {
   readonly page: string;
-  /** From its canonical address: the folders before it, 64 where it says none, 65 where that is another page's. */
+  /** Folders before it in its canonical address, 64 where it says none, 65 where that is another page's. */
   readonly distance: number;
 }
 
-export type Verdict =
+type Verdict =
   | { readonly kept: false }
-  /** `replaced` is the handle of the equal section that was kept until now, and goes; null where there was none. */
+  /** `replaced`: handle of the equal section that was kept until now, and goes. */
   | { readonly kept: true; readonly replaced: number | null };
 
 /** Pages without a canonical stand between those whose canonical is their own address and those whose is another's. */
@@ -19,20 +19,19 @@ const ELSEWHERE = 65;
 const FINGERPRINTS_AT_FIRST = 1024;
 
 /**
- * Tells sections that stand under two paths: the same title, headings and text within one documentation version and
- * language. The page that is its own canonical wins, else the shorter and then the first path; the outcome does not depend
- * on the order. Keeps a fingerprint and a handle a section.
+ * Sections under two paths: the same title, headings and text within one version and language. The page that is its own canonical
+ * wins, else the shorter and then the first path, in whatever order they come. Keeps a fingerprint and a handle a section.
  */
 export class Duplicates {
   readonly #fingerprints = new Fingerprints();
-  /** By the number of the fingerprint: the handle of the section that is kept, and the number of its page. */
+  /** By the number of the fingerprint: the handle of the kept section, and the number of its page. */
   #kept = new Uint32Array(2 * FINGERPRINTS_AT_FIRST);
   /** One for each page; the last is the page whose sections come now. */
   readonly #ranks: PageRank[] = [];
 
   /**
-   * @param rank of its page, one object for all of the page's sections: it is kept
-   * @param handle what the caller knows the section by, given back when a better one replaces it; 32 bits
+   * @param rank of its page, the same object for all of its sections
+   * @param handle of the section for the caller; 32 bits
    */
   add(rank: PageRank, section: Section, handle: number): Verdict {
     if (this.#ranks.at(-1) !== rank) this.#ranks.push(rank);
@@ -68,10 +67,7 @@ function isBetter(candidate: PageRank, rival: PageRank): boolean {
   return candidate.page < rival.page;
 }
 
-/**
- * How far a page is from its canonical address: the folders before it, since a site may have been published under a prefix
- * (`/en/latest`), and 65 where it ends in another page's path.
- */
+/** Folders before the page in its canonical address, as a site may be published under a prefix (`/en/latest`). */
 function canonicalDistance(page: string, canonical: string | null): number {
   if (canonical === null) return NO_CANONICAL;
   const own = plainPath(page);

@@ -5,16 +5,16 @@ const WORDS = 4;
 const ENTRIES_AT_FIRST = 1024;
 
 /**
- * Numbers texts by their fingerprint, from 0, equal ones alike: 24 to 48 bytes for each, where a map of strings takes 130. An
- * open hash table (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L), at most half full.
+ * Numbers of texts by their fingerprint, from 0: 24 to 48 bytes for each, where a map of strings takes 130. An open hash table
+ * (Knuth, The Art of Computer Programming 3, section 6.4, algorithm L), at most half full.
  */
 export class Fingerprints {
   #count = 0;
   #words = new Uint32Array(WORDS * ENTRIES_AT_FIRST);
-  /** A text's number and one, at the place that its fingerprint begins with or at the next that was free; 0: free. */
+  /** A text's number and one, at the place that its fingerprint begins with or the next free one; 0: free. */
   #places = new Uint32Array(2 * ENTRIES_AT_FIRST);
 
-  /** How many different texts there were. */
+  /** Different texts so far. */
   get count(): number {
     return this.#count;
   }
@@ -23,17 +23,13 @@ export class Fingerprints {
   numberOf(text: string): number {
     const digest = hash('sha256', text, 'buffer');
     const words = new Uint32Array(digest.buffer, digest.byteOffset, WORDS);
-    const place = this.#placeOf(words);
+    let place = this.#placeOf(words);
     const taken = this.#places[place] ?? 0;
     if (taken > 0) return taken - 1;
     if (WORDS * this.#count === this.#words.length) {
       this.#grow();
-      return this.#add(words, this.#placeOf(words));
+      place = this.#placeOf(words);
     }
-    return this.#add(words, place);
-  }
-
-  #add(words: Uint32Array, place: number): number {
     const number = this.#count;
     this.#words.set(words, WORDS * number);
     this.#places[place] = number + 1;
@@ -41,7 +37,7 @@ export class Fingerprints {
     return number;
   }
 
-  /** Where a fingerprint is, or where it would go. */
+  /** The place of a fingerprint, or where it would go. */
   #placeOf(words: Uint32Array): number {
     const mask = this.#places.length - 1;
     let place = (words[0] ?? 0) & mask;

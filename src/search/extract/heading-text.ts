@@ -4,12 +4,12 @@ import { DEPTH_MAX, type Element, isElement, isText, type Node, oneLine, type Pa
 /** UTF-16 code units. Longer ones are text that somebody set as a heading. */
 const HEADING_LENGTH_MAX = 500;
 
-/** Spans right beside each other are set apart by the page's style: a number and its title, a name and its claim. */
+/** Spans beside each other that the page's style sets apart: a number and its title, a name and its claim. */
 function areSetApart(before: Node | undefined, node: Element): boolean {
   return isElement(before) && before.tagName === 'span' && node.tagName === 'span' && node.attrs.length > 0;
 }
 
-/** A heading's words on one line, without permalinks and controls; empty where it has none. */
+/** A heading's words on one line, without permalinks and controls. */
 export function headingText(heading: Element): string {
   let text = '';
   const read = (parent: Parent, depth: number, inCode: boolean): void => {

@@ -14,37 +14,34 @@ export { sphinxVersion } from './page-facts.ts';
 export { cutPassages } from './passages.ts';
 export { PageForms, type ReaderForm, readerUrl } from './reader-url.ts';
 
-export interface PageInput {
+interface PageInput {
   /** The page's file in the site: `guides/start.html`. */
   readonly path: string;
   readonly html: string;
   /** As readers see it, from `readerUrl`: `/guides/start`, `/guides/start/` or `/guides/start.html`. */
   readonly url: string;
-  /** From elsewhere (the bundle's manifest, Sphinx's options file), for a page that says none itself. */
+  /** For a page that says none: the bundle's manifest's, or that of Sphinx's options file. */
   readonly version?: string | null;
-  /** Tags besides the page's own. */
+  /** Besides the page's own. */
   readonly tags?: readonly string[];
 }
 
 export interface ExtractedPage {
-  /** The page's path as readers see it. */
+  /** As readers see it. */
   readonly page: string;
-  /** Path of its canonical address on the site as it was published, which may be under a prefix; null: it says none. */
+  /** Path of its canonical address as published, perhaps under a prefix; null: none. */
   readonly canonical: string | null;
   readonly title: string;
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];
-  /** At least one, in the page's order. Two may share a path, where a heading has no anchor of its own. */
+  /** At least one, in the page's order; two may share a path. */
   readonly sections: readonly Section[];
   /** Paths on this site that the content (not the navigation) links to, each once: `/guides/start`. */
   readonly links: readonly string[];
 }
 
-/**
- * A page's sections, or null where it is not to be found: it asks not to be (`noindex`), is an error's, a redirect's or a
- * print page, an index or listing of what other pages say, or has no content.
- */
+/** Null for pages that are not to be found: `noindex`, errors, redirects, print pages, indexes and listings, and those without content. */
 export function extractPage(input: PageInput): ExtractedPage | null {
   const document = parse(readableMarkup(input.path, input.html));
   const html = document.childNodes.find(isElement);

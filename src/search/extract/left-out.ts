@@ -4,7 +4,7 @@ import { attributeOf, type Element, elementsOf, rawText } from './tree.ts';
 /** `404.html`, `de/404/index.html`, and Next.js's `_not-found.html`. */
 const NOT_FOUND_PATH = /(?:^|\/)(?:404|_not-found)(?:\.x?html?|\/index\.x?html?)$/i;
 
-/** The whole book on one page, for printing: mdBook's `print.html`, MkDocs' `print_page/`. */
+/** The whole book on one page: mdBook's `print.html`, MkDocs' `print_page/`. */
 const PRINT_PATH = /(?:^|\/)print(?:[_-](?:page|site))?(?:\.x?html?|\/index\.x?html?)$/i;
 
 const SEARCH_PATH = /(?:^|\/)search(?:\.html|\/index\.html)$/;
@@ -12,37 +12,34 @@ const SEARCH_PATH = /(?:^|\/)search(?:\.html|\/index\.html)$/;
 /** Sphinx's listings of source code, which its own search leaves out too. */
 const SOURCE_PATH = /(?:^|\/)_modules\//;
 
-/** Indexes by letter: Sphinx's general and module index, DocBook's. */
+/** Indexes by letter, of Sphinx and DocBook. */
 const INDEX_CLASSES = /(?:^|\s)(?:genindex-jumpbox|modindex-jumpbox|indexdiv)(?:\s|$)/;
 
-/** Docusaurus's lists of posts, which repeat what the posts say, and its search page. */
+/** Docusaurus's lists of posts, and its search page. */
 const LISTING_CLASSES =
   /(?:^|\s)(?:blog-list-page|blog-tags-list-page|blog-tags-post-list-page|blog-authors-list-page|blog-authors-posts-page|search-page-wrapper|search-page)(?:\s|$)/;
 
-/**
- * True for pages that are not to be found: one asks not to be, it is an error's or a redirect's, or it only repeats or points to
- * what other pages say (print page, index by letter, list of posts, search page).
- *
- * @param html the document's element.
- */
+/** @param html the document's element */
 export function isLeftOut(
-  page: { readonly path: string; readonly html: string },
+  { path, html: text }: { readonly path: string; readonly html: string },
   html: Element,
   facts: PageFacts,
 ): boolean {
-  const { path } = page;
   if (facts.isNoindex || facts.isRedirect) return true;
   if (NOT_FOUND_PATH.test(path) || LISTING_CLASSES.test(attributeOf(html, 'class') ?? '')) return true;
-  return isPrintPage(path, html) || isIndexPage(path, page.html, html);
+  return isPrintPage(path, html) || isIndexPage(path, text, html);
 }
 
 /** A page named `print` below the root may be about printing: the print page has every chapter's first-level heading. */
 function isPrintPage(path: string, html: Element): boolean {
   if (!PRINT_PATH.test(path)) return false;
   if (/^[^/]+(?:\/index\.x?html?)?$/i.test(path)) return true;
-  let titles = 0;
-  for (const { tagName } of elementsOf(html)) if (tagName === 'h1') titles++;
-  return titles > 1;
+  return (
+    elementsOf(html)
+      .filter(({ tagName }) => tagName === 'h1')
+      .drop(1)
+      .next().done === false
+  );
 }
 
 function isIndexPage(path: string, text: string, html: Element): boolean {

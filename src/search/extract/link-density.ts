@@ -1,7 +1,7 @@
 import { isClutter, listsChildPages } from './clutter.ts';
 import { DEPTH_MAX, type Element, isElement, isText } from './tree.ts';
 
-/** Content of an element, without clutter and lists of child pages. */
+/** Measures of an element without clutter and lists of child pages. */
 interface Density {
   /** UTF-16 code units. */
   readonly text: number;
@@ -13,11 +13,11 @@ interface Density {
 
 const NOTHING: Density = { text: 0, linked: 0, links: 0, holdsTitle: false };
 
-/** From here on an element is a menu: most of its text is links, and there are some of them. */
+/** A menu: most of its text is links, and there are some of them. */
 const LINKED_SHARE_MIN = 0.7;
 const LINKS_MIN = 5;
 
-/** How much of a page's text is links, by element. Every element is measured once. */
+/** The share of links in a page's text, by element. Each is measured once. */
 export class LinkDensity {
   readonly #title: Element | null;
   readonly #measured = new Map<Element, Density>();
@@ -27,7 +27,7 @@ export class LinkDensity {
     this.#title = title;
   }
 
-  /** How much an element is worth as content: text speaks for it, links against it. */
+  /** Worth as content: text speaks for it, links against it. */
   worth(element: Element): number {
     const { text, linked } = this.#of(element, 0);
     return text - 2 * linked;

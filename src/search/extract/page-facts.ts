@@ -1,6 +1,6 @@
 import { attributeOf, type Element, elementsOf, findElement, oneLine, type Parent, rawText } from './tree.ts';
 
-/** Metadata of a page, from outside its text. */
+/** Metadata from outside a page's text. */
 export interface PageFacts {
   /** As `html lang` writes it; null where the page says none. */
   readonly language: string | null;
@@ -33,27 +33,23 @@ const DOCUSAURUS_CLASS = /(?:^|\s)docs-version-(\S+)/;
 /** Sphinx before 7 writes its options into each page, later ones into a file of their own. */
 const SPHINX_VERSION = /DOCUMENTATION_OPTIONS\b[\s\S]{0,400}?\bVERSION:\s*(['"])(.{0,128}?)\1/;
 
-/** The version in Sphinx's options: of a page's own script, or of `_static/documentation_options.js`. Null: none is said. */
+/** The version in Sphinx's options, of a page's own script or of `_static/documentation_options.js`. */
 export function sphinxVersion(script: string): string | null {
   return SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
 }
 
-/** `<meta>` by lower-case name or property; a name may come more than once. */
+/** `<meta>` by lower-case name or property. */
 type Metadata = ReadonlyMap<string, readonly string[]>;
 
 function readMetadata(head: Parent): Metadata {
-  const metadata = new Map<string, string[]>();
-  for (const element of elementsOf(head)) {
-    if (element.tagName !== 'meta') continue;
+  const found = elementsOf(head).flatMap((element): [key: string, content: string][] => {
+    const content = element.tagName === 'meta' ? attributeOf(element, 'content') : null;
+    if (content === null) return [];
     const name = attributeOf(element, 'name') ?? attributeOf(element, 'property') ?? attributeOf(element, 'itemprop');
-    const key = (name ?? `http-equiv:${attributeOf(element, 'http-equiv') ?? ''}`).trim().toLowerCase();
-    const content = attributeOf(element, 'content');
-    if (content === null) continue;
-    const values = metadata.get(key);
-    if (values === undefined) metadata.set(key, [content]);
-    else values.push(content);
-  }
-  return metadata;
+    return [[(name ?? `http-equiv:${attributeOf(element, 'http-equiv') ?? ''}`).trim().toLowerCase(), content]];
+  });
+  const byKey = Map.groupBy(found, ([key]) => key);
+  return new Map(Array.from(byKey, ([key, entries]) => [key, entries.map(([, content]) => content)]));
 }
 
 /** @param html the document's element. */
@@ -97,10 +93,9 @@ function readVersion(html: Element, head: Parent, metadata: Metadata): string | 
     ...scopes.map((scope) => DOCUSAURUS_TAG.exec(scope)?.[1]),
     DOCUSAURUS_CLASS.exec(attributeOf(html, 'class') ?? '')?.[1],
   ];
-  for (const candidate of candidates) {
-    const version = oneLine(candidate ?? '');
-    if (version !== '' && version.length <= VERSION_LENGTH_MAX) return version;
-  }
+  const isVersion = (version: string) => version !== '' && version.length <= VERSION_LENGTH_MAX;
+  const version = candidates.map((candidate) => oneLine(candidate ?? '')).find(isVersion);
+  if (version !== undefined) return version;
   const options = findElement(
     head,
     (element) => element.tagName === 'script' && rawText(element).includes('DOCUMENTATION_OPTIONS'),
@@ -108,10 +103,7 @@ function readVersion(html: Element, head: Parent, metadata: Metadata): string | 
   return options === null ? null : sphinxVersion(rawText(options));
 }
 
-/**
- * Keywords, an article's tags, and what the page gives to a hosted search besides its language and version: that is what
- * its own search filters by.
- */
+/** Keywords, an article's tags, and what the page gives to a hosted search besides: its own search filters by that. */
 function readTags(metadata: Metadata): string[] {
   const tags = new Set<string>();
   for (const [name, contents] of metadata) {

@@ -1,38 +1,37 @@
 import type { Passage } from '../section.ts';
 
-export interface PassageOptions {
-  /** Tokens of a passage; less than a model's window of 256, since title and headings are put in front. */
+interface PassageOptions {
+  /** Less than a model's window of 256, since title and headings are put in front. */
   readonly tokensMax?: number;
-  /** Tokens of the sentence that two passages share; a longer one is not repeated. */
+  /** Of the sentence that two passages share; a longer one is not repeated. */
   readonly overlapTokensMax?: number;
 }
 
 const TOKENS_MAX = 220;
 const OVERLAP_TOKENS_MAX = 60;
 
-/** A stretch of text that is never cut unless it is longer than a passage by itself. */
+/** Never cut unless it is longer than a passage by itself. */
 interface Piece extends Passage {
   readonly tokens: number;
-  /** True before a blank line, which is where a cut is best. */
+  /** A blank line follows, where a cut is best. */
   readonly endsParagraph: boolean;
 }
 
 const BLANK_LINE = /\n[ \t]*\n\s*/g;
 
 /**
- * Where a sentence ends: a full stop, question or exclamation mark with closing quotes, before white space; its Chinese and
- * Japanese kin, which none follows; Devanagari's danda, Arabic's question mark; and a new line, which parts items and lines
- * of code.
+ * A sentence's end: full stop, question or exclamation mark with closing quotes before white space; its Chinese and Japanese kin
+ * without; Devanagari's danda, Arabic's question mark; a new line, which parts items and lines of code.
  */
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
- * Cuts a section's text into passages of at most `tokensMax` tokens: at paragraph borders, inside a paragraph only where it
- * is longer than a passage, then between sentences, and inside a sentence only where that is too long itself. A passage
- * that goes on inside a paragraph begins with the sentence before it.
+/**
+ * Cuts a section's text into passages of at most `tokensMax` tokens: at paragraph borders, else between sentences, else inside
+ * one. A passage that goes on inside a paragraph begins with the sentence before it.
  *
- * @param countTokens called a few times for each sentence; its sums count as the whole's.
- * @returns in order, each beginning and ending with a visible character; none for text without any.
+ * @param countTokens called a few times for each sentence; its sums count as the whole's
+ * @returns in order, each beginning and ending with a visible character
  */
 export function cutPassages(
   text: string,
@@ -47,7 +46,7 @@ export function cutPassages(
     const last = open.at(-1);
     if (first !== undefined && last !== undefined) passages.push({ start: first.start, end: last.end });
   };
-  for (const paragraph of paragraphs(text)) {
+  for (const paragraph of between(text, { start: 0, end: text.length }, BLANK_LINE)) {
     const whole = countTokens(text.slice(paragraph.start, paragraph.end));
     const pieces =
       whole <= tokensMax
@@ -73,7 +72,7 @@ export function cutPassages(
   return passages;
 }
 
-/** The stretches between `separator`s, without the white space at their ends; those without anything else are left out. */
+/** The stretches between `separator`s, trimmed, without empty ones. */
 function* between(text: string, { start, end }: Passage, separator: RegExp): Generator<Passage> {
   const part = text.slice(start, end);
   let from = 0;
@@ -91,10 +90,6 @@ function* trimmed(text: string, start: number, end: number): Generator<Passage> 
   if (first !== -1) yield { start: start + first, end: start + part.trimEnd().length };
 }
 
-function paragraphs(text: string): Generator<Passage> {
-  return between(text, { start: 0, end: text.length }, BLANK_LINE);
-}
-
 function sentences(
   text: string,
   paragraph: Passage,
@@ -107,7 +102,7 @@ function sentences(
   return pieces.map((piece, index) => ({ ...piece, endsParagraph: index === pieces.length - 1 }));
 }
 
-/** A sentence that is longer than a passage is halved, at white space near the middle where there is some, until all parts fit. */
+/** A sentence longer than a passage is halved, near white space in the middle where there is some, until all parts fit. */
 function fitting(
   text: string,
   { start, end }: Passage,
@@ -122,7 +117,7 @@ function fitting(
   );
 }
 
-/** Where to cut between `start` and `end`, never inside a surrogate pair; null where one character is left. */
+/** A place to cut, never inside a surrogate pair; null where one character is left. */
 function cutNearMiddle(text: string, start: number, end: number): number | null {
   const middle = (start + end) >> 1;
   const quarter = (end - start) >> 2;

@@ -1,11 +1,11 @@
 import type { TrailingSlash } from '../../domain/release.ts';
 import { findLinks } from '../../web/references.ts';
 import { resolvePath } from '../../web/resolve.ts';
-import { encodeUnsafe } from './site-address.ts';
+import { decodeOrKeep, encodeUnsafe, OWN_ORIGIN } from './site-address.ts';
 
 type FileTable = Parameters<typeof resolvePath>[0];
 
-/** How a site shows its pages' addresses. */
+/** A site's way of showing its pages' addresses. */
 export interface ReaderForm {
   /** Of folder pages, as the release has it. */
   readonly trailingSlash: TrailingSlash;
@@ -19,13 +19,7 @@ const INDEX = /(?:^|\/)index\.(?:html|htm|xhtml)$/i;
 /** A canonical is the page's word about itself; a link may be anybody's. */
 const CANONICAL_WEIGHT = 20;
 
-/** Stands for the site's own host. */
-const OWN_ORIGIN = 'http://site.invalid';
-
-/**
- * Counts how a site's canonicals and links write the addresses of pages that are files (`guides/start.html`). Feed it some
- * of the pages, from all over the site, then ask.
- */
+/** The way in which a site's canonicals and links write pages that are files (`guides/start.html`), by a sample of its pages. */
 export class PageForms {
   readonly #files: FileTable;
   #kept = 0;
@@ -35,7 +29,6 @@ export class PageForms {
     this.#files = files;
   }
 
-  /** @param path the page's file in the site. */
   addPage(path: string, html: string): void {
     for (const { kind, url } of findLinks(html).references) {
       const target = URL.parse(url, `${OWN_ORIGIN}/${path}`);
@@ -49,46 +42,27 @@ export class PageForms {
     return this.#dropped > this.#kept ? 'drop' : 'keep';
   }
 
-  /** @param page the file that the address names, where it is known; else the file table says whether there is one. */
+  /** @param page the file that the address names, where it is known; else the file table says whether there is one */
   #count(address: URL, weight: number, page: string | null): void {
     const { pathname } = address;
     if (EXTENSION.test(pathname)) {
       if (page !== null || !INDEX.test(pathname)) this.#kept += weight;
     } else if (page !== null) {
       if (!pathname.endsWith('/')) this.#dropped += weight;
-    } else if (!pathname.endsWith('/') && this.#files.has(`${decoded(pathname).slice(1)}.html`))
+    } else if (!pathname.endsWith('/') && this.#files.has(`${decodeOrKeep(pathname).slice(1)}.html`))
       this.#dropped += weight;
   }
 }
 
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
-
-/**
- * A page's path as readers see it: the form that the site uses, if that address leads to this file; else the file's own.
- *
- * @param path the page's file in the site: `guides/start.html`.
- */
+/** A page's path in the site's form, if that address leads to this file; else the file's own. */
 export function readerUrl(path: string, form: ReaderForm, files: FileTable): string {
   const stem = path.replace(INDEX, '');
-  const isFolder = stem !== path;
-  const preferred = isFolder
-    ? form.trailingSlash === 'always' && stem !== ''
-      ? `${stem}/`
-      : stem
-    : shortened(path, form);
+  const folder = form.trailingSlash === 'always' && stem !== '' ? `${stem}/` : stem;
+  const file = form.extension === 'drop' ? path.replace(EXTENSION, '') : path;
+  const preferred = stem === path ? file : folder;
   const resolution = resolvePath(files, preferred, form.trailingSlash);
   const leadsHere = resolution.kind === 'file' && resolution.path === path;
   return `/${encodeUnsafe(leadsHere ? preferred : path)
     .replaceAll('?', '%3F')
     .replaceAll('#', '%23')}`;
-}
-
-function shortened(path: string, { extension }: ReaderForm): string {
-  return extension === 'drop' ? path.replace(EXTENSION, '') : path;
 }

@@ -4,33 +4,26 @@ import type { PageFacts } from './page-facts.ts';
 import { withFragment } from './site-address.ts';
 import { otherTitle, pageTitle, TITLE_LENGTH_MAX } from './title.ts';
 
-export interface TitledSections {
-  readonly title: string;
-  readonly sections: readonly Section[];
-}
-
 /** A part in the tree of headings. */
 interface Placed {
   readonly part: ContentPart;
   readonly headings: readonly string[];
-  /** Its own fragment, else that of the nearest heading above it that has one: as near as a link gets. */
+  /** Its own, else the nearest above: as near as a link gets. */
   readonly fragment: string | null;
   /** Headings right below it. */
   readonly children: string[];
 }
 
 /**
- * Puts the parts of a page in the order of their headings and gives each its path. A heading without text of its own says
- * what is below it, pages or headings; one that has nothing below either is no section. The page's first section is never
- * missing: where it has no text, the page's description or its title stands for it. What stands above the page's own heading
- * (a notice, a category) comes last in its section.
+ * The sections of a page's parts. A heading without text says what is below it, pages or headings, or is no section; the page's
+ * first one says its description or title. What stands above the page's own heading (a notice, a category) comes last in it.
  *
- * @param url the page's path as readers see it.
+ * @param url the page's path as readers see it
  */
-export function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts): TitledSections {
+export function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
   const firstHeading = parts.find(({ level }) => level > 0)?.heading ?? '';
-  // A page that says no title is called by its address.
+  // Without any title the address is one.
   const title = pageTitle(facts, mainHeading, firstHeading) || url.slice(0, TITLE_LENGTH_MAX);
   const documentTitle = otherTitle(facts, title, firstHeading);
   const placed = placeParts(parts, title);

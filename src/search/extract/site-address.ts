@@ -1,15 +1,15 @@
-/** Stands for the site's own host, which a bundle does not name. */
-const OWN_ORIGIN = 'http://site.invalid';
+/** The site's own host, which a bundle does not name. */
+export const OWN_ORIGIN = 'http://site.invalid';
 
 /** Internal links that are kept of one page. */
 const LINKS_MAX = 2_000;
 
-/** The path of a URL as a reader sees it, decoded where it can be. */
-function decodedPath(url: URL): string {
+/** Text whose percent signs are no encoding stays as it is. */
+export function decodeOrKeep(text: string): string {
   try {
-    return decodeURIComponent(url.pathname);
+    return decodeURIComponent(text);
   } catch {
-    return url.pathname;
+    return text;
   }
 }
 
@@ -19,20 +19,20 @@ export class PageAddress {
   readonly #own: string;
   readonly #publishedOrigin: string | null;
   readonly #links = new Set<string>();
-  /** Path of the canonical address on the site as it was published, which may be under a prefix; null: the page says none. */
+  /** Path of the canonical address as published, perhaps under a prefix; null: none. */
   readonly canonical: string | null;
 
-  /** @param url as readers see it: `/guides/start`. @param base the page's `<base href>`, or null. */
+  /** @param url as readers see it: `/guides/start`. @param base the page's `<base href>`. */
   constructor(url: string, base: string | null, canonical: string | null) {
     const own = URL.parse(url, OWN_ORIGIN);
-    this.#own = own === null ? url : decodedPath(own);
+    this.#own = own === null ? url : decodeOrKeep(own.pathname);
     this.#from = base === null ? own : URL.parse(base, own?.href ?? OWN_ORIGIN);
     const target = canonical === null ? null : URL.parse(canonical, own?.href ?? OWN_ORIGIN);
     this.#publishedOrigin = target?.origin ?? null;
-    this.canonical = target === null ? null : decodedPath(target);
+    this.canonical = target === null ? null : decodeOrKeep(target.pathname);
   }
 
-  /** Paths that the page links to on its own site, each once, without query and fragment, never the page itself. */
+  /** Paths on the site that the page links to, itself aside, each once, without query and fragment. */
   get links(): readonly string[] {
     return [...this.#links];
   }
@@ -41,12 +41,12 @@ export class PageAddress {
     if (href.startsWith('#') || this.#from === null || this.#links.size >= LINKS_MAX) return;
     const target = URL.parse(href, this.#from.href);
     if (target === null || (target.origin !== OWN_ORIGIN && target.origin !== this.#publishedOrigin)) return;
-    const path = decodedPath(target);
+    const path = decodeOrKeep(target.pathname);
     if (path !== this.#own) this.#links.add(path);
   }
 }
 
-/** A fragment for the end of a path: only what a URL cannot hold is encoded, so that readers see their own letters. */
+/** A path with its fragment, in which only what a URL cannot hold is encoded: readers see their own letters. */
 export function withFragment(page: string, fragment: string | null): string {
   return fragment === null ? page : `${page}#${encodeUnsafe(fragment)}`;
 }

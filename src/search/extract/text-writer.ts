@@ -1,4 +1,4 @@
-/** How far two pieces of text stand apart, the wider one wins: joined, a space, a new line, a blank line. */
+/** Distance of two pieces of text, the wider one wins: joined, a space, a new line, a blank line. */
 export const GAP = { none: 0, space: 1, line: 2, block: 3 } as const;
 export type Gap = (typeof GAP)[keyof typeof GAP];
 
@@ -7,10 +7,7 @@ const SEPARATORS = ['', ' ', '\n', '\n\n'] as const;
 /** Zero-width characters and soft hyphens, which would split a word in two for an index. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
-/**
- * Turns what a page shows into plain text, as a browser lays it out: white space collapses, blocks are parted by a blank
- * line, items and rows by a new line. Linear in what it is given.
- */
+/** Plain text as a browser lays it out: white space collapses, a blank line parts blocks, a new line items and rows. Linear. */
 export class TextWriter {
   readonly #lengthMax: number;
   #text = '';
@@ -18,7 +15,7 @@ export class TextWriter {
   #isBound = false;
   #bullet = false;
 
-  /** @param lengthMax UTF-16 code units; what comes after is left out. */
+  /** @param lengthMax UTF-16 code units; what comes after is left out */
   constructor(lengthMax: number) {
     this.#lengthMax = lengthMax;
   }
@@ -27,29 +24,28 @@ export class TextWriter {
     return this.#text === '';
   }
 
-  /** Sets what follows apart from what is written already. Nothing leads or trails. */
+  /** Nothing leads or trails. */
   apart(gap: Gap): void {
     if (gap > this.#gap && !this.#isBound) this.#gap = gap;
   }
 
-  /** Puts what follows on the next line, whatever blocks it comes in: a definition stays with its term. */
+  /** The next block, whatever it is, begins on the next line: a definition stays with its term. */
   bind(): void {
     this.#gap = GAP.line;
     this.#isBound = true;
   }
 
-  /** Begins a list's item. */
   item(): void {
     this.apart(GAP.line);
     this.#bullet = true;
   }
 
-  /** An item without text leaves no bullet behind. */
+  /** An item without text leaves no bullet. */
   endItem(): void {
     this.#bullet = false;
   }
 
-  /** Flowing text, white space and all. Returns whether any of it shows. */
+  /** Flowing text, white space and all. @returns true where any of it shows */
   flow(text: string): boolean {
     const visible = text.replace(INVISIBLE, '');
     const collapsed = visible.replace(/\s+/g, ' ');

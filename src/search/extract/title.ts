@@ -1,6 +1,6 @@
 import type { PageFacts } from './page-facts.ts';
 
-/** Separators of a page's title and the site's name. A hyphen may also be part of the title: `Tutorial - Basics`. */
+/** Separators of a page's title and the site's name. A hyphen may be part of the title: `Tutorial - Basics`. */
 const SEPARATOR = / (?:\||–|—|·|»|::) /g;
 const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 
@@ -8,11 +8,9 @@ const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 export const TITLE_LENGTH_MAX = 300;
 
 /**
- * The page's title without the site's name: its first first-level heading; else what `og:title` or `<title>` says, less
- * the name of the site after (or before) a separator. Empty where the page says none.
+ * The first first-level heading; else `og:title` or `<title>` without the site's name. Empty where the page says none.
  *
- * @param mainHeading the text of the first `h1` in the content, empty where there is none.
- * @param firstHeading the text of the first heading of any level, empty where there is none.
+ * @param mainHeading the first `h1` in the content; `firstHeading`: the first of any level; empty where there is none
  */
 export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: string): string {
   const written = facts.socialTitle || facts.documentTitle;
@@ -20,7 +18,7 @@ export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: s
   return title.slice(0, TITLE_LENGTH_MAX).toWellFormed();
 }
 
-/** The page's `<title>` without the site's name, where that is another title; else null. A home page's may be the site's name. */
+/** The `<title>` without the site's name, where that is another title. */
 export function otherTitle(facts: PageFacts, title: string, firstHeading: string): string | null {
   const other = withoutSiteName(facts.documentTitle, facts.siteName, firstHeading);
   return other === '' || other === title ? null : other.slice(0, TITLE_LENGTH_MAX).toWellFormed();

@@ -4,10 +4,7 @@ export type Node = DefaultTreeAdapterTypes.ChildNode;
 export type Element = DefaultTreeAdapterTypes.Element;
 export type Parent = DefaultTreeAdapterTypes.ParentNode;
 
-/**
- * Elements inside elements that are read. Real pages stay below 100; without a limit a page of 100,000 open tags would
- * exhaust the stack.
- */
+/** Nesting that is read: real pages stay below 100, and 100,000 open tags would exhaust the stack. */
 export const DEPTH_MAX = 800;
 
 export function isElement(node: Node | Parent | null | undefined): node is Element {
@@ -18,7 +15,6 @@ export function isText(node: Node): node is DefaultTreeAdapterTypes.TextNode {
   return node.nodeName === '#text';
 }
 
-/** An attribute's value, or null where the element has none of that name. */
 export function attributeOf(element: Element, name: string): string | null {
   for (const attribute of element.attrs) if (attribute.name === name) return attribute.value;
   return null;
@@ -28,7 +24,11 @@ export function hasClass(element: Element, name: string): boolean {
   return ` ${attributeOf(element, 'class') ?? ''} `.includes(` ${name} `);
 }
 
-/** Elements below `root` in the page's order, without itself. */
+export function classesOf(element: Element): string[] {
+  return attributeOf(element, 'class')?.split(/\s+/) ?? [];
+}
+
+/** Elements below `root` in the page's order. */
 export function* elementsOf(root: Parent): Generator<Element> {
   const open: Node[] = root.childNodes.toReversed();
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -38,13 +38,13 @@ export function* elementsOf(root: Parent): Generator<Element> {
   }
 }
 
-/** The first element below `root`, in the page's order, that fits; null where none does. */
+/** The first in the page's order that fits. */
 export function findElement(root: Parent, fits: (element: Element) => boolean): Element | null {
   for (const element of elementsOf(root)) if (fits(element)) return element;
   return null;
 }
 
-/** All text below a node as it stands in the markup. */
+/** All text below, as in the markup. */
 export function rawText(root: Parent): string {
   let text = '';
   const open: Node[] = root.childNodes.toReversed();
@@ -55,7 +55,7 @@ export function rawText(root: Parent): string {
   return text;
 }
 
-/** Text on one line: white space runs become one space, none at the ends; zero-width characters and soft hyphens go. */
+/** White space runs as one space, none at the ends; without zero-width characters and soft hyphens. */
 export function oneLine(text: string): string {
   return text
     .replace(/[\u00ad\u200b\u2060\ufeff]/g, '')

@@ -1,21 +1,18 @@
-export interface CircuitSettings {
+interface CircuitSettings {
   /** Failures in a row that open it. */
   readonly failuresMax: number;
-  /** How long it stays open before one attempt is made again. */
+  /** Time until one attempt is made again. */
   readonly openMs: number;
 }
 
-/**
- * A circuit breaker: closed, every call goes through; open, after some failures in a row, none does. Open long enough, it
- * lets one trial through, whose success closes it and whose failure opens it anew. Times are milliseconds of a steady clock.
- */
+/** A circuit breaker over a steady clock of milliseconds: open after some failures in a row, then one trial decides. */
 export class CircuitBreaker {
   readonly #settings: CircuitSettings;
   readonly #now: () => number;
   #failures = 0;
-  /** When one attempt may be made again; null: closed. */
+  /** Null: closed. */
   #openUntilMs: number | null = null;
-  /** That attempt is under way. */
+  /** The one attempt is under way. */
   #isTrying = false;
 
   constructor(settings: CircuitSettings, now: () => number) {
@@ -43,7 +40,6 @@ export class CircuitBreaker {
     if (this.#failures >= this.#settings.failuresMax) this.#openUntilMs = this.#now() + this.#settings.openMs;
   }
 
-  /** The call was aborted by its caller: the next one may try. */
   givenUp(): void {
     this.#isTrying = false;
   }

@@ -4,30 +4,29 @@ import type { HttpClient } from '../../net/http-client.ts';
 import type { Search, SearchAnswer, SearchRequest, SearchResult } from '../ports.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 
-export interface HostedSearchSettings {
+interface HostedSearchSettings {
   /** Base URL of the hosted search. */
   readonly discoveryUrl: string;
   /** The site's domain there. */
   readonly domain: string;
   readonly key: Secret;
 }
-
 export interface HostedSearchOptions {
   /** Its limits hold: allowed hosts, proxy, certificates. */
   readonly client: Pick<HttpClient, 'post'>;
   readonly settings: HostedSearchSettings;
   /** Answers where the hosted search does not. */
   readonly local: Search;
-  /** The hosted search has failed, and the local engine answers: `hosted_search_failed`, `host_not_allowed`. */
+  /** Told where the local engine answers instead: `hosted_search_failed`, `host_not_allowed`. */
   readonly onFault: (error: DocshelfError) => void;
   /** Milliseconds of a steady clock. */
   readonly now?: () => number;
   readonly timeoutMs?: number;
 }
 
-/** Who searches waits; beyond this the local engine's answer is worth more. */
+/** Beyond this the local engine's answer is worth more. */
 const TIMEOUT_MS = 2_000;
-/** At a hosted search that is down, five people wait 2 s each half minute, and all others for nothing. */
+/** At one that is down, five people wait 2 s each half minute. */
 const CIRCUIT = { failuresMax: 5, openMs: 30_000 };
 /** 50 sections of 80 KB. */
 const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
@@ -53,7 +52,6 @@ export class HostedSearch implements Search {
     return withSource((await this.#options.local.search(request, signal)).results, 'local');
   }
 
-  /** Null: it failed, which was said. */
   async #tryHosted(request: SearchRequest, signal: AbortSignal): Promise<readonly SearchResult[] | null> {
     try {
       const results = await this.#ask(request, signal);
@@ -91,8 +89,7 @@ export class HostedSearch implements Search {
   }
 
   #faultOf(error: unknown): DocshelfError {
-    if (error instanceof DocshelfError && (error.code === 'host_not_allowed' || error.code === 'hosted_search_failed'))
-      return error;
+    if (error instanceof DocshelfError && OWN_FAULTS.has(error.code)) return error;
     const { timeoutMs = TIMEOUT_MS } = this.#options;
     const isTimeout = (error as { name?: unknown } | null)?.name === 'TimeoutError';
     return this.#failed(isTimeout ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message, error);
@@ -106,7 +103,9 @@ export class HostedSearch implements Search {
   }
 }
 
-/** The request of contract section 5, with what was asked for and nothing else. */
+const OWN_FAULTS: ReadonlySet<string> = new Set(['host_not_allowed', 'hosted_search_failed']);
+
+/** The request of contract section 5, with what was asked for alone. */
 function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): string {
   const given = Object.entries(filter).filter(([, value]) => value !== null);
   return JSON.stringify({
@@ -122,12 +121,10 @@ function withSource(results: readonly SearchResult[], source: 'local' | 'hosted'
 }
 
 /**
- * What a hosted search answers, in our form; null where it is no list of results.
+ * A hosted search's answer in our form; null where it is no list of results. The published contract fixes `content`, `path` and
+ * `score`: without those a result is none. All else is as each service has it, and what is missing or of another form is empty.
  *
- * Of a result the published contract fixes `content`, `path` and the score that the order is by: without those it is none.
- * All else in `metadata` is as each service has it, and what is missing or of another form is left empty.
- *
- * @param resultsMax of more than were asked for, the best are kept
+ * @param resultsMax the best are kept
  */
 export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {
   const answer = parseJson(text);

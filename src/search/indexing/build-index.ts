@@ -12,33 +12,25 @@ import type { SiteSection } from './site-sections.ts';
 export const KEYWORD_FILE = 'keyword.sqlite';
 export const VECTOR_FILE = 'vectors.bin';
 
-/** Which release to index, and where the index goes. Plain data: it crosses a thread. */
+/** Plain data: it crosses a thread. */
 export interface IndexOrder {
   /** Holds `site/`, `_docshelf/` and `files.json`. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
   /** Made here; must not be there yet. */
   readonly searchDir: string;
-  /** Folder of the model whose vectors the bundle may bring; null where none is in use, or it is not known yet. */
+  /** Of the model whose vectors the bundle may bring. */
   readonly modelFolder: string | null;
 }
 
-export interface IndexFacts {
-  readonly sections: number;
-}
-
-/** Where a release's sections come from. */
+/** A release's sections; `vectors` null: to be made later. */
 interface IndexSource {
   readonly sections: Iterable<SiteSection>;
-  /** Null: to be made later. */
   readonly vectors: Vectors | null;
 }
 
-/**
- * Builds a release's search index: sections out of the pages, or out of what the bundle brings; keywords and passages out of
- * them. Vectors that the bundle does not bring are made later, from the passages.
- */
-export async function buildIndex(order: IndexOrder): Promise<IndexFacts> {
+/** Builds a release's index of the pages, or of what the bundle brings. Vectors that it does not bring are made later. */
+export async function buildIndex(order: IndexOrder): Promise<{ sections: number }> {
   const { releaseDir, searchDir } = order;
   await mkdir(searchDir);
   const { files } = JSON.parse(await readFile(join(releaseDir, 'files.json'), 'utf8')) as { files: FileEntry[] };
@@ -50,14 +42,14 @@ export async function buildIndex(order: IndexOrder): Promise<IndexFacts> {
   return await writeIndex(searchDir, { sections: sections.all(), vectors: null });
 }
 
-async function writeIndex(searchDir: string, { sections, vectors }: IndexSource): Promise<IndexFacts> {
+async function writeIndex(searchDir: string, { sections, vectors }: IndexSource): Promise<{ sections: number }> {
   const writer = new KeywordIndexWriter(join(searchDir, KEYWORD_FILE));
   const facts: SectionFact[] = [];
   for (const { section, passages } of sections) {
     writer.add(section);
     facts.push({ language: section.language, passages });
   }
-  writer.finish({});
+  writer.finish();
   await writeSectionFacts(searchDir, facts);
   if (vectors !== null) await writeVectors(join(searchDir, VECTOR_FILE), vectors);
   return { sections: facts.length };
@@ -79,7 +71,7 @@ function* withPages(sections: readonly CutSection[]): Generator<SiteSection> {
   }
 }
 
-/** A model that cannot be read is told of where it is used; here it only means that no vectors fit it. */
+/** A model that cannot be read is told of where it is used: no vectors fit it. */
 async function modelDigestOf(folder: string): Promise<string | null> {
   const { readModelFiles } = await import('../semantic/model-files.ts');
   return readModelFiles(folder).then(

@@ -10,14 +10,7 @@ import { readVectors } from '../semantic/vector-file.ts';
 import { KEYWORD_FILE, VECTOR_FILE } from './build-index.ts';
 import { readSectionFacts, type SectionFacts } from './section-facts.ts';
 
-/** Texts between two looks at the other threads' needs: some 80 ms of one core with the built-in model. */
-const BATCH_SIZE = 4;
-
-/**
- * Makes a release's vectors, unless they are there for this model.
- *
- * @param digest the model's, known before the model is loaded
- */
+/** Makes a release's vectors, unless they are there for this model, whose `digest` is known before it is loaded. */
 export async function embedInThread(
   { searchDir, release, cacheDir }: EmbedOrder,
   digest: string,
@@ -43,7 +36,6 @@ export async function embedInThread(
         release,
         cacheDir,
         file,
-        batchSize: BATCH_SIZE,
         signal,
         onProgress,
       });
@@ -58,7 +50,7 @@ export async function embedInThread(
   return { modelDigest: digest };
 }
 
-/** The cache is bounded by the releases that are stored. A sweep that fails is made good after the next release. */
+/** Bounded by the releases that are stored. A sweep that fails is made good after the next release. */
 async function sweepCache(searchDir: string, folder: string, dims: number): Promise<void> {
   const releasesDir = dirname(dirname(searchDir));
   const stored = await readdir(releasesDir).catch(() => null);

@@ -1,20 +1,16 @@
-/**
- * How much each page matters by the pages whose text links to it: 0 to 1, by the logarithm, since the tenth link says less
- * than the first. Counts links and keeps none of them.
- */
+/** Weights of pages by the links to them in the text of others: 0 to 1, by the logarithm. Counts links and keeps none. */
 export class PagePriors {
-  /** Links to each address that a page may have, written in whatever way. */
+  /** Links to each address, written in whatever way. */
   readonly #links: Map<string, number>;
-  /** Of those, the ones on the page itself, which say nothing; by page. */
+  /** Links of a page to itself, which say nothing. */
   readonly #ownLinks = new Map<string, number>();
   readonly #pageOf = new Map<string, string>();
 
-  /** @param addresses of all pages of the site, those that turn out to have no sections included */
+  /** @param addresses of all pages, those without sections included */
   constructor(addresses: Iterable<string>) {
     this.#links = new Map(Array.from(addresses, (address) => [plain(address), 0]));
   }
 
-  /** @param links as the page's text has them, to pages that may not have come yet */
   add(page: string, links: readonly string[]): void {
     const own = plain(page);
     this.#pageOf.set(own, page);
@@ -27,7 +23,7 @@ export class PagePriors {
     }
   }
 
-  /** By page; those that nobody links to are left out. Where two pages share an address, the links are the last one's. */
+  /** By page, without those that nobody links to. Where two pages share an address, the links are the last one's. */
   decide(): Map<string, number> {
     const links = new Map<string, number>();
     for (const [address, page] of this.#pageOf) {
@@ -40,7 +36,6 @@ export class PagePriors {
   }
 }
 
-/** A page's address without what differs between the ways of writing it. */
 function plain(path: string): string {
   return path
     .replace(/[#?].*$/, '')

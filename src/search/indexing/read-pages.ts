@@ -7,8 +7,7 @@ import { Duplicates, extractPage, PageForms, rankOf, readerUrl, sphinxVersion } 
 import { PagePriors } from './page-priors.ts';
 import { SiteSections } from './site-sections.ts';
 
-/** A release's site, as the index is made of it. */
-export interface PagesOfSite {
+interface PagesOfSite {
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
   readonly trailingSlash: TrailingSlash;
@@ -18,11 +17,11 @@ export interface PagesOfSite {
 const FORM_SAMPLE_MAX = 60;
 
 /**
- * The sections of all pages of a site, each once, in the order of their pages, with the weight of their page: one page is in
- * memory at a time, and a fingerprint of each section.
+ * The sections of a site, each once, in the order of their pages, with the weight of their page. One page is in memory at a time,
+ * and a fingerprint of each section.
  *
  * @param spoolFile where nothing is yet
- * @throws DocshelfError `bad_search_data` as soon as there are more than `sectionsMax`
+ * @throws DocshelfError `bad_search_data` over `sectionsMax`
  */
 export async function readSections(
   { siteDir, files, trailingSlash }: PagesOfSite,
@@ -57,17 +56,11 @@ export async function readSections(
   return sections;
 }
 
-async function extensionOf(
-  siteDir: string,
-  pages: readonly FileEntry[],
-  table: ReadonlyMap<string, FileEntry>,
-): Promise<'keep' | 'drop'> {
+async function extensionOf(siteDir: string, pages: readonly FileEntry[], table: ReadonlyMap<string, FileEntry>) {
   const forms = new PageForms(table);
   const stride = Math.max(1, Math.floor(pages.length / FORM_SAMPLE_MAX));
-  for (let at = 0; at < pages.length; at += stride) {
-    const entry = pages[at];
-    if (entry !== undefined) forms.addPage(entry.path, await readText(siteDir, entry));
-  }
+  const sample = pages.filter((_, at) => at % stride === 0);
+  for (const entry of sample) forms.addPage(entry.path, await readText(siteDir, entry));
   return forms.extension();
 }
 

@@ -3,16 +3,15 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Passage } from '../section.ts';
 
-/** Language and passages of every section, for both legs: asking the index for each would be slow. */
+/** Of each section, for both legs: asking the index would be slow. */
 export interface SectionFact {
   readonly language: string | null;
   /** The parts that are embedded, and that results show. */
   readonly passages: readonly Passage[];
 }
 
-/** The facts of all sections, by their number: 20 bytes a section, where an object for each took 300. */
+/** By the section's number, in 20 bytes where an object takes 300. */
 export class SectionFacts {
-  /** How many sections there are. */
   readonly count: number;
   readonly #languages: readonly (string | null)[];
   readonly #languageOf: Uint16Array;
@@ -49,7 +48,7 @@ const FILE = 'sections.json';
 
 interface Stored {
   readonly languages: readonly (string | null)[];
-  /** A section a row: the number of its language, then start and end of each passage. */
+  /** A row a section: the number of its language, then start and end of each passage. */
   readonly rows: readonly (readonly number[])[];
 }
 
@@ -63,7 +62,7 @@ export async function writeSectionFacts(searchDir: string, facts: readonly Secti
   await writeFile(join(searchDir, FILE), JSON.stringify({ languages, rows } satisfies Stored), { flag: 'wx' });
 }
 
-/** @throws DocshelfError `index_damaged` where the file cannot be read, or is of another number of sections. */
+/** @throws DocshelfError `index_damaged` where the file cannot be read, or is of another count. */
 export async function readSectionFacts(searchDir: string, sections: number): Promise<SectionFacts> {
   try {
     const { languages, rows } = JSON.parse(await readFile(join(searchDir, FILE), 'utf8')) as Stored;

@@ -16,27 +16,23 @@ interface Spooled {
   readonly passages: readonly Passage[];
 }
 
-/**
- * The sections of a site in a spool: a site of 20,000 pages has hundreds of megabytes of them. What is in memory is a number
- * for each page, and for each section that was dropped again.
- */
+/** The sections of a site in a spool: 20,000 pages have hundreds of megabytes of them. In memory are numbers alone. */
 export class SiteSections {
   readonly #spool: LineSpool;
   readonly #dropped = new Set<number>();
   #added = 0;
   #priors: ReadonlyMap<string, number> = new Map();
 
-  /** @param file where nothing is yet; it has no name from then on */
+  /** @param file where nothing is yet */
   constructor(file: string) {
     this.#spool = new LineSpool(file);
   }
 
-  /** How many there are. */
   get count(): number {
     return this.#added - this.#dropped.size;
   }
 
-  /** By which the section that is added next may be dropped. */
+  /** Of the section that is added next, for `drop`. */
   get nextNumber(): number {
     return this.#added;
   }
@@ -51,12 +47,12 @@ export class SiteSections {
     this.#dropped.add(number);
   }
 
-  /** Says how much each page matters, 0 to 1. Those that are not named do not. */
+  /** Sets the weight of pages, 0 to 1; those not named have none. */
   weigh(priors: ReadonlyMap<string, number>): void {
     this.#priors = priors;
   }
 
-  /** In the order in which they were added. Each call begins anew. */
+  /** In the order in which they were added, from the first at each call. */
   *all(): Generator<SiteSection> {
     let number = 0;
     for (const line of this.#spool.lines()) {
@@ -73,16 +69,13 @@ export class SiteSections {
   }
 }
 
-/** Scripts without spaces, in which a model's token is about one character. */
+/** Scripts without spaces, about one character a token. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu;
 
 /** Latin text has 4.4 characters a token with MiniLM's vocabulary, code and other alphabets fewer; 3.8 errs to the safe side. */
 const CHARACTERS_A_TOKEN = 3.8;
 
-/**
- * About how many tokens a text has, for cutting it into passages. The model's own count would cost as much as all the rest
- * of indexing, and a passage that is a tenth too long loses nothing: the model reads 256 tokens, passages have 220.
- */
+/** About a text's tokens. The model's own count would cost as much as all of indexing; it reads 256, and passages have 220. */
 export function estimateTokens(text: string): number {
   const dense = text.match(DENSE)?.length ?? 0;
   return Math.ceil(dense + (text.length - dense) / CHARACTERS_A_TOKEN);

@@ -2,7 +2,7 @@ import { Best, type Ranked } from './best.ts';
 import type { Mask } from './filter.ts';
 import type { Postings } from './postings.ts';
 
-/** Adds up the scores of sections, one wish after the other. One per open index, emptied between queries: no allocation. */
+/** Scores of sections, added up term by term. One per open index, emptied between queries: no allocation. */
 export class Accumulator {
   readonly #scores: Float64Array;
   readonly #touched: Uint32Array;
@@ -40,14 +40,14 @@ export class Accumulator {
     return this.#scores[section] ?? 0;
   }
 
-  /** The score of a section, which is then none any more. */
+  /** The score of a section, which has none from then on. */
   take(section: number): number {
     const score = this.get(section);
     this.#scores[section] = 0;
     return score;
   }
 
-  /** The best sections, each score times the section's lift. Empty then. */
+  /** The best sections by score times lift, best first. Empty then. */
   takeBest(limit: number, lifts: Float32Array): Ranked[] {
     const best = new Best(limit);
     for (let at = 0; at < this.#count; at += 1) {
@@ -60,7 +60,7 @@ export class Accumulator {
     return best.ranked();
   }
 
-  /** Gives every section with a score to `take`, and is empty then. */
+  /** Hands out every section with a score. Empty then. */
   drain(take: (section: number, score: number) => void): void {
     for (let at = 0; at < this.#count; at += 1) {
       const section = this.#touched[at] as number;

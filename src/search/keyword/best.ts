@@ -8,11 +8,10 @@ export function byScore(left: Ranked, right: Ranked): number {
   return right.score - left.score || left.section - right.section;
 }
 
-/** The `limit` best sections of those offered, by score, the earlier section first among equals: a heap with its worst on top. */
+/** The `limit` best sections of those offered, the earlier one first among equals: a heap with its worst on top. */
 export class Best {
   readonly #limit: number;
-  readonly #sections: number[] = [];
-  readonly #scores: number[] = [];
+  readonly #heap: Ranked[] = [];
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -20,43 +19,33 @@ export class Best {
 
   /** Scores up to this are left out; those of 0 always are. */
   get least(): number {
-    return this.#sections.length < this.#limit ? 0 : (this.#scores[0] ?? Number.POSITIVE_INFINITY);
+    return this.#heap.length < this.#limit ? 0 : (this.#heap[0]?.score ?? Number.POSITIVE_INFINITY);
   }
 
   offer(section: number, score: number): void {
-    if (this.#sections.length < this.#limit) {
-      this.#sections.push(section);
-      this.#scores.push(score);
-      this.#rise(this.#sections.length - 1);
-    } else if (this.#limit > 0 && this.#isWorse(this.#sections[0] ?? 0, this.#scores[0] ?? 0, section, score)) {
-      this.#sections[0] = section;
-      this.#scores[0] = score;
+    const offered = { section, score };
+    const [worst] = this.#heap;
+    if (this.#heap.length < this.#limit) {
+      this.#rise(this.#heap.push(offered) - 1);
+    } else if (worst !== undefined && byScore(worst, offered) > 0) {
+      this.#heap[0] = offered;
       this.#sink();
     }
   }
 
   /** Best first. */
   ranked(): Ranked[] {
-    return this.#sections.map((section, at) => ({ section, score: this.#scores[at] ?? 0 })).sort(byScore);
+    return this.#heap.toSorted(byScore);
   }
 
-  #isWorse(section: number, score: number, otherSection: number, otherScore: number): boolean {
-    return score < otherScore || (score === otherScore && section > otherSection);
-  }
-
-  #worseAt(left: number, right: number): boolean {
-    return this.#isWorse(
-      this.#sections[left] ?? 0,
-      this.#scores[left] ?? 0,
-      this.#sections[right] ?? 0,
-      this.#scores[right] ?? 0,
-    );
+  #isWorse(at: number, than: number): boolean {
+    return byScore(this.#heap[at] as Ranked, this.#heap[than] as Ranked) > 0;
   }
 
   #rise(from: number): void {
     for (let at = from; at > 0; ) {
       const parent = (at - 1) >>> 1;
-      if (!this.#worseAt(at, parent)) return;
+      if (!this.#isWorse(at, parent)) return;
       this.#swap(at, parent);
       at = parent;
     }
@@ -66,7 +55,7 @@ export class Best {
     for (let at = 0; ; ) {
       let worst = at;
       for (const child of [2 * at + 1, 2 * at + 2])
-        if (child < this.#sections.length && this.#worseAt(child, worst)) worst = child;
+        if (child < this.#heap.length && this.#isWorse(child, worst)) worst = child;
       if (worst === at) return;
       this.#swap(at, worst);
       at = worst;
@@ -74,7 +63,6 @@ export class Best {
   }
 
   #swap(left: number, right: number): void {
-    [this.#sections[left], this.#sections[right]] = [this.#sections[right] ?? 0, this.#sections[left] ?? 0];
-    [this.#scores[left], this.#scores[right]] = [this.#scores[right] ?? 0, this.#scores[left] ?? 0];
+    [this.#heap[left], this.#heap[right]] = [this.#heap[right] as Ranked, this.#heap[left] as Ranked];
   }
 }

@@ -3,11 +3,10 @@ import { languageKey } from './writer.ts';
 
 /** Limits of a search. A section must meet all that are given. */
 export interface Filter {
-  /** The documentation version, exactly. */
   readonly version?: string;
   /** With `version`: sections that say no version of themselves may be found too. Default false. */
   readonly orUnsaid?: boolean;
-  /** A BCP 47 tag in any case; `pt` also finds `pt-BR`. */
+  /** BCP 47 in any case; `pt` also finds `pt-BR`. */
   readonly language?: string;
   /** A tag, exactly. */
   readonly tag?: string;

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 
-/** Rises with every change to what is in the file or to the analysis of text: an index of another version is built anew. */
+/** Rises with every change to what is read from the file or to the analysis of text: an index of another version is built anew. */
 export const FORMAT_VERSION = 2;
 
 /**
@@ -21,14 +21,10 @@ export const SCHEMA = `
   CREATE TABLE lists (kind TEXT, key TEXT, sections INTEGER, list BLOB, PRIMARY KEY (kind, key)) WITHOUT ROWID;
   CREATE TABLE sequences (n INTEGER PRIMARY KEY, terms BLOB);
   CREATE TABLE arrays (name TEXT PRIMARY KEY, bytes BLOB) WITHOUT ROWID;
-  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
   PRAGMA user_version = ${FORMAT_VERSION};
 `;
 
-/**
- * The four bytes of the SQLite header that SQLite leaves to applications (application_id) hold the CRC-32 of the file, they
- * themselves taken as zero. It is written last, so that a file is sound or was never finished or is damaged.
- */
+/** The CRC-32 of the file, itself taken as zero, in the SQLite header's application_id. Written last: without it a file is unfinished. */
 const CHECKSUM_OFFSET = 68;
 const CHECKSUM_BYTES = 4;
 const CHUNK_BYTES = 1024 * 1024;
@@ -39,12 +35,18 @@ const VERSION_OFFSET = 60;
 
 /** The format version that a file says it has; null where it is no database. */
 export function versionOf(path: string): number | null {
-  const file = openSync(path, 'r');
-  try {
+  return withFile(path, 'r', (file) => {
     const header = Buffer.alloc(VERSION_OFFSET + 4);
     const read = readSync(file, header, 0, header.length, 0);
     const isDatabase = read === header.length && header.toString('latin1', 0, MAGIC.length) === MAGIC;
     return isDatabase ? header.readUInt32BE(VERSION_OFFSET) : null;
+  });
+}
+
+function withFile<Result>(path: string, flags: string, act: (file: number) => Result): Result {
+  const file = openSync(path, flags);
+  try {
+    return act(file);
   } finally {
     closeSync(file);
   }
@@ -64,28 +66,22 @@ function checksumOf(file: number): number {
 
 /** Writes the checksum into a closed index file and flushes it to the disk. */
 export function seal(path: string): void {
-  const file = openSync(path, 'r+');
-  try {
+  withFile(path, 'r+', (file) => {
     fsyncSync(file);
     const bytes = Buffer.alloc(CHECKSUM_BYTES);
     bytes.writeUInt32BE(checksumOf(file));
     writeSync(file, bytes, 0, CHECKSUM_BYTES, CHECKSUM_OFFSET);
     fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  });
 }
 
 /** True where every byte is as `seal` left it. Reads the whole file: 0.2 s for 100,000 sections. */
 export function isSealed(path: string): boolean {
-  const file = openSync(path, 'r');
-  try {
+  return withFile(path, 'r', (file) => {
     const bytes = Buffer.alloc(CHECKSUM_BYTES);
     const read = readSync(file, bytes, 0, CHECKSUM_BYTES, CHECKSUM_OFFSET);
     return read === CHECKSUM_BYTES && bytes.readUInt32BE() === checksumOf(file);
-  } finally {
-    closeSync(file);
-  }
+  });
 }
 
 export function damaged(path: string, state: string, cause?: unknown): DocshelfError {
@@ -95,7 +91,7 @@ export function damaged(path: string, state: string, cause?: unknown): DocshelfE
   });
 }
 
-/** An error while reading as `index_damaged`, which tells the caller to build the index anew; a bug stays what it is. */
+/** Errors of the system or of SQLite as `index_damaged`, which has the index built anew; a bug stays what it is. */
 export function asDamaged(path: string, error: unknown): unknown {
   const isOfTheFile = (error as { code?: unknown } | null)?.code === 'ERR_SQLITE_ERROR' || errnoOf(error) !== undefined;
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;

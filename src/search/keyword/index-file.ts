@@ -27,12 +27,10 @@ interface Run {
 
 /** A sealed index file, open for reading: every look-up that search needs, and no ranking. */
 export class IndexFile {
-  /** How many sections there are. */
   readonly sections: number;
-  /** Factor of each section's score: the prior of its page. */
+  /** Factor of each section's score, by the prior of its page. */
   readonly lifts: Float32Array;
   readonly #priors: Float32Array;
-  readonly meta: Readonly<Record<string, string>>;
   readonly #database: DatabaseSync;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #impact: ReturnType<typeof impactOf>;
@@ -48,18 +46,12 @@ export class IndexFile {
     this.#database = database;
     this.#statements = prepareStatements(database);
     const lengthsOf = (name: (typeof COLUMNS)[number]) => new Uint16Array(this.#array(`${name} lengths`).buffer);
-    const lengths = {
-      title: lengthsOf('title'),
-      headings: lengthsOf('headings'),
-      text: lengthsOf('text'),
-      identifiers: lengthsOf('identifiers'),
-    };
+    const [title, headings] = [lengthsOf('title'), lengthsOf('headings')];
+    const lengths = { title, headings, text: lengthsOf('text'), identifiers: lengthsOf('identifiers') };
     this.#impact = impactOf(lengths, ranking);
     this.#priors = new Float32Array(this.#array('priors').buffer);
     this.lifts = this.#priors.map((prior) => 1 + PRIOR_WEIGHT * prior);
     this.sections = this.#priors.length;
-    const meta = this.#statements.meta.all() as unknown as { key: string; value: string }[];
-    this.meta = Object.fromEntries(meta.map(({ key, value }) => [key, value]));
     this.#cache = new LRUCache({
       maxSize: POSTINGS_CACHE_BYTES,
       sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
@@ -78,7 +70,7 @@ export class IndexFile {
     }
   }
 
-  /** In how many sections a term stands. */
+  /** Count of sections with a term. */
   sectionsWith(term: string): number {
     const known = this.#frequencies.get(term);
     if (known !== undefined) return known;
@@ -96,24 +88,23 @@ export class IndexFile {
     return postings;
   }
 
-  /** The sections under a title (the page's first one), a version or a tag, rising. */
+  /** Sections under a title (the page's first one), a version or a tag, rising. */
   list(kind: ListKind, key: string): Uint32Array {
     return this.#sectionsOf(this.#statements.list.all(kind, key));
   }
 
-  /** The sections of a language, and of what is a part of it: `pt` gives `pt-br` too. In no order. */
+  /** Sections of a language and of its parts (`pt-br` under `pt`), in no order. */
   language(key: string): Uint32Array {
     const lists = this.#statements.languages.all(key).map((row) => this.#sectionsOf([row]));
     return Uint32Array.from(lists.flatMap((list) => [...list]));
   }
 
-  /** The sections that an expression of FTS5 matches. */
   matching(expression: string): number[] {
     const row = this.#statements.matching.get(expression) as unknown as { sections: string };
     return JSON.parse(row.sections);
   }
 
-  /** Sections by their number; those that are not there are left out. */
+  /** Those that are not there are left out. */
   readSections(numbers: readonly number[]): Map<number, IndexedSection> {
     const rows = this.#statements.sections.all(JSON.stringify(numbers)) as unknown as SectionRow[];
     return new Map(
@@ -129,7 +120,7 @@ export class IndexFile {
     );
   }
 
-  /** The terms of sections in their order, as `sequenceOf` wrote them. */
+  /** As `sequenceOf` wrote them. */
   readSequences(numbers: readonly number[]): Map<number, Uint16Array> {
     const found = new Map<number, Uint16Array>();
     const unread: number[] = [];
@@ -147,7 +138,7 @@ export class IndexFile {
     return found;
   }
 
-  /** A section's score for so many occurrences of a word in its text. */
+  /** The score for so many occurrences of a word in a section's text. */
   impactInText(n: number, count: number): number {
     return this.#impact(n, 0, 0, count, 0);
   }
@@ -170,7 +161,7 @@ export class IndexFile {
     return readPostings(rows as Run[], this.sections, () => 0).sections;
   }
 
-  /** A copy with a buffer of its own, as typed arrays of wider numbers need it. */
+  /** In a buffer of its own, as typed arrays of wider numbers need it. */
   #array(name: string): Uint8Array<ArrayBuffer> {
     const row = this.#statements.array.get(name) as unknown as { bytes: Uint8Array } | undefined;
     if (row === undefined) throw damaged(this.#database.location() ?? '', `it has no ${name}`);
@@ -197,7 +188,6 @@ interface SectionRow {
 
 function prepareStatements(database: DatabaseSync) {
   return {
-    meta: database.prepare('SELECT key, value FROM meta'),
     array: database.prepare('SELECT bytes FROM arrays WHERE name = ?'),
     sequences: database.prepare('SELECT n, terms FROM sequences WHERE n IN (SELECT value FROM json_each(?))'),
     sections: database.prepare('SELECT * FROM sections WHERE n IN (SELECT value FROM json_each(?))'),

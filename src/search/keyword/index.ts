@@ -1,7 +1,7 @@
 /**
- * The keyword leg of search: sections in, one SQLite file, ranked sections out.
+ * The keyword leg of search.
  *
- * text -> words (`words`, `fold`) -> terms (`terms`, `stem`) -> file (`writer`, `format`)
+ * text -> words (`words`) -> terms (`terms`, `stem`) -> one SQLite file (`writer`, `format`)
  * query -> parts (`parse-query`) -> what to look for (`plan`, `vocabulary`) -> scores (`ranking`, `accumulator`, `proximity`) -> hits
  */
 export type { Filter, Mask } from './filter.ts';

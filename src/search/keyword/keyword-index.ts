@@ -11,7 +11,7 @@ import { RANKING, type Ranking, rarity } from './ranking.ts';
 import { titleKey } from './words.ts';
 import type { IndexedSection } from './writer.ts';
 
-/** So many of the best by their words are looked at for the nearness of these: 0.2 ms. With 100 the measures are the same. */
+/** Sections whose words' nearness is looked at: 50 take 0.2 ms; with 100 the measures are the same. */
 const NEAR_CANDIDATES = 50;
 const NO_SEQUENCE = new Uint16Array();
 
@@ -21,32 +21,31 @@ export interface KeywordHit {
   readonly score: number;
   /** BM25 without the lift, by the rarity of all that was looked for, found or not: comparable between queries, 0 to about 4. */
   readonly normalised: number;
-  /** `title`: the query is the title of the section's page. `identifier`: the query is one name, and the section has it. */
   readonly exact: Exact | null;
 }
 
 export interface Findings {
   /** Best first. */
   readonly hits: readonly KeywordHit[];
-  /** How much of the query the site knows at all, 0 to 1. */
+  /** Share of the query that the site knows at all, 0 to 1. */
   readonly known: number;
   /** One byte a section, 1 where it may be found by the filter and the query's operators; null where all may. */
   readonly allowed: Mask;
-  /** The index terms that a section has of what was looked for, for `highlightsOf`. Worked out when asked: few hits are shown. */
+  /** The index terms that a section has of what was looked for, for `highlightsOf`; worked out when asked: few hits are shown. */
   readonly matchedIn: (section: number) => string[];
 }
 
+/** `title`: the query is the title of the section's page. `identifier`: the query is one name, and the section has it. */
 export type Exact = 'title' | 'identifier';
 
 export interface SearchOptions {
-  /** At most so many hits. */
   readonly limit: number;
   /** Search as you type: the last word, where nothing follows it, also finds what it begins. Default false. */
   readonly prefixLast?: boolean;
   readonly filter?: Filter;
 }
 
-/** A keyword index that is open for search. Synchronous: to be used in a worker. */
+/** An open keyword index. Synchronous: to be used in a worker. */
 export class KeywordIndex {
   readonly #path: string;
   readonly #ranking: Ranking;
@@ -62,10 +61,7 @@ export class KeywordIndex {
     this.#alternatives = new Accumulator(this.#file.sections);
   }
 
-  /**
-   * @param ranking another one only to measure what a part of it gives.
-   * @throws DocshelfError `index_damaged` where the file is missing, unfinished, changed or of another version.
-   */
+  /** @throws DocshelfError `index_damaged` where the file is missing, unfinished, changed or of another version. */
   static open(path: string, ranking: Ranking = RANKING): KeywordIndex {
     return new KeywordIndex(path, ranking);
   }
@@ -74,31 +70,18 @@ export class KeywordIndex {
     return this.#file.sections;
   }
 
-  /** How many different words can be completed and corrected. */
-  get vocabularySize(): number {
-    return this.#file.vocabulary.size;
-  }
-
-  /** The facts that `finish` was given. */
-  get meta(): Readonly<Record<string, string>> {
-    return this.#file.meta;
-  }
-
-  /**
-   * The best sections, best first. Any text is a query; one without words finds nothing.
-   * @throws DocshelfError `index_damaged` where the file cannot be read any more.
-   */
+  /** Any text is a query; one without words finds nothing. @throws DocshelfError `index_damaged` */
   search(query: string, options: SearchOptions): readonly KeywordHit[] {
     return this.find(query, options).hits;
   }
 
-  /** `search`, and what another leg and whoever shows the hits need to know. */
+  /** `search` with what the other leg and the excerpts need. */
   find(query: string, options: SearchOptions): Findings {
     return this.#read(() => {
       const parsed = parseQuery(query);
       const mask = this.#restrict(parsed, maskOf(options.filter ?? {}, this.#file));
       const goesOn = options.prefixLast === true && parsed.unfinished;
-      const { wishes, links } = planOf(parsed.wanted, goesOn, this.#dictionary(), this.#ranking);
+      const { wishes, links } = planOf(parsed.wanted, goesOn, this.#file, this.#ranking);
       for (const wish of wishes) this.#score(wish, mask);
       if (parsed.isQuestion) for (const phrase of parsed.phrases) this.#scorePhrase(this.#holding(phrase) ?? [], mask);
       const total = wishes.reduce((sum, { weight }) => sum + weight, 0);
@@ -109,7 +92,7 @@ export class KeywordIndex {
     });
   }
 
-  /** The sections that `add` returned these numbers for, by number; those that are not there are left out. */
+  /** By number; those that are not there are left out. */
   sections(numbers: readonly number[]): ReadonlyMap<number, IndexedSection> {
     return this.#read(() => this.#file.readSections(numbers));
   }
@@ -128,21 +111,6 @@ export class KeywordIndex {
     } catch (error) {
       throw asDamaged(this.#path, error);
     }
-  }
-
-  #dictionary() {
-    const file = this.#file;
-    const known = new Map<string, number>();
-    return {
-      sections: file.sections,
-      sectionsWith(term: string): number {
-        const sections = known.get(term) ?? file.sectionsWith(term);
-        known.set(term, sections);
-        return sections;
-      },
-      startingWith: (prefix: string, limit: number) => file.vocabulary.startingWith(prefix, limit),
-      near: (word: string, limit: number) => file.vocabulary.near(word, limit),
-    };
   }
 
   /** Words behind a minus must not be there; phrases must, unless in a question. */
@@ -228,7 +196,6 @@ export class KeywordIndex {
   }
 }
 
-/** A section with its BM25, and what puts it above others. */
 interface Found extends Ranked {
   readonly lift: number;
   readonly exact: Exact | null;
@@ -246,7 +213,7 @@ function holds(list: Uint32Array, number: number): boolean {
   return list[low] === number;
 }
 
-/** The mean of how well the site knows each of a query's words, 0 to 1; 0 for a query without words. */
+/** The mean of how well the site knows each word, 0 to 1; 0 for a query without words. */
 function knownPart(links: readonly Link[]): number {
   return links.length === 0 ? 0 : links.reduce((sum, { share }) => sum + share, 0) / links.length;
 }

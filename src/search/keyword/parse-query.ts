@@ -1,14 +1,13 @@
-/** A query, taken apart. */
 export interface ParsedQuery {
   /** All words to rank by, those of phrases among them, as text. */
   readonly wanted: string;
-  /** Phrases in quotes: a section that lacks one is no hit, but for `isQuestion`. */
+  /** In quotes: a section that lacks one is no hit, unless `isQuestion`. */
   readonly phrases: readonly string[];
-  /** True where more is outside of quotes than a search has: then a quote marks a word, and demands nothing. */
+  /** More stands outside of quotes than a search has: then a quote marks a word, and demands nothing. */
   readonly isQuestion: boolean;
   /** Words and phrases behind a minus: a section that has one is no hit. */
   readonly unwanted: readonly string[];
-  /** True where the text ends within a word, which may go on as the reader types. */
+  /** The text ends within a word, which may go on as the reader types. */
   readonly unfinished: boolean;
 }
 
@@ -22,10 +21,7 @@ const OPERATORS_MAX = 6;
  */
 const LOOSE_WORDS_MAX = 5;
 const WORD = /[\p{L}\p{N}]+/gu;
-/**
- * A minus at the start of a word, then a quoted phrase or a word of two letters and more (`-g` is an option that somebody
- * looks for, and so is `--global`); or a quoted phrase. A quote that is never closed is none.
- */
+/** A phrase in quotes, or a minus before one or before a word of two letters and more (`-g` and `--global` are looked for). */
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 

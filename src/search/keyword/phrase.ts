@@ -1,10 +1,7 @@
 import { pairsOf, spellingsOf } from './terms.ts';
 import { wordsOf } from './words.ts';
 
-/**
- * A phrase as an expression for FTS5: its words side by side in one column, stemmed (English sections) or as they are
- * (the others). Null where it has no words.
- */
+/** FTS5's expression of a phrase: its words side by side in one column, stemmed (English sections) or not. Null without words. */
 export function phraseExpression(phrase: string): string | null {
   const words = wordsOf(phrase).filter((word) => word.kind !== 'joined');
   if (words.length === 0) return null;
@@ -19,8 +16,7 @@ export function phraseExpression(phrase: string): string | null {
       asWritten.push(surface);
       continue;
     }
-    // A run that the phrase goes on from ends where the section's ends, with its last character; one that ends the
-    // phrase may go on in the section.
+    // A run that the phrase goes on from ends with the section's last character; one that ends the phrase may go on there.
     const pairs = pairsOf(word.folded);
     const last = [...word.folded].at(-1) ?? '';
     const isLast = at === words.length - 1;

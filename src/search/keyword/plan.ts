@@ -1,14 +1,14 @@
 import { type Ranking, rarity } from './ranking.ts';
 import { isStopWord } from './stop-words.ts';
 import { pairsOf, spellingsOf } from './terms.ts';
-import type { Candidate } from './vocabulary.ts';
+import type { Candidate, Vocabulary } from './vocabulary.ts';
 import { type Word, wordsOf } from './words.ts';
 
-/** One thing that a query looks for: a term, with the terms that may stand for it. */
+/** A term that a query looks for, with those that may stand for it. */
 export interface Lookup {
-  /** Weight of each alternative; an exact hit has 1. A section counts the best one that it has. */
+  /** Weight of each alternative, 1 for an exact hit; a section counts the best one that it has. */
   readonly alternatives: ReadonlyMap<string, number>;
-  /** How rare it is, times its weight in the query. */
+  /** Rarity times the weight in the query. */
   readonly weight: number;
 }
 
@@ -21,22 +21,14 @@ export interface Link {
   readonly share: number;
 }
 
-export interface Plan {
-  /** The rarest first. */
-  readonly wishes: readonly Lookup[];
-  readonly links: readonly Link[];
-}
-
-/** Questions of the plan to the index. */
-export interface Dictionary {
-  /** In how many sections a term stands. */
-  sectionsWith(term: string): number;
+/** Look-ups of the plan in the index. */
+interface Dictionary {
   readonly sections: number;
-  startingWith(prefix: string, limit: number): Candidate[];
-  near(word: string, limit: number): Candidate[];
+  readonly vocabulary: Pick<Vocabulary, 'startingWith' | 'near'>;
+  sectionsWith(term: string): number;
 }
 
-/** The rarest so many things are looked for: a question has 10, the longest topics of the development sets 40. */
+/** The rarest count: a question has 10, the longest topics of the development sets 40. */
 const WISHES_MAX = 64;
 const PREFIX_WORDS_MAX = 30;
 /** Words of a query that are looked up as misspellings; one costs up to 5 ms. */
@@ -47,11 +39,8 @@ const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
 const DIGIT = /\p{N}/u;
 
-/**
- * The terms to look for.
- * @param unfinished whether the last word may go on.
- */
-export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking): Plan {
+/** The terms to look for, the rarest first, and the words in their order. @param unfinished the last word may go on */
+export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking) {
   return new Planner(dictionary, ranking).of(text, unfinished);
 }
 
@@ -67,7 +56,7 @@ class Planner {
     this.#ranking = ranking;
   }
 
-  of(text: string, unfinished: boolean): Plan {
+  of(text: string, unfinished: boolean) {
     const words = wordsOf(text);
     const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
     const isStop = (word: Word) =>
@@ -83,7 +72,7 @@ class Planner {
   }
 
   #add({ kind, folded, parts }: Word, weight: number, goesOn: boolean): void {
-    const begun = goesOn ? this.#dictionary.startingWith(folded, PREFIX_WORDS_MAX) : [];
+    const begun = goesOn ? this.#dictionary.vocabulary.startingWith(folded, PREFIX_WORDS_MAX) : [];
     if (kind === 'joined') this.#wish([folded], weight);
     else if (kind === 'run') for (const term of runTerms(folded)) this.#links.push(this.#wish([term], weight));
     else if (begun.length > 0) {
@@ -109,7 +98,8 @@ class Planner {
   #corrections(surface: string, sections: number): Map<string, number> {
     if (this.#misspellings >= MISSPELLINGS_MAX || DIGIT.test(surface)) return new Map();
     this.#misspellings += 1;
-    const near = this.#dictionary.near(surface, CORRECTIONS_MAX).filter(({ count }) => count >= sections * OFTENER);
+    const found = this.#dictionary.vocabulary.near(surface, CORRECTIONS_MAX);
+    const near = found.filter(({ count }) => count >= sections * OFTENER);
     return alternativesOf(near, ({ distance }) => this.#ranking.misspelled[distance] ?? 0);
   }
 
@@ -143,7 +133,7 @@ function alternativesOf(candidates: readonly Candidate[], weightOf: (candidate: 
   return alternatives;
 }
 
-/** The term of a query that is one camelCase, snake_case, dotted or hyphenated name and nothing else; else null. */
+/** The term of a query that is one camelCase, snake_case, dotted or hyphenated name; else null. */
 export function onlyIdentifier(text: string): string | null {
   const [first, ...rest] = wordsOf(text);
   if (first === undefined || rest.some((word) => word.end > first.end)) return null;

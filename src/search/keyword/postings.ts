@@ -1,9 +1,8 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * Collects the sections of one term. As bytes: for each section, in rising order, the distance from the section before
- * (from -1 at the start) times two, plus one where the term stands once, in the text alone; else how often it stands in
- * title, headings, text and identifiers follows. All numbers are LEB128.
+ * The sections of one term as bytes: of each, rising, the distance from the one before (from -1) times two, plus one where the
+ * term stands once, in the text alone; else its counts in title, headings, text and identifiers follow. All in LEB128.
  */
 export class PostingsBuilder {
   readonly #bytes: number[] = [];
@@ -28,8 +27,8 @@ export class PostingsBuilder {
   }
 
   #write(): void {
-    const [title, headings, text, identifiers] = this.#counts;
     if (this.#section === this.#before) return;
+    const [title, headings, text, identifiers] = this.#counts;
     const plain = title === 0 && headings === 0 && text === 1 && identifiers === 0;
     pushNumber(this.#bytes, (this.#section - this.#before) * 2 + (plain ? 1 : 0));
     if (!plain) for (const count of this.#counts) pushNumber(this.#bytes, count);
@@ -44,18 +43,14 @@ function pushNumber(bytes: number[], number: number): void {
   bytes.push(rest);
 }
 
-/** A term's score in each of its sections, before its rarity counts. */
+/** A term's score in each of its sections, without its rarity. */
 export interface Postings {
   /** Rising. */
   readonly sections: Uint32Array;
   readonly impacts: Float32Array;
 }
 
-/**
- * Reads the postings that a term has in several runs.
- * @param impact from a section and its four counts.
- * @throws DocshelfError `index_damaged` where the bytes are none of ours.
- */
+/** The postings of a term in several runs. @throws DocshelfError `index_damaged` where the bytes are none of ours. */
 export function readPostings(
   runs: readonly { sections: number; list: Uint8Array }[],
   sectionsMax: number,

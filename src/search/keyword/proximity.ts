@@ -7,10 +7,7 @@ const DISTANCE_MAX = 4;
 /** Between title, headings and text, so that nothing is near across them. */
 const GAP: readonly number[] = Array.from({ length: DISTANCE_MAX }, () => 0);
 
-/**
- * The terms of a section in their order, 16 bits each: what proximity is read from, a sixth of the text's own size.
- * Two terms that share their bits would have to stand near a third by chance to be mistaken.
- */
+/** A section's terms in order, 16 bits each: two that share their bits would have to stand near a third by chance to be mistaken. */
 export function sequenceOf(columns: readonly (readonly string[])[]): Uint16Array {
   return Uint16Array.from(columns.flatMap((terms) => [...terms.map(bitsOf), ...GAP]));
 }
@@ -22,14 +19,11 @@ function bitsOf(term: string): number {
   return (hash >>> 16) ^ (hash & 0xffff) || 1;
 }
 
-/** How many different values 16 bits have. */
-const BITS_END = 0x10000;
-
 /** The neighbouring words of one query, to be looked for in several sections. */
 export class Proximity {
-  /** By the bits of a term, the number of its link from 1; 0 for what the query does not have. */
-  readonly #linkOf = new Uint8Array(BITS_END);
-  /** By the two links of a pair, its number from 1; 0 for links that are no neighbours. */
+  /** By the bits of a term, the number of its link from 1; 0: none. */
+  readonly #linkOf = new Uint8Array(0x10000);
+  /** By the two links of a pair, its number from 1; 0: no neighbours. */
   readonly #pairOf: Uint8Array;
   readonly #stride: number;
   readonly #rarities: number[] = [];
@@ -43,15 +37,11 @@ export class Proximity {
     for (const [at, second] of links.slice(1).entries()) this.#addPair(links[at] as Link, second);
   }
 
-  /** False where there is nothing to look for. */
   get isEmpty(): boolean {
     return this.#rarities.length === 0;
   }
 
-  /**
-   * A section's score for words that stand near each other.
-   * @param impact from a count of occurrences in it to what they give, as for a word.
-   */
+  /** The score of near words. @param impact what so many occurrences give, as for a word */
   of(sequence: Uint16Array, impact: (count: number) => number): number {
     const counts = new Float64Array(this.#rarities.length);
     const places: number[] = [];

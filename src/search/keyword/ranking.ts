@@ -1,37 +1,35 @@
 /**
- * How much a section has to do with a word: BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009),
- * the title, the headings and the body each saturating on their own, so that a word in the title counts
- * however often the text says it. Text and identifiers are one body, weighed together before they saturate (BM25F).
+ * BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009), with title, headings and body each saturating on
+ * their own, so that a word in the title counts however often the text says it. Text and identifiers are one body (BM25F).
  */
 export interface Ranking {
   /** BM25's k1: how fast a second and third occurrence stop counting. */
   readonly saturation: number;
-  /** How much each column counts. */
   readonly weights: Columns;
   /** BM25's b: 0, a long column is as good as a short one; 1, a word counts by its share of the column. */
   readonly lengths: Columns;
-  /** Weight of a stop word beside another word. */
+  /** Beside another word. */
   readonly stopWord: number;
   /** Weight of each part of a camelCase or snake_case word. */
   readonly part: number;
-  /** Weight of a phrase in quotes beside its words, in a question. */
+  /** Beside its words, in a question. */
   readonly phrase: number;
-  /** Weight of neighbouring words of the query that stand near each other in the text. */
+  /** Of neighbouring words of the query that stand near each other. */
   readonly proximity: number;
   /** Weight of a word that the last one is the beginning of. */
   readonly prefix: number;
-  /** Weight of a correction, by the edits that it takes. */
+  /** By the edits that a correction takes. */
   readonly misspelled: readonly number[];
 }
 
-export interface Columns {
+interface Columns {
   readonly title: number;
   readonly headings: number;
   readonly text: number;
   readonly identifiers: number;
 }
 
-/** The one setting, for all sites. What was tried beside it, and what it gave, is in docs/search.md. */
+/** One setting for all sites. What was tried beside it, and what it gave, is in docs/search.md. */
 export const RANKING: Ranking = {
   saturation: 1.2,
   weights: { title: 1.25, headings: 1.25, text: 1, identifiers: 0.4 },
@@ -44,18 +42,18 @@ export const RANKING: Ranking = {
   misspelled: [1, 0.7, 0.5],
 };
 
-/** How much a page prior of 1 lifts a section: enough to decide among equals. */
+/** Lift of a page prior of 1: enough to decide among equals. */
 export const PRIOR_WEIGHT = 0.05;
 
-/** How rare a term is: the logarithm that BM25 weighs it by, above 0. */
+/** The logarithm that BM25 weighs a term by, above 0. */
 export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
 }
 
-/** The number of terms in each column of each section. */
-export type Lengths = Readonly<Record<keyof Columns, Uint16Array>>;
+/** Terms in each column of each section. */
+type Lengths = Readonly<Record<keyof Columns, Uint16Array>>;
 
-/** From a section and a term's four counts to what the term gives it: at most `saturation` + 1 times each weight. */
+/** A term's score by its four counts in a section: at most `saturation` + 1 times each weight. */
 export function impactOf(lengths: Lengths, { saturation, weights, lengths: shares }: Ranking) {
   const means = {
     title: mean(lengths.title),

@@ -1,6 +1,6 @@
 /**
- * The stem of an English word, by M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980:
- * `connections` and `connected` are both `connect`. A stem is a key, not a word: `happy` is `happi`.
+ * The stem of an English word (M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980): `connections` and
+ * `connected` are both `connect`. A stem is a key, not a word: `happy` is `happi`.
  */
 export function stem(word: string): string {
   if (word.length < 3 || !LETTERS.test(word)) return word;

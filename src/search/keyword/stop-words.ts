@@ -10,7 +10,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** True for stop words, as they were typed. `IT` and `US` in capitals are not `it` and `us`. */
+/** `IT` and `US` in capitals are no stop words. */
 export function isStopWord(folded: string, typed: string): boolean {
   return STOP_WORDS.has(folded) && !(typed.length > 1 && typed === typed.toUpperCase());
 }

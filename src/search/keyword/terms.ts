@@ -6,7 +6,6 @@ export const COLUMNS = ['title', 'headings', 'text', 'identifiers'] as const;
 export const TEXT = 2;
 export const IDENTIFIERS = 3;
 
-/** The terms of a piece of text. */
 export interface TextTerms {
   /** One term a position, so that phrases are found; a run of n characters gives n - 1 pairs and its last character. */
   readonly sequence: string[];
@@ -16,7 +15,7 @@ export interface TextTerms {
   readonly identifiers: string[];
 }
 
-/** True for languages that are stemmed: English, and none said. */
+/** English, or none said: stemmed. */
 export function isEnglish(language: string | null): boolean {
   return language === null || /^en(?:$|[-_])/i.test(language);
 }
@@ -49,7 +48,7 @@ export function pairsOf(run: string): string[] {
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }
 
-/** The terms under which a word of a query may stand in the index: stemmed in English sections, as it is in others. */
+/** A query word's terms in the index: stemmed in English sections, as it is in others. */
 export function spellingsOf(surface: string): string[] {
   const stemmed = stem(surface);
   return stemmed === surface ? [surface] : [stemmed, surface];

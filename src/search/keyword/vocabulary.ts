@@ -4,7 +4,7 @@ import { bitCount } from '../bits.ts';
 /** A word of the index that a typed one may stand for. */
 export interface Candidate {
   readonly word: string;
-  /** Single insertions, deletions, replacements and swaps of neighbours between the two. */
+  /** Edits between the two: insertions, deletions, replacements and swaps of neighbours. */
   readonly distance: number;
   /** How often it stands in the index. */
   readonly count: number;
@@ -14,11 +14,10 @@ export interface Candidate {
 const ONE_EDIT_LENGTH = 4;
 const TWO_EDITS_LENGTH = 8;
 
-/** The words of an index as they are written (folded), for prefixes and misspellings. In memory: about 60 bytes a word. */
+/** The words of an index as written (folded), for prefixes and misspellings, about 60 bytes each. */
 export class Vocabulary {
   readonly #words: readonly string[];
   readonly #counts: Uint32Array;
-  /** The letters of each word as bits, see `lettersOf`. */
   readonly #letters: Uint32Array;
 
   /** @param words sorted by code units. @param counts of the same length. */
@@ -28,11 +27,7 @@ export class Vocabulary {
     this.#letters = Uint32Array.from(words, lettersOf);
   }
 
-  get size(): number {
-    return this.#words.length;
-  }
-
-  /** The most frequent words that begin with `prefix` and go on, at most `limit`. */
+  /** The most frequent words that begin with `prefix` and go on. */
   startingWith(prefix: string, limit: number): Candidate[] {
     const found: Candidate[] = [];
     for (let at = this.#firstFrom(prefix); this.#words[at]?.startsWith(prefix); at += 1)
@@ -41,8 +36,8 @@ export class Vocabulary {
   }
 
   /**
-   * The words nearest to `word`, which is not itself among them: least distance first, then most frequent; at most `limit`.
-   * One pass over the vocabulary: 200,000 words take about 2 ms, since an edit changes at most two bits of the letters.
+   * The nearest other words: least distance first, then most frequent. One pass, 2 ms for 200,000 words, since an edit changes
+   * at most two bits of the letters.
    */
   near(word: string, limit: number): Candidate[] {
     const edits = word.length >= TWO_EDITS_LENGTH ? 2 : word.length >= ONE_EDIT_LENGTH ? 1 : 0;
@@ -63,7 +58,7 @@ export class Vocabulary {
     return { word: this.#words[at] ?? '', distance, count: this.#counts[at] ?? 0 };
   }
 
-  /** Where the first word stands that is not before `prefix`. */
+  /** The place of the first word that is not before `prefix`. */
   #firstFrom(prefix: string): number {
     let low = 0;
     let high = this.#words.length;
@@ -76,7 +71,7 @@ export class Vocabulary {
   }
 }
 
-/** A bit for each letter that a word has: a to z apart, other characters by their code, 32 in all. */
+/** A bit for each letter: a to z apart, other characters by their code, 32 in all. */
 function lettersOf(word: string): number {
   let bits = 0;
   for (let at = 0; at < word.length; at += 1) bits |= 1 << (word.charCodeAt(at) & 31);

@@ -7,11 +7,10 @@ import { stem } from './stem.ts';
 import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, type TextTerms, termsOf } from './terms.ts';
 import { titleKey } from './words.ts';
 
-/** A section with the page that it is on. */
 export interface IndexedSection extends Section {
   /** The page's path without the fragment. */
   readonly page: string;
-  /** How much the page matters among the site's pages, 0 to 1, for instance by the links to it; 0 where nothing is said. */
+  /** 0 to 1, by the links to the page for instance; 0 where nothing is said. */
   readonly prior?: number;
 }
 
@@ -37,7 +36,7 @@ export class KeywordIndexWriter {
   readonly #priors: number[] = [];
   readonly #pages = new Set<string>();
   readonly #lists = new Map<string, PostingsBuilder>();
-  /** By document title, the title that its pages have all in common, and their first sections; null once they have not. */
+  /** By document title: its pages' common title and first sections; null where they have none in common. */
   readonly #documentTitles = new Map<string, { readonly title: string; readonly sections: number[] } | null>();
   readonly #words = new Map<string, KnownWord>();
   #postings = new Map<string, PostingsBuilder>();
@@ -62,17 +61,8 @@ export class KeywordIndexWriter {
   add(section: IndexedSection): number {
     const n = this.#count++;
     const { page, path, title, headings, text, language, version, tags } = section;
-    this.#insertSection.run(
-      n,
-      page,
-      path,
-      title,
-      JSON.stringify(headings),
-      text,
-      language,
-      version,
-      JSON.stringify(tags),
-    );
+    const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
+    this.#insertSection.run(n, page, path, title, headingsJson, text, language, version, tagsJson);
     this.#priors.push(Math.min(1, Math.max(0, section.prior ?? 0)));
 
     const english = isEnglish(language);
@@ -100,19 +90,16 @@ export class KeywordIndexWriter {
     return n;
   }
 
-  /** Seals the file; `meta` is what the opened index gives back. */
-  finish(meta: Readonly<Record<string, string>>): void {
+  finish(): void {
     this.#flush();
     this.#writeLists();
     this.#writeArrays();
-    const insertMeta = this.#database.prepare('INSERT INTO meta VALUES (?, ?)');
-    for (const [key, value] of Object.entries(meta)) insertMeta.run(key, value);
     this.#database.exec("INSERT INTO words (words) VALUES ('optimize'); COMMIT;");
     this.#database.close();
     seal(this.#path);
   }
 
-  /** Counts a folded word and gives its term. Words repeat: most stems are known. */
+  /** Counts a folded word and gives its term. Most repeat: their stems are known. */
   #note(surface: string, english: boolean): string {
     const known = this.#words.get(surface);
     if (known !== undefined) {
@@ -138,7 +125,7 @@ export class KeywordIndexWriter {
     this.#occurrences += 1;
   }
 
-  /** Where pages of different titles share a document title, it says the site's name or nothing: it is no page's. */
+  /** A document title that pages of different titles share is the site's, and no page's. */
   #noteDocumentTitle(key: string, title: string, n: number): void {
     const known = this.#documentTitles.get(key);
     if (known === undefined) this.#documentTitles.set(key, { title, sections: [n] });
@@ -188,7 +175,7 @@ function builderOf(builders: Map<string, PostingsBuilder>, key: string): Posting
   return builder;
 }
 
-/** By code units, which is the order that a look-up by halves relies on. */
+/** By code units, as a look-up by halves needs it. */
 function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
   return [...map].sort(([left], [right]) => (left < right ? -1 : 1));
 }
@@ -197,7 +184,6 @@ function bytesOf(array: Uint16Array | Uint32Array | Float32Array): Uint8Array {
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }
 
-/** A language tag as the index compares it. */
 export function languageKey(language: string): string {
   return language.toLowerCase().replaceAll('_', '-');
 }

@@ -10,7 +10,7 @@ import { readVectors } from '../semantic/vector-file.ts';
 import { VectorIndex } from '../semantic/vector-index.ts';
 import { ReleaseSearch } from './release-search.ts';
 
-/** The release's vectors are there now, made by that model. */
+/** The release's vectors are there, made by that model. */
 export interface VectorsOrder {
   readonly searchDir: string;
   readonly modelDigest: string;
@@ -23,7 +23,7 @@ export interface SearchOrder {
   readonly label: string;
 }
 
-/** Answers the calls of the query thread: releases are opened, searched and closed by their search folder. */
+/** The calls of the query thread: releases are opened, searched and closed by their search folder. */
 export class QueryThread {
   readonly #open = new Map<string, ReleaseSearch>();
   readonly #load: (model: ModelChoice) => Promise<Embedder>;
@@ -34,16 +34,13 @@ export class QueryThread {
     this.#load = load;
   }
 
-  /** Ends the threads of models. No call is answered by meaning after it. */
+  /** Ends the models' threads. No call is answered by meaning after it. */
   async end(): Promise<void> {
     const models = await Promise.allSettled(this.#models.values());
     await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
   }
 
-  /**
-   * The results as JSON: a structured clone of ten of them with their 200 highlights took 0.6 ms more, on both sides together. A
-   * release may be closed while the model reads the query.
-   */
+  /** The results as JSON: a clone of ten with 200 highlights took 0.6 ms more. The release may be closed while the model reads. */
   async search({ searchDir, request, label }: SearchOrder): Promise<Uint8Array<ArrayBuffer>> {
     const release = this.#release(searchDir);
     try {
@@ -65,7 +62,7 @@ export class QueryThread {
     this.#open.delete(searchDir);
   }
 
-  /** Vectors and model are read when the first query needs them: that one pays 0.2 s, and a daemon that nobody searches nothing. */
+  /** Vectors and model are read when the first query needs them: it pays 0.2 s. */
   useVectors({ searchDir, modelDigest, model }: VectorsOrder): void {
     let reading: ReturnType<typeof readVectors> | null = null;
     this.#release(searchDir).useSemantic(async () => {

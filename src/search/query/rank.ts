@@ -2,16 +2,13 @@ import { Best } from '../keyword/best.ts';
 import type { Exact, KeywordHit } from '../keyword/keyword-index.ts';
 import { lettersByScript } from '../semantic/scripts.ts';
 
-/** Findings of both legs, for the sections that either of them found. */
+/** Findings of both legs. */
 export interface Legs {
-  /** Hits by keywords, each section once. One that is just what was asked for (`exact`) comes first. */
+  /** Hits by keywords, each section once. An `exact` one comes first. */
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact'>[];
-  /**
-   * The cosine (on the common scale) of the query and a section's best passage, for every section that the model may vote on,
-   * whichever leg found it; null where the model has no vote at all.
-   */
+  /** Common-scale cosine of each section that the model may vote on, whichever leg found it; null: it has no vote at all. */
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
-  /** Which part of the query's words the site knows, 0 to 1. */
+  /** Share of the query's words that the site knows, 0 to 1. */
   readonly known: number;
 }
 
@@ -22,22 +19,15 @@ export interface RankedSection {
 }
 
 /**
- * The keyword leg's scores have no upper end: at this one they count half. And what the cosine adds, beside the keywords'
- * 0 to 1. One setting for all sites; the neighbourhood is flat (.30 to .60, .35 to .60: the mean nDCG@10 of three sets
- * stays within .004).
+ * The keyword score that counts half, and the cosine's weight beside the keywords' 0 to 1. One setting for all sites; the
+ * neighbourhood is flat (.30 to .60, .35 to .60: the mean nDCG@10 of three sets stays within .004).
  */
 const SATURATION = 0.4;
 const COSINE_WEIGHT = 0.4;
 /** Each more than all that is below it can have: keywords and cosine give at most 1.4. */
 const EXACT_LIFT: Readonly<Record<Exact, number>> = { title: 3, identifier: 1.5 };
 
-/**
- * Both legs in one order, best first; of equals, the section that stands first in the site.
- * At most `limit` of them.
- *
- * Convex, of absolute scores: neither leg is divided by its best result, so that one number is both the order and, by a
- * monotone curve, the score.
- */
+/** Both legs in one order by absolute scores, so that one number is both the order and, by a monotone curve, the score. */
 export function fuse({ hits, nearest, known }: Legs, limit: number): RankedSection[] {
   const best = new Best(limit);
   const found = new Set<number>();
@@ -61,31 +51,25 @@ function cosinePart(cosine: number): number {
 }
 
 /**
- * Keywords count by the part of the query that the site knows at all: an English question about Japanese pages meets a
- * product's name on every other page and nothing else (mean reciprocal rank .51 -> .53 by a multilingual model, R@3 .56 -> .64;
- * within one language no difference).
+ * Keywords count by the share of the query that the site knows: an English question about Japanese pages meets a product's name on
+ * every page and nothing else (mean reciprocal rank .51 -> .53 by a multilingual model, R@3 .56 -> .64; in one language no difference).
  */
 function keywordPart(normalised: number, known: number): number {
   return (known * normalised) / (normalised + SATURATION);
 }
 
-/** Facts that all results of a query share. */
-export interface QueryFacts {
-  /** Which part of the query's words the site knows, 0 to 1. */
+/** Facts that all results of a query share; `bestCosine` is null where the model has no vote. */
+interface QueryFacts {
   readonly known: number;
-  /** The best cosine of all sections; null where the model has no vote. */
   readonly bestCosine: number | null;
 }
 
 /**
- * The curve from relevance to score: a logistic, fitted to tell the best result of a query that a site answers from that
- * of a query that it does not (three development sets, the queries of each against the documents of all; each of the nine
- * pairs and both outcomes weigh the same).
+ * The curve from relevance to score: a logistic, fitted to tell the best result of a query that a site answers from that of one
+ * that it does not (three development sets, the queries of each against the documents of all nine pairs, equally weighed).
  *
- * The query's own facts move the curve and never the order: how near the nearest section is in meaning, and how many of
- * its words the site has at all. By the score of the best result, queries that a site answers stand before those that it
- * does not with a probability (area under the curve) of .973 over all pairs, .951 to .999 for each; by keywords alone .933,
- * .868 to .991. Fitted without one of the sets, the pairs with that set give .959 to .999.
+ * The query's own facts move the curve and never the order. Area under the curve: .973 over all pairs, .951 to .999 for each; by
+ * keywords alone .933, .868 to .991; fitted without one of the sets, its pairs have .959 to .999.
  */
 const WITH_COSINE = { relevance: 4.9, bestCosine: 14.6, known: 8.2, offset: -17.3 };
 const KEYWORDS_ALONE = { relevance: 7.9, bestCosine: 0, known: 9.5, offset: -12.8 };
@@ -97,13 +81,10 @@ export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): n
   return 1 / (1 + Math.exp(-logit));
 }
 
-/**
- * A word of another script within a query is a name or a symbol; where more than this part of the letters is foreign, the model would
- * judge by what is left.
- */
+/** A word of another script is a name or a symbol; with a larger share of foreign letters the model would judge by what is left. */
 const UNREADABLE_PART_MAX = 0.25;
 
-/** True where a model votes on a query at all: one that cannot read it does not. */
+/** False for a query that the model cannot read. */
 export function votesOn(query: string, reads: (language: string) => boolean): boolean {
   let letters = 0;
   let unreadable = 0;
@@ -114,10 +95,7 @@ export function votesOn(query: string, reads: (language: string) => boolean): bo
   return unreadable <= letters * UNREADABLE_PART_MAX;
 }
 
-/**
- * True where it votes on the sections of a language. A section that says none is taken to be in one that the query's writer
- * reads.
- */
+/** A section that says no language is taken to be in one that the query's writer reads. */
 export function votesIn(language: string | null, reads: (language: string) => boolean): boolean {
   return language === null || reads(language);
 }

@@ -10,34 +10,26 @@ import { fuse } from './rank.ts';
 import { SemanticLeg } from './semantic-leg.ts';
 import { ShownSections } from './shown-sections.ts';
 
-/**
- * Candidates of each leg: sections by keywords, passages by meaning, so many for each result and at least so many.
- * Measured for ten results: with 50 and 200 the measures of the three sets stay within .0001, and 200 take .2 ms more.
- */
+/** Sections by keywords and passages by meaning, for each result and at least: 50 or 200 change the measures by .0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
-/**
- * The best by keywords that are made ready to be shown while the model reads the query, for each result. The model takes 3 ms for a
- * question, so many sections take 2, and nine of ten results are among them (.95, .93 and .90 on the three sets).
- */
+/** Excerpts for each result that are made while the model reads the query, 2 ms of its 3; .95, .93 and .90 of results are among them. */
 const PREPARED = 1.5;
 
 const PENDING = Symbol('pending');
 
-/** Model and vectors of a release. */
 export interface SemanticParts {
   readonly embedder: Embedder;
   readonly vectors: VectorIndex;
 }
 
-/** A release's index, open for search. Its keyword leg is synchronous: to be used in a worker. */
+/** An open index. Its keyword leg is synchronous: to be used in a worker. */
 export class ReleaseSearch {
   readonly #keyword: KeywordIndex;
   readonly #facts: SectionFacts;
   #loadSemantic: (() => Promise<SemanticParts>) | null = null;
   #semantic: Promise<SemanticLeg> | null = null;
-  /** Searches that are not answered yet. */
   #underway = 0;
 
   private constructor(keyword: KeywordIndex, facts: SectionFacts) {
@@ -66,11 +58,7 @@ export class ReleaseSearch {
     this.#semantic = null;
   }
 
-  /**
-   * The results, best first.
-   *
-   * @param label the release's version: what `filter.version` names where a page says no version of itself
-   */
+  /** The results, best first. @param label the release's version, which `filter.version` names where a page says none */
   async search(request: SearchRequest, label: string): Promise<SearchResult[]> {
     this.#underway += 1;
     try {
@@ -101,10 +89,7 @@ export class ReleaseSearch {
     this.#keyword.close();
   }
 
-  /**
-   * Works ahead, step by step, until what is waited for is there; not where other searches wait for this thread, since some of that work
-   * will be for nothing.
-   */
+  /** Works ahead until the awaited is there; not where other searches wait for this thread: some of that work is for nothing. */
   async #meanwhile<Result>(awaited: Promise<Result>, steps: Iterator<void>): Promise<Result> {
     let isOver = false;
     while (!isOver && this.#underway === 1) {
@@ -114,7 +99,7 @@ export class ReleaseSearch {
     return awaited;
   }
 
-  /** Where the model cannot be had (an endpoint that does not answer), keywords answer alone, and the next query asks again. */
+  /** Where the model cannot be had, keywords answer alone, and the next query asks again. */
   async #semanticLeg(): Promise<SemanticLeg | null> {
     const load = this.#loadSemantic;
     if (load === null) return null;

@@ -4,7 +4,7 @@ import type { Embedder } from '../ports.ts';
 import type { VectorHit, VectorIndex } from '../semantic/index.ts';
 import { votesIn, votesOn } from './rank.ts';
 
-/** Model and vectors of a release, once its passages are embedded. */
+/** Model and vectors of a release. */
 export class SemanticLeg {
   readonly #embedder: Embedder;
   readonly #vectors: VectorIndex;
@@ -17,21 +17,16 @@ export class SemanticLeg {
     this.#readable = readableSections(embedder, facts);
   }
 
-  /**
-   * The vector of a query; null where it has no vote, or cannot be asked. It is asked before this returns: one in
-   * another thread reads while the caller goes on.
-   */
+  /** Null where the model has no vote, or cannot be asked. It is asked before this returns: the caller goes on meanwhile. */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
     return this.#embedder.embedQuery(query).catch(() => null);
   }
 
   /**
-   * The best passages of the sections nearest to the query, and of those that the keywords found, as far as the model
-   * may judge them.
+   * The best passages of the sections nearest to the query, and of those given, as far as the model may judge them.
    *
-   * @param vector what `read` gave
-   * @param limit sections to find at most, besides those given
+   * @param limit sections to find besides those given
    */
   nearest(
     vector: Float32Array,

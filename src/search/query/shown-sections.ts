@@ -4,24 +4,21 @@ import type { SearchResult } from '../request.ts';
 import type { Passage } from '../section.ts';
 import type { RankedSection } from './rank.ts';
 
-/** The part of a section that a result shows. */
+/** The part of a section in a result. */
 interface Shown {
   readonly content: string;
   readonly highlights: readonly Highlight[];
 }
 
-/**
- * Excerpts for the results of one query. Reading ten sections and marking the query's words in them takes .8 ms, which can be done
- * beforehand for those that will probably be among the results.
- */
+/** Excerpts for one query. Reading and marking ten sections takes .8 ms, which can be done beforehand for probable results. */
 export class ShownSections {
   readonly #keyword: KeywordIndex;
   readonly #facts: SectionFacts;
   readonly #matchedIn: (section: number) => string[];
-  /** Null: it has been looked for, and is not there. */
+  /** Null: it is not there. */
   readonly #read = new Map<number, ShownSection | null>();
 
-  /** @param matchedIn the index terms that a section has of what was looked for. */
+  /** @param matchedIn the index terms that a section has of what was looked for */
   constructor(keyword: KeywordIndex, facts: SectionFacts, matchedIn: (section: number) => string[]) {
     this.#keyword = keyword;
     this.#facts = facts;
@@ -38,17 +35,12 @@ export class ShownSections {
     }
   }
 
-  /**
-   * Sections as results, in their order; those that the index does not have are left out.
-   *
-   * @param passageOf the one nearest in meaning; undefined: the one with the most of the query's words.
-   */
+  /** Without those that are not in the index. @param passageOf the nearest in meaning; undefined: the one with the most query words */
   results(ranked: readonly RankedSection[], passageOf: (section: number) => number | undefined): SearchResult[] {
     this.#readAll(ranked.map(({ section }) => section));
     return ranked.flatMap(({ section, score }) => this.#read.get(section)?.result(score, passageOf(section)) ?? []);
   }
 
-  /** In one go: one by one they take longer. */
   #readAll(sections: readonly number[]): void {
     const unread = sections.filter((section) => !this.#read.has(section));
     if (unread.length === 0) return;
@@ -61,7 +53,7 @@ export class ShownSections {
   }
 }
 
-/** A section that has been read, and what is marked in it so far. */
+/** A section with its marked passages. */
 class ShownSection {
   readonly #read: IndexedSection;
   readonly #passages: readonly Passage[];

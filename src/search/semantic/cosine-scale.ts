@@ -2,9 +2,8 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { Embedder } from '../ports.ts';
 
 /**
- * Models differ in what their cosines mean: unrelated texts have .02 by MiniLM and .79 by multilingual-e5-small. Two anchors,
- * measured on questions with their answers and with the answers of the others, bring them to one scale, that of the
- * built-in model, on which ranking and score are fitted.
+ * Cosines mean different things: unrelated texts have .02 by MiniLM and .79 by multilingual-e5-small. Two anchors, measured on
+ * questions with their own and with others' answers, bring them to the built-in model's scale, on which ranking is fitted.
  */
 export interface CosineScale {
   /** Mean cosine of a question and its own answer. */
@@ -39,11 +38,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     'The client repeats failed requests with exponential backoff, and gives up when the deadline has passed.',
 };
 
-/**
- * Measures a model's scale, by 16 short texts; 0.1 s for the built-in one.
- *
- * @throws DocshelfError `model_invalid` where the model does not tell an answer from other text; what the embedder throws.
- */
+/** Takes 16 short texts, 0.1 s. @throws DocshelfError `model_invalid` for a model that tells no answers; what the embedder throws */
 export async function measureScale(embedder: Embedder, signal?: AbortSignal): Promise<CosineScale> {
   const passages = await embedder.embedPassages(Object.values(ANSWERS), signal);
   let related = 0;
@@ -58,16 +53,13 @@ export async function measureScale(embedder: Embedder, signal?: AbortSignal): Pr
   }
   if (related - unrelated >= SPAN_MIN) return { related, unrelated };
   const state = `an answer is as near to its question (${related.toFixed(3)}) as any other text (${unrelated.toFixed(3)})`;
-  throw new DocshelfError(
-    'model_invalid',
-    `Cannot use the embedding model "${embedder.digest.slice(0, 12)}": ${state}`,
-    {
-      next: 'Use a model that is made for retrieval, with its tokenizer, pooling and prompts beside it.',
-    },
-  );
+  const name = embedder.digest.slice(0, 12);
+  throw new DocshelfError('model_invalid', `Cannot use the embedding model "${name}": ${state}`, {
+    next: 'Use a model that is made for retrieval, with its tokenizer, pooling and prompts beside it.',
+  });
 }
 
-/** Brings a model's cosines to the common scale. Straight, so that no order changes; they may leave -1 to 1. */
+/** Straight, so that no order changes; cosines may leave -1 to 1. */
 export function commonScaleOf({ related, unrelated }: CosineScale): (cosine: number) => number {
   const span = (COMMON_SCALE.related - COMMON_SCALE.unrelated) / (related - unrelated);
   return (cosine) => COMMON_SCALE.unrelated + (cosine - unrelated) * span;

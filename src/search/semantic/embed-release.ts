@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import type { Embedder, EmbedProgress } from '../ports.ts';
 import type { Passage, Section } from '../section.ts';
@@ -7,17 +7,14 @@ import { noteUse } from './sweep-vectors.ts';
 import { VectorCache } from './vector-cache.ts';
 import { type Vectors, writeVectors } from './vector-file.ts';
 
-/** One passage of a release, as it is embedded. */
+/** Text of a passage as it is embedded. */
 export interface PassageText {
   readonly section: number;
   readonly text: string;
 }
 
 export interface EmbedRequest {
-  /**
-   * The release's passages, those of a section together and the sections ascending. Called twice, so that a large release's texts need not
-   * be in memory together; both times it must give the same.
-   */
+  /** Those of a section together, the sections ascending. Called twice, so that texts need not be in memory together. */
   readonly passages: () => Iterable<PassageText>;
   readonly embedder: Embedder;
   /** The release's digest. */
@@ -26,20 +23,20 @@ export interface EmbedRequest {
   readonly cacheDir: string;
   /** Where the release's `vectors.bin` is written. */
   readonly file: string;
-  /** Texts that are embedded before anything else has its turn. A local model takes some 20 ms a text. */
-  readonly batchSize: number;
+  /** Texts between two looks at the signal: 80 ms of one core for the default of 4 with the built-in model. */
+  readonly batchSize?: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: EmbedProgress) => void;
 }
 
 /**
- * Makes a release's vectors: takes from the cache what it has, embeds the rest in small batches, each kept in the cache as
- * soon as it is made, and writes the file last. Interrupted at any point, it goes on from there when it is called again.
+ * Makes a release's vectors: those that the cache lacks in small batches, each kept there as soon as it is made, and the file
+ * last. Interrupted at any point, it goes on from there.
  *
- * @throws what the embedder throws; the signal's reason where that aborts.
+ * @throws what the embedder throws; the signal's reason
  */
 export async function embedRelease(request: EmbedRequest): Promise<Vectors> {
-  const { embedder, signal, onProgress } = request;
+  const { embedder, signal, onProgress, batchSize = 4 } = request;
   const keys: string[] = [];
   const sections: number[] = [];
   for (const { section, text } of request.passages()) {
@@ -52,7 +49,7 @@ export async function embedRelease(request: EmbedRequest): Promise<Vectors> {
     let embedded = keys.filter((key) => cache.get(key) !== undefined).length;
     const tell = (): void => onProgress({ passages: keys.length, embedded });
     tell();
-    for (const batch of batchesOf(missing(request.passages(), cache), request.batchSize)) {
+    for (const batch of batchesOf(missing(request.passages(), cache), batchSize)) {
       signal.throwIfAborted();
       const vectors = await embedder.embedPassages([...batch.values()], signal);
       await cache.put([...batch.keys()].map((key, at) => [key, quantise(vectors[at] as Float32Array)]));
@@ -70,11 +67,9 @@ export async function embedRelease(request: EmbedRequest): Promise<Vectors> {
   }
 }
 
-function keyOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
-}
+const keyOf = (text: string): string => hash('sha256', text);
 
-/** Texts that are not in the cache when it is their turn: one that stands twice is embedded once. */
+/** Looked up when it is their turn: a text that stands twice is embedded once. */
 function* missing(passages: Iterable<PassageText>, cache: VectorCache): Generator<[key: string, text: string]> {
   for (const { text } of passages) {
     const key = keyOf(text);
@@ -101,13 +96,11 @@ function assemble(
 ): Vectors {
   const { dims } = embedder;
   const values = new Int8Array(keys.length * dims);
-  keys.forEach((key, at) => {
-    values.set(cache.get(key) as Int8Array, at * dims);
-  });
+  for (const [at, key] of keys.entries()) values.set(cache.get(key) as Int8Array, at * dims);
   return { modelDigest: embedder.digest, dims, sections: Uint32Array.from(sections), values };
 }
 
-/** A passage as the model reads it: what it is about, then the text. */
+/** What a passage is about, then its text. */
 export function passageText(section: Section, passage: Passage): string {
   const about = [...new Set([section.title, ...section.headings])].filter((heading) => heading !== '');
   return [...about, section.text.slice(passage.start, passage.end)].join('\n');

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
@@ -18,10 +18,7 @@ const TEXTS_A_REQUEST_MAX = 64;
 const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
 const DIMS_MAX = 4096;
 
-/**
- * An embeddings endpoint in the way of OpenAI's: `{model, input: [text]}` is answered by `{data: [{index, embedding}]}`.
- * Retries are the caller's: `fields.retryable` says where they can help.
- */
+/** An endpoint like OpenAI's: `{model, input: [text]}` to `{data: [{index, embedding}]}`. Retries are the caller's. */
 export class EmbeddingEndpoint implements Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -33,16 +30,10 @@ export class EmbeddingEndpoint implements Embedder {
     this.#settings = settings;
     this.dims = dims;
     // Not the key: another key reaches the same model. The weights behind a name cannot be seen from here.
-    this.digest = createHash('sha256')
-      .update(JSON.stringify([settings.url, settings.model, dims]))
-      .digest('hex');
+    this.digest = hash('sha256', JSON.stringify([settings.url, settings.model, dims]));
   }
 
-  /**
-   * Asks the endpoint once, to learn how many numbers its vectors have.
-   *
-   * @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason where that aborts.
-   */
+  /** Asks for one vector, to learn its length. @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason */
   static async connect(
     client: HttpClient,
     settings: EmbeddingEndpointSettings,
@@ -54,7 +45,7 @@ export class EmbeddingEndpoint implements Embedder {
     throw failed(settings, `its vectors have ${dims} numbers, which is no multiple of 32`, false);
   }
 
-  /** Which languages a hosted model knows is not to be learned from it; those on offer are multilingual. */
+  /** A hosted model does not say its languages; those on offer are multilingual. */
   reads(): boolean {
     return true;
   }
@@ -109,7 +100,7 @@ async function request(
   return vectorsOf(settings, text, texts.length);
 }
 
-/** The answer's vectors in the order of the texts, at length 1. */
+/** In the order of the texts, at length 1. */
 function vectorsOf(settings: EmbeddingEndpointSettings, text: string, count: number): Float32Array[] {
   const vectors: Float32Array[] = [];
   for (const [at, entry] of entriesOf(text).entries()) {
@@ -121,9 +112,8 @@ function vectorsOf(settings: EmbeddingEndpointSettings, text: string, count: num
     const length = Math.hypot(...embedding) || 1;
     vectors[index] = Float32Array.from(embedding, (value: number) => value / length);
   }
-  for (let at = 0; at < count; at += 1) {
-    if (vectors[at] === undefined) throw failed(settings, `it answers without the embedding of text ${at + 1}`, false);
-  }
+  const missing = Array.from({ length: count }, (_, at) => vectors[at]).indexOf(undefined);
+  if (missing >= 0) throw failed(settings, `it answers without the embedding of text ${missing + 1}`, false);
   return vectors;
 }
 
@@ -145,6 +135,6 @@ function failed(
   return new DocshelfError('embedder_failed', `Cannot embed by "${linkWithoutSecrets(settings.url)}": ${state}`, {
     next: 'Check search.model (url, model, keyFile) and the endpoint; until it answers, search goes by keywords alone.',
     fields: { retryable },
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 }

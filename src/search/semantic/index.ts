@@ -1,10 +1,9 @@
 /**
- * The semantic leg of search: texts become vectors, and near vectors are found.
+ * The semantic leg of search.
  *
- * passage -> text (`passage-text`) -> vector (`model`) -> int8 (`quantise`) -> cache (`vector-cache`) -> file (`vector-file`): `embed-release`
+ * passage -> text -> vector (`model`) -> int8 (`quantise`) -> cache (`vector-cache`) -> file (`vector-file`): `embed-release`
  * query -> vector (`model`) -> nearest sections (`vector-index`)
  */
-
 export type { EmbedProgress } from '../ports.ts';
 export { COMMON_SCALE, type CosineScale, measureScale } from './cosine-scale.ts';
 export { type EmbedRequest, embedRelease, type PassageText, passageText } from './embed-release.ts';

@@ -5,15 +5,15 @@ import { basename, dirname, join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { POOLINGS, type Pooling } from './pooling.ts';
 
-/** A model, as its folder in the sentence-transformers layout describes it. */
+/** A model's folder in the sentence-transformers layout. */
 export interface ModelFiles {
   readonly onnxFile: string;
-  /** The parsed `tokenizer.json` and `tokenizer_config.json`. */
+  /** Parsed. */
   readonly tokenizer: object;
   readonly tokenizerConfig: object;
-  /** Tokens of one text, its special tokens included; longer texts are cut. */
+  /** Of one text, special tokens included; longer texts are cut. */
   readonly tokensMax: number;
-  /** How token vectors become one vector, for a graph that leaves this to its caller. */
+  /** For a graph that leaves it to its caller. */
   readonly pooling: Pooling;
   readonly prompts: { readonly query: string; readonly passage: string };
   /** SHA-256 over every file that decides a vector, 64 hex digits. */
@@ -38,16 +38,12 @@ const JSON_FILES = [
   'config.json',
   'modules.json',
 ];
-/** Goes into the digest: raise it when the way from a text to a vector changes, so that no cached vector is taken for a new one. */
+/** Goes into the digest: raise it when the way from a text to a vector changes. */
 const RECIPE = 'docshelf-embedding-1';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/**
- * Reads everything about a model but its graph.
- *
- * @throws DocshelfError `model_invalid`, naming the file that is missing or wrong.
- */
+/** Everything but the graph. @throws DocshelfError `model_invalid`, naming the file that is missing or wrong */
 export async function readModelFiles(folder: string): Promise<ModelFiles> {
   const json = new Map<string, Json | readonly Json[] | null>();
   for (const name of JSON_FILES) json.set(name, await readJson(join(folder, name)));
@@ -85,12 +81,11 @@ export async function readModelFiles(folder: string): Promise<ModelFiles> {
   };
 }
 
-/** The error of a model that cannot be used. */
 export function invalid(file: string, state: string, cause?: unknown): DocshelfError {
   return new DocshelfError('model_invalid', `Cannot load the model file "${file}": ${state}`, {
     next: 'Point search.model at a folder in the sentence-transformers layout with an ONNX graph, or set it to builtin or off.',
     fields: { file },
-    ...(cause === undefined ? {} : { cause }),
+    cause,
   });
 }
 
@@ -145,7 +140,7 @@ function tokensMaxOf(candidates: readonly unknown[]): number {
   return Math.min(found ?? TOKENS_MAX, TOKENS_MAX);
 }
 
-/** The pooling module's config, by `modules.json` where that is there; null where the layout has no such module. */
+/** The pooling module's config, by `modules.json` where that is there. */
 async function poolingFileOf(folder: string, modules: Json | readonly Json[] | null): Promise<string | null> {
   if (Array.isArray(modules)) {
     const pooling = (modules as readonly Json[]).find((module) => String(module.type).endsWith('Pooling'));

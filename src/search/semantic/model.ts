@@ -5,11 +5,11 @@ import { normalise, pool } from './pooling.ts';
 import { readsLanguage } from './scripts.ts';
 import { Tokens } from './tokens.ts';
 
-/** Names under which graphs give the text's vector itself, and its token vectors. */
+/** Outputs of graphs: the text's vector itself, and its token vectors. */
 const POOLED = ['sentence_embedding', 'embedding'];
 const UNPOOLED = ['last_hidden_state', 'token_embeddings'];
 
-/** An embedding model out of a folder, in the thread that calls it: a run takes that thread until it is done. */
+/** A model in the thread that calls it: a run takes that thread until it is done. */
 export class EmbeddingModel implements Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -30,11 +30,7 @@ export class EmbeddingModel implements Embedder {
     this.scripts = tokens.readableScripts();
   }
 
-  /**
-   * Loads the model and runs it once, so that a graph that does not fit its tokenizer is found here.
-   *
-   * @throws DocshelfError `model_invalid`.
-   */
+  /** Runs the model once, so that a graph that does not fit its tokenizer is found. @throws DocshelfError `model_invalid` */
   static async load(folder: string): Promise<EmbeddingModel> {
     const files = await readModelFiles(folder);
     const tokens = new Tokens(folder, files);
@@ -71,7 +67,7 @@ export class EmbeddingModel implements Embedder {
     return vectors;
   }
 
-  /** Tokens of the text alone: neither prompt nor special tokens. */
+  /** Without prompt and special tokens. */
   countTokens(text: string): number {
     return this.#tokens.count(text);
   }
@@ -81,9 +77,8 @@ export class EmbeddingModel implements Embedder {
   }
 
   /**
-   * One text a run. Batches gain nothing on one core (measured: 52 passages of 150 tokens a second singly, 44 in batches
-   * sorted by length, 31 in batches of 8 as they come), hold the thread longer, and take 130 MB more. And a dynamically
-   * quantised graph scales its numbers by the largest of the batch: alone, a text's vector depends on that text only.
+   * One text a run. Batches gain nothing on one core (52 passages of 150 tokens a second singly, 44 in batches sorted by length, 31
+   * unsorted), take 130 MB more, and a quantised graph scales its numbers by the largest of the batch.
    */
   async #embed(text: string): Promise<Float32Array> {
     const ids = this.#tokens.encode(text);
@@ -120,7 +115,6 @@ function chooseOutput(session: InferenceSession, file: string): string {
   return found;
 }
 
-/** Inputs of the graph for one text. */
 function inputsOf(session: InferenceSession, ids: readonly number[], files: ModelFiles): Record<string, Tensor> {
   const numbersOf: Readonly<Record<string, readonly number[]>> = {
     input_ids: ids,

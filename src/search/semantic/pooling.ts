@@ -1,13 +1,8 @@
-/** The ways of sentence-transformers' pooling module that make one vector out of a text's token vectors. */
+/** Ways of sentence-transformers' pooling module. */
 export const POOLINGS = ['mean', 'cls', 'max', 'mean_sqrt_len', 'lasttoken'] as const;
 export type Pooling = (typeof POOLINGS)[number];
 
-/**
- * One text's vector, not yet of length 1.
- *
- * @param hidden token vectors, one after the other; padding stands at the end.
- * @param tokens how many of them are the text's own, at least 1.
- */
+/** Not yet of length 1. @param hidden token vectors, padding at the end @param tokens the text's own of them, at least 1 */
 export function pool(hidden: Float32Array, tokens: number, dims: number, pooling: Pooling): Float32Array {
   if (pooling === 'cls') return hidden.slice(0, dims);
   if (pooling === 'lasttoken') return hidden.slice((tokens - 1) * dims, tokens * dims);
@@ -24,7 +19,7 @@ export function pool(hidden: Float32Array, tokens: number, dims: number, pooling
   return pooled.map((value) => value / divisor);
 }
 
-/** The vector at length 1, so that a dot product is the cosine. A vector of zeros stays what it is. */
+/** At length 1, so that a dot product is the cosine. A vector of zeros stays what it is. */
 export function normalise(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const value of vector) squares += value * value;

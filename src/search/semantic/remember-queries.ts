@@ -1,14 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Embedder } from '../ports.ts';
 
-/** 2,000 queries of the built-in model. */
 const BYTES_MAX = 4 * 1024 * 1024;
 const BYTES_PER_ENTRY = 200;
 
-/**
- * The same embedder, which reads a query once: readers of a site ask the same things, and begin to type the same words, and
- * reading takes most of a query's time (0.13 ms a token).
- */
+/** The same embedder with an LRU: readers ask the same things, and reading takes most of a query's time (0.13 ms a token). */
 export function rememberQueries(embedder: Embedder): Embedder {
   const vectors = new LRUCache<string, Float32Array>({
     maxSize: BYTES_MAX,

@@ -1,10 +1,9 @@
 /**
- * Which writing a model can read, told by its vocabulary: a script in which the tokenizer knows words, and not only
- * letters, is one that the model was trained on. Measured: MiniLM has 26,461 such pieces for Latin and at most 8 for any
- * other script; multilingual-e5-small 404 (Katakana) to 109,484 for each of 26 scripts.
+ * Scripts that a model reads, by its vocabulary: those of which it knows words, and not only letters. MiniLM has 26,461 such pieces
+ * for Latin and at most 8 for any other script; multilingual-e5-small 404 (Katakana) to 109,484 for each of 26.
  */
 
-/** Pieces of two letters or more from which on a script counts as read: far from both sides of the measurement. */
+/** Pieces of two letters or more from which on a script counts as read. */
 const PIECES_MIN = 100;
 
 /** Scripts (ISO 15924) with the Unicode property that finds their letters. Chinese and Japanese share Han. */
@@ -40,13 +39,13 @@ const LETTERS = Object.entries(SCRIPT_NAMES).map(([script, name]) => ({
   one: new RegExp(`\\p{Script=${name}}`, 'u'),
   word: new RegExp(`^\\p{Script=${name}}{2,}$`, 'u'),
 }));
-/** Of languages that are written in a mixture of scripts, the most telling one. */
+/** Of languages in a mixture of scripts, the most telling one. */
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
-/** A tag that says its script itself (RFC 5646, section 2.2.3): looking up what is likely takes 20 times as long. */
+/** A tag with its script (RFC 5646, section 2.2.3): looking up the likely one takes 20 times as long. */
 const WITH_SCRIPT = /^[a-z]{2,3}-([A-Z][a-z]{3})$/;
 
-/** The script of a language, `Latn` for `de`; null where the tag is none or names a language without one. */
+/** `Latn` for `de`; null where the tag is none or names a language without script. */
 export function scriptOfLanguage(tag: string): string | null {
   const said = WITH_SCRIPT.exec(tag)?.[1];
   if (said !== undefined) return PART_OF[said] ?? said;
@@ -58,13 +57,12 @@ export function scriptOfLanguage(tag: string): string | null {
   }
 }
 
-/** True where a model that reads these scripts is of use in a language (a BCP 47 tag). */
 export function readsLanguage(scripts: ReadonlySet<string>, language: string): boolean {
   const script = scriptOfLanguage(language);
   return script !== null && scripts.has(script);
 }
 
-/** How many letters of each script a text has; those of any other script are under `Zzzz`, the code of unknown ones. */
+/** Letters by script; unknown ones under `Zzzz`. */
 export function lettersByScript(text: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const letter of text.match(/\p{L}/gu) ?? []) {
@@ -74,7 +72,7 @@ export function lettersByScript(text: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** The scripts that a tokenizer's vocabulary has words of. */
+/** Scripts of the words in a tokenizer's vocabulary. */
 export function readableScripts(vocabulary: Iterable<string>, isByteLevel: boolean): ReadonlySet<string> {
   const counted = LETTERS.map(({ script, word }) => ({ script, word, found: 0 }));
   for (const piece of vocabulary) {
@@ -85,10 +83,7 @@ export function readableScripts(vocabulary: Iterable<string>, isByteLevel: boole
   return new Set(counted.filter(({ found }) => found >= PIECES_MIN).map(({ script }) => script));
 }
 
-/**
- * The text of a piece of a byte-level vocabulary, in which every byte is a printable character: those that are printable in
- * Latin-1 are themselves, the others follow in order from U+0100 on. A space in front is taken off.
- */
+/** Byte-level pieces write every byte as a printable character: Latin-1's own as themselves, the others in order from U+0100 on. */
 function fromByteLevel(piece: string): string {
   const bytes = Array.from(piece, (character) => {
     const code = character.codePointAt(0) ?? 0;

@@ -2,18 +2,15 @@ import { Tokenizer } from '@huggingface/tokenizers';
 import { invalid, type ModelFiles } from './model-files.ts';
 import { readableScripts } from './scripts.ts';
 
-/**
- * Most tokens are under ten letters long: what stands behind this many per token is cut off by the model in any case,
- * and a megabyte on one line is not tokenised to find that out.
- */
+/** What stands behind so many a token is cut off by the model in any case; a megabyte on one line is not tokenised for that. */
 const CHARACTERS_A_TOKEN_MAX = 20;
 
-/** A model's tokenizer, with the model's own limit on length. */
+/** A model's tokenizer with the model's own limit. */
 export class Tokens {
   readonly #tokenizer: Tokenizer;
   readonly #tokensMax: number;
   readonly #isByteLevel: boolean;
-  /** The special tokens that the model wants before and after every text. */
+  /** Special tokens around every text. */
   readonly #before: readonly number[];
   readonly #after: readonly number[];
 
@@ -30,24 +27,22 @@ export class Tokens {
       throw invalid(`${folder}/tokenizer.json`, `its tokenizer does not work (${(error as Error).message})`, error);
     }
     this.#tokensMax = files.tokensMax;
-    this.#isByteLevel = JSON.stringify((files.tokenizer as { decoder?: unknown }).decoder ?? null).includes(
-      '"ByteLevel"',
-    );
+    const { decoder = null } = files.tokenizer as { decoder?: unknown };
+    this.#isByteLevel = JSON.stringify(decoder).includes('"ByteLevel"');
   }
 
-  /** Token ids with the model's special tokens, cut to what the model reads. */
+  /** With the special tokens, cut to what the model reads. */
   encode(text: string): number[] {
     const room = this.#tokensMax - this.#before.length - this.#after.length;
     const ids = this.#bare(text.slice(0, room * CHARACTERS_A_TOKEN_MAX));
     return [...this.#before, ...ids.slice(0, room), ...this.#after];
   }
 
-  /** Tokens of the text itself, however long it is, without special ones. */
+  /** Without special tokens, however long the text is. */
   count(text: string): number {
     return this.#bare(text).length;
   }
 
-  /** The scripts that the vocabulary has words of. */
   readableScripts(): ReadonlySet<string> {
     return readableScripts(this.#tokenizer.get_vocab().keys(), this.#isByteLevel);
   }

@@ -5,21 +5,20 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { decodeRecord, encodeRecord, HEADER_BYTES, isSegment, recordBytes, segmentHeader } from './vector-segment.ts';
 
 const SEGMENT = /^[0-9a-f]{16}\.seg$/;
-/** Records that are read at once: some 430 kB. */
+/** Some 430 kB. */
 const RECORDS_A_READ = 1024;
 
 /**
  * Quantised vectors by the digest of their text, in the folder of one model; shared by all releases.
  *
- * Every cache that is open writes a segment of its own, so that processes do not disturb each other: one sees what the
- * other wrote when it opens the folder next. All vectors are in memory while the cache is open (400 bytes each), which
- * is while a release is being embedded. Not guaranteed: that a vector outlives a power cut. It is then made again.
+ * Every open cache writes a segment of its own: processes see each other's when they open the folder next. All wanted vectors are
+ * in memory while it is open (400 bytes each). Not guaranteed: that a vector outlives a power cut.
  */
 export class VectorCache {
   readonly folder: string;
   readonly dims: number;
   readonly #vectors: Map<string, Int8Array>;
-  /** The segment of this cache, from the first vector on; a promise, so that two writers do not make two. */
+  /** From the first vector on; a promise, so that two writers do not make two. */
   #segment: Promise<FileHandle> | null = null;
 
   private constructor(folder: string, dims: number, vectors: Map<string, Int8Array>) {
@@ -28,11 +27,7 @@ export class VectorCache {
     this.#vectors = vectors;
   }
 
-  /**
-   * Opens `<dir>/<model digest>/`, and makes it where it is missing.
-   *
-   * @param keys what will be asked for: only these vectors are held. 64 hex digits each.
-   */
+  /** Opens `<dir>/<model digest>/`, and makes it. @param keys of the vectors to hold, 64 hex digits each */
   static async open(
     dir: string,
     model: { digest: string; dims: number },
@@ -50,7 +45,7 @@ export class VectorCache {
     return this.#vectors.get(key);
   }
 
-  /** Keeps vectors; they are in the file, whole, when this resolves. */
+  /** They are in the file, whole, when this resolves. */
   async put(entries: readonly (readonly [key: string, vector: Int8Array])[]): Promise<void> {
     for (const [, vector] of entries) {
       if (vector.length !== this.dims)
@@ -73,14 +68,14 @@ export async function segmentNames(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => SEGMENT.test(name)).sort();
 }
 
-/** A new segment that nobody else writes. */
+/** Nobody else writes it. */
 export async function createSegment(folder: string, dims: number): Promise<FileHandle> {
   const handle = await open(join(folder, `${randomBytes(8).toString('hex')}.seg`), 'ax', 0o644);
   await handle.appendFile(segmentHeader(dims));
   return handle;
 }
 
-/** Every whole record of a folder's segments, or of those named. */
+/** The whole records of a folder's segments, or of those named. */
 export async function* recordsOf(
   folder: string,
   dims: number,
@@ -88,26 +83,22 @@ export async function* recordsOf(
 ): AsyncGenerator<{ key: string; vector: Int8Array }> {
   const size = recordBytes(dims);
   for (const name of names ?? (await segmentNames(folder))) {
-    const handle = await open(join(folder, name), 'r').catch(() => null);
+    await using handle = await open(join(folder, name), 'r').catch(() => null);
     // Another process has swept it away in between.
     if (handle === null) continue;
-    try {
-      const header = Buffer.alloc(HEADER_BYTES);
-      await handle.read(header, 0, HEADER_BYTES, 0);
-      if (!isSegment(header, dims)) continue;
-      const chunk = Buffer.alloc(size * RECORDS_A_READ);
-      for (let at = HEADER_BYTES; ; ) {
-        const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
-        const whole = Math.floor(bytesRead / size);
-        for (let record = 0; record < whole; record += 1) {
-          const decoded = decodeRecord(chunk.subarray(record * size, (record + 1) * size));
-          if (decoded !== null) yield decoded;
-        }
-        if (whole === 0) break;
-        at += whole * size;
+    const header = Buffer.alloc(HEADER_BYTES);
+    await handle.read(header, 0, HEADER_BYTES, 0);
+    if (!isSegment(header, dims)) continue;
+    const chunk = Buffer.alloc(size * RECORDS_A_READ);
+    for (let at = HEADER_BYTES; ; ) {
+      const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
+      const whole = Math.floor(bytesRead / size);
+      for (let record = 0; record < whole; record += 1) {
+        const decoded = decodeRecord(chunk.subarray(record * size, (record + 1) * size));
+        if (decoded !== null) yield decoded;
       }
-    } finally {
-      await handle.close();
+      if (whole === 0) break;
+      at += whole * size;
     }
   }
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import { replaceFile } from '../../files/index.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { ifThere, replaceFile } from '../../files/index.ts';
 
 /**
  * A release's vectors, `search/vectors.bin`. Little-endian:
@@ -22,7 +22,7 @@ export interface Vectors {
   /** 64 hex digits. */
   readonly modelDigest: string;
   readonly dims: number;
-  /** The section that each vector is a passage of, never falling: the passages of a section stand in their order. */
+  /** The section of each vector, never falling: the passages of a section stand in their order. */
   readonly sections: Uint32Array;
   /** One quantised vector after the other. */
   readonly values: Int8Array;
@@ -36,7 +36,6 @@ const DIGEST_BYTES = 32;
 const COUNT_MAX = 2_000_000;
 const DIMS_MAX = 4096;
 
-/** Replaces the file so that its name leads to the old content or to the new one, whole. */
 export async function writeVectors(file: string, vectors: Vectors): Promise<void> {
   const header = Buffer.alloc(HEADER_BYTES);
   header.write(MAGIC, 'latin1');
@@ -52,10 +51,9 @@ export async function writeVectors(file: string, vectors: Vectors): Promise<void
 }
 
 /**
- * Reads a release's vectors; null where the file is missing, of another format version or of another model, and so has
- * to be made anew.
+ * Null where the file is missing, of another format version or of another model, and so has to be made anew.
  *
- * @throws DocshelfError `release_damaged` where the file is not what was written.
+ * @throws DocshelfError `release_damaged` where the file is not what was written
  */
 export async function readVectors(file: string, modelDigest: string): Promise<Vectors | null> {
   const bytes = await readWhole(file);
@@ -66,8 +64,8 @@ export async function readVectors(file: string, modelDigest: string): Promise<Ve
   }
   if (bytes.readUInt32LE(4) !== FORMAT_VERSION) return null;
   const end = length - DIGEST_BYTES;
-  const digest = createHash('sha256').update(bytes.subarray(0, end)).digest();
-  if (!digest.equals(bytes.subarray(end))) throw damaged(file, 'its content is not what was written');
+  const isAsWritten = hash('sha256', bytes.subarray(0, end), 'buffer').equals(bytes.subarray(end));
+  if (!isAsWritten) throw damaged(file, 'its content is not what was written');
   if (bytes.toString('hex', 16, 48) !== modelDigest) return null;
   const dims = bytes.readUInt32LE(8);
   const count = bytes.readUInt32LE(12);
@@ -75,42 +73,28 @@ export async function readVectors(file: string, modelDigest: string): Promise<Ve
   if (!isPlausible || end !== HEADER_BYTES + count * (4 + dims)) throw damaged(file, 'its lengths do not agree');
   const sections = new Uint32Array(bytes.buffer, HEADER_BYTES, count);
   if (!isRising(sections)) throw damaged(file, 'its sections are out of order');
-  return {
-    modelDigest,
-    dims,
-    sections,
-    values: new Int8Array(bytes.buffer, HEADER_BYTES + count * 4, count * dims),
-  };
+  const values = new Int8Array(bytes.buffer, HEADER_BYTES + count * 4, count * dims);
+  return { modelDigest, dims, sections, values };
 }
 
-/** True where they never fall, and end where the index over them stays small. */
+/** They never fall, and end where the index over them stays small. */
 function isRising(sections: Uint32Array): boolean {
   return sections.every((section, at) => section >= (sections[at - 1] ?? 0) && section < COUNT_MAX);
 }
 
-/** The file in a buffer that begins at the start of its memory, so that its numbers are read in place. */
+/** In a buffer that begins at the start of its memory, so that numbers are read in place. */
 async function readWhole(file: string): Promise<Buffer | null> {
-  let handle: Awaited<ReturnType<typeof open>>;
-  try {
-    handle = await open(file, 'r');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw error;
+  await using handle = await ifThere(open(file, 'r'));
+  if (handle === null) return null;
+  const { size } = await handle.stat();
+  if (size > HEADER_BYTES + DIGEST_BYTES + COUNT_MAX * (4 + DIMS_MAX)) throw damaged(file, `it has ${size} bytes`);
+  const bytes = Buffer.from(new ArrayBuffer(size));
+  for (let at = 0; at < size; ) {
+    const { bytesRead } = await handle.read(bytes, at, size - at, at);
+    if (bytesRead === 0) throw damaged(file, 'it ends while it is read');
+    at += bytesRead;
   }
-  try {
-    const { size } = await handle.stat();
-    if (size > HEADER_BYTES + DIGEST_BYTES + COUNT_MAX * (4 + DIMS_MAX)) throw damaged(file, `it has ${size} bytes`);
-    const bytes = Buffer.from(new ArrayBuffer(size));
-    let at = 0;
-    while (at < size) {
-      const { bytesRead } = await handle.read(bytes, at, size - at, at);
-      if (bytesRead === 0) throw damaged(file, 'it ends while it is read');
-      at += bytesRead;
-    }
-    return bytes;
-  } finally {
-    await handle.close();
-  }
+  return bytes;
 }
 
 function bytesOf(array: Uint32Array | Int8Array): Buffer {

@@ -3,20 +3,20 @@ import { inverseLengths } from './quantise.ts';
 import type { Vectors } from './vector-file.ts';
 import { VectorKernel } from './vector-kernel.ts';
 
-/** A section by its best passage. */
+/** The best passage of a section. */
 export interface VectorHit {
-  /** Which passage of the section, from 0. */
+  /** In the section, from 0. */
   readonly passage: number;
-  /** Of the query and the passage, on the common scale (`cosine-scale.ts`). */
+  /** On the common scale (`cosine-scale.ts`). */
   readonly cosine: number;
 }
 
-export interface VectorSearch {
+interface VectorSearch {
   /** Passages that are rescored, and so the most sections that are found. */
   readonly limit: number;
   /** One byte a section, 1 where it may be found; null where all may. */
   readonly allowed: Uint8Array | null;
-  /** Sections that something else found, each once: judged as well, by all of their passages. Default none. */
+  /** Sections that something else found, each once: judged by all of their passages. */
   readonly also?: readonly number[];
 }
 
@@ -26,10 +26,10 @@ export class VectorIndex {
   readonly #toCommonScale: (cosine: number) => number;
   readonly #kernel: VectorKernel;
   readonly #inverse: Float32Array;
-  /** First passage of each section, and the count of passages at the end. */
+  /** First passage of each section, and the count of all at the end. */
   readonly #firsts: Uint32Array;
 
-  /** @param scale of the model that made the vectors. */
+  /** @param scale of the model that made the vectors */
   constructor(vectors: Vectors, scale: CosineScale) {
     this.#vectors = vectors;
     this.#toCommonScale = commonScaleOf(scale);
@@ -38,11 +38,7 @@ export class VectorIndex {
     this.#firsts = firstsOf(vectors.sections);
   }
 
-  get dims(): number {
-    return this.#vectors.dims;
-  }
-
-  /** The sections nearest to the query and those of `also`, by their number; one without a passage is left out. */
+  /** The sections nearest to the query and those of `also`; one without a passage is left out. */
   search(query: Float32Array, { limit, allowed, also = [] }: VectorSearch): Map<number, VectorHit> {
     const passages = this.#nearest(query, limit, allowed);
     const sections = this.#vectors.sections;
@@ -55,10 +51,7 @@ export class VectorIndex {
     return this.#bestOfSections(query, passages);
   }
 
-  /**
-   * Passages with the least distance, at most `limit`. Distances are small whole numbers: counted, they give the greatest
-   * that still fits without sorting anything.
-   */
+  /** Passages with the least distance. Distances are small whole numbers: counting them finds the border without sorting. */
   #nearest(query: Float32Array, limit: number, allowed: Uint8Array | null): number[] {
     const { sections, dims } = this.#vectors;
     const distances = this.#kernel.distances(query);
@@ -87,7 +80,7 @@ export class VectorIndex {
     return nearest;
   }
 
-  /** The best of these passages for each section that has one among them: those of a section stand together. */
+  /** Passages of a section stand together. */
   #bestOfSections(query: Float32Array, passages: readonly number[]): Map<number, VectorHit> {
     const { sections } = this.#vectors;
     const products = this.#kernel.products(query, passages);

@@ -9,10 +9,7 @@ export class VectorKernel {
   readonly #bits: Int32Array;
   readonly #distances: Uint16Array;
 
-  /**
-   * @param values one vector after the other.
-   * @param dims a multiple of 32.
-   */
+  /** @param values one vector after the other @param dims a multiple of 32 */
   constructor(values: Int8Array, dims: number) {
     this.#values = values;
     this.#dims = dims;
@@ -23,7 +20,7 @@ export class VectorKernel {
       this.#bits.set(signBits(values.subarray(row * dims, (row + 1) * dims)), (row * dims) / 32);
   }
 
-  /** How many sign bits each vector does not share with the query. Written anew by the next call. */
+  /** Sign bits that differ from the query's, by vector. Written anew by the next call. */
   distances(query: Float32Array): Uint16Array {
     const [bits, distances] = [this.#bits, this.#distances];
     const queryBits = signBits(query);
@@ -37,7 +34,7 @@ export class VectorKernel {
     return distances;
   }
 
-  /** The dot products of the query and the int8 values of these vectors, in their order. */
+  /** Dot products with the int8 values of these vectors. */
   products(query: Float32Array, vectors: readonly number[]): Float64Array {
     const [values, dims] = [this.#values, this.#dims];
     const numbers = Float64Array.from(query);

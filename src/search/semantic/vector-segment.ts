@@ -1,15 +1,14 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * A segment of the vector cache: a header, then records of one size, only ever appended. Little-endian:
+ * A segment of the vector cache, only ever appended to. Little-endian:
  *
  * ```
  * header   "DSHC", uint32 format version, uint32 dims, uint32 zero
  * record   32 bytes key, int8 * dims, uint32 CRC-32 of both
  * ```
  *
- * A process that is killed while it appends leaves a torn record at the end; a power cut may leave garbage anywhere. Both
- * fail their checksum and are passed over: what the cache has lost is embedded again.
+ * Torn records of a killed process, and garbage of a power cut, fail their checksum: what is lost is embedded again.
  */
 const MAGIC = 'DSHC';
 const FORMAT_VERSION = 1;
@@ -42,7 +41,7 @@ export function encodeRecord(key: string, vector: Int8Array): Buffer {
   return record;
 }
 
-/** The record's key and vector, a copy; null where its checksum is wrong. */
+/** Copies; null where the checksum is wrong. */
 export function decodeRecord(record: Buffer): { key: string; vector: Int8Array } | null {
   if (crc32(record.subarray(0, -CRC_BYTES)) !== record.readUInt32LE(record.length - CRC_BYTES)) return null;
   return {

@@ -14,7 +14,7 @@ export function indexPath(): string {
 /** A section of which only some fields matter. Without a page, it is the own section of a page of its own. */
 export type Sketch = Partial<IndexedSection>;
 
-export function writeIndex(path: string, sketches: readonly Sketch[], meta: Record<string, string> = {}): void {
+export function writeIndex(path: string, sketches: readonly Sketch[]): void {
   const writer = new KeywordIndexWriter(path);
   for (const [at, sketch] of sketches.entries())
     writer.add({
@@ -28,7 +28,7 @@ export function writeIndex(path: string, sketches: readonly Sketch[], meta: Reco
       tags: [],
       ...sketch,
     });
-  writer.finish(meta);
+  writer.finish();
 }
 
 /** An open index of these sections, numbered as they stand. */
