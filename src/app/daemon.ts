@@ -17,11 +17,9 @@ import { deploySlice, featureReport } from './slices.ts';
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
-  /** Reads the config anew, the way it was read at the start. */
   readonly reload: () => Promise<LoadedConfig>;
   readonly log: Logger;
   readonly programVersion: string;
-  /** For a progress bar. */
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
@@ -30,16 +28,14 @@ export interface Daemon {
   readonly adminUrl: string;
   /** Null where neither search nor the export API is on. */
   readonly apiUrl: string | null;
-  /** By when the process is to have ended after `stop` was called. */
   readonly shutdownTimeoutMs: number;
   reload(): Promise<LastReload>;
-  /** Unready, then no new connections, then the requests in flight, then the rest. */
+  /** Unready, then no new connections, then requests in flight, then the rest. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the daemon. Both listeners are open before any bundle is looked at; from then on no fault of a bundle or of a
- * changed config ends it.
+ * Starts the daemon. Once the listeners are open, no fault of a bundle or of a changed config ends it.
  *
  * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`.
  */
@@ -50,7 +46,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   return daemon;
 }
 
-/** The admin listener ends last, so that probes see the daemon unready while it drains; who asks then gets a moment. */
+/** The admin listener ends last: probes see the daemon unready while it drains. */
 const ADMIN_STOP_MS = 1_000;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
@@ -63,10 +59,10 @@ class RunningDaemon implements Daemon {
   readonly #watch: FileWatch;
   readonly #inbox: Inbox;
   readonly #startedAt = new Date().toISOString();
-  /** What the listeners and the data folder were opened with; what differs from it waits for a restart. */
+  /** Config at the start; what differs from it waits for a restart. */
   readonly #opened: Config;
   #config: Config;
-  /** Settled once the service side is open; null where it is turned off. */
+  /** Null where exports are off. */
   readonly #exports: PromiseWithResolvers<Exports> | null;
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
@@ -79,7 +75,7 @@ class RunningDaemon implements Daemon {
     this.#opened = options.loaded.config;
     this.#config = options.loaded.config;
     this.#exports = this.#config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
-    // Where opening fails, the start says so; who has asked meanwhile hears of it too.
+    // The start tells of a failure.
     this.#exports?.promise.catch(() => undefined);
     this.#watch = new FileWatch(() => void this.reload());
     this.#deployment = parts.shelf.deployment;
@@ -106,7 +102,6 @@ class RunningDaemon implements Daemon {
       await deployment.announce(this.adminUrl, this.#listeners.commands?.socket ?? null);
       await this.#watch.start(this.#options.loaded.watchedFiles);
     } catch (error) {
-      // Nobody is to wait for what does not open any more; where it has opened, this says nothing.
       this.#exports?.reject(error);
       await this.stop();
       throw error;
@@ -149,10 +144,10 @@ class RunningDaemon implements Daemon {
     this.#isStopping = true;
     this.#watch.stop();
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
-    // What comes after the last request has to end within the deadline, too.
+    // What comes after the last request must end within the deadline, too.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { shelf, search, network } = this.#parts;
-    // Work on bundles is given up at once, while readers get their answers.
+    // Work on bundles is given up at once; readers get their answers.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
@@ -212,10 +207,10 @@ class RunningDaemon implements Daemon {
     };
   }
 
-  /** Takes the config as it is now. A faulty one changes nothing, and is said. */
+  /** A faulty config changes nothing. */
   async #takeConfig(): Promise<{ result: LastReload; mustSettle: boolean }> {
     try {
-      // Before the files are read: what changes while they are is another change.
+      // Before the files are read: a change while they are is another one.
       await this.#watch.remember();
       const loaded = await this.#options.reload();
       const { config } = loaded;
@@ -227,7 +222,7 @@ class RunningDaemon implements Daemon {
       await this.#watch.start(loaded.watchedFiles);
       return { result: this.#reloaded(null), mustSettle: true };
     } catch (error) {
-      // Every file that the faulty config names is watched: mending any of them is what is waited for.
+      // Mending any file that the faulty config names is waited for.
       if (error instanceof ConfigError) await this.#watch.start(error.watchedFiles);
       this.#deployment.failed('reload', error);
       return { result: this.#reloaded(toDocshelfError(error).message), mustSettle: false };
@@ -241,7 +236,6 @@ class RunningDaemon implements Daemon {
     return this.#lastReload;
   }
 
-  /** A refused config stays visible until one is taken. */
   #reloadNotices(): string[] {
     const error = this.#lastReload?.error ?? null;
     return error === null
@@ -273,7 +267,7 @@ class RunningDaemon implements Daemon {
   async #status(): Promise<StatusReport> {
     const jobs = await this.#jobs().catch(() => NO_JOBS);
     const { domain, pinned, versions, notices } = await this.#deployment.status();
-    // What can change is read here, all of it at once: a failed reload is never seen without its error.
+    // Read together: a failed reload is never seen without its error.
     const { state, active, lastError, activity } = this.#deployment;
     return {
       state,

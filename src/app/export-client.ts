@@ -12,12 +12,12 @@ export interface ServiceAddress {
 
 export interface OpenExportService {
   readonly service: ExportServiceClient;
-  /** Where the service's links are fetched from: http(s) alone. */
+  /** For the service's links, which are http(s) alone. */
   readonly sources: readonly BundleSource[];
   close(): Promise<void>;
 }
 
-/** The client of a static export service for one command, by the `network` rules of the config. */
+/** For one command, by the `network` rules of the config. */
 export async function openExportService(config: Config, at: ServiceAddress): Promise<OpenExportService> {
   const network = new Network(config);
   const client = await network.client();

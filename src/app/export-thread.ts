@@ -1,5 +1,5 @@
 import * as crawler from '../crawl/index.ts';
 import { serveSteps } from '../export/jobs/steps.ts';
 
-/** Entry of a job's thread. It joins export and crawl, whose door loads what a job turns out to need. */
+/** Entry of a job's thread, which joins export and crawl. */
 serveSteps(crawler);

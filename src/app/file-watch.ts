@@ -3,19 +3,18 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Looking at the contents as well: a watcher goes blind on network volumes, and on a folder that is replaced. */
+/** Watchers go blind on network volumes, and on a folder that is replaced. */
 const POLL_MS = 2_000;
-/** Editors and Kubernetes change several names for one change; one look follows them all. */
+/** Editors and Kubernetes change several names for one change. */
 const SETTLE_MS = 50;
 
 /**
- * Says when the content of any of some files has changed. The folders are watched and not the files: Kubernetes swaps the
- * `..data` link beside a mounted file, after which a watch on the file is dead. What counts is the content, so a touch
- * or an equal copy is no change.
+ * Tells when the content of files has changed. Folders are watched, since Kubernetes swaps the `..data` link beside a
+ * mounted file, after which a watch on the file is dead. A touch or an equal copy is no change.
  */
 export class FileWatch {
   readonly #onChange: () => void;
-  /** File -> digest of its content when it was last looked at. */
+  /** File -> digest at the last look. */
   #digests: ReadonlyMap<string, string> = new Map();
   #watchers: FSWatcher[] = [];
   #pollTimer: NodeJS.Timeout | undefined;
@@ -26,14 +25,14 @@ export class FileWatch {
     this.#onChange = onChange;
   }
 
-  /** Looks at the files without saying so: who reads them next hears of every change that comes after this. */
+  /** Takes what the files hold now as known: the next change tells. */
   async remember(): Promise<void> {
     this.#digests = await digestsOf([...this.#digests.keys()]);
   }
 
   /**
-   * Watches these files from now on, in place of others. One that was watched already is compared with the last look at
-   * it, since it may have changed between being read and this call; a new one with what it holds at this moment.
+   * Watches these files in place of others. A file that was watched before is compared with the last look at it,
+   * since it may have changed between being read and this call.
    */
   async start(files: readonly string[]): Promise<void> {
     this.#closeWatchers();
@@ -46,7 +45,7 @@ export class FileWatch {
         watcher.on('error', () => watcher.close());
         this.#watchers.push(watcher);
       } catch {
-        // The folder is not there (yet), or the machine has no watches left: the poll sees the change.
+        // No folder yet, or no watches left: the poll sees the change.
       }
     }
     this.#pollTimer ??= setInterval(() => void this.#look(), POLL_MS).unref();
@@ -68,7 +67,6 @@ export class FileWatch {
   async #look(): Promise<void> {
     const former = this.#digests;
     const found = await digestsOf([...former.keys()]);
-    // Whoever looked in between has seen what this look would tell.
     if (this.#isStopped || this.#digests !== former) return;
     this.#digests = found;
     if ([...found].some(([file, digest]) => former.get(file) !== digest)) this.#onChange();

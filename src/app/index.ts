@@ -8,15 +8,12 @@ import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';
 import { openShelf } from './shelf.ts';
 
-/**
- * The composition root: builds everything out of the config. Only here are adapters named, and only here do the verbs meet.
- */
+/** The composition root: only here are adapters named, and only here do the verbs meet. */
 export { searchOnce } from './search-once.ts';
 export { featureReport } from './slices.ts';
 
 type OnProgress = (event: DeployEvent & { readonly kind: 'progress' }) => void;
 
-/** The daemon with its log. */
 export async function startDaemon(options: {
   readonly loaded: LoadedConfig;
   readonly reload: () => Promise<LoadedConfig>;
@@ -39,7 +36,7 @@ export async function startDaemon(options: {
   };
 }
 
-/** Ends the process, whatever a thread is at; does nothing where nothing keeps it alive that long. */
+/** Ends the process, whatever a thread is at. */
 function endProcessAfter(ms: number, log: Logger): void {
   setTimeout(
     () => {
@@ -51,10 +48,9 @@ function endProcessAfter(ms: number, log: Logger): void {
   ).unref();
 }
 
-/** For the last lines of the log, within the deadline. */
 const LAST_LINES_MS = 200;
 
-/** The places that bundles come from, for one command. */
+/** For one command. */
 export interface OpenSources {
   readonly sources: readonly BundleSource[];
   close(): Promise<void>;
@@ -65,7 +61,7 @@ export async function openCommandSources(config: Config): Promise<OpenSources> {
   return { sources: await openSources(config, await network.client()), close: () => network.close() };
 }
 
-/** A data folder for one command: nothing is served, so what becomes active is only written down. */
+/** For one command: nothing is served, so what becomes active is only written down. */
 export async function openCommandShelf(
   config: Config,
   onProgress: OnProgress,

@@ -26,7 +26,7 @@ export interface ListenerParts {
   readonly site: Pick<SiteAppOptions, 'server' | 'status' | 'features'>;
   readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
   readonly search: Search | null;
-  /** The service side, once it is open; null where it is turned off. */
+  /** Null where exports are off. */
   readonly exports: Promise<Exports> | null;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -38,9 +38,9 @@ export interface Listeners {
   readonly admin: Listener;
   /** Null without search and exports. */
   readonly api: Listener | null;
-  /** The Unix socket for commands; null where none could be opened. */
+  /** For commands; null where no socket could be opened. */
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
-  /** Writes the rate limit's counts that are still in memory. */
+  /** Of the rate limit's counts. */
   flush(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
       open('admin', adminAnswer(parts, 'socket'), { socket }),
     ).catch((error: unknown) => {
-      // Readers need no commands: what is said to the daemon by others goes over the network.
+      // Others reach the daemon over the network.
       logFailure(log, 'listen', error);
       return null;
     });
@@ -146,7 +146,7 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): Answer {
   return async (request, env) => (await app()).fetch(request, env);
 }
 
-/** Keys and domains of the config, made anew when it changes or a first bundle settles the domain. */
+/** Made anew when the config changes or a first bundle settles the domain. */
 function accessReader({ current, domain }: ListenerParts) {
   let made: { readonly config: Config; readonly domain: string; readonly access: Access } | null = null;
   return (accessOf: (organizations: ReturnType<typeof organizationsOf>) => Access): Access => {

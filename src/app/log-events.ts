@@ -4,7 +4,7 @@ import type { JobEvent } from '../export/index.ts';
 import type { SearchEvent } from '../search/index.ts';
 import type { Logger } from './log.ts';
 
-/** One line a change of state; progress is for the terminal. */
+/** Progress is for the terminal. */
 export function logDeployEvent(log: Logger, event: DeployEvent): void {
   const { kind, ...facts } = event;
   if (event.kind === 'failed') logFailure(log, event.step, event.error);
@@ -66,7 +66,7 @@ export function logJobEvent(log: Logger, event: JobEvent): void {
   } else logFailure(log, `export ${jobId}`, event.error);
 }
 
-/** A foreseen fault by its message; an unforeseen one with its stack. */
+/** An unforeseen fault with its stack. */
 export function logFailure(log: Logger, step: string, cause: unknown, requestId: string | null = null): void {
   const error = toDocshelfError(cause);
   const facts = {

@@ -4,11 +4,9 @@ export type { Logger } from 'pino';
 
 export interface LogSettings {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  /** `auto`: pretty where standard output is a terminal, else JSON. */
   readonly format: 'auto' | 'json' | 'pretty';
 }
 
-/** JSON lines on standard output, or lines for people. */
 export async function openLog(settings: LogSettings): Promise<Logger> {
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && process.stdout.isTTY === true);
   const stream: DestinationStream = isPretty
@@ -26,7 +24,7 @@ export async function openLog(settings: LogSettings): Promise<Logger> {
   );
 }
 
-/** Loaded on demand: a daemon in a container never needs it. */
+/** A daemon in a container never needs it. */
 async function prettyStream(): Promise<DestinationStream> {
   const { default: pretty } = await import('pino-pretty');
   const hasColour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;

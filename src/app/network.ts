@@ -2,10 +2,7 @@ import type { Config } from '../config/index.ts';
 import type { HttpClient } from '../net/http-client.ts';
 import { httpClientSlice } from './slices.ts';
 
-/**
- * The HTTP client with the config's rules. Loaded on demand: it costs as much as the rest of a start, and a daemon whose
- * version is on disk needs none.
- */
+/** The HTTP client with the config's rules. Loaded on demand: it costs as much as the rest of a start. */
 export class Network {
   #config: Config;
   #client: Promise<HttpClient> | null = null;
@@ -25,7 +22,7 @@ export class Network {
     return this.#client;
   }
 
-  /** Takes a new config's rules; requests in flight end on the former client. */
+  /** Requests in flight end on the former client. */
   useConfig(config: Config): void {
     this.#config = config;
     const former = this.#client;

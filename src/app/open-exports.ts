@@ -12,22 +12,19 @@ import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
 import { archiveLimits, crawlNetworkSlice, exportSlice, organizationsSlice, s3Slice } from './slices.ts';
 
-/** The service side: what the API listener offers of it, and the jobs that run here. */
 export interface Exports {
   /** Null where this daemon only runs jobs. */
   readonly service: Service | null;
-  /** Answers links of the disk store; null where bundles are kept elsewhere. */
+  /** For links of the disk store; null with another one. */
   readonly download: AnswerDownload | null;
   counts(): Promise<JobCounts>;
   stop(): Promise<void>;
 }
 
 export interface ExportsParts {
-  /** Config at the start: store and queue keep to it. */
+  /** At the start: store and queue keep to it. */
   readonly config: Config;
-  /** The config that holds. */
   readonly current: () => Config;
-  /** URL under which clients reach the API. */
   readonly publicUrl: () => string;
   readonly network: Network;
   readonly metrics: Metrics;
@@ -35,15 +32,13 @@ export interface ExportsParts {
   readonly programVersion: string;
 }
 
-/** How often it is looked whether jobs have been kept long enough. */
 const RETENTION_EVERY_MS = 3_600_000;
-/** Beside the thread that fetches: on two cores a second one costs more to start than it saves on a thousand pages. */
+/** Beside the thread that fetches: on two cores a second one costs more than it saves on a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 /**
- * Opens the service side, and begins to run jobs where this daemon's role is to.
- *
- * @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid`
+ * Begins to run jobs where this daemon's role is to. @throws DocshelfError `cannot_write`, `data_folder_newer`,
+ * `config_invalid`
  */
 export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { config, current, log, metrics } = parts;
@@ -123,7 +118,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
   };
 }
 
-/** A domain may have gone to another organization since the job was queued, whose site is not for the first one. */
+/** A domain may have gone to another organization since the job was queued. */
 function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOptions['siteOf']>[0]) {
   const organization = organizationsSlice(config).find(({ id }) => id === organizationId);
   const site = organization?.sites.find((each) => each.domain === domain);

@@ -6,13 +6,13 @@ import { EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../sear
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
 
-/** The model that docshelf brings along; from `src/app` as from `dist/app`, it lies two folders up. */
+/** Two folders up from `src/app` as from `dist/app`. */
 const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', import.meta.url));
 
-/** Versions that are switched through in a hurry do not load the model each. */
+/** Versions that are switched through in a hurry load no model. */
 const EMBED_AFTER_MS = 500;
 
-/** The search engine over the site, or null where it is turned off. Nothing runs before the first index or query. */
+/** Null where search is off. Nothing runs before the first index or query. */
 export function openSearch(config: Config, network: Network, onEvent: (event: SearchEvent) => void): SiteSearch | null {
   const index = openIndex(config, network);
   return (
@@ -20,7 +20,6 @@ export function openSearch(config: Config, network: Network, onEvent: (event: Se
   );
 }
 
-/** The embedded index alone, or null where search is turned off. */
 export function openIndex(config: Config, network: Network): EmbeddedIndex | null {
   if (!config.search.enabled) return null;
   const modelFolder = modelFolderOf(config);
@@ -31,10 +30,7 @@ export function openIndex(config: Config, network: Network): EmbeddedIndex | nul
   });
 }
 
-/**
- * What makes the search data of exported bundles, with the model that searches here: a deployment with another one uses the
- * sections and makes its own vectors. Null where search is turned off.
- */
+/** For exported bundles, with the model that searches here: a deployment with another one makes its own vectors. */
 export async function openBundleSearch(config: Config, network: Network): Promise<BundleSearchMaker | null> {
   const { enabled, model } = config.search;
   if (!enabled) return null;
@@ -51,7 +47,7 @@ function modelFolderOf(config: Config): string | null {
   return model.kind === 'folder' ? model.folder : null;
 }
 
-/** The model when it is first needed. An endpoint is asked what it is; one that does not answer is asked again. */
+/** Loaded when it is first needed. An endpoint that does not answer is asked again. */
 function modelOf(config: Config, network: Network, folder: string | null): () => Promise<Model> {
   let connected: Promise<Model> | null = null;
   return () => {

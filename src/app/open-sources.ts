@@ -2,7 +2,7 @@ import type { Config } from '../config/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import type { HttpClient } from '../net/http-client.ts';
 
-/** Every place that bundles come from, by the link's scheme. Loaded when the first bundle is fetched. */
+/** Loaded when the first bundle is fetched. */
 export async function openSources({ network }: Config, client: HttpClient): Promise<readonly BundleSource[]> {
   const [{ FileBundleSource }, { HttpBundleSource }, { OciBundleSource }] = await Promise.all([
     import('../deploy/sources/file-bundle-source.ts'),

@@ -13,8 +13,8 @@ export interface ReaderSearchOptions {
 }
 
 /**
- * Search as readers get it: the engine inside the daemon, or the hosted service where the config names it and the feature
- * report lets it be used, with the engine behind it. Behind an air gap the report never does.
+ * Search for readers: the local engine, or the hosted service where config and feature report allow it, with the
+ * engine behind it. Behind an air gap the report never does.
  */
 export class ReaderSearch implements Search {
   readonly #options: ReaderSearchOptions;

@@ -5,10 +5,10 @@ import type { SearchRequest, SearchResult } from '../search/index.ts';
 import { Network } from './network.ts';
 import { openIndex } from './open-search.ts';
 
-/** Loading vectors that are there takes well under a second, and longer on a machine that has other work. */
+/** Well under a second, and longer on a machine that has other work. */
 const VECTORS_MS_MAX = 30_000;
 
-/** One search of a stored release: by keywords and, where its vectors are there, by meaning. */
+/** By keywords and, where its vectors are there, by meaning. */
 export async function searchOnce(
   config: Config,
   { digest, label }: { readonly digest: string; readonly label: string },

@@ -15,16 +15,15 @@ import type { Network } from './network.ts';
 import { openSources } from './open-sources.ts';
 import { deploySlice } from './slices.ts';
 
-/** What a deployment is joined to: the serving side for a daemon, nothing for a one-shot command. */
+/** The serving side of a daemon, or nothing for a command. */
 export interface ShelfHooks {
   readonly prepareSwap: PrepareSwap;
   readonly onOff: () => void;
   readonly onEvent: (event: DeployEvent) => void;
-  /** Builds the search index of a bundle that is taken in; null where search is off. */
+  /** Null where search is off. */
   readonly search: SiteSearch | null;
 }
 
-/** A data folder with the deployment on it. */
 export interface OpenedShelf {
   readonly store: SiteStore;
   readonly deployment: Deployment;
@@ -58,7 +57,7 @@ async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSo
   return new ExportLinks(new ExportServiceClient(await network.client(), renew), renew);
 }
 
-/** The index is there with the swap: a version is searchable from its first moment. */
+/** Before the swap: a version is searchable from its first moment. */
 function indexBeforeSeal(search: SiteSearch): BeforeSeal {
   return (releaseDir, { digest, trailingSlash }, signal) => search.index({ digest, releaseDir, trailingSlash }, signal);
 }

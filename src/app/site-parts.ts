@@ -12,7 +12,7 @@ import { openSearch } from './open-search.ts';
 import { type OpenedShelf, openShelf } from './shelf.ts';
 import { SiteSwitch } from './site-switch.ts';
 
-/** Parts of a daemon, joined: deploy swaps, serve and search follow in the same tick. */
+/** Deploy swaps; serve and search follow in the same tick. */
 export interface SiteParts {
   readonly shelf: OpenedShelf;
   readonly server: SiteServer;

@@ -4,7 +4,7 @@ import { buildSnapshot, type ServeSettings, type SiteServer } from '../serve/ind
 
 type TrailingSlash = ServeSettings['trailingSlash'];
 
-/** Joins deploy to serve: a release that becomes active becomes the snapshot that requests are answered from. */
+/** The release that becomes active becomes the snapshot that is served. */
 export class SiteSwitch {
   readonly #server: SiteServer;
   #trailingSlash: TrailingSlash;
@@ -15,7 +15,7 @@ export class SiteSwitch {
     this.#trailingSlash = trailingSlash;
   }
 
-  /** Builds the snapshot whole; the act that it gives only swaps a reference. */
+  /** Builds the snapshot; the act that it gives only swaps a reference. */
   readonly prepare: PrepareSwap = (active, older) => {
     const snapshot = buildSnapshot(active, older, { trailingSlash: this.#trailingSlash });
     return () => {
@@ -29,7 +29,6 @@ export class SiteSwitch {
     this.#server.swap(null);
   };
 
-  /** A changed setting holds for the version that is served, too. */
   useTrailingSlash(trailingSlash: TrailingSlash): void {
     if (trailingSlash === this.#trailingSlash) return;
     this.#trailingSlash = trailingSlash;

@@ -29,7 +29,6 @@ export function deploySlice(config: Config): DeploySettings {
   };
 }
 
-/** The link, wherever it stands. */
 export function bundleLink({ staticExport }: Config): Secret | null {
   return staticExport.bundleUrl ?? staticExport.bundleUrlFile?.text ?? null;
 }
@@ -49,7 +48,7 @@ export function signatureSlice({ staticExport }: Config): DeploySettings['signat
   };
 }
 
-/** Null where nothing asks for it. That an address has its key is a rule of the config. */
+/** Null where there is none. That an address has its key is a rule of the config. */
 export function renewSlice({ staticExport, deployment }: Config): DeploySettings['renew'] {
   const { apiUrl, keyFile, domain, ...renew } = staticExport.renew;
   if (apiUrl === null || keyFile === null) return null;
@@ -67,7 +66,7 @@ export function httpClientSlice({ deployment, network }: Config): HttpClientSett
     allowedHosts,
     allowPrivate,
     proxy: typeof network.proxy === 'string' ? network.proxy : network.proxy.reveal(),
-    // Behind an air gap only what is named may be asked; elsewhere naming nothing means any host.
+    // Behind an air gap only named hosts; elsewhere naming none means any.
     allowNone: deployment.type === 'air-gapped' && network.allowedHosts.length === 0,
   };
 }
@@ -90,7 +89,6 @@ export function s3Slice({ exportApi: { store } }: Config) {
   return { bucket, region, endpoint, pathStyle, prefix: prefix ?? '', credentials, caFile };
 }
 
-/** The model that embeds: the one in `models/`, none (keywords only), a folder, or an embeddings endpoint. */
 export type ModelSlice =
   | { readonly kind: 'builtin' | 'off' }
   | { readonly kind: 'folder'; readonly folder: string }
@@ -102,7 +100,7 @@ export function modelSlice({ search: { model } }: Config): ModelSlice {
   return { kind: 'endpoint', url: model.url, model: model.model, key: model.keyFile?.text ?? null };
 }
 
-/** The organizations of the config; empty where docshelf's own is to own the deployment's domain. */
+/** Empty where docshelf's own organization owns the deployment's domain. */
 export function organizationsSlice({ organizations }: Config): readonly Organization[] {
   return organizations.map(({ id, plan, domains, keys }) => ({
     id,

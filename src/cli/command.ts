@@ -4,13 +4,12 @@ import { type DocshelfError, exitCodeOf, toDocshelfError } from '../domain/error
 import type { Operation } from '../domain/operation.ts';
 import { isVersion } from '../domain/version.ts';
 
-/** The options of every command. */
 export interface CommonOptions {
   readonly config?: string;
   readonly json?: boolean;
 }
 
-/** The options of commands that speak to a daemon. */
+/** Of commands that speak to a daemon. */
 export interface DaemonChoice {
   readonly pid?: number;
   readonly adminUrl?: string;
@@ -26,7 +25,6 @@ export class ToldFailure extends Error {
   }
 }
 
-/** A command that knows its example: under its help, and on the man page. */
 export class DocshelfCommand extends Command {
   readonly example: string;
 
@@ -37,21 +35,18 @@ export class DocshelfCommand extends Command {
   }
 }
 
-/** Commands that belong together. */
 export function group(name: string, description: string, example: string, commands: readonly Command[]): Command {
   const parent = new DocshelfCommand(name, description, example);
   for (const child of commands) parent.addCommand(child);
   return parent;
 }
 
-/** A command with the options that all have. */
 export function command(name: string, description: string, example: string): Command {
   return new DocshelfCommand(name, description, example)
     .option('--config <file>', 'the config file (default: DOCSHELF_CONFIG, else ./config.yaml)')
     .option('--json', 'answer in JSON');
 }
 
-/** A command that speaks to a daemon. */
 export function daemonCommand(name: string, description: string, example: string): Command {
   return command(name, description, example)
     .option('--pid <pid>', 'of several daemons on the data folder, the one with this process id', processId)
@@ -61,7 +56,7 @@ export function daemonCommand(name: string, description: string, example: string
     );
 }
 
-/** A command for one call of the daemon: its line of help is that call's summary. */
+/** Its line of help is the call's summary. */
 export function actionCommand(name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command {
   return daemonCommand(name, summary.charAt(0).toLowerCase() + summary.slice(1), example);
 }

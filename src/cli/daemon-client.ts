@@ -17,18 +17,16 @@ import type { StatusReport } from '../domain/status.ts';
 import { operations } from '../http/admin/operations.ts';
 import type { DaemonChoice } from './command.ts';
 
-/** An archive on its way to the daemon: a file, or a stream. */
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
 
 interface Call {
   /** Of the path. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** Those that are null or undefined say nothing. */
+  /** Null and undefined are left out. */
   readonly query?: Readonly<Record<string, string | null | undefined>>;
   readonly body?: ArchiveInput | string;
 }
 
-/** A running daemon, as commands speak to it. */
 export interface DaemonClient {
   readonly name: string;
   /** @throws DocshelfError the daemon's own, or `daemon_unreachable`. */
@@ -41,9 +39,10 @@ export async function findDaemon(config: Config, options: DaemonChoice): Promise
 }
 
 /**
- * The daemons of this host on the config's data folder; with `--pid` that one, with `--admin-url` the one there.
+ * With `--pid` that one, with `--admin-url` the one there.
  *
- * @throws DocshelfError `daemon_unreachable` where only daemons of other hosts are on the folder, or none with that pid is.
+ * @throws DocshelfError `daemon_unreachable` where only other hosts' daemons are on the folder, or none with that
+ * pid.
  */
 export async function findDaemons(config: Config, options: DaemonChoice): Promise<readonly DaemonClient[]> {
   const { token } = config.admin;
@@ -67,7 +66,7 @@ export async function findDaemons(config: Config, options: DaemonChoice): Promis
   return meant.map((mark) => clientOf(mark, token));
 }
 
-/** Status of the daemon of this host; null where none answers. */
+/** Null where none answers. */
 export async function daemonStatus(config: Config, options: DaemonChoice): Promise<StatusReport | null> {
   const hasChosen = options.adminUrl !== undefined || options.pid !== undefined;
   const asked = findDaemon(config, options).then((daemon) => daemon?.call(operations.status) ?? null);
@@ -83,13 +82,11 @@ export async function marksOn(config: Config): Promise<readonly DaemonMark[]> {
   }
 }
 
-/** By its socket; one that could open none, by its admin listener. */
 function clientOf({ owner, socket, adminUrl }: DaemonMark, token: Secret | null): DaemonClient {
   if (socket !== null) return clientAt(socket, `the daemon ${owner.pid}`);
   return overNetwork(adminUrl ?? 'http://127.0.0.1:0', token);
 }
 
-/** @param path of its socket */
 export function clientAt(path: string, name = 'the daemon'): DaemonClient {
   return clientOver(name, { socketPath: path }, {});
 }
@@ -138,11 +135,11 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
 
 async function exchange(request: ClientRequest, body: Call['body']): Promise<IncomingMessage> {
   const answered = once(request, 'response') as Promise<[IncomingMessage]>;
-  // Faults of a body that is still sent when the answer is there change nothing about it.
+  // Faults of a body after the answer change nothing.
   request.on('error', () => undefined);
   if (body === undefined) request.end();
   else {
-    // Sent when it is asked for: a refusal comes before the first byte, and none is lost in it.
+    // Sent when it is asked for, so that no refusal is lost in it.
     const source = typeof body === 'string' ? [body] : 'file' in body ? createReadStream(body.file) : body.stream;
     request.once('continue', () => {
       pipeline(Readable.from(source), request).catch((error: Error) => request.destroy(error));

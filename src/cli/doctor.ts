@@ -21,7 +21,7 @@ export function doctorCommand(): Command {
   });
 }
 
-/** Without a sound config there is nothing to look at: its faults are the diagnosis. */
+/** The faults of an unsound config are the diagnosis. */
 async function examine(options: CommonOptions): Promise<readonly Diagnosis[]> {
   let loaded: LoadedConfig;
   try {

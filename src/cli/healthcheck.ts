@@ -5,7 +5,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import { answer, type CommonOptions, command, loadFor } from './command.ts';
 import { marksOn } from './daemon-client.ts';
 
-/** A probe's patience: container engines and orchestrators give up after a few seconds themselves. */
+/** Container engines and orchestrators give up after a few seconds themselves. */
 const TIMEOUT_MS = 3_000;
 
 interface HealthOptions extends CommonOptions {
@@ -29,7 +29,7 @@ export function healthcheckCommand(): Command {
     });
 }
 
-/** Where it listens by its own word; else where the config says, from this machine. */
+/** From its mark, else from the config. */
 async function adminUrlOf(config: Config): Promise<string> {
   const marks = await marksOn(config);
   const [adminUrl] = marks.filter(({ owner }) => owner.host === hostname()).map((mark) => mark.adminUrl);

@@ -10,7 +10,7 @@ interface CreateOptions extends CommonOptions {
   readonly id?: string;
 }
 
-/** Contract, section 7. What a key may do is decided by its stored type: the prefix is for people. */
+/** Contract, section 7. The stored type decides; the prefix is for people. */
 const PREFIX: Readonly<Record<KeyType, string>> = { admin: 'svc_', assistant: 'svc_dsc_' };
 /** 43 characters of base64url. */
 const KEY_BYTES = 32;
@@ -40,7 +40,6 @@ export interface CreatedKey {
   readonly organization: string;
   readonly id: string;
   readonly type: KeyType;
-  /** 64 lower-case hex digits. */
   readonly sha256: string;
 }
 

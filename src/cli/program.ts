@@ -22,14 +22,14 @@ First steps:
 
 The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
 
-/** The whole program, defined and not run. */
+/** Defined and not run. */
 export function createProgram(version: string): Command {
   const program = new Command('docshelf')
     .description(
       'The self-hosted home of documentation bundles: serves a pinned version, swaps it on reload, online or offline.',
     )
     .version(version, '-V, --version')
-    // "bundle import --version" is the bundle's: an option belongs to the command that it stands behind.
+    // "bundle import --version" is the bundle's option, not the program's.
     .enablePositionalOptions()
     .addHelpText('after', FIRST_STEPS);
   for (const command of [

@@ -2,10 +2,9 @@ import type { DeployEvent } from '../deploy/index.ts';
 import { toMiB } from './table.ts';
 
 const BAR_CELLS = 24;
-/** A terminal shows no more than this; drawing more often only costs. */
 const REDRAW_MS = 80;
 
-/** A progress bar on standard error; draws nothing where that is no terminal. */
+/** On standard error; draws nothing where that is no terminal. */
 export class ProgressBar {
   readonly #stream = process.stderr;
   #drawnAt = 0;
@@ -27,7 +26,6 @@ export class ProgressBar {
     this.#stream.write(`\r\x1b[2K${line.slice(0, Math.max(20, (this.#stream.columns ?? 80) - 1))}`);
   }
 
-  /** Clears the line, so that what follows begins on an empty one. */
   end(): void {
     if (this.#isShown) this.#stream.write('\r\x1b[2K');
     this.#isShown = false;

@@ -5,7 +5,7 @@ import { operations } from '../http/admin/operations.ts';
 import { actionCommand, answer, type CommonOptions, type DaemonChoice, loadFor } from './command.ts';
 import { findDaemons } from './daemon-client.ts';
 
-/** For all daemons of this host on the data folder: they share it, and mostly the config. */
+/** All daemons of this host on the data folder share it, and mostly the config. */
 export function reloadCommand(): Command {
   return actionCommand('reload', operations.reload, 'docshelf reload --config config.yaml').action(
     async (options: CommonOptions & DaemonChoice) => {

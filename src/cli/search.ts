@@ -65,7 +65,7 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
 }
 
-/** The version that the running daemon serves; without one, that a start would. */
+/** Without a daemon, the version that a start would serve. */
 async function activeVersion(config: Config): Promise<string | null> {
   const served = (await daemonStatus(config, {}))?.active?.version;
   if (served !== undefined) return served;

@@ -27,7 +27,7 @@ export function serveCommand(programVersion: string): Command {
     await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, warn);
     await stopped;
     progress.end();
-    // A second signal ends at once: whoever sends it does not want to wait for requests in flight.
+    // A second signal ends at once.
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
     daemon.say('stopping: requests in flight finish');
     void notifyServiceManager('STOPPING=1', 'requests in flight finish', warn);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-/** systemd-notify waits until its word is taken; a manager that does not listen is no reason to wait longer. */
+/** systemd-notify waits until its word is taken. */
 const NOTIFY_MS_MAX = 5_000;
 
 /**

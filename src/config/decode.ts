@@ -8,30 +8,28 @@ import { parseDuration, parseSize } from './units.ts';
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** Absolute path of the config file, or null where there is none. */
+  /** Absolute; null where there is none. */
   readonly file: string | null;
   /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly origins: ReadonlyMap<string, string>;
-  /** Absolute paths: the config file and every file that it names. */
+  /** The config file and every file that it names, absolute. */
   readonly watchedFiles: readonly string[];
 }
 
 export interface Decoding {
-  /** Frozen by the caller, once the files are read. */
   readonly config: Config;
-  /** The paths that somebody named and that lead to something. */
+  /** Paths that somebody named. */
   readonly named: readonly NamedPath[];
 }
 
 /**
- * The config that valid settings make: every default filled, every unit converted, every name as in `Config`, null for what has
- * neither value nor default.
+ * The config of valid settings: defaults filled, units converted, null for what has neither value nor default.
  *
- * @param baseDir what relative paths begin at
+ * @param baseDir where relative paths begin
  */
 export function decode(settings: Settings, baseDir: string): Decoding {
   const named: NamedPath[] = [];
-  // The one place where what the schema promises and what was checked against it meet the compiler.
+  // The one place where schema and compiler meet.
   return { config: section(configSchema, []) as Config, named };
 
   function section(schema: SchemaNode, path: readonly string[]): unknown {
@@ -109,7 +107,6 @@ export function decode(settings: Settings, baseDir: string): Decoding {
   }
 }
 
-/** True for a word that an alternative names, by itself or by its form. */
 function isWord(written: unknown, { anyOf = [] }: SchemaNode): boolean {
   return anyOf.some(
     ({ enum: words, type, pattern }) =>
@@ -118,7 +115,6 @@ function isWord(written: unknown, { anyOf = [] }: SchemaNode): boolean {
   );
 }
 
-/** Freezes to the bottom. */
 export function deepFreeze<T extends object>(value: T): T {
   for (const child of Object.values(value)) {
     if (typeof child === 'object' && child !== null) deepFreeze(child);
@@ -126,7 +122,7 @@ export function deepFreeze<T extends object>(value: T): T {
   return Object.freeze(value);
 }
 
-/** The value of a key or section by its path, as `Config` holds it; null where it has none. */
+/** Null where it has none. */
 export function valueAt(config: Config, path: readonly string[]): unknown {
   let [schema, value] = [configSchema, config as unknown];
   for (const key of path) {

@@ -5,9 +5,9 @@ import { type SchemaNode, typesOf } from './schema-node.ts';
 import { dottedOf, pointerOf } from './setting.ts';
 
 export interface Explanation {
-  /** JSON Pointer from the top of the config to what the sentence is about. */
+  /** JSON Pointer from the top of the config. */
   readonly pointer: string;
-  /** JSON Pointer of what is missing there, where that is the fault. */
+  /** JSON Pointer of what is missing there. */
   readonly missing?: string;
   readonly message: string;
 }
@@ -15,10 +15,10 @@ export interface Explanation {
 /**
  * Ajv's errors as sentences that say what the key takes, and never what it holds.
  *
- * @param top pointer of the value that Ajv looked at
+ * @param top pointer of the checked value
  */
 export function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {
-  // One more than is ever shown, so that the whole can say that there are more.
+  // One more than is shown tells that there are more.
   return distinct(errors)
     .slice(0, FAULTS_MAX + 1)
     .map((error) => explain(error, `${top}${error.instancePath}`));
@@ -46,8 +46,8 @@ function explain(error: ErrorObject, pointer: string): Explanation {
 }
 
 /**
- * One error for each thing that is wrong. A value that fails several rules is told once; of a value that fits none of
- * several alternatives, the faults inside are told where it is a map and one alternative is a map, else the whole.
+ * One error for each thing that is wrong. Of a value that fits none of several alternatives, the faults inside are
+ * told where it and an alternative are maps, else the whole.
  */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
@@ -87,7 +87,7 @@ function either(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** In words that follow "must be": `an integer from 0 to 65535`. */
+/** Follows "must be": `an integer from 0 to 65535`. */
 export function expectationOf(schema: SchemaNode): string {
   const bounds = schema['x-bounds'];
   const within = bounds === undefined ? '' : `, from ${bounds.min} to ${bounds.max}`;
@@ -98,7 +98,7 @@ export function expectationOf(schema: SchemaNode): string {
   return TYPES[String(schema.type)] ?? 'a value';
 }
 
-/** In words that follow "not": said only where the value is of the wrong kind altogether. */
+/** Follows "not": only for a value of another kind altogether. */
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'empty';
   if (Array.isArray(value)) return 'a list';

@@ -1,21 +1,20 @@
 import { DocshelfError } from '../domain/errors.ts';
 
-/** One thing that is wrong with the config. */
 export interface ConfigFault {
   readonly code: 'config_invalid' | 'config_not_built';
-  /** One sentence that names the key; never the value, which may be a credential pasted into the wrong place. */
+  /** Names the key; never the value, which may be a credential in the wrong place. */
   readonly message: string;
-  /** Dotted key, `organizations[0].id` inside lists; null where the fault is of no key. */
+  /** `organizations[0].id`; null where the fault is of no key. */
   readonly key: string | null;
-  /** `config.yaml:12:5`, `environment DOCSHELF__X`, `flag`; null where there is no place. */
+  /** `config.yaml:12:5`, `environment DOCSHELF__X`, `flag`; null: no place. */
   readonly where: string | null;
   readonly next?: string;
 }
 
-/** More than a person reads at once; a file full of unknown keys must not become a log full of faults. */
+/** A file full of unknown keys must not become a log full of faults. */
 export const FAULTS_MAX = 100;
 
-/** All faults of a config together, and the files to watch for the moment that they are mended. */
+/** All faults of a config, and the files to watch for their mending. */
 export class ConfigError extends DocshelfError {
   readonly faults: readonly ConfigFault[];
   readonly watchedFiles: readonly string[];
@@ -35,12 +34,12 @@ export class ConfigError extends DocshelfError {
   }
 }
 
-/** True for names fit to be shown: a link that lost its key must not end up in a message as a name. */
+/** A link that lost its key must not be shown as a name. */
 export function isPlainName(name: string): boolean {
   return /^[A-Za-z0-9_.-]{1,64}$/.test(name);
 }
 
-/** Faults of the file by line and column, then those of other sources in the order that they were found in. */
+/** By line and column; those of other sources last, in order. */
 function inFileOrder(faults: readonly ConfigFault[]): ConfigFault[] {
   const placed = faults.map((fault) => {
     const [, line, column] = /:(\d+):(\d+)$/.exec(fault.where ?? '') ?? [];

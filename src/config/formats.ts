@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isBundleLink, isFileLink } from '../domain/bundle-link.ts';
 import type { TextRule } from './schema-node.ts';
 
-/** The formats that rows name, by their name in the schema. */
+/** By their name in the schema. */
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   'http-url': (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
   link: isFileLink,
@@ -10,13 +10,12 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   cidr: isNetwork,
 };
 
-/** True for text that meets a row's pattern and format. */
 export function fits(text: string, { pattern, format }: TextRule): boolean {
   if (pattern !== undefined && !new RegExp(pattern).test(text)) return false;
   return format === undefined || FORMATS[format]?.(text) === true;
 }
 
-/** True for an IP address, and for a network in CIDR notation. */
+/** An IP address, or a network in CIDR notation. */
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIP(address);

@@ -22,22 +22,20 @@ export interface LoadOptions {
   /** `--config`; null: `DOCSHELF_CONFIG`, else `./config.yaml` if it is there, else no file. */
   readonly file: string | null;
   readonly env: NodeJS.ProcessEnv;
-  /** Dotted key to value, of the highest precedence; undefined values are skipped. */
+  /** Dotted key to value, of the highest precedence. */
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly cwd: string;
 }
 
-/** The JSON Schema of the config file. */
 export function jsonSchema(): object {
   return configSchema;
 }
 
 /**
- * Loads the config: file and environment and flags -> settings -> checked -> decoded -> one frozen Config.
+ * Loads the config: file, environment and flags -> settings -> checked -> decoded -> one frozen Config. Relative
+ * paths begin at the config file's folder, or at `cwd` without a file.
  *
- * Relative paths, from wherever they come, begin at the config file's folder, or at `cwd` where there is no file.
- *
- * @throws ConfigError with all faults of all sources together
+ * @throws ConfigError with all faults of all sources
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { env, cwd, flags = {} } = options;
@@ -51,7 +49,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const all = new Settings([...organizations.settings, ...written]);
   const validation = validate(all);
 
-  // Settings with a fault of their own are left out of all further checks, so that no fault is told twice.
+  // Settings with a fault are left out of further checks: no fault is told twice.
   const sound = all.without(validation.faulty);
   const { config, named: paths } = decode(sound, baseDir);
   const namedFiles = await readNamedFiles(paths);
@@ -80,7 +78,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return { config: deepFreeze(config), file: file.path, origins, watchedFiles };
 }
 
-/** The keys and sections in which two configs differ and that a restart has to bring about. */
+/** Keys and sections that differ and need a restart. */
 export function pendingRestart(running: Config, wanted: Config): string[] {
   return listRestartKeys()
     .filter(({ path }) => revealed(valueAt(running, path)) !== revealed(valueAt(wanted, path)))

@@ -8,13 +8,13 @@ import { readText } from './read-text.ts';
 import type { SchemaNode } from './schema-node.ts';
 import { dottedOf } from './setting.ts';
 
-/** A presigned link has one to four thousand characters, a key fewer, a signature with its comments up to ten thousand. */
+/** A presigned link has one to four thousand characters, a signature up to ten thousand. */
 const CONTENT_BYTES_MAX = 64 * 1024;
 
-/** A file that is read with the config. Printed, it is its path. */
+/** Printed, it is its path. */
 export class NamedFile {
   readonly path: string;
-  /** White space around it left out; empty until `readNamedFiles` has read it. */
+  /** Trimmed; empty until `readNamedFiles` has read it. */
   text = new Secret('');
 
   constructor(path: string) {
@@ -26,7 +26,7 @@ export class NamedFile {
   }
 }
 
-/** A folder that may be missing where nobody named it. Printed, it is its path. */
+/** May be missing where nobody named it. Printed, it is its path. */
 export class NamedFolder {
   readonly dir: string;
   readonly mayBeMissing: boolean;
@@ -41,24 +41,22 @@ export class NamedFolder {
   }
 }
 
-/** A path that stands in the config. */
 export interface NamedPath {
   readonly schema: SchemaNode;
   readonly path: string;
   /** JSON Pointer. */
   readonly pointer: string;
   readonly where: string | null;
-  /** Takes the content in; null where the path alone is of use. */
+  /** Takes the content; null where the path alone is of use. */
   readonly target: NamedFile | null;
 }
 
 export interface NamedFiles {
   readonly faults: readonly ConfigFault[];
-  /** Absolute paths of the files, whether they are there or not: a watcher sees the missing one arrive. */
+  /** There or not: a watcher sees the missing one arrive. */
   readonly files: readonly string[];
 }
 
-/** Looks at the files and folders that somebody named, and reads those that are read with the config. */
 export async function readNamedFiles(named: readonly NamedPath[]): Promise<NamedFiles> {
   const faults: ConfigFault[] = [];
   for (const each of named) {
@@ -78,7 +76,7 @@ function isFile({ schema }: NamedPath): boolean {
   return schema['x-names'] !== 'folder';
 }
 
-/** Why the path cannot be used, or null. @throws a system error */
+/** Null where it can be used. @throws a system error */
 async function stateOfNamed({ schema, path, target }: NamedPath): Promise<string | null> {
   const { 'x-names': kind, 'x-holds': holds } = schema;
   if (kind === 'folder') return (await stat(path)).isDirectory() ? null : 'it is no folder';

@@ -4,13 +4,13 @@ import { listKeys } from './schema-node.ts';
 
 const lower = (name: string): string => name.toLowerCase();
 
-/** The entry of `names` that is nearest to `name`, without regard to case. */
+/** Without regard to case. */
 export function nearestOf(name: string, names: readonly string[]): string | undefined {
   const distances = names.map((candidate) => editDistance(lower(name), lower(candidate)));
   return names[distances.indexOf(Math.min(...distances))];
 }
 
-/** The sentence for an unknown key: its name where that is fit to be shown, and the nearest known one. */
+/** Names a plain key, and the nearest known one. */
 export function unknownKeySentence(parent: string, name: string, siblings: readonly string[]): string {
   const dotted = parent === '' ? name : `${parent}.${name}`;
   const shown = isPlainName(name) ? `"${dotted}"` : 'that is no plain name';
@@ -19,10 +19,9 @@ export function unknownKeySentence(parent: string, name: string, siblings: reado
 }
 
 /**
- * The known key nearest to an unknown one: a sibling of a like name, else a key of that name elsewhere (it sits in the
- * wrong section), else the nearest sibling.
+ * A sibling of a like name, else a key of that name elsewhere (wrong section), else the nearest sibling.
  *
- * @param parent dotted key of the section that the unknown key is in, empty at the top
+ * @param parent dotted, empty at the top
  */
 function nearestKey(parent: string, name: string, siblings: readonly string[]): string | undefined {
   const inParent = (key: string): string => (parent === '' ? key : `${parent}.${key}`);

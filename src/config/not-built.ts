@@ -3,7 +3,7 @@ import { childOf, configSchema, type SchemaNode, typesOf } from './schema-node.t
 import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
 import { parseDuration, parseSize } from './units.ts';
 
-/** A fault for every setting that asks for what a row says is not built yet: accepted and ignored would be a lie. */
+/** Settings of what is not built yet: accepted and ignored would be a lie. */
 export function findNotBuilt(settings: Settings): ConfigFault[] {
   return settings.all().flatMap((setting) => {
     let [schema, isNotBuilt]: [SchemaNode | undefined, boolean] = [configSchema, false];
@@ -24,7 +24,7 @@ function faultAt(path: readonly string[], { places, where }: Setting): ConfigFau
   return { code: 'config_not_built', message, key, where: places.get(pointer) ?? where };
 }
 
-/** The places in a valid value that ask for it. A default asks for nothing, however it is written. */
+/** A default asks for nothing, however it is written. */
 function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string[]): string[][] {
   const alternative = schema.anyOf?.find((each) => each['x-not-built'] && takes(each, value));
   if (schema['x-not-built'] || alternative !== undefined) {
@@ -39,7 +39,6 @@ function pathsNotBuilt(value: unknown, schema: SchemaNode, path: readonly string
   );
 }
 
-/** The same text for values that mean the same. */
 function textOf(value: unknown, { 'x-unit': unit }: SchemaNode): string | undefined {
   const bare = unit === 'ms' ? parseDuration(value) : unit === 'bytes' ? parseSize(value) : null;
   return JSON.stringify(bare ?? value);

@@ -4,20 +4,18 @@ import { dottedOf, pointerOf, type Settings } from './setting.ts';
 
 type Path = readonly (string | number)[];
 
-/** A name as it stands in the list of organizations. */
 interface Named {
-  /** In lower case: names are told apart without case. */
+  /** In lower case. */
   readonly name: string;
   readonly path: Path;
 }
 
-/** The key that each kind of source needs. */
+/** Key that each kind of source needs. */
 const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
 
 /**
- * Faults between organizations: names that must be unique over all of them and are there twice (ids, each with a file of its own in
- * the data folder; domains and hosts, one set of names; keys, each of one organization: contract, section 7), and sources
- * without what their kind reads.
+ * Names that are there twice (ids, each with a file in the data folder; domains and hosts, one set of names; keys:
+ * contract, section 7), and sources without what their kind reads.
  */
 export function findOrganizationFaults(settings: Settings, { organizations }: Config): ConfigFault[] {
   const ids: Named[] = [];
@@ -57,7 +55,6 @@ export function findOrganizationFaults(settings: Settings, { organizations }: Co
   return faults;
 }
 
-/** Each name that was there before, with its first place. */
 function repeatsOf(all: readonly Named[]): (readonly [first: Named, second: Named])[] {
   const firstByName = new Map<string, Named>();
   return all.flatMap((named) => {

@@ -3,7 +3,6 @@ import { type LoadedConfig, valueAt } from './decode.ts';
 import { NamedFile, NamedFolder } from './named-files.ts';
 import { childOf, listKeys, mapOf, nameOf, type SchemaNode } from './schema-node.ts';
 
-/** One key for a person: what holds, and who says so. */
 export interface PrintedSetting {
   readonly key: string;
   readonly value: string;
@@ -11,14 +10,13 @@ export interface PrintedSetting {
 }
 
 export interface PrintedConfig {
-  /** The config file, or null where there is none. */
   readonly file: string | null;
   readonly rows: readonly PrintedSetting[];
-  /** The same for programs: dotted key to value and origin. */
+  /** For programs: dotted key to value and origin. */
   readonly settings: Readonly<Record<string, { readonly value: unknown; readonly origin: string }>>;
 }
 
-/** The effective values and where each came from. Sizes are bytes, durations milliseconds; secrets are `[redacted]`. */
+/** Sizes are bytes, durations milliseconds; secrets are `[redacted]`. */
 export function printConfig({ config, file, origins }: LoadedConfig): PrintedConfig {
   const printed = listKeys().map(({ path, schema }) => {
     const key = path.join('.');
@@ -31,9 +29,9 @@ export function printConfig({ config, file, origins }: LoadedConfig): PrintedCon
   };
 }
 
-/** Under the names that are written; what has no value is left out of maps. */
+/** Under the written names, without what has no value. */
 function publicValue(value: unknown, schema: SchemaNode): unknown {
-  // A proxy is a secret only in its user part.
+  // Of a proxy only the user part is secret.
   if (value instanceof Secret) return schema['x-shown'] === 'link' ? linkWithoutSecrets(value.reveal()) : `${value}`;
   if (Array.isArray(value)) return value.map((item) => publicValue(item, schema.items ?? {}));
   if (value instanceof NamedFile || value instanceof NamedFolder) return value.toJSON();

@@ -6,28 +6,25 @@ import type { Setting, Settings } from './setting.ts';
 
 const DEFAULT_NAME = 'config.yaml';
 
-/** A config is a page or two; organizations with thousands of domains fit as well. */
+/** Organizations with thousands of domains fit as well. */
 const CONFIG_BYTES_MAX = 1024 ** 2;
 
 export interface ConfigFile {
-  /** Absolute path, or null where there is no config file. */
+  /** Absolute; null where there is none. */
   readonly path: string | null;
-  /** The path as it was given: what faults and origins call it. */
+  /** As it was given: what faults and origins call it. */
   readonly name: string;
   readonly settings: readonly Setting[];
   readonly faults: readonly ConfigFault[];
 }
 
-/**
- * The settings of the config file. A file that somebody named must be there; without a name `./config.yaml` is taken
- * where it is there.
- */
+/** A named file must be there; without a name `./config.yaml` is taken where it is. */
 export async function readConfigFile(named: string | null, cwd: string): Promise<ConfigFile> {
   const name = named ?? DEFAULT_NAME;
   const path = resolve(cwd, name);
   try {
     const text = await readText(path, CONFIG_BYTES_MAX);
-    // Imported here: a daemon that is configured by its environment alone starts without the 28 ms of a YAML parser.
+    // A YAML parser costs 28 ms, which a daemon without a file is spared.
     const { readYaml } = await import('./read-yaml.ts');
     return { path, name, ...readYaml(text, name) };
   } catch (error) {
@@ -45,21 +42,20 @@ const ORGANIZATIONS = 'organizations';
 export interface OrganizationsFile {
   readonly settings: readonly Setting[];
   readonly faults: readonly ConfigFault[];
-  /** The file, there or not: a watcher sees the missing one arrive. */
+  /** There or not: a watcher sees the missing one arrive. */
   readonly files: readonly string[];
 }
 
 const NOTHING: OrganizationsFile = { settings: [], faults: [], files: [] };
 
 /**
- * The organizations out of a file of their own: YAML with the one key `organizations`, as it would stand in the config. Who
- * hands out keys need not be who may change the rest.
+ * YAML with the one key `organizations`: who hands out keys need not be who may change the rest.
  *
- * @param written what the other sources set
+ * @param written settings of the other sources
  */
 export async function readOrganizationsFile(written: Settings, baseDir: string): Promise<OrganizationsFile> {
   const setting = written.get('organizationsFile');
-  // Another value than text is told of where the key is checked.
+  // Another value than text is a fault of the key's own check.
   if (typeof setting?.value !== 'string') return NOTHING;
   const name = setting.value;
   const tell = (message: string): ConfigFault => {

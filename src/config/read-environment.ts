@@ -14,13 +14,13 @@ import {
 } from './schema-node.ts';
 import { type Setting, settingsOf } from './setting.ts';
 
-/** A value, not a document: keys and certificates are named by path. */
+/** A value, not a document. */
 const VALUE_FILE_BYTES_MAX = 1024 ** 2;
 
 export interface EnvironmentReading {
   readonly settings: readonly Setting[];
   readonly faults: readonly ConfigFault[];
-  /** Absolute paths of the files that `…__FILE` variables name. */
+  /** Absolute paths, of `…__FILE` variables. */
   readonly files: readonly string[];
 }
 
@@ -30,7 +30,7 @@ interface Variable {
   readonly fromFile: boolean;
 }
 
-/** Segments are compared without case and single underscores: `STATIC_EXPORT` and `STATICEXPORT` are one. */
+/** Without case and single underscores: `STATIC_EXPORT` and `STATICEXPORT` are one. */
 function comparable(name: string): string {
   return name
     .split('__')
@@ -39,11 +39,11 @@ function comparable(name: string): string {
 }
 
 /**
- * The settings of the variables `DOCSHELF__SECTION__KEY`. `…__FILE` reads the value from a file, one newline at its
- * end left out; where a key itself is named `file`, the variable means the key. A section takes a JSON object, and a
- * variable for one of its keys goes before it.
+ * Settings of `DOCSHELF__SECTION__KEY`. `…__FILE` reads the value from a file, one newline at its end left out,
+ * unless the key itself is named `file`. A section takes a JSON object; a variable for one of its keys goes before
+ * it.
  *
- * @param baseDir what relative paths of `…__FILE` begin at
+ * @param baseDir where relative paths of `…__FILE` begin
  */
 export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): Promise<EnvironmentReading> {
   const names = Object.keys(env).filter((name) => /^docshelf__/i.test(name));
@@ -78,7 +78,7 @@ export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): 
   return { settings, faults, files };
 }
 
-/** The settings of command-line flags, dotted key to value; texts are read as in the environment. */
+/** Texts are read as in the environment. */
 export async function readFlags(flags: Readonly<Record<string, unknown>>): Promise<Setting[]> {
   const given = Object.entries(flags).filter(([, value]) => value !== undefined);
   const settings: Setting[] = [];
@@ -92,7 +92,7 @@ export async function readFlags(flags: Readonly<Record<string, unknown>>): Promi
   return settings;
 }
 
-/** The variables that name keys, the outer ones first so that the inner ones hold; faults for all others. */
+/** The outer keys first, so that the inner ones hold. */
 function recogniseAll(names: readonly string[]): { variables: Variable[]; faults: ConfigFault[] } {
   const known = new Map<string, KeySpec>();
   for (const key of [...listSections(), ...listKeys()]) known.set(comparable(environmentName(key.path)), key);
@@ -142,18 +142,17 @@ interface Written {
 }
 
 /**
- * Texts as values of the types that their keys take: `8080` a number, `true` a boolean, `[…]` and `{…}` JSON. Text that is of no
- * such type stays text, for the validation to judge.
+ * Texts as values of their keys' types: `8080`, `true`, JSON lists and maps. Other text stays, for the validation to
+ * judge.
  */
 async function coerceText(written: readonly Written[]): Promise<unknown[]> {
   const values: unknown[] = written.map(({ schema, text }) => parseJson(text, typesOf(schema)));
   const texts = Object.fromEntries([...values.entries()].filter(([, value]) => typeof value === 'string'));
   if (Object.keys(texts).length === 0) return values;
-  // Imported here, because its import alone costs 19 ms of CPU and most starts on a bare machine need none of it.
+  // Its import costs 19 ms of CPU, and most starts need none of it.
   const { envSchema } = await import('env-schema');
   const coerced: Record<string, unknown> = envSchema({
-    // env-schema drops what its schema does not name and writes into the schema: names were checked before, and
-    // this schema is made for this one call.
+    // env-schema drops what its schema does not name and writes into it: this one is made for this call.
     schema: { type: 'object', properties: Object.fromEntries(Object.keys(texts).map(propertyOf)) },
     env: false,
     data: texts,
@@ -168,7 +167,6 @@ async function coerceText(written: readonly Written[]): Promise<unknown[]> {
   }
 }
 
-/** Lists and maps are written as JSON. What is no JSON stays text. */
 function parseJson(text: string, types: ReadonlySet<string>): unknown {
   const looksLikeJson = (types.has('array') && /^\s*\[/.test(text)) || (types.has('object') && /^\s*\{/.test(text));
   if (!looksLikeJson) return text;

@@ -1,8 +1,7 @@
 import { open } from 'node:fs/promises';
 
 /**
- * A text file of at most `bytesMax` bytes. It is read and not measured first, so that a pipe works and a growing file
- * cannot pass the bound.
+ * A text file of at most `bytesMax` bytes, read and not measured first: a pipe works, and a growing file cannot pass.
  *
  * @throws a system error, or an Error whose message is the state (`it is larger than 1048576 bytes`).
  */

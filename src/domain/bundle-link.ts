@@ -1,13 +1,13 @@
-/** Links that bundles are fetched by: config, commands, doctor and sources read from here which there are. */
+/** Links that bundles are fetched by. Config, commands, doctor and sources read this table. */
 interface LinkScheme {
   /** As it is written, in a sentence. */
   readonly form: string;
   readonly isSound: (link: string) => boolean;
-  /** `file`: whatever file; `bundle`: an artifact that can be nothing but a bundle. */
+  /** `bundle`: an artifact that can be nothing else. */
   readonly leadsTo: 'file' | 'bundle';
-  /** Key of the config with the credentials for such places; null: the link itself is the credential. */
+  /** Key of the config with the credentials; null: the link is the credential. */
   readonly credentialsKey: string | null;
-  /** True: a host is asked, which an air-gapped deployment must name in `network.allowedHosts`. */
+  /** An air-gapped deployment must name the host in `network.allowedHosts`. */
   readonly asksHost: boolean;
 }
 
@@ -26,18 +26,17 @@ export const LINK_SCHEMES = {
   },
 } as const satisfies Readonly<Record<string, LinkScheme>>;
 
-/** The row of a link by its beginning, sound or not; null for any other text. */
+/** By the link's beginning, sound or not. */
 export function schemeOf(link: string): LinkScheme | null {
   const name = /^([a-z][a-z0-9+.-]*):/i.exec(link)?.[1]?.toLowerCase() ?? '';
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
 }
 
-/** True for a link that a bundle can be fetched by. */
 export function isBundleLink(link: string): boolean {
   return schemeOf(link)?.isSound(link) === true;
 }
 
-/** True for a link to whatever file, such as a signature. */
+/** Such as a signature. */
 export function isFileLink(link: string): boolean {
   return isBundleLink(link) && schemeOf(link)?.leadsTo === 'file';
 }
@@ -53,7 +52,7 @@ export interface OciReference {
   /** `host` or `host:port`. */
   readonly registry: string;
   readonly repository: string;
-  /** A tag, which may move; or a digest, `sha256:` and 64 hex digits, which does not. */
+  /** A tag may move; a digest, `sha256:` and 64 hex digits, does not. */
   readonly tag: string | null;
   readonly digest: string | null;
 }
@@ -68,7 +67,7 @@ const REFERENCE = new RegExp(
 /** A registry's names have at most 255 characters. */
 const CHARACTERS_MAX = 1024;
 
-/** The parts of a link, or null. A tag or digest is needed: "latest" is not a version. */
+/** A tag or digest is needed: "latest" is not a version. */
 export function parseOciReference(link: string): OciReference | null {
   const parts = link.length > CHARACTERS_MAX ? undefined : REFERENCE.exec(link)?.groups;
   if (parts?.registry === undefined || parts.repository === undefined) return null;

@@ -1,17 +1,15 @@
 /** Orders for a crawl: plain data that crosses a thread, so secrets are named by their files. */
 export interface CrawlSettings {
   readonly kind: 'crawl';
-  /** Start page; the site is everything below its folder. */
+  /** The site is everything below its folder. */
   readonly url: string;
-  /** Private addresses and networks (CIDR) within reach. */
+  /** Private networks (CIDR) within reach. */
   readonly allowAddresses: readonly string[];
-  /** Honours robots.txt and robots metas. */
   readonly robots: 'respect' | 'ignore';
-  /** File of the Cookie header for the site's own origin. */
+  /** For the site's own origin. */
   readonly cookieFile: string | null;
-  /** File of the bearer token for the site's own origin. */
+  /** For the site's own origin. */
   readonly bearerFile: string | null;
-  /** Requests to the site's host at a time. */
   readonly concurrency: number;
   /** Requests to one host in a second; 0: unbounded. */
   readonly rateMax: number;
@@ -21,15 +19,14 @@ export interface CrawlSettings {
 }
 
 export interface RenderSettings {
-  /** Scripts of pages that scripts have written: kept or dropped. */
+  /** Of pages that scripts have written. */
   readonly scripts: 'keep' | 'drop';
 }
 
-/** Settings of the system's browser. Plain data: it crosses a thread. */
+/** Of the system's Chromium. Plain data. */
 export interface BrowserSettings {
   /** Chromium's sandbox; `auto`: on, except as root, where it cannot run. */
   readonly sandbox: 'auto' | 'off';
-  /** Pages rendered at once. */
   readonly tabs: number;
   /** Time for one page; half of it to load, a sixth to settle. */
   readonly pageTimeoutMs: number;
@@ -37,14 +34,12 @@ export interface BrowserSettings {
   readonly verify: 'auto' | 'off';
 }
 
-/** Bounds against endless sites; `ArchiveLimits` bounds the rest. */
 export interface CrawlLimits {
   readonly pagesMax: number;
   /** Links from the start to a page. */
   readonly depthMax: number;
   /** Pages whose addresses differ in their query alone. */
   readonly queryVariantsMax: number;
-  /** Bytes of a page. */
   readonly pageBytesMax: number;
   readonly requestTimeoutMs: number;
 }

@@ -1,6 +1,5 @@
 import type { DocshelfError, ErrorCode } from './errors.ts';
 
-/** Subjects of `docshelf doctor`. */
 export type DiagnosisCheck =
   | 'config'
   | 'folder'
@@ -15,14 +14,13 @@ export type DiagnosisCheck =
   | 'certificate'
   | 'clock';
 
-/** Result of one check. Never holds a credential. */
+/** Never holds a credential. */
 export interface Diagnosis {
   readonly check: DiagnosisCheck;
   /** Setting, folder or host. */
   readonly subject: string;
   /** `skipped`: not checked; the message says why. */
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
-  /** One sentence. */
   readonly message: string;
   readonly next: string | null;
   /** Also of a warning that would be a fault elsewhere. */

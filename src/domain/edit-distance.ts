@@ -1,4 +1,4 @@
-/** Optimal string alignment: edits, and swaps of neighbours. Anything above `max` is `max + 1`. */
+/** Optimal string alignment. Anything above `max` is `max + 1`. */
 export function editDistance(left: string, right: string, max = Number.MAX_SAFE_INTEGER - 1): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, column) => column);

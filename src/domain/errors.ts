@@ -162,7 +162,6 @@ export interface ErrorDetail {
   readonly cause?: unknown;
 }
 
-/** An error as plain data: across threads, in `--json` and over HTTP. */
 export interface PlainError {
   readonly code: ErrorCode;
   readonly message: string;
@@ -198,7 +197,7 @@ export class DocshelfError extends Error {
   }
 }
 
-/** The system error's code (`ENOENT`), or undefined where the value is no system error. */
+/** `ENOENT`; undefined for what is no system error. */
 export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
@@ -211,13 +210,12 @@ const STATES: Readonly<Record<string, string>> = {
   EACCES: 'it is not readable for the user that docshelf runs as',
 };
 
-/** Why a file cannot be used, in words that follow a colon. */
+/** Follows a colon. */
 export function stateOf(error: unknown): string {
   const errno = errnoOf(error);
   return errno === undefined ? String(error) : (STATES[errno] ?? `it cannot be read (${errno})`);
 }
 
-/** Why a step failed, by the name of the system error. */
 export function errnoState(error: unknown): string {
   return errnoOf(error) ?? 'failed';
 }
@@ -230,7 +228,7 @@ export function rethrowAs(code: ErrorCode, act: string, next?: string, state: (e
   };
 }
 
-/** A foreseen fault as it is, any other as `internal` with its message kept. */
+/** An unforeseen fault as `internal`, its message kept. */
 export function toDocshelfError(error: unknown): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const errno = errnoOf(error);

@@ -1,6 +1,6 @@
 import type { DeploymentType } from './deployment.ts';
 
-/** The feature table of contract section 4, and its report for one deployment. */
+/** The feature table of contract section 4. */
 
 export type FeatureSupport = 'available' | 'configurable' | 'unavailable';
 
@@ -72,7 +72,6 @@ export interface FeatureState {
   readonly name: string;
   readonly support: FeatureSupport;
   readonly enabled: boolean;
-  /** Why, one sentence. */
   readonly reason: string;
 }
 
@@ -95,10 +94,9 @@ function stateOf(feature: (typeof FEATURES)[number], type: DeploymentType, wish:
     : state(false, `Depends on the environment's set-up: set ${key} to true to turn it on.`);
 }
 
-/** Each feature as the config has it; null where it says nothing. */
+/** Null where the config says nothing. */
 export type FeatureWishes = Readonly<Record<FeatureId, boolean | null>>;
 
-/** The feature report of contract section 4, in the table's order. */
 export function reportFeatures(type: DeploymentType, domain: string, wishes: FeatureWishes): FeatureReport {
   return {
     deploymentType: type,

@@ -5,14 +5,13 @@ import { VERSION_PATTERN } from './version.ts';
 /** Export jobs, as contract section 6 words them. */
 
 export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
-/** The last two are terminal: automation treats exactly them so. */
+/** The last two are terminal. */
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 export function isTerminal(status: JobStatus): boolean {
   return status === 'completed' || status === 'failed';
 }
 
-/** `se_` and 16 lower-case hex digits. */
 export const JOB_ID_PATTERN = /^se_[0-9a-f]{16}$/;
 export const jobIdSchema = { type: 'string', pattern: JOB_ID_PATTERN.source } as const;
 const sha256 = { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the bundle.' } as const;
@@ -33,7 +32,6 @@ export const jobSchema = {
     error: textOrNull('Why it failed, one sentence; `canceled` where it was asked to stop.'),
   },
 } as const;
-/** One static export. */
 export type Job = ShapeOf<typeof jobSchema>;
 
 export const JOBS_LIMIT_MAX = 100;
@@ -85,9 +83,8 @@ const PATH_LENGTH_MAX = 4096;
 const PATHS_MAX = 10_000;
 
 /**
- * A path on the site, from its root whether it begins with `/` or not. The escapes are looked at as well, since whoever
- * resolves the path may decode it: no host (`//…`), no scheme, no segment `..`, no backslash, no control character, and no
- * half of a surrogate pair.
+ * A path from the site's root. Escapes count as decoded, since whoever resolves the path may decode it: no host
+ * (`//…`), scheme, segment `..`, backslash, control character, or half of a surrogate pair.
  */
 const PATH_PATTERN = new RegExp(
   [
@@ -130,11 +127,11 @@ export const exportRequestSchema = {
 /** The body of `POST /jobs`. */
 export type ExportOrder = ShapeOf<typeof exportRequestSchema>;
 
-/** The contents of an export: null where the order left them out. */
+/** Null where the order left them out. */
 export interface ExportRequest {
   readonly domain: string;
   readonly version: string | null;
-  /** Paths of pages that it is limited to; null: the whole site. */
+  /** Null: the whole site. */
   readonly paths: readonly string[] | null;
 }
 
@@ -158,11 +155,10 @@ export const bundleLinkSchema = {
 /** A presigned link to the bundle of a completed job. */
 export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
 
-/** The archive that a completed job has packed. */
 export interface ExportedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Digest of its content, under which its manifest is kept: it packs the same archive again. */
+  /** Of its content, whose kept manifest packs the same archive again. */
   readonly contentSha256: string;
 }
 
@@ -171,7 +167,7 @@ export function bundleFileName({ domain, createdAt }: Pick<Job, 'domain' | 'crea
   return `${domain}-export-${createdAt.slice(0, 10)}.tar.gz`;
 }
 
-/** Findings that a report lists; the rest is counted. A site that is wrong everywhere is wrong in one way. */
+/** The rest is counted. A site that is wrong everywhere is wrong in one way. */
 export const FINDINGS_MAX = 1000;
 
 export const exportReportSchema = {
@@ -206,14 +202,12 @@ export const exportReportSchema = {
   },
 } as const;
 export type ExportReport = ShapeOf<typeof exportReportSchema>;
-/** One thing that an export found wrong, or left out. */
 export type Finding = ExportReport['findings'][number];
 
-/** Null for the members that another vendor's service leaves out. */
+/** Null for members that another vendor's service leaves out. */
 type Lenient<Shape, Needed extends keyof Shape> = Pick<Shape, Needed> & {
   readonly [Key in Exclude<keyof Shape, Needed>]-?: Exclude<Shape[Key], undefined> | null;
 };
-/** A job as the client of a service reads it. */
 export type JobAnswer = Lenient<Job, 'jobId' | 'status'>;
-/** A link as the client of a service reads it; always http(s). */
+/** Always http(s). */
 export type BundleAnswer = Omit<Lenient<BundleLink, 'jobId'>, 'bundleUrl'> & { readonly bundleUrl: Secret };

@@ -2,9 +2,8 @@
 export interface ArchiveLimits {
   /** Entries of any kind. */
   readonly entriesMax: number;
-  /** Bytes of one unpacked file. */
   readonly fileBytesMax: number;
-  /** Bytes of all unpacked files together. */
+  /** Of all unpacked files. */
   readonly totalBytesMax: number;
   /** Unpacked bytes per archive byte, looked at once more than `ratioFreeBytes` are unpacked. */
   readonly ratioMax: number;
@@ -13,7 +12,6 @@ export interface ArchiveLimits {
   readonly segmentBytesMax: number;
   /** Bytes of UTF-8 of a whole name: Linux's PATH_MAX. */
   readonly nameBytesMax: number;
-  /** Segments of a name. */
   readonly depthMax: number;
   /** Bytes of a zstd window: what the decoder may allocate. */
   readonly windowBytesMax: number;

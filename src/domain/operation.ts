@@ -1,10 +1,7 @@
 import type { ErrorCode } from './errors.ts';
 import type { ShapeOf } from './shape.ts';
 
-/**
- * One call of an HTTP interface, as plain data. Its route, the checks of its requests, its part of the OpenAPI document
- * and its clients are made of this one statement.
- */
+/** One call of an HTTP interface. Its route, checks, OpenAPI description and clients are made of this statement. */
 export interface Operation {
   /** `operationId` of the OpenAPI document. */
   readonly id: string;
@@ -18,13 +15,10 @@ export interface Operation {
   readonly description?: string;
   /** Completes `Cannot …: the field "x" is missing`. */
   readonly act: string;
-  /** Parameters of the path. */
   readonly parameters?: Readonly<Record<string, Described>>;
-  /** Parameters of the query: an object schema of texts and integers. */
   readonly query?: ObjectSchema;
   /** `null`: the call takes none, and an empty object passes as such. Absent: the body is not read as JSON. */
   readonly body?: RequestBody | null;
-  /** Bytes that the call takes, as they come. */
   readonly upload?: { readonly type: string; readonly description: string };
   readonly answers: Readonly<Record<number, OperationAnswer>>;
   /** Faults besides those of the key and of a body that cannot be read. */
@@ -72,7 +66,6 @@ export interface OperationAnswer {
   /** Absent: an answer without a body, or with one that is no JSON. */
   readonly schema?: object;
   readonly examples?: Readonly<Record<string, unknown>>;
-  /** Media type of what is no JSON. */
   readonly type?: string;
   readonly headers?: Readonly<Record<string, object>>;
 }
@@ -80,7 +73,6 @@ export interface OperationAnswer {
 export interface Fault {
   readonly code: ErrorCode;
   readonly description: string;
-  /** An example of its sentence. */
   readonly message: string;
 }
 

@@ -6,24 +6,20 @@ export const KEY_TYPES = ['admin', 'assistant'] as const;
 /** An assistant key is public and may search; an admin key is a secret and may export. */
 export type KeyType = (typeof KEY_TYPES)[number];
 
-/** A stored key: never the key itself. */
 export interface OrganizationKey {
   readonly id: string;
   readonly type: KeyType;
-  /** SHA-256 of the key, 64 lower-case hex digits. */
   readonly sha256: string;
 }
 
-/** Source of an exported site. Plain data: it crosses a thread. */
+/** Plain data: it crosses a thread. */
 export type SourceSettings =
-  /** A folder of built static files, or an archive of one. */
+  /** Built static files, or an archive of them. */
   | { readonly kind: 'folder'; readonly path: string }
-  /** A folder of Markdown. */
   | { readonly kind: 'markdown'; readonly path: string }
-  /** A live site. */
   | CrawlSettings;
 
-/** One site, by its domain and by its full host names, all in lower case. */
+/** Names in lower case. */
 export interface OrganizationSite {
   readonly domain: string;
   readonly hosts: readonly string[];
@@ -42,9 +38,7 @@ export interface Organization {
 /** The organization of a daemon whose config names none. */
 export const OWN_ORGANIZATION_ID = 'docshelf';
 
-/**
- * The config's organizations; where it names none, one that owns the deployment's domain with the keys of `search.keys`.
- */
+/** Without any in the config, one that owns the deployment's domain with the keys of `search.keys`. */
 export function organizationsOf(
   configured: readonly Organization[],
   own: { readonly domain: string; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },

@@ -8,7 +8,6 @@ export const problemSchema = {
   description: 'A problem document of RFC 9457.',
   required: ['type', 'title', 'status', 'detail', 'error', 'code'],
   properties: {
-    /** The fault is told apart by `code`. */
     type: { const: 'about:blank' },
     title: { type: 'string', description: 'The phrase of the status.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },

@@ -1,10 +1,6 @@
-/** Releases: unpacked bundles on disk, named by their archive's digest, never edited. */
-
-/** One file of a site, as `files.json` and memory hold it. */
 export interface FileEntry {
   /** Path inside the site, `/` between segments, no leading slash: `guides/start.html`. */
   readonly path: string;
-  /** Bytes. */
   readonly size: number;
   /** SHA-256 of the bytes, 64 lower-case hex digits. */
   readonly sha256: string;
@@ -22,9 +18,9 @@ export type BundleSourceKind = (typeof BUNDLE_SOURCE_KINDS)[number];
 export interface ReleaseInfo {
   readonly formatVersion: number;
   readonly digest: string;
-  /** Bytes of the archive. */
+  /** Of the archive. */
   readonly archiveBytes: number;
-  /** From the manifest; null where the bundle has none or it leaves them out. */
+  /** Null, or null members, where the bundle leaves them out. */
   readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
   /** RFC 3339, UTC: the manifest's, else the label's date, else the time of taking in. */
   readonly createdAt: string;
@@ -32,14 +28,14 @@ export interface ReleaseInfo {
   readonly source: BundleSourceKind;
   readonly pages: number;
   readonly files: number;
-  /** Bytes of the unpacked site. */
+  /** Of the unpacked site. */
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
-  /** Oddities to report, one sentence each: names that differ only by case, ignored launchers. */
+  /** One sentence each: names that differ only by case, ignored launchers. */
   readonly notes: readonly string[];
 }
 
-/** A release for serving: its file table in memory, its bytes below `siteDir`. */
+/** With its file table in memory. */
 export interface ReleaseView {
   readonly digest: string;
   readonly version: string;
@@ -53,11 +49,11 @@ export interface ReleaseView {
 
 const PAGE = /\.(?:html|htm|xhtml)$/i;
 
-/** A page is a file named `.html`, `.htm` or `.xhtml` (contract section 3). */
+/** Contract section 3. */
 export function isPage(path: string): boolean {
   return PAGE.test(path);
 }
 
-/** The folder of an archive that holds docshelf's own data (manifest, search); never served as site content. */
+/** Docshelf's own data in an archive (manifest, search); never served. */
 export const OWN_FOLDER = '_docshelf/';
 export const MANIFEST_PATH = '_docshelf/manifest.json';

@@ -64,7 +64,7 @@ export const siteSearchSchema = {
   properties: { q: query, limit: pageSize, language },
 } as const;
 
-/** A search as the engine takes it: null where the client said nothing. */
+/** Null where the client said nothing. */
 export interface SearchRequest {
   /** Trimmed and well-formed Unicode, 1 to 1,000 code points. */
   readonly query: string;
@@ -78,7 +78,7 @@ export interface SearchRequest {
     readonly language: string | null;
     readonly tag: string | null;
   };
-  /** True for search as you type: the last word may be the beginning of one. */
+  /** Search as you type: the last word may be a beginning. */
   readonly prefixLast: boolean;
 }
 
@@ -128,5 +128,5 @@ export const searchResultsSchema = {
     },
   },
 } as const;
-/** One section that was found: the object that clients get, in this very form. */
+/** The object that clients get. */
 export type SearchResult = ShapeOf<typeof searchResultsSchema>[number];

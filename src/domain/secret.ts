@@ -1,6 +1,6 @@
 const REDACTED = '[redacted]';
 
-/** Node's registered symbol for `util.inspect`, named here so that this pure file imports nothing. */
+/** Node's symbol for `util.inspect`: this file imports nothing. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 /** A credential: every way of turning it into text gives `[redacted]`. */
@@ -11,7 +11,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value, for the place that uses it; never for a message. */
+  /** Never for a message. */
   reveal(): string {
     return this.#value;
   }
@@ -33,7 +33,7 @@ export class Secret {
   }
 }
 
-/** A link without user part, query and fragment, which may be credentials. Text that is no URL gives `[redacted]`. */
+/** Without user part, query and fragment, which may be credentials. Text that is no URL gives `[redacted]`. */
 export function linkWithoutSecrets(link: string): string {
   if (!URL.canParse(link)) return REDACTED;
   const url = new URL(link);

@@ -1,12 +1,11 @@
 import type { XStatic } from 'typebox/schema';
 
 /**
- * Type of the JSON that a schema accepts. A shape that travels is stated once, as a JSON Schema literal (`as const`) in the
- * part of it that draft 7 and 2020-12 share: its type comes from here, and so do the check of what a client sends and its
- * description. `title` names it among the components of an OpenAPI document; `x-expects` is what a person is told where
- * a `pattern` does not match; `x-trim` leaves out the white space around a text before its bounds are looked at.
+ * Type of the JSON that a schema accepts. A shape that travels is stated once, as a JSON Schema literal (`as const`)
+ * in the common part of draft 7 and 2020-12, for type, check and description. `title` names an OpenAPI component;
+ * `x-expects` tells a person what a `pattern` wants; `x-trim` trims a text before its bounds are looked at.
  *
- * TypeBox reads the literal at compile time alone: loading it would cost 125 ms of CPU at every start.
+ * TypeBox reads it at compile time: loading it would cost 125 ms of CPU at every start.
  */
 export type ShapeOf<Schema> = Frozen<XStatic<Schema>>;
 

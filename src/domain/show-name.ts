@@ -1,9 +1,8 @@
-/** Characters of a name that a message shows; the rest is cut. */
 const SHOWN_NAME_CHARS_MAX = 160;
 
 /**
- * A name from outside, fit for a line of a log or a terminal: control and format characters (line breaks, escape
- * sequences, changes of writing direction), quotes and backslashes are escaped, and its length is bounded.
+ * A name from outside, fit for a log or a terminal: control and format characters (line breaks, escape sequences,
+ * writing direction), quotes and backslashes are escaped, its length is bounded.
  */
 export function showName(name: string): string {
   const cut = name.length > SHOWN_NAME_CHARS_MAX ? `${name.slice(0, SHOWN_NAME_CHARS_MAX)}…` : name;

@@ -55,7 +55,7 @@ const lastErrorSchema = {
   },
 } as const;
 
-/** `GET /v1/status`, contract section 2; `notices`, `activity`, `startedAt` and `programVersion` are additions to it. */
+/** `GET /v1/status`, contract section 2, with additions: `notices`, `activity`, `startedAt`, `programVersion`. */
 export const statusSchema = {
   title: 'Status',
   type: 'object',

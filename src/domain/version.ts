@@ -7,7 +7,6 @@ export function isVersion(label: string): boolean {
   return VERSION_PATTERN.test(label);
 }
 
-/** The label itself, or `bad_version`. */
 export function parseVersion(label: string): string {
   if (isVersion(label)) return label;
   throw new DocshelfError(
@@ -23,18 +22,17 @@ const ARCHIVE_EXTENSION = /\.(?:tar\.gz|tgz|tar\.zst|tar|zip)$/i;
 const DATE_AT_END = /(?:^|[^0-9])(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))$/;
 const NUMBER_AT_END = /(?:^|[^A-Za-z0-9])(v\d+\.\d+\.\d+)$/;
 
-/** The date or `v1.2.3` that an archive's file name ends with (contract section 2), or null. */
+/** The date or `v1.2.3` at the end of an archive's name (contract section 2), or null. */
 export function versionFromFileName(fileName: string): string | null {
   const stem = fileName.replace(ARCHIVE_EXTENSION, '');
   return DATE_AT_END.exec(stem)?.[1] ?? NUMBER_AT_END.exec(stem)?.[1] ?? null;
 }
 
-/** Label of an otherwise unlabelled bundle: the first 12 hex digits of its digest. */
 export function versionFromDigest(digest: string): string {
   return digest.slice(0, 12);
 }
 
-/** The date that a label begins with, as RFC 3339 at midnight UTC, or null. */
+/** RFC 3339 at midnight UTC, or null. */
 export function dateOfVersion(label: string): string | null {
   const match = /^\d{4}-\d{2}-\d{2}/.exec(label);
   if (match === null) return null;

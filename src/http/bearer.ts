@@ -5,16 +5,13 @@ import type { Secret } from '../domain/secret.ts';
 /** RFC 6750, section 2.1; the scheme is compared without case (RFC 9110, section 11.1). */
 const BEARER = /^bearer +([\x21-\x7e]+) *$/i;
 
-/** The token of an Authorization header, or null where it carries none in that form. */
 export function bearerToken(authorization: string | undefined): string | null {
   return BEARER.exec(authorization ?? '')?.[1] ?? null;
 }
 
 /**
- * Requires the admin token.
- *
- * @throws DocshelfError `forbidden` where no token is set; `unauthorized` where the request's is missing, malformed or
- *   another
+ * @throws DocshelfError `forbidden` where no token is set; `unauthorized` where the request's is missing, malformed
+ * or another
  */
 export function requireToken(token: Secret | null, authorization: string | undefined): void {
   if (token === null) {
@@ -35,7 +32,7 @@ export function requireToken(token: Secret | null, authorization: string | undef
   }
 }
 
-/** Digests are compared, so that the time tells neither length nor first difference. */
+/** Digests: the time tells neither length nor first difference. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));

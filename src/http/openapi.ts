@@ -7,7 +7,7 @@ export interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly programVersion: string;
-  /** Null: clients reach the interface where they found this document. */
+  /** Null: where they found this document. */
   readonly publicUrl: string | null;
 }
 
@@ -40,7 +40,6 @@ const UNREADABLE_BODY: readonly Fault[] = [
   },
 ];
 
-/** The OpenAPI 3.1 document of some operations, read from them. */
 export function openApiDocument(operations: readonly Operation[], info: OpenApiInfo): object {
   const { title, description, programVersion, publicUrl } = info;
   const schemas: Record<string, object> = {};
@@ -70,7 +69,7 @@ export function openApiDocument(operations: readonly Operation[], info: OpenApiI
   };
 }
 
-/** One operation; the schemas that it names are added to `schemas`. */
+/** Adds the schemas that it names. */
 function describe(operation: Operation, schemas: Record<string, object>): object {
   const { id, tag, security, summary, description, body, upload, headers = {} } = operation;
   const parameters = parametersOf(operation);
@@ -123,7 +122,6 @@ function describeAnswer(answer: OperationAnswer, headers: object, schemas: Recor
   };
 }
 
-/** Answers to faults, under their statuses, with the headers that come with those. */
 function faultsOf(operation: Operation, schemas: Record<string, object>): [number, object][] {
   const { security, body, faults = [], headers = {} } = operation;
   const ofKey = (security?.faults ?? []).map((fault) => ({ fault, more: {} }));
@@ -159,7 +157,7 @@ function jsonContent(schema: object, examples: Readonly<Record<string, unknown>>
   };
 }
 
-/** A reference to the component that a schema becomes by its title; one without is written where it is used. */
+/** A schema with a title becomes a component. */
 function reference(schema: object, schemas: Record<string, object>): object {
   const { title } = schema as { title?: string };
   if (title === undefined) return plain(schema);
@@ -167,7 +165,7 @@ function reference(schema: object, schemas: Record<string, object>): object {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** A schema without the keywords that are docshelf's own. */
+/** Without docshelf's own keywords. */
 function plain(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }

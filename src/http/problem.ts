@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { DocshelfError, type ErrorCode, statusOf, toDocshelfError } from '../domain/errors.ts';
 import type { Problem } from '../domain/problem.ts';
 
-/** An unforeseen fault may name anything: it goes to the log, under the same request id. */
+/** An unforeseen fault may name anything: it goes to the log, under the request id. */
 const NEUTRAL = new DocshelfError('internal', 'Cannot answer the request: docshelf has failed', {
   next: 'Look for the request id in the log of docshelf: its line has the cause.',
 });
@@ -25,9 +25,7 @@ export function problemOf(error: DocshelfError, requestId: string | null): Probl
   };
 }
 
-/**
- * The answer to a fault. Fields become headers: `retryAfterS` of a 429 or 503, `allow` of a 405, `contentRange` of a 416.
- */
+/** Fields become headers: `retryAfterS` of a 429 or 503, `allow` of a 405, `contentRange` of a 416. */
 export function problemResponse(error: DocshelfError, requestId: string | null): Response {
   const problem = problemOf(error, requestId);
   const headers: Record<string, string> = {
@@ -48,11 +46,10 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
 
 export interface FaultHooks {
   readonly metrics: { onError(code: ErrorCode): void };
-  /** A fault with a status of 500 or above; its message may not have been answered. */
+  /** For a status of 500 or above. */
   onError?(error: DocshelfError, requestId: string | null): void;
 }
 
-/** Answers and counts a fault. */
 export function answerFault(cause: unknown, request: Request, requestId: string | null, hooks: FaultHooks): Response {
   const error = request.signal.aborted ? clientLeft() : toDocshelfError(cause);
   hooks.metrics.onError(error.code);
@@ -60,7 +57,7 @@ export function answerFault(cause: unknown, request: Request, requestId: string 
   return problemResponse(error, requestId);
 }
 
-/** For the metrics alone: work given up with its client is no fault of ours. */
+/** For the metrics: work given up with its client is no fault of ours. */
 function clientLeft(): DocshelfError {
   return new DocshelfError('bad_request', 'Cannot answer: the client left before the answer');
 }

@@ -7,10 +7,10 @@ import type { BodyOf, ObjectSchema, Operation, QueryOf } from '../domain/operati
 /** Contract, section 8. */
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** `application/json`, and the types that are JSON by their suffix (RFC 6839, section 3.1); parameters say nothing here (RFC 8259). */
+/** JSON, also by suffix (RFC 6839, section 3.1); parameters say nothing here (RFC 8259). */
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i;
 
-/** The body of a call that takes none: some clients cannot send less. */
+/** Some clients cannot send less than an empty object. */
 const EMPTY_SCHEMA = { type: 'object', additionalProperties: false } as const;
 
 const NO_PARAMETERS: ObjectSchema = { type: 'object', properties: {} };
@@ -61,16 +61,12 @@ export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
   };
 }
 
-/** The text itself where it is no integer, for the schema to refuse. */
+/** What is no integer is left for the schema to refuse. */
 function integerOf(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
-/**
- * Checks by a schema that is compiled with the first request: 10 ms that a start does not need (measured).
- *
- * @param act completes `Cannot …`
- */
+/** Compiled with the first request: 10 ms that a start does not need (measured). @param act completes `Cannot …` */
 function requestChecker<Shape>(act: string, schema: object, next?: string): (written: unknown) => Shape {
   let validate: ValidateFunction<Shape> | null = null;
   return (written) => {
@@ -90,7 +86,7 @@ function compile<Shape>(schema: object): ValidateFunction<Shape> {
     type: 'string',
     before: 'maxLength',
     modifying: true,
-    // Half a surrogate pair, which JSON can write and UTF-8 cannot, becomes the replacement character.
+    // Half a surrogate pair, which JSON can write and UTF-8 cannot, is replaced.
     validate: (_: boolean, written: string, __?: object, place?: DataValidationCxt) => {
       if (place !== undefined) place.parentData[place.parentDataProperty] = written.trim().toWellFormed();
       return true;
@@ -99,11 +95,11 @@ function compile<Shape>(schema: object): ValidateFunction<Shape> {
   return ajv.compile<Shape>(schema);
 }
 
-/** A faulty field; null: the request as a whole. */
+/** Null: the request as a whole. */
 export function badField(act: string, name: string | null, state: string, next?: string): DocshelfError {
   const detail = next === undefined ? {} : { next };
   if (name === null) return new DocshelfError('bad_request', `Cannot ${act}: ${state}`, detail);
-  // A stranger's name: cut, and without control characters that would garble a log.
+  // A stranger's name.
   const field = name.slice(0, 64).replace(/[^\x20-\x7e]/g, '?');
   return new DocshelfError('bad_request', `Cannot ${act}: the field "${field}" ${state}`, {
     ...detail,
@@ -165,19 +161,16 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The body, read no further than the bound. */
 async function readText(request: Request, env: Bindings): Promise<string> {
   if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX) throw tooLarge();
   // The client may hold the body back until it is asked for (RFC 9110, section 10.1.1).
   if (request.headers.has('expect')) env?.outgoing?.writeContinue();
-  // HTTP bounds such a body by its length (RFC 9112, section 6.3). Without a web stream around it, reading takes a fifth of
-  // a search's time in this thread.
+  // Bounded by its length (RFC 9112, section 6.3). A web stream would take a fifth of a search's time in this thread.
   if (request.headers.has('content-length')) return decode(new Uint8Array(await request.arrayBuffer()));
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of request.body ?? []) {
     bytes += chunk.length;
-    // Without a length, the size shows only while it comes.
     if (bytes > BODY_BYTES_MAX) throw tooLarge();
     chunks.push(chunk);
   }

@@ -21,11 +21,11 @@ export interface Route<E extends BoundEnv> {
 /** The bindings are absent where an app is called without a socket. */
 export type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
 
-/** The client's input, read and checked on demand: a refused client's body is never read. */
+/** Read and checked on demand: a refused client's body is never read. */
 export interface Input<Op extends Operation> {
-  /** @throws DocshelfError `bad_request`, naming the parameter. */
+  /** @throws DocshelfError `bad_request` */
   query(): QueryOf<Op>;
-  /** @throws DocshelfError `bad_request`, naming the field; `unsupported_media_type`, `payload_too_large`. */
+  /** @throws DocshelfError `bad_request`, `unsupported_media_type`, `payload_too_large`. */
   body(): Promise<BodyOf<Op>>;
 }
 
@@ -45,11 +45,7 @@ export function route<const Op extends Operation, E extends BoundEnv>(
   };
 }
 
-/**
- * Adds routes to an app, and 405 for the other methods of their paths.
- *
- * @param guards middleware by the name of a security scheme
- */
+/** With 405 for the other methods of their paths. @param guards by the name of a security scheme */
 export function addRoutes<E extends BoundEnv>(
   app: Hono<E>,
   routes: readonly Route<E>[],
@@ -74,7 +70,6 @@ const honoPath = (path: string): string =>
     end === undefined ? `:${name}` : `:${name}{[^/]+[.]${end.slice(1)}}`,
   );
 
-/** The methods of a path as `Allow` names them. */
 function methodsOf(operations: readonly Operation[]): string {
   const methods = new Set<string>(operations.map(({ method }) => method));
   if (methods.has('GET')) methods.add('HEAD');
@@ -92,20 +87,18 @@ export function refuseMethod(allow: string): (c: Context) => never {
   };
 }
 
-/** `*` does not stand for Authorization (Fetch standard, section 3.2.4): it is named. */
+/** `*` does not stand for Authorization (Fetch standard, section 3.2.4). */
 const PREFLIGHT = {
   'Access-Control-Allow-Methods': 'POST',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type',
-  // A day. Browsers cut it to their own bound, two hours in some.
+  // A day; browsers cut it to their own bound.
   'Access-Control-Max-Age': '86400',
 };
 const EXPOSED = 'RateLimit, RateLimit-Policy, Retry-After, X-Request-Id';
 
 /**
- * CORS of contract section 5: open to every origin, without credentials, on faults too.
- *
- * Headers are set on the finished answer: `hono/cors` sets them before, and Hono then makes a second answer, for 50 of 340
- * µs of a request (measured).
+ * Contract section 5: every origin, without credentials, on faults too. `hono/cors` sets headers before the answer,
+ * and Hono then makes a second one, for 50 of 340 µs of a request (measured).
  */
 export function openToAllOrigins(methods: string): MiddlewareHandler {
   return async (c, next) => {

@@ -2,10 +2,9 @@ import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.t
 import { DocshelfError } from '../../domain/errors.ts';
 
 const DAY_MS = 86_400_000;
-/** A warning from here on: time for a person to get another one. */
+/** Time for a person to get another one. */
 const SOON_MS = 21 * DAY_MS;
 
-/** Diagnosis of a certificate by its end. */
 export function certificateState(subject: string, whose: string, endsAtMs: number, nowMs: number): Diagnosis {
   const day = new Date(endsAtMs).toISOString().slice(0, 10);
   if (endsAtMs <= nowMs) {

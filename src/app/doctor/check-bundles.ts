@@ -5,7 +5,7 @@ import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.t
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { bundleLink, organizationsSlice } from '../slices.ts';
 
-/** Folders that are read: the preload folder, and the source of each exported site. */
+/** The preload folder, and the source of each exported site. */
 export async function checkSources(config: Config): Promise<Diagnosis[]> {
   const { dir, mayBeMissing } = config.staticExport.preload;
   const found = [await checkPreload(dir, mayBeMissing)];
@@ -47,10 +47,10 @@ function cannotRead(path: string, consequence: string, errno: string | undefined
   });
 }
 
-/** A bundle to serve, or a place that it comes from. Without either the daemon waits: no fault, but worth a word before its 503. */
+/** Without a bundle to serve, or a place that it comes from, the daemon waits: no fault, but worth a word. */
 export async function checkBundle(config: Config, store: SiteStore): Promise<Diagnosis[]> {
   const { enabled, renew, version, preload } = config.staticExport;
-  // What a link or a folder of archives holds is known once it is looked at.
+  // What a link or a folder holds is known once it is looked at.
   if (!enabled || bundleLink(config) !== null || renew.apiUrl !== null || (await holdsFiles(preload.dir))) return [];
   const take = `docshelf bundle import FILE${version === null ? '' : ` --version ${version}`}`;
   const next = `Take one in with "${take}", put an archive into "${preload.dir}", or set staticExport.bundleUrl.`;

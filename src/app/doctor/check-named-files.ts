@@ -7,7 +7,7 @@ import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.t
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import { certificateState } from './certificate-state.ts';
 
-/** The files that the config names: who else may read the secret ones, and when authorities end. */
+/** Who else may read the secret ones, and when authorities end. */
 export async function checkNamedFiles({ config, file: configFile, origins }: LoadedConfig): Promise<Diagnosis[]> {
   const found: Diagnosis[] = [];
   for (const { path, schema } of listKeys()) {
@@ -15,7 +15,7 @@ export async function checkNamedFiles({ config, file: configFile, origins }: Loa
     if (value === null || Array.isArray(value)) continue;
     const file = String(value instanceof NamedFile ? value.path : value);
     const key = path.join('.');
-    // That it is there and holds a secret is for the config to say.
+    // That it is there and sound is a rule of the config.
     if (schema['x-names'] === 'secret') found.push(await checkSecret(key, file));
     if (schema['x-names'] === 'certificates') found.push(...(await checkAuthorities(key, file)));
   }
@@ -40,7 +40,7 @@ async function checkSecret(subject: string, file: string): Promise<Diagnosis> {
   }
 }
 
-/** Kubernetes mounts Secrets and ConfigMaps through a folder of the name `..2024_06_01_…`. */
+/** Secrets and ConfigMaps are mounted through a folder such as `..2024_06_01_…`. */
 function isKubernetesVolume(path: string): boolean {
   return /\/\.\.[^/]/.test(path);
 }

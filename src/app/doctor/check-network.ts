@@ -13,16 +13,15 @@ import { openSources } from '../open-sources.ts';
 import { bundleLink, featureReport, httpClientSlice, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
 import { certificateState } from './certificate-state.ts';
 
-/** Per step of one target. */
 const STEP_MS_MAX = 10_000;
-/** Links are made for an hour; one that ends sooner than this is of no use to a rollout. */
+/** Links are made for an hour; one that ends sooner is of no use to a rollout. */
 const LINK_SOON_MS = 10 * 60_000;
 /** Presigned links of S3 are refused from 15 minutes on; a well-kept clock is within a second. */
 const SKEW_MS_MAX = 30_000;
 
 /**
- * Asks every host that the config names, the way that the daemon does: its name, whether it answers, its certificate, and
- * its clock. Behind an air gap only what `network.allowedHosts` names is asked.
+ * Asks every host that the config names as the daemon does: name, answer, certificate, clock. Behind an air gap only
+ * those of `network.allowedHosts`.
  */
 export async function checkNetwork(config: Config, store: SiteStore, signal: AbortSignal): Promise<Diagnosis[]> {
   const targets = networkTargets(config);
@@ -89,7 +88,7 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 
-/** DNS lookup of the host. Skipped behind a proxy, which does it, and for hosts that may not be asked. */
+/** Skipped behind a proxy, which does it, and for hosts that may not be asked. */
 async function checkName(
   url: URL,
   setting: string,
@@ -125,7 +124,6 @@ function usesProxy({ network }: Config): boolean {
   return network.proxy !== 'env' || names.some((name) => (process.env[name] ?? '') !== '');
 }
 
-/** Opens the bundle as a fetch does, and leaves it there. */
 async function openBundle({ link, rules }: NetworkTarget, config: Config, signal: AbortSignal): Promise<void> {
   const client = new HttpClient(rules);
   try {
@@ -174,7 +172,6 @@ function behindGap(setting: string, shown: string, url: URL): Diagnosis {
   return skipped('reach', setting, state, `Where it stands inside, add "${url.host}" to network.allowedHosts.`);
 }
 
-/** Certificates and clocks of the servers that answered. */
 function observed(watch: ExchangeWatch): Diagnosis[] {
   return [...watch.facts].flatMap(([origin, { aheadMs, certificateEndsAtMs }]) => {
     const found: Diagnosis[] = [];
@@ -195,16 +192,14 @@ function clockState(origin: string, aheadMs: number): Diagnosis {
   return warning('clock', origin, state, next);
 }
 
-/** A link that the config names and the daemon asks. */
 interface NetworkTarget {
   readonly setting: string;
   readonly link: Secret | string;
-  /** `bundle`: opened as the daemon opens it; `service`: any answer will do. */
+  /** `bundle`: opened as by a fetch; `service`: any answer will do. */
   readonly kind: 'bundle' | 'service';
   readonly rules: HttpClientSettings;
 }
 
-/** Links of all that is turned on. */
 function networkTargets(config: Config): NetworkTarget[] {
   const { staticExport, features, search, exportApi, deployment } = config;
   const model = modelSlice(config);

@@ -8,12 +8,12 @@ import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts'
 
 const SUBJECT = 'storage.dir';
 const GiB = 1024 ** 3;
-/** Free space that an empty shelf should have: most bundles unpacked, with their archive, are smaller. */
+/** Most bundles unpacked, with their archive, are smaller. */
 const EMPTY_SHELF_BYTES = GiB;
-/** Spare inodes: a site has thousands of small files, and each takes one. */
+/** A site has thousands of small files, each with an inode. */
 const INODES_SPARE = 10_000;
 
-/** The data folder can be made and written, and is one file system: releases get there by rename(2). */
+/** It can be written, and is one file system: releases get there by rename(2). */
 export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]> {
   const { dir } = storage;
   const existing = await nearestThere(dir);
@@ -27,7 +27,7 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   return [sound('folder', SUBJECT, `"${dir}" can be written, and is one file system.`)];
 }
 
-/** The path itself, or the nearest one above it that exists; not necessarily a folder. */
+/** The nearest path that exists; not necessarily a folder. */
 async function nearestThere(folder: string): Promise<string> {
   const isThere = await stat(folder).then(
     () => true,
@@ -72,7 +72,7 @@ function onOtherFileSystems(dir: string, folders: readonly string[]): DocshelfEr
   );
 }
 
-/** Room for the next bundle, taken to be as large as the largest stored one, its archive and its unpacked files side by side. */
+/** Room for a bundle as large as the largest stored one, archive and unpacked files side by side. */
 export async function checkSpace(config: Config, store: SiteStore): Promise<Diagnosis[]> {
   const { bavail, bsize, files, ffree } = await statfs(await nearestThere(config.storage.dir));
   const freeBytes = bavail * bsize;

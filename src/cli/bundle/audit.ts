@@ -13,13 +13,12 @@ interface Audit {
   readonly version: string;
   readonly digest: string;
   readonly pages: number;
-  /** Number of each kind: `broken_reference`, `missing_fragment`, `off_origin_load`. */
   readonly counts: Readonly<Record<string, number>>;
   /** The first 1,000, each kind with its share. */
   readonly findings: readonly Finding[];
 }
 
-/** Findings that a person is shown; `--json` has up to 1,000. */
+/** Shown to a person. */
 const SHOWN_MAX = 50;
 
 export function bundleAuditCommand(): Command {
@@ -35,7 +34,7 @@ export function bundleAuditCommand(): Command {
     });
 }
 
-/** As an export job checks a site before it is completed: in the way that docshelf serves it. */
+/** As an export job checks a site, in the way that docshelf serves it. */
 async function auditStored(version: string, config: Config): Promise<Audit> {
   const release = await storedRelease(version, config, 'audit');
   const { checkSite, FindingList } = await import('../../export/index.ts');

@@ -8,7 +8,7 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { ProgressBar } from '../progress-bar.ts';
 
 /**
- * Fetches a bundle by its link, by the rules of `network`, into TMPDIR, and hands it over; it is gone afterwards.
+ * Fetches into TMPDIR, by the rules of `network`, and hands the archive over; it is gone afterwards.
  *
  * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws
  */

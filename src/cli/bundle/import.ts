@@ -20,14 +20,14 @@ interface ImportOptions extends CommonOptions, DaemonChoice {
   readonly activate: boolean;
 }
 
-/** Meant as a link: a file of such a name would be named with ./ before it. */
+/** A file of such a name would be named with ./ before it. */
 const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 export interface ImportRequest {
-  /** Null: it comes through a pipe. */
+  /** Null for a pipe. */
   readonly fileName: string | null;
   readonly version: string | null;
-  /** Text of the minisign signature that came with it; null: that of the file beside it, or the configured one, counts. */
+  /** That came with it; null: that of the file beside it, or the configured one. */
   readonly signature: string | null;
   readonly activate: boolean;
 }
@@ -60,7 +60,7 @@ export function bundleImportCommand(): Command {
     });
 }
 
-/** Hands an archive to the daemon that runs on the config's data folder; where none does, works on the folder. */
+/** By the daemon on the data folder; where none runs, on the folder itself. */
 export async function importArchive(
   config: Config,
   options: DaemonChoice,
@@ -70,7 +70,7 @@ export async function importArchive(
   const daemon = await findDaemon(config, options);
   if (daemon !== null) return upload(daemon, archive, request);
   const delivered = await importHere(config, archive, request);
-  // A daemon announces itself before it looks at the folder: one that was not there before this step sees what was stored.
+  // A daemon announces itself before it looks at the folder: a later one sees what was stored.
   const begun = await findDaemon(config, options).catch(() => null);
   if (begun === null) return delivered;
   const { version, digest } = delivered;

@@ -36,7 +36,6 @@ export function bundleCommand(): Command {
 }
 
 type Options = CommonOptions & DaemonChoice;
-/** @returns the release that is active afterwards; nothing where that has not changed */
 type ChangeHere = (deployment: Deployment) => Promise<unknown>;
 
 /** By the daemon where one runs, else on the folder itself. */
@@ -54,7 +53,7 @@ async function change(
   );
 }
 
-/** On the folder itself. A daemon that began meanwhile may have looked at it before, and is asked for the same then. */
+/** A daemon that began meanwhile may have looked at the folder before, and is asked for the same. */
 async function changeHere(config: Config, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(config, () => undefined);
   const now = ((await here(shelf.deployment).finally(() => shelf.close())) ?? null) as ReleaseRef | null;

@@ -24,7 +24,7 @@ export function bundleInspectCommand(): Command {
     });
 }
 
-/** Reads the whole listing; nothing is written. What only unpacking can find (a wrong CRC) is not found here. */
+/** Reads the listing alone: a wrong CRC is not found here. */
 async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
   const { inspectArchive } = await import('../../archive/index.ts');
   const reading = { name: basename(file), limits: archiveLimits(config), foldsCase: false };

@@ -20,7 +20,6 @@ export function bundleListCommand(): Command {
   );
 }
 
-/** As the running daemon says; without one, as the folder does. */
 async function versionsOf(config: Config, options: DaemonChoice): Promise<VersionsAnswer> {
   const status = await daemonStatus(config, options);
   if (status !== null) {

@@ -4,9 +4,8 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 
 /**
- * A stored version with its file table.
+ * With its file table. @param verb of the command
  *
- * @param verb what the command was to do with it
  * @throws DocshelfError `version_not_found`, `release_damaged`, `data_folder_newer`.
  */
 export async function storedRelease(version: string, config: Config, verb: string): Promise<ReleaseView> {
@@ -14,7 +13,7 @@ export async function storedRelease(version: string, config: Config, verb: strin
   return store.view(digest, version);
 }
 
-/** A stored version without its file table. @throws DocshelfError `version_not_found`, `data_folder_newer`. */
+/** @throws DocshelfError `version_not_found`, `data_folder_newer`. */
 export async function storedReleaseInfo(version: string, config: Config, verb: string): Promise<ReleaseInfo> {
   const { store, digest } = await find(version, config, verb);
   const info = await store.info(digest);

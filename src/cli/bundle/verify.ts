@@ -13,21 +13,18 @@ import { toMiB } from '../table.ts';
 import { storedRelease } from './stored-release.ts';
 
 interface VerifyOptions extends CommonOptions {
-  /** 64 lower-case hex digits. */
   readonly sha256?: string;
   readonly signature?: string;
 }
 
-/** Facts of an archive, all of it read. */
 interface VerifiedArchive {
-  /** 64 lower-case hex digits. */
   readonly digest: string;
   readonly archiveBytes: number;
   readonly format: string;
   readonly files: number;
   readonly pages: number;
   readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
-  /** Who signed it; null where it has no signature that the config asks to look at. */
+  /** Null where it has no signature that the config asks to look at. */
   readonly signature: Signer | null;
 }
 
@@ -42,7 +39,7 @@ const digestOf = parserOf(
   (text) => (/^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : null),
   'It is a SHA-256 digest: 64 hex digits.',
 );
-/** Names that a person is shown of a long list; `--json` has them all. */
+/** Shown to a person; `--json` has them all. */
 const SHOWN_MAX = 20;
 
 export function bundleVerifyCommand(): Command {
@@ -108,7 +105,7 @@ async function verifyFile(
   };
 }
 
-/** As taking it in would verify it. The way out is opened where the signature has to be fetched, and not before. */
+/** The network is opened only where the signature has to be fetched. */
 async function signerOf(file: string, { signature }: VerifyOptions, config: Config): Promise<Signer | null> {
   let opened: OpenSources | null = null;
   const sources = async () => {

@@ -9,8 +9,6 @@ import type { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
 import { type AddressOptions, KEY_VARIABLE, serviceAddress } from './address.ts';
 
-/** Common to the export commands: address and key of the service, waiting, and how a job is shown. */
-
 export interface ExportOptions extends CommonOptions, AddressOptions {
   readonly key?: string;
 }
@@ -50,7 +48,7 @@ export function withTimeout(subcommand: Command): Command {
   );
 }
 
-/** Opens the service for an act, and closes it whatever happens. Ctrl-C and SIGTERM end the work in order. */
+/** Ctrl-C and SIGTERM end the act in order. */
 export async function withService(
   options: ExportOptions,
   act: (opened: OpenExportService, config: Config, signal: AbortSignal) => Promise<void>,
@@ -78,13 +76,11 @@ export async function withService(
   }
 }
 
-/** A progress bar's line for each look at a job. */
 export function showJob(progress: ProgressBar) {
   return ({ jobId, status, progress: percent, pageCount }: JobAnswer): void =>
     progress.draw(status, percent === null ? null : percent / 100, `${pageCount ?? 0} pages  ${jobId}`);
 }
 
-/** One row for each member. */
 export function asRows(answered: object): string {
   return table(Object.entries(answered).map(([key, value]) => [key, String(value ?? '')]));
 }
@@ -95,7 +91,7 @@ function interrupted(): DocshelfError {
   });
 }
 
-/** The export that is meant. @throws DocshelfError `usage` where nothing says of which site. */
+/** @throws DocshelfError `usage` where nothing says of which site. */
 export function requestOf(options: StartOptions, config: Config): ExportRequest {
   const { domain, version, paths } = options;
   const site = domain ?? config.staticExport.renew.domain ?? config.deployment.domain;

@@ -7,7 +7,7 @@ import type { BundleAnswer } from '../../domain/job.ts';
 
 export interface DownloadOptions {
   readonly sources: readonly BundleSource[];
-  /** A link to the bundle; asked again where it expires on the way. */
+  /** Asked again where it expires on the way. */
   readonly link: () => Promise<BundleAnswer>;
   readonly bundleBytesMax: number;
   readonly retriesMax: number;
@@ -16,26 +16,23 @@ export interface DownloadOptions {
 }
 
 export interface Downloaded {
-  /** The link that it came by. */
   readonly bundle: BundleAnswer;
-  /** SHA-256 of the archive, 64 lower-case hex digits. */
+  /** SHA-256. */
   readonly digest: string;
   readonly sizeBytes: number;
-  /** As the server says, or null. */
+  /** The server's name for it. */
   readonly fileName: string | null;
 }
 
-/** Codes of a link that expired while it was used. */
 const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']);
 
-/** A part is only resumed by the command that began it. */
+/** Only the command that began a part resumes it. */
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * Downloads a bundle into a folder of its own beside its place, verifies digest and size, and hands it over; that folder is
- * gone afterwards. A cut transfer is resumed.
+ * Downloads into a folder beside its place, verifies digest and size, and hands the archive over; that folder is gone
+ * afterwards.
  *
- * @param folder where the archive is to end up, by a rename
  * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws.
  */
 export async function downloadBundle<T>(
@@ -57,7 +54,7 @@ export async function downloadBundle<T>(
   }
 }
 
-/** Moves a downloaded archive to its place; it is no secret, and as readable as files are. */
+/** As readable as files are: it is no secret. */
 export async function placeBundle(file: string, target: string): Promise<void> {
   await chmod(file, 0o666 & ~process.umask());
   await rename(file, target);

@@ -3,8 +3,8 @@ import { type Document, isMap, isScalar, type Node, type Pair, parseDocument, ty
 import { DocshelfError } from '../../domain/errors.ts';
 
 /**
- * Sets keys of `staticExport` in the text of a YAML file. Nothing is printed anew: the new values are put in at the places that
- * the parser gives, so that every other byte (comments, order, quotes, indentation, line ends) stays as it was.
+ * Sets keys of `staticExport` in a YAML text, at the places that the parser gives: every other byte (comments, order,
+ * quotes, indentation, line ends) stays.
  */
 
 const SECTION = 'staticExport';
@@ -12,7 +12,7 @@ const SECTION = 'staticExport';
 interface ParsedMap extends YAMLMap<Node, Node | null> {}
 type ParsedPair = Pair<Node, Node | null>;
 
-/** @throws DocshelfError `cannot_write` where the text is no YAML map, or is of a form that cannot be edited in place. */
+/** @throws DocshelfError `cannot_write` where the text is no YAML map, or cannot be edited in place. */
 export function editValues(text: string, values: Readonly<Record<string, string>>): string {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
   let edited = text.slice(bom.length);
@@ -27,7 +27,7 @@ export function editValues(text: string, values: Readonly<Record<string, string>
   return bom + edited;
 }
 
-/** The `staticExport` of a text, as data. @throws DocshelfError as `editValues` does. */
+/** @throws DocshelfError as `editValues` does. */
 export function sectionIn(text: string): Readonly<Record<string, unknown>> {
   const section = dataOf(parse(text.replace(/^\ufeff/, '')))[SECTION];
   if (section === null || section === undefined) return {};
@@ -60,7 +60,7 @@ function setKey(text: string, document: Document.Parsed, key: string, literal: s
   const [start, end] = rangeOf(value);
   if (end > start || map.flow === true)
     return splice(text, start, end, spaced(text, start, end, `{ ${key}: ${literal} }`));
-  // A section without content: what is put in begins on the next line.
+  // An empty section: its content begins on the next line.
   const indent = indentOf(text, section) + stepOf(text, map);
   return insertLine(text, start, `${indent}${key}: ${literal}`);
 }
@@ -90,7 +90,7 @@ function addToMap(text: string, map: ParsedMap, key: string, literal: string): s
   return insertLine(text, endOf(last), `${indentOf(text, last)}${key}: ${literal}`);
 }
 
-/** First of all: what comes last may be a comment, or a comma. */
+/** First: what comes last may be a comment, or a comma. */
 function addToFlow(text: string, map: ParsedMap, entry: string): string {
   const inside = rangeOf(map)[0] + 1;
   const rest = map.items.length > 0 ? `,${text[inside] === ' ' ? '' : ' '}` : text[inside] === '}' ? ' ' : '';
@@ -102,7 +102,7 @@ function blockSection(text: string, indent: string, step: string, key: string, l
   return `${indent}${SECTION}:${eol}${indent}${step}${key}: ${literal}${eol}`;
 }
 
-/** Puts a line in behind the line on which `position` is; behind a value that ends with its line, right there. */
+/** Behind the line of `position`; behind a value that ends with its line, right there. */
 function insertLine(text: string, position: number, line: string): string {
   const eol = eolOf(text);
   if (position > 0 && text[position - 1] === '\n') return splice(text, position, position, line + eol);
@@ -110,7 +110,7 @@ function insertLine(text: string, position: number, line: string): string {
   return end < 0 ? `${text}${eol}${line}${eol}` : splice(text, end + 1, end + 1, line + eol);
 }
 
-/** A value set off from the colon before it and from a comment behind it, where it takes the place of nothing. */
+/** Set off from a colon before it and a comment behind it, where it takes the place of nothing. */
 function spaced(text: string, start: number, end: number, value: string): string {
   if (end > start) return value;
   return `${text[start - 1] === ':' ? ' ' : ''}${value}${text[start] === '#' ? ' ' : ''}`;
@@ -120,12 +120,11 @@ function pairOf(map: ParsedMap, name: string): ParsedPair | undefined {
   return map.items.find(({ key }) => isScalar(key) && key.value === name);
 }
 
-/** Where a pair ends, comments behind it left out. */
+/** Without comments behind it. */
 function endOf(pair: ParsedPair | undefined): number {
   return pair === undefined ? 0 : rangeOf(pair.value ?? pair.key)[1];
 }
 
-/** The white space before a key. */
 function indentOf(text: string, { key }: ParsedPair): string {
   const [start] = rangeOf(key);
   const indent = text.slice(text.lastIndexOf('\n', start - 1) + 1, start);
@@ -133,7 +132,6 @@ function indentOf(text: string, { key }: ParsedPair): string {
   throw cannotEdit('it is written in a way that cannot be edited');
 }
 
-/** Indentation of nested maps, as the text has it. */
 function stepOf(text: string, root: ParsedMap): string {
   for (const pair of root.items) {
     const first = isMap(pair.value) && pair.value.flow !== true ? (pair.value as ParsedMap).items[0] : undefined;

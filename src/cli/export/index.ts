@@ -65,7 +65,7 @@ function waitCommand(): Command {
     );
 }
 
-/** The link is what is asked for here, so it is printed; nowhere else is it. */
+/** Here alone the link is printed: it is what is asked for. */
 function bundleLinkCommand(): Command {
   return exportSubcommand(
     'bundle',

@@ -31,22 +31,21 @@ interface PullOptions extends WaitingOptions, StartOptions {
   readonly writeValues?: string;
 }
 
-/** Result of `pull`, without the link, which is a credential. */
+/** Without the link, which is a credential. */
 interface Pulled {
   readonly jobId: string;
   readonly domain: string | null;
   readonly version: string;
   readonly sha256: string;
   readonly sizeBytes: number;
-  /** Where the archive is; null where it was only imported. */
+  /** Null where it was only imported. */
   readonly file: string | null;
   readonly imported: Delivered | null;
-  /** The file that `--write-values` names. */
   readonly values: string | null;
 }
 
 interface Target {
-  /** Where the download happens, so that the archive gets to its place by a rename. */
+  /** Beside the archive's place, for a rename. */
   readonly folder: string;
   /** Null: as the bundle is called. */
   readonly name: string | null;
@@ -157,7 +156,7 @@ async function targetOf({ output, into, jobId, domain, paths }: PullOptions): Pr
   return { folder, name: isFolder ? null : basename(path), keeps: true };
 }
 
-/** The server's name for the file where it is an archive's: what a server says must not choose any other file of ours. */
+/** The server's name only where it is an archive's: a server must not choose any other file of ours. */
 function nameOf({ jobId, domain, createdAt }: JobAnswer, { fileName }: Downloaded): string {
   if (fileName !== null && /^[A-Za-z0-9][\w.+-]*\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i.test(fileName)) return fileName;
   const name = domain === null || createdAt === null ? '' : bundleFileName({ domain, createdAt });
@@ -172,7 +171,7 @@ function pageOf({ jobId, version, sha256, file, imported, values }: Pulled): str
   return lines.join('\n');
 }
 
-/** Loaded where it is asked for: a YAML parser costs 28 ms. */
+/** A YAML parser costs 28 ms. */
 function valuesWriter() {
   return import('./write-values.ts');
 }

@@ -6,7 +6,6 @@ import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
 import { editValues, sectionIn } from './edit-values.ts';
 
-/** The keys of `staticExport` that pin a bundle. */
 export interface BundleValues {
   /** A credential. */
   readonly bundleUrl: Secret;
@@ -15,14 +14,10 @@ export interface BundleValues {
 }
 
 const VALUES_BYTES_MAX = 4 * 1024 ** 2;
-/** For a file that is made here: the link in it is a credential. */
+/** The link in it is a credential. */
 const MODE_NEW = 0o600;
 
-/**
- * Looks whether the values can be written, before minutes are spent on what they are to say.
- *
- * @throws DocshelfError `cannot_read`, `cannot_write`.
- */
+/** Before minutes are spent on an export. @throws DocshelfError `cannot_read`, `cannot_write`. */
 export async function checkValuesFile(file: string): Promise<void> {
   const { path, text } = await read(file);
   if (sectionIn(text).bundleUrlFile !== undefined) {
@@ -36,8 +31,7 @@ export async function checkValuesFile(file: string): Promise<void> {
 }
 
 /**
- * Sets `staticExport.bundleUrl`, `version` and `sha256` in a YAML file, and leaves every other byte of it as it was. The file
- * is replaced in one step and keeps its mode; one that is not there is made, readable for its owner alone.
+ * Sets the keys and leaves every other byte. Replaced in one step with its mode; a new file is for its owner alone.
  *
  * @throws DocshelfError `cannot_read`, `cannot_write`; then the file is as it was.
  */
@@ -48,7 +42,7 @@ export async function writeValues(file: string, { bundleUrl, version, sha256 }: 
   await replaceFile(path, edited, mode === null ? MODE_NEW : mode & 0o7777).catch(cannotWrite(file));
 }
 
-/** Path absolute, links followed: the file itself is replaced. A file that is not there yet has no text and no mode. */
+/** Path absolute, links followed. A missing file has no text and no mode. */
 async function read(file: string): Promise<{ path: string; text: string; mode: number | null }> {
   try {
     const path = await realpath(file);

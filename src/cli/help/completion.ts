@@ -60,7 +60,7 @@ function bashValues({ path, options }: ShownCommand): string[] {
   );
 }
 
-/** Words where no option's value stands: subcommands, options, and the first argument's values. */
+/** Words where no option's value stands. */
 function bashWords({ options, children, places }: ShownCommand): string {
   const place = places[0]?.value ?? 'any';
   const values = typeof place === 'string' ? [] : place;
@@ -111,7 +111,6 @@ function zshAction(value: ValueKind): string {
   return typeof value === 'string' ? { file: '_files', folder: '_files -/', any: '' }[value] : `(${value.join(' ')})`;
 }
 
-/** Escapes the punctuation of `_arguments` specifications. */
 function zshText(text: string): string {
   return text.replaceAll(/[\\[\]:]/g, '\\$&');
 }

@@ -2,13 +2,12 @@ import { type Argument, type Command, Help, type Option } from 'commander';
 
 const help = new Help();
 
-/** Values of a place: one of these words, a file, a folder, or anything. */
 export type ValueKind = readonly string[] | 'file' | 'folder' | 'any';
 
 export type ShownCommand = ReturnType<typeof shownCommand>;
 export type ShownOption = ShownCommand['options'][number];
 
-/** The program and all commands below it, each before those below it: what is parsed, completed, and told on the man page. */
+/** The program and all commands below it, each before those below it. */
 export function shownCommands(command: Command, path = ''): ShownCommand[] {
   const below = help.visibleCommands(command).filter((child) => child.name() !== 'help');
   const pathOf = (child: Command) => `${path} ${child.name()}`.trimStart();
@@ -25,7 +24,6 @@ function shownCommand(command: Command, path: string, children: readonly string[
     parent: path.includes(' ') ? path.slice(0, path.lastIndexOf(' ')) : '',
     name: nameOf(path),
     description: command.description(),
-    /** Paths of the commands right below. */
     children,
     places: command.registeredArguments.map((argument) => ({
       /** `<file>` */

@@ -42,7 +42,7 @@ export function initCommand(): Command {
     });
 }
 
-/** Writes the config of these options, and of the answers to what they leave open. @returns its path */
+/** Asks for what the options leave open. @returns the config's path */
 async function initConfig({ force = false, yes, json, config, ...given }: InitOptions): Promise<string> {
   const file = resolve(config ?? (process.env.DOCSHELF_CONFIG || 'config.yaml'));
   const mayAsk = yes !== true && json !== true && process.stdin.isTTY === true;
@@ -51,8 +51,8 @@ async function initConfig({ force = false, yes, json, config, ...given }: InitOp
 }
 
 /**
- * A daemon that nobody configured would serve nothing, and say so to nobody: on a terminal a config is offered, elsewhere
- * the start is refused.
+ * An unconfigured daemon would serve nothing, and tell nobody: a terminal is offered a config, else the start is
+ * refused.
  *
  * @returns true where a config was written
  * @throws DocshelfError `config_invalid`

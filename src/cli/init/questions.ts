@@ -7,17 +7,16 @@ import { Secret } from '../../domain/secret.ts';
 import { isVersion } from '../../domain/version.ts';
 import type { InitAnswers } from './write.ts';
 
-/** Asks for what is not given. On standard error, so that standard output stays what the command answers. */
+/** On standard error: standard output is for the command's answer. */
 export async function askForAnswers(given: InitAnswers, file: string): Promise<InitAnswers> {
   using terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Line by line: of what is pasted at once, `question` would lose all but the first.
+  // `question` would lose all but the first line of what is pasted.
   const lines = terminal[Symbol.asyncIterator]();
   const words = async (question: string, otherwise: string, isSound: (text: string) => boolean, rule: string) => {
     terminal.setPrompt(`${question} [${otherwise}]: `);
     for (;;) {
       terminal.prompt();
       const line = await lines.next();
-      // Ctrl-C, Ctrl-D: nothing is written.
       if (line.done === true) throw new DocshelfError('canceled', 'Cannot write a config: the questions were left');
       const text = line.value.trim();
       if (text === '') return undefined;

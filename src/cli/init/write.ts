@@ -7,13 +7,13 @@ import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { replaceFile, writeOnce } from '../../files/index.ts';
 
-/** Values of a first config; those that are missing stay at their defaults. */
+/** Missing ones stay at their defaults. */
 export interface InitAnswers {
   readonly type?: DeploymentType | undefined;
   readonly domain?: string | undefined;
   /** Absolute path. */
   readonly bundleUrlFile?: string | undefined;
-  /** Goes into a file beside the config, and the config names that. */
+  /** Goes into a file beside the config. */
   readonly link?: Secret | undefined;
   readonly version?: string | undefined;
   /** Absolute path. */
@@ -21,7 +21,7 @@ export interface InitAnswers {
   readonly port?: number | undefined;
 }
 
-/** The owner alone: a config may come to hold a token. */
+/** For the owner alone: a config may come to hold a token. */
 const MODE = 0o600;
 const LINK_FILE = 'bundle-url';
 const STATES: Readonly<Record<string, string>> = {
@@ -34,10 +34,10 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes a config that holds and says what each of its keys is for. It is loaded before it gets its name.
+ * Loads the config before it gets its name.
  *
- * @throws DocshelfError `cannot_write` where a config is there already and `force` is not said, or nothing can be written; `usage` where the answers
- *   make no sound config
+ * @throws DocshelfError `cannot_write` where one is there without `force`, or nothing can be written; `usage` where
+ * the answers make no sound config
  */
 export async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
   const folder = dirname(file);
@@ -57,7 +57,7 @@ async function publish(file: string, text: string, force: boolean): Promise<void
   });
 }
 
-/** Runs a step. @throws DocshelfError `cannot_write` for whatever the system refuses */
+/** @throws DocshelfError `cannot_write` for whatever the system refuses */
 async function writing<T>(path: string, step: Promise<T>): Promise<T> {
   const state = (cause: unknown): string => {
     const errno = errnoOf(cause);
@@ -69,7 +69,7 @@ async function writing<T>(path: string, step: Promise<T>): Promise<T> {
   );
 }
 
-/** As `docshelf config check` would, from where it will stand: its relative paths begin there. */
+/** From where it will stand: its relative paths begin there. */
 async function checkText(text: string, folder: string): Promise<void> {
   const candidate = join(folder, `.docshelf-init-${randomBytes(8).toString('hex')}.yaml`);
   await writing(folder, writeFile(candidate, text, { mode: MODE, flag: 'wx' }));

@@ -4,7 +4,6 @@ import { toMiB } from '../table.ts';
 import { type PackOptions, packTransfer } from './pack.ts';
 import { type UnpackOptions, unpackTransfer } from './unpack.ts';
 
-/** Everything that has to cross an air gap, as one folder: packed on one side, checked and taken in on the other. */
 export function transferCommand(): Command {
   return group(
     'transfer',

@@ -19,12 +19,12 @@ export interface PackOptions {
   readonly sbomFile?: string;
 }
 
-/** The list of parts of this program, which the build writes beside it. */
+/** Written by the build. */
 const OWN_SBOM = new URL('../../sbom.json', import.meta.url);
 const KEY_BYTES_MAX = 64 * 1024;
 
 /**
- * Makes the folder, which gets its name when it is whole.
+ * The folder gets its name when it is whole.
  *
  * @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `bad_signature`, and an archive code for a bundle
  */
@@ -65,7 +65,6 @@ export async function packTransfer(options: PackOptions): Promise<{ folder: stri
 
 async function takeBundle(file: string, work: string, keys: readonly string[]): Promise<void> {
   await refuseUnreadable(file);
-  // A bundle that every deployment would refuse need not cross.
   await inspectArchive(file, { name: basename(file), limits: ARCHIVE_LIMITS, foldsCase: false });
   const signature = await readFile(file + SIGNATURE_EXTENSION, 'utf8').catch(() => null);
   if (keys.length > 0 && signature === null) {
@@ -88,7 +87,7 @@ async function take(file: string, work: string, place: string): Promise<void> {
   await refuseUnreadable(file);
   const target = join(work, place, name);
   await mkdir(dirname(target), { recursive: true });
-  // COPYFILE_EXCL: two bundles of one name would be one. A reflink where the file system has it: then nothing is copied.
+  // COPYFILE_EXCL: two bundles of one name would be one. A reflink where the file system has it.
   await copyFile(file, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL).catch(
     rethrowAs('cannot_write', `copy "${file}"`, 'Look whether two files have one name, and whether there is room.'),
   );
@@ -112,7 +111,6 @@ async function refuseUnreadable(file: string): Promise<void> {
   throw new DocshelfError('cannot_read', `Cannot read "${file}": ${state}`, { next: 'Name a file that is there.' });
 }
 
-/** The text of a minisign key. */
 export async function readKey(file: string): Promise<string> {
   const text = readText(file, KEY_BYTES_MAX);
   return (
@@ -120,10 +118,10 @@ export async function readKey(file: string): Promise<string> {
   ).trim();
 }
 
-/** Ten lines for whoever unpacks the folder, and may never have seen docshelf. */
+/** For whoever unpacks the folder, and may never have seen docshelf. */
 function readmeText({ image, chart, bundle = [] }: PackOptions): string {
-  // The newest by name, as `transfer unpack` serves it. Through a pipe it has no name that tells its version: without
-  // --version it would be older than any other, and take its place all the same.
+  // The newest by name, as `transfer unpack` serves it. Through a pipe it has no name, and without --version it would
+  // be older than any other.
   const newest =
     bundle
       .map((file) => basename(file))

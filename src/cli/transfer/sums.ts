@@ -4,14 +4,12 @@ import { readText } from '../../config/read-text.ts';
 import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
 import { digestFile, listFiles } from '../../files/index.ts';
 
-/** The checksums of a transfer, as `sha256sum --check` reads them. */
+/** As `sha256sum --check` reads them. */
 export const SUMS_FILE = 'SHA256SUMS';
 
 export interface TransferFile {
-  /** From the folder, `/` between segments. */
   readonly path: string;
   readonly bytes: number;
-  /** 64 lower-case hex digits. */
   readonly sha256: string;
 }
 
@@ -26,7 +24,7 @@ export function sumsText(files: readonly TransferFile[]): string {
   return files.map(({ sha256, path }) => `${sha256}  ${path}\n`).join('');
 }
 
-/** Every file of a folder with its digest, in the order of their paths; the checksums and their signature left out. */
+/** In the order of paths, without the checksums and their signature. */
 export async function digestFolder(folder: string): Promise<TransferFile[]> {
   const files: TransferFile[] = [];
   for (const path of await listFiles(folder)) {
@@ -41,9 +39,8 @@ export async function digestFolder(folder: string): Promise<TransferFile[]> {
 }
 
 /**
- * Holds a folder against its checksums: every file that they name is there as it was, and no other is.
- *
- * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`.
+ * Every named file is as it was, and no other is there. @throws DocshelfError `cannot_read`, `manifest_mismatch`,
+ * `wrong_digest`.
  */
 export async function checkSums(folder: string): Promise<readonly TransferFile[]> {
   const expected = await readSums(folder);

@@ -18,9 +18,7 @@ export interface UnpackOptions extends CommonOptions {
 interface UnpackedTransfer {
   readonly folder: string;
   readonly files: readonly TransferFile[];
-  /** Signatures that hold. */
   readonly signatures: readonly VerifiedSignature[];
-  /** Bundles whose maker nothing vouches for. */
   readonly unsigned: readonly string[];
   /** Empty with `--verify-only`. */
   readonly imported: readonly Delivered[];
@@ -33,14 +31,14 @@ interface VerifiedSignature {
 }
 
 /**
- * Checks the whole folder, and only then takes its bundles in, in the order of their names: the last one is served.
+ * Takes bundles in once the whole folder is checked, in the order of their names: the last one is served.
  *
- * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`, and what
- *   taking in throws
+ * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`, and
+ * those of taking in
  */
 export async function unpackTransfer(given: string, options: UnpackOptions): Promise<UnpackedTransfer> {
   const folder = resolve(given);
-  // Who only looks needs no config, save for its keys.
+  // With keys of its own, a mere look needs no config.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
   const config = isAlone ? null : (await loadFor(options)).config;
   const signature = config === null ? null : signatureSlice(config);
@@ -52,7 +50,6 @@ export async function unpackTransfer(given: string, options: UnpackOptions): Pro
     .map(({ path }) => path)
     .filter((path) => path.startsWith('bundles/') && !path.endsWith(SIGNATURE_EXTENSION));
   const signatures = await verifySignatures(folder, [SUMS_FILE, ...bundles], keys);
-  // Signed checksums vouch for every file that they name.
   const vouched = new Set(signatures.map(({ file }) => file));
   const unsigned = vouched.has(SUMS_FILE) ? [] : bundles.filter((path) => !vouched.has(path));
   const mustBeSigned = options.publicKey !== undefined || signature?.required === true;

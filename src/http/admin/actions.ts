@@ -24,16 +24,16 @@ interface VersionRef {
 export interface UploadOptions {
   readonly version: string | null;
   readonly activate: boolean;
-  /** Text of the minisign signature that came before it; null: that of the config counts. */
+  /** Text of the minisign signature that came before it; null: that of the config. */
   readonly signature: string | null;
   readonly source: 'upload' | 'import';
-  /** Bytes that the client announced; null where it did not. */
+  /** Null where the client did not announce it. */
   readonly contentLength: number | null;
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
 }
 
-/** The daemon, as far as it can be told what to do. Each rejects with a `DocshelfError`. */
+/** Each rejects with a `DocshelfError`. */
 export interface AdminActions {
   reload(): Promise<LastReload>;
   activate(version: string): Promise<VersionRef>;
@@ -44,11 +44,11 @@ export interface AdminActions {
     body: ReadableStream<Uint8Array>,
     options: UploadOptions,
   ): Promise<VersionRef & { readonly activated: boolean; readonly unpacked: boolean }>;
-  /** Serves a version that a command has stored while the daemon was starting. @returns true where it is served */
+  /** @returns true where it is served */
   takeUp(release: VersionRef, activate: boolean): Promise<boolean>;
 }
 
-/** The way that a call came: over the network with a token, or through the socket that its owner alone may use. */
+/** Over the network with a token, or through the socket of its owner. */
 export type Door = 'token' | 'socket';
 
 /** The bindings are absent where the app is called without a socket. */
@@ -86,11 +86,10 @@ const UPLOAD_IDLE_MS_MAX = 60_000;
 /** Limit of file systems, so that the name can be shown and stored as it is. */
 const FILE_NAME_BYTES_MAX = 255;
 
-/** Nothing is loaded, framed or run; the page's own style and picture are the only exceptions. */
+/** Nothing is loaded, framed or run but the page's own style and picture. */
 const STYLE_DIGEST = createHash('sha256').update(PAGE_STYLE).digest('base64');
 const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** Every call of `operations` with what it does. */
 export function adminRoutes(options: AdminOptions, signatures: PendingSignatures): readonly Route<AdminEnv>[] {
   const { actions, door, readiness, state, status, features, metrics, programVersion } = options;
   const runs: { readonly [Id in OperationId]: Run<Id> } = {
@@ -152,7 +151,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
         signatures.remove(fileName);
         return c.json(taken, 201);
       } catch (error) {
-        // The connection and not the request, which counts as destroyed as soon as its body is read to the end.
+        // The connection: the request counts as destroyed as soon as its body is read.
         if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(fileName);
         if (isBundleFault(toDocshelfError(error).code)) metrics.onBundleRefused(source);
         throw error;
@@ -164,7 +163,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
   return (Object.keys(operations) as OperationId[]).map(routeOf);
 }
 
-/** Each action looks at the token first: of a refused upload not one byte is read. */
+/** Before the body: of a refused upload not one byte is read. */
 export function requireAdmin(door: Door, token: () => Secret | null) {
   return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
     if (door === 'token') requireToken(token(), c.req.header('authorization'));
@@ -172,14 +171,14 @@ export function requireAdmin(door: Door, token: () => Secret | null) {
   };
 }
 
-/** The body of an upload, which the client may hold back until it is asked for (RFC 9110, section 10.1.1). */
+/** The client may hold it back until it is asked for (RFC 9110, section 10.1.1). */
 function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
-  // A command may stand in a pipe, and wait for as long as what comes before it there.
+  // A command may wait in a pipe.
   if (door === 'token') {
     incoming?.setTimeout(UPLOAD_IDLE_MS_MAX);
-    // Unpacking may take its time: only what the client owes is hurried.
+    // Only what the client owes is hurried, not unpacking.
     incoming?.once('end', () => incoming.setTimeout(0));
   }
   if (req.raw.body === null)
@@ -187,7 +186,7 @@ function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<U
   return req.raw.body;
 }
 
-/** @throws DocshelfError `bad_request` where the text is no version label. */
+/** @throws DocshelfError `bad_request` */
 function versionOf(c: Context<AdminEnv>): string {
   const version = c.req.param('version') ?? '';
   if (isVersion(version)) return version;
@@ -209,7 +208,7 @@ function badField(name: string, state: string): DocshelfError {
   return new DocshelfError('bad_request', `Cannot read "${name}": ${state}`, { fields: { field: name } });
 }
 
-/** Nobody reads this answer: it is for the metrics, where an upload that was broken off is no fault of ours. */
+/** For the metrics: an upload that was broken off is no fault of ours. */
 function clientLeft(fileName: string): DocshelfError {
   return new DocshelfError('bad_request', `Cannot take in "${fileName}": the client left before the answer`);
 }

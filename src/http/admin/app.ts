@@ -8,10 +8,7 @@ import { PendingSignatures } from './pending-signatures.ts';
 
 export type { AdminOptions } from './actions.ts';
 
-/**
- * The admin listener: health, status, metrics, the page, the actions. Reading needs no token. Faults are problem documents
- * (contract section 8), on every path.
- */
+/** The admin listener. Reading needs no token. Faults are problem documents (contract section 8), on every path. */
 export function createAdminApp(options: AdminOptions): Hono<AdminEnv> {
   const { door, token } = options;
   const app = new Hono<AdminEnv>();

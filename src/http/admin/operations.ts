@@ -6,8 +6,8 @@ import { digest, lastReloadSchema, statusSchema, version } from '../../domain/st
 import { VERSION_PATTERN } from '../../domain/version.ts';
 
 /**
- * The calls of the admin listener and of a daemon's socket (contract, section 2). Routes, the client of the command line, the
- * OpenAPI document and the help of the commands are made of them: another one is a row here, and its run in `actions.ts`.
+ * The calls of the admin listener and of a daemon's socket (contract, section 2), for routes, commands, OpenAPI and
+ * help: another one is a row here, and its run in `actions.ts`.
  */
 
 export const ADMIN_INFO = {

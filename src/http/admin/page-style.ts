@@ -1,4 +1,4 @@
-/** The style of the admin page. Colours of text have a contrast of at least 4.5 to 1 in both schemes. */
+/** Text has a contrast of at least 4.5 to 1 in both schemes. */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;

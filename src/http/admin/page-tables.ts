@@ -4,7 +4,6 @@ import type { BundleSourceKind } from '../../domain/release.ts';
 import type { StatusReport } from '../../domain/status.ts';
 import { bytesInWords, countInWords, timeInWords } from './wording.ts';
 
-/** Text in which everything that was put in is escaped. */
 export type Markup = ReturnType<typeof html>;
 
 const SOURCE: Readonly<Record<BundleSourceKind, string>> = {

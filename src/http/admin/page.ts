@@ -12,13 +12,13 @@ const STATE: Readonly<Record<DeployState, { readonly tone: string; readonly mean
   off: { tone: 'none', meaning: 'Serving is turned off by staticExport.enabled.' },
 };
 
-/** While something is under way the page looks again by itself; at rest it leaves the reader in peace (WCAG 2.2.2). */
+/** While something is under way; at rest it leaves the reader in peace (WCAG 2.2.2). */
 const REFRESH_S = 5;
 
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath fill='%232f6fdb' d='M5 5h6v19H5zM13 8h6v16h-6z'/%3E%3Cpath fill='%2318a06a' d='m20 9 5-2 6 17-5 2z'/%3E%3Cpath fill='%23838d9b' d='M3 26h27v2H3z'/%3E%3C/svg%3E";
 
-/** The admin page: all of the status and the features, without a script and without another file. */
+/** Without a script and without another file. */
 export function adminPage(status: StatusReport, features: FeatureReport, now: Date): Markup {
   const { state, deployment, activity } = status;
   const { tone, meaning } = STATE[state];
@@ -92,7 +92,7 @@ function searchCard({ search, jobs }: StatusReport): Markup {
 <p class="soft">Export jobs: ${countInWords(jobs.running)} running, ${countInWords(jobs.queued)} queued</p></div>`;
 }
 
-/** Matters that want attention, the gravest first. */
+/** The gravest first. */
 function alerts({ lastError, lastReload, activity, notices }: StatusReport, now: Date): Markup[] {
   const found: Markup[] = [];
   if (lastError !== null) {
@@ -115,7 +115,6 @@ ${next === null ? '' : html`<p><strong>Next:</strong> ${next}</p>`}
   return found;
 }
 
-/** Three books on a shelf, the last one leaning. */
 function logo(): Markup {
   return html`<svg width="40" height="40" viewBox="0 0 32 32" aria-hidden="true"><path fill="#2f6fdb" d="M5 5h6v19H5zM13 8h6v16h-6z"/><path fill="#18a06a" d="m20 9 5-2 6 17-5 2z"/><path fill="#838d9b" d="M3 26h27v2H3z"/></svg>`;
 }

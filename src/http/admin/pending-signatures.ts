@@ -1,12 +1,12 @@
 import { DocshelfError } from '../../domain/errors.ts';
 
-/** Contract, section 2: how long a signature waits for its archive. */
+/** Contract, section 2. */
 const KEEP_MS = 10 * 60_000;
 const KEPT_MAX = 100;
 /** Twice what minisign writes at most. */
 const SIGNATURE_BYTES_MAX = 20_000;
 
-/** Signatures that were uploaded before their archives, by the archive's file name. In memory: a restart forgets them. */
+/** By the name of the archive that follows. In memory: a restart forgets them. */
 export class PendingSignatures {
   readonly #kept = new Map<string, { readonly text: string; readonly untilMs: number }>();
 
@@ -18,7 +18,7 @@ export class PendingSignatures {
     this.#kept.set(fileName, { text, untilMs: nowMs + KEEP_MS });
   }
 
-  /** It stays until its archive is taken in: an upload that failed may be tried again. */
+  /** Kept until its archive is taken in: a failed upload may be tried again. */
   get(fileName: string, nowMs = Date.now()): string | null {
     this.#forgetOld(nowMs);
     return this.#kept.get(fileName)?.text ?? null;

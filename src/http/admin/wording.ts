@@ -1,5 +1,3 @@
-/** Numbers and times as people read them. */
-
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** `1.4 MiB`: three digits at most. */
@@ -14,7 +12,7 @@ export function bytesInWords(bytes: number): string {
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** `1,170`, the same in every locale of a server. */
+/** The same in every locale of a server. */
 export function countInWords(count: number): string {
   return count.toLocaleString('en-US');
 }
@@ -28,7 +26,7 @@ const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const DAY_S = 24 * HOUR_S;
 
-/** `3 hours ago`; a time that is still to come, by a clock that is wrong, is `just now`. */
+/** A time to come, by a wrong clock, is `just now`. */
 export function agoInWords(rfc3339: string, now: Date): string {
   const seconds = (now.getTime() - Date.parse(rfc3339)) / 1000;
   if (seconds < MINUTE_S) return 'just now';

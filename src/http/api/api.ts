@@ -16,16 +16,15 @@ import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
 export interface ApiOptions extends FaultHooks {
   /** Replaced when the config changes. */
   readonly access: () => Access;
-  /** Absent: search is turned off. */
+  /** Absent where search is off. */
   readonly search?: SearchApiOptions['search'];
-  /** Of searches. */
   readonly rates: SearchApiOptions['rates'];
-  /** Absent: static exports are turned off. */
+  /** Absent where exports are off. */
   readonly exports?: ExportService;
-  /** Answers GET and HEAD of a presigned link to a bundle; absent where links lead elsewhere. */
+  /** Absent where links lead elsewhere. */
   readonly download?: AnswerDownload;
   readonly programVersion: string;
-  /** URL under which clients reach this listener; null: the one that they asked. */
+  /** Null: the URL that they asked. */
   readonly publicUrl: () => string | null;
 }
 
@@ -36,7 +35,7 @@ const DOWNLOAD_PATH = '/v1/bundles/:sha256/:fileName';
 const READ_METHODS = 'GET, HEAD';
 
 /**
- * The API listener: search and static exports where they are turned on, and their description. Faults are problem documents
+ * The API listener: search and exports where they are on, and their description. Faults are problem documents
  * (contract section 8).
  */
 export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
@@ -45,7 +44,7 @@ export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
 
   app.use(async (c, next) => {
     await next();
-    // Set on the answer itself: `c.header` would make another one of it, which the adapter then sends as a stream.
+    // `c.header` would make another answer, which the adapter then sends as a stream.
     const { headers } = c.res;
     headers.set('X-Content-Type-Options', 'nosniff');
     if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store');

@@ -6,7 +6,6 @@ import type { RateVerdict } from '../limits/sliding-log.ts';
 import { shown } from '../routes.ts';
 import type { Access } from './keys.ts';
 
-/** The caller and all sites, as of the request. */
 export interface Caller {
   readonly organization: Organization;
   readonly sites: SiteDirectory;
@@ -17,10 +16,7 @@ export type ApiEnv = { Bindings: Partial<HttpBindings>; Variables: { caller: Cal
 
 const EXPORTING_PLAN = 'enterprise';
 
-/**
- * Requires a key of a type; its organization becomes the caller. It comes first, so that strangers learn nothing of domains
- * and jobs.
- */
+/** The key's organization becomes the caller. First, so that strangers learn nothing of domains and jobs. */
 export function requireKey(access: () => Access, wanted: KeyType): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const { keys, sites } = access();
@@ -39,11 +35,7 @@ export const requireExportPlan: MiddlewareHandler<ApiEnv> = async (c, next) => {
   await next();
 };
 
-/**
- * The caller's own site. Another's looks like one that nobody has.
- *
- * @throws DocshelfError `not_found`
- */
+/** Another's site looks like one that nobody has. @throws DocshelfError `not_found` */
 export function ownSite(c: Context<ApiEnv>, act: string, name: string): OwnedSite {
   const { organization, sites } = c.var.caller;
   const site = sites.find(name);

@@ -10,19 +10,15 @@ import type { AnswerDownload } from './api.ts';
 import type { ApiEnv } from './auth.ts';
 
 export interface BundleDownloadOptions {
-  /**
-   * Checks a link's signature, expiry and archive.
-   *
-   * @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found`
-   */
+  /** @throws DocshelfError `link_invalid`, `bundle_link_expired`, `not_found` */
   readonly follow: (link: FollowedLink) => Promise<LinkedBundle>;
   /** Reading failed after the answer had begun. */
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
 /**
- * Answers GET and HEAD of a presigned link, `/v1/bundles/:sha256/:fileName`, from the disk with backpressure. The link is
- * the only credential. Downloads in flight outlive it; resuming takes a fresh link and the same entity tag.
+ * Answers a presigned link from the disk with backpressure; the link is the only credential. Downloads in flight
+ * outlive it; resuming takes a fresh link and the same entity tag.
  */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
@@ -60,7 +56,7 @@ function requestOf(c: Context<ApiEnv>): SiteRequest {
 const bodyOf = ({ diskPath, sizeBytes }: LinkedBundle) => ({ diskPath, size: sizeBytes });
 
 function validatorsOf({ sha256 }: LinkedBundle): Validators {
-  // The digest is the only validator: the file's time is that of packing.
+  // The file's time is that of packing.
   return { etag: `"${sha256}"`, lastModifiedMs: Number.NaN };
 }
 
@@ -76,10 +72,7 @@ function rangeOf(
   return range === 'whole' ? null : range;
 }
 
-/**
- * `no-store`, for private caches too (RFC 9111, section 5.2.2.5): a cache would outlive the link. Ranges with the entity
- * tag work without any.
- */
+/** `no-store`, for private caches too (RFC 9111, section 5.2.2.5): a cache would outlive the link. */
 function headersOf({ contentType, contentDisposition }: LinkedBundle, { etag }: Validators) {
   return {
     always: { ETag: etag, 'Cache-Control': 'no-store' },

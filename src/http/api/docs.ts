@@ -7,7 +7,6 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { refuseMethod } from '../routes.ts';
 import type { ApiEnv } from './auth.ts';
 
-/** Assets lie below it, named by content. */
 const PAGE = '/docs';
 
 /** Typed keys are not remembered, and the viewer's online validator is off. */
@@ -31,7 +30,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Swagger UI over `/openapi.json`, served from this process alone. */
+/** Swagger UI over `/openapi.json`, from this process alone. */
 export function addDocs(app: Hono<ApiEnv>): void {
   const assets = docsAssets();
 
@@ -48,7 +47,7 @@ export function addDocs(app: Hono<ApiEnv>): void {
   });
 }
 
-/** Relative addresses hold behind a proxy's path too. */
+/** Relative: they hold behind a proxy's path too. */
 function pageOf(assets: readonly Asset[]): string {
   const loads = assets.map(({ name, kind }) =>
     kind === 'style' ? `<link rel="stylesheet" href="docs/${name}">` : `<script src="docs/${name}" defer></script>`,
@@ -85,14 +84,13 @@ function answerAsset(c: Context<ApiEnv>, { type, bytes, gzipped }: Asset): Respo
 
 interface Asset {
   readonly kind: 'style' | 'script';
-  /** With a part of the digest: immutable. */
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly gzipped: Uint8Array<ArrayBuffer>;
 }
 
-/** The build copies the viewer beside this file (`scripts/copy-assets.mjs`); sources run beside the installed package. */
+/** The build copies the viewer here (`scripts/copy-assets.mjs`); sources use the installed package. */
 const FOLDERS = [
   new URL('./assets/', import.meta.url),
   new URL('../../../node_modules/swagger-ui-dist/', import.meta.url),
@@ -100,7 +98,7 @@ const FOLDERS = [
 
 const compress = promisify(gzip);
 
-/** Reads and compresses the files on first use: 1.9 MB and 40 ms that no start pays. A failure is tried again. */
+/** On first use: 1.9 MB and 40 ms. A failure is tried again. */
 function docsAssets(): () => Promise<readonly Asset[]> {
   let loaded: Promise<readonly Asset[]> | null = null;
   return () => {

@@ -1,8 +1,6 @@
 import type { BundleLink, ExportOrder, ExportReport, Job, JobPage } from '../../domain/job.ts';
 import type { SearchResult, WrittenSearch } from '../../domain/search.ts';
 
-/** Requests and answers that the OpenAPI document shows: one export from start to end, and a search. */
-
 const JOB_ID = 'se_4f1c09a7e2b85d36';
 
 export const exportRequest: ExportOrder = { domain: 'acme', version: '2024-06-01' };

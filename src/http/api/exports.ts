@@ -8,7 +8,7 @@ import * as calls from './operations.ts';
 
 export interface ExportApiOptions {
   readonly exports: ExportService;
-  /** URL under which clients reach this listener; null: the one that they asked. */
+  /** Null: the URL that they asked. */
   readonly publicUrl: () => string | null;
 }
 
@@ -16,8 +16,8 @@ export interface ExportApiOptions {
 const RETRY_AFTER_S = 2;
 
 /**
- * The static export API (contract, section 6): key -> plan -> domain or job -> body -> act; where the body names the
- * domain, it is read first. Closed to other origins: an admin key has no business in a browser.
+ * Contract, section 6: key -> plan -> domain or job -> body -> act. Closed to other origins: an admin key has no
+ * business in a browser.
  */
 export function exportRoutes({ exports, publicUrl }: ExportApiOptions): Route<ApiEnv>[] {
   type C = Context<ApiEnv>;
@@ -53,7 +53,7 @@ export function exportRoutes({ exports, publicUrl }: ExportApiOptions): Route<Ap
   ];
 }
 
-/** A proxy's path before ours; the rest of the address is the client's own. */
+/** A proxy's path before ours. */
 function pathPrefix(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }

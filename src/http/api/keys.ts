@@ -3,7 +3,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { type KeyType, type Organization, type OrganizationKey, SiteDirectory } from '../../domain/organization.ts';
 import { bearerToken } from '../bearer.ts';
 
-/** Sites and keys of one state of the config. Built whole for each, so that a reload swaps a reference. */
+/** Of one state of the config: a reload swaps a reference. */
 export interface Access {
   readonly sites: SiteDirectory;
   readonly keys: KeyRing;
@@ -29,9 +29,9 @@ export class KeyRing {
   }
 
   /**
-   * The organization of a request's key. Authority follows the stored type, never the prefix.
+   * Authority follows the stored type, never the prefix.
    *
-   * @throws DocshelfError `unauthorized` for a missing, malformed or unknown key; `forbidden` for a key of another type
+   * @throws DocshelfError `unauthorized` for a missing, malformed or unknown key; `forbidden` for another type
    */
   holder(authorization: string | undefined, wanted: KeyType): Organization {
     const given = bearerToken(authorization);
@@ -54,7 +54,7 @@ export class KeyRing {
     );
   }
 
-  /** All digests are compared, each in constant time. */
+  /** Compares all, each in constant time. */
   #find(given: string): StoredKey | null {
     const digest = createHash('sha256').update(given).digest();
     let found: StoredKey | null = null;

@@ -271,7 +271,7 @@ export const linkBundle = {
   ],
 } as const satisfies Operation;
 
-/** The export API, in the order of its description. */
+/** In the order of its description. */
 export const exportOperations = [
   startExport,
   listExports,

@@ -14,9 +14,8 @@ export interface SearchApiOptions {
 }
 
 /**
- * `POST /v1/search/{domain}` (contract, section 5): key -> rate -> domain -> body -> search.
- *
- * After the key every request counts, faulty ones too; only those that the limit refuses do not. Bodies are read last.
+ * Contract, section 5: key -> rate -> domain -> body -> search. After the key every request counts, faulty ones too,
+ * save those that the limit refuses.
  */
 export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> {
   return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
@@ -32,7 +31,7 @@ export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> 
   });
 }
 
-/** Adds the rate limit's headers to every counted or refused request, faults too. */
+/** On every counted or refused request, faults too. */
 export function tellRate(rates: OrganizationRates): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     await next();

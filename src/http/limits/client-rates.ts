@@ -10,12 +10,12 @@ export interface ClientPolicy {
 }
 
 /**
- * A reader types ten letters a second at most, and an office may share an address. The engine answers some 300 a second on
- * a core, so that no client takes it from the others.
+ * A reader types ten letters a second at most, and an office may share an address; the engine answers some 300 a
+ * second on a core.
  */
 export const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
-/** 200 bytes each. The least recently seen client goes first: its bucket is full again. */
+/** 200 bytes each. The least recently seen goes first: its bucket is full again. */
 const CLIENTS_MAX = 10_000;
 
 interface Bucket {
@@ -23,20 +23,19 @@ interface Bucket {
   readonly atMs: number;
 }
 
-/** A token bucket for each client. */
+/** Token buckets. */
 export class ClientRates {
   readonly #policy: ClientPolicy;
   readonly #now: () => number;
   readonly #buckets: LRUCache<string, Bucket>;
 
-  /** @param now milliseconds of a steady clock */
   constructor({ policy = CLIENT_RATE, now = () => performance.now(), clientsMax = CLIENTS_MAX } = {}) {
     this.#policy = policy;
     this.#now = now;
     this.#buckets = new LRUCache({ max: clientsMax });
   }
 
-  /** Counts a request. @throws DocshelfError `rate_limited`. */
+  /** @throws DocshelfError `rate_limited`. */
   take(address: string): void {
     const { burst, perSecond } = this.#policy;
     const client = clientOf(address);
@@ -53,7 +52,7 @@ export class ClientRates {
   }
 }
 
-/** An IPv6 client is its first 64 bits: one machine may use all the addresses below (RFC 7421). */
+/** An IPv6 client is its first 64 bits (RFC 7421). */
 function clientOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('::');

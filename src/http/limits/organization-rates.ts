@@ -1,24 +1,17 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { ORGANIZATION_RATE, type RatePolicy, type RateVerdict, SlidingLog } from './sliding-log.ts';
 
-/** Keeps the times of requests over a restart. */
 export interface RateStore {
-  /**
-   * Times of an organization's requests, milliseconds since 1970, in any order. Never rejects: unreadable ones are left out
-   * and reported.
-   */
+  /** Milliseconds since 1970, in any order. Never rejects: unreadable ones are left out and reported. */
   load(organization: string): Promise<readonly number[]>;
   /** Returns at once; written within a second. */
   append(organization: string, timeMs: number): void;
 }
 
-/**
- * The wall clock of the start plus the steady clock: corrections of the time of day do not stretch an hour, and times
- * compare over restarts.
- */
+/** Corrections of the time of day do not stretch an hour, and times compare over restarts. */
 const steadyNowMs = (): number => performance.timeOrigin + performance.now();
 
-/** The limit of contract section 5, for each organization in this process. */
+/** Contract section 5. */
 export class OrganizationRates {
   readonly #store: RateStore;
   readonly #policy: RatePolicy;
@@ -44,7 +37,7 @@ export class OrganizationRates {
     return verdict;
   }
 
-  /** Header fields of draft-ietf-httpapi-ratelimit-headers-10. */
+  /** draft-ietf-httpapi-ratelimit-headers-10. */
   headers({ remaining, resetS }: RateVerdict): Readonly<Record<'RateLimit' | 'RateLimit-Policy', string>> {
     const { requestsMax, windowMs } = this.#policy;
     return {

@@ -4,13 +4,10 @@ import { crc32 } from 'node:zlib';
 import { readBytesIfThere, replaceFile } from '../../files/index.ts';
 
 export interface RateLogFileOptions {
-  /** Made where it is missing. */
   readonly dir: string;
-  /** Milliseconds; older times are dropped. */
   readonly keepMs: number;
-  /** Times of an organization, about. */
   readonly recordsMax: number;
-  /** A failed read or write. The limit goes on in memory; writing is tried again with the next request. */
+  /** The limit goes on in memory; writing is tried again with the next request. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -21,16 +18,13 @@ const TIME_BYTES = 6;
 const RECORD_BYTES = 8;
 
 /**
- * Times of requests, an append-only file of fixed records for each organization. Damaged records are skipped.
- *
- * Not flushed to the disk: a power cut may lose seconds of it. Two processes on one folder learn of each other's requests
- * only after a restart.
+ * Times of requests, an append-only file of fixed records for each organization; damaged records are skipped. Not
+ * flushed: a power cut may lose seconds. Two processes on one folder learn of each other only after a restart.
  */
 export class RateLogFile {
   readonly #options: RateLogFileOptions;
-  /** By organization, what is not written yet. */
   readonly #pending = new Map<string, number[]>();
-  /** By organization, records in its file. */
+  /** Records in the file. */
   readonly #written = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
@@ -39,7 +33,6 @@ export class RateLogFile {
     this.#options = options;
   }
 
-  /** Readable times of an organization; never rejects. */
   async load(organization: string): Promise<readonly number[]> {
     try {
       const records = await readRecords(this.#fileOf(organization));
@@ -60,7 +53,7 @@ export class RateLogFile {
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS).unref();
   }
 
-  /** Call it before the process ends. Never rejects. */
+  /** Never rejects. */
   flush(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -76,7 +69,7 @@ export class RateLogFile {
         await this.#write(organization, times);
       } catch (error) {
         this.#options.onFault(error);
-        // Tried again with the next request: a full disk must not cause a busy loop.
+        // A full disk must not cause a busy loop.
         const all = [...times, ...(this.#pending.get(organization) ?? [])];
         this.#pending.set(organization, all.slice(-this.#options.recordsMax));
       }
@@ -93,7 +86,7 @@ export class RateLogFile {
     }
     const handle = await open(file, 'a');
     try {
-      // What a crash has cut off is filled up: a record begins at a multiple of its size.
+      // Fills up what a crash has cut off.
       const { size } = await handle.stat();
       const filler = Buffer.alloc((RECORD_BYTES - (size % RECORD_BYTES)) % RECORD_BYTES);
       await handle.appendFile(Buffer.concat([filler, encode(times)]));
@@ -103,7 +96,6 @@ export class RateLogFile {
     this.#written.set(organization, written + times.length);
   }
 
-  /** Drops expired records. */
   async #shorten(file: string, times: readonly number[]): Promise<number> {
     const all = [...decode(await readRecords(file)), ...times];
     const newestMs = times.at(-1) ?? 0;

@@ -1,10 +1,9 @@
-/** Requests in any window of that length. */
 export interface RatePolicy {
   readonly requestsMax: number;
   readonly windowMs: number;
 }
 
-/** Contract, section 5: of one organization. */
+/** Contract, section 5. */
 export const ORGANIZATION_RATE: RatePolicy = Object.freeze({ requestsMax: 10_000, windowMs: 3600_000 });
 
 export interface RateVerdict {
@@ -16,15 +15,10 @@ export interface RateVerdict {
 
 const FIRST_CAPACITY = 64;
 
-/**
- * A sliding log of allowed requests, so that the policy holds in every window. A request of time t counts in [t, t +
- * window); a refused one does not count.
- *
- * Pure; milliseconds of the caller's clock. 8 bytes a request: 80 KB for 10,000.
- */
+/** Allowed requests in any window: one of time t counts in [t, t + window). 8 bytes a request: 80 KB for 10,000. */
 export class SlidingLog {
   readonly #policy: RatePolicy;
-  /** A ring of `#count` ascending times from `#first`. It grows up to the policy's maximum. */
+  /** A ring of `#count` ascending times from `#first`, up to the policy's maximum. */
   #times = new Float64Array(FIRST_CAPACITY);
   #first = 0;
   #count = 0;
@@ -49,7 +43,7 @@ export class SlidingLog {
   }
 
   #forget(nowMs: number): void {
-    // After the clock was set back, future times count as now: longer, never shorter.
+    // After the clock was set back, future times count as now.
     for (let index = this.#count - 1; index >= 0 && this.#at(index) > nowMs; index--) this.#put(index, nowMs);
     while (this.#count > 0 && this.#at(0) <= nowMs - this.#policy.windowMs) {
       this.#first = (this.#first + 1) % this.#times.length;

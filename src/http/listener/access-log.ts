@@ -2,7 +2,6 @@ import { remoteAddressBehind } from './remote-address.ts';
 import type { ServedRequest } from './served-request.ts';
 
 export interface AccessLogOptions {
-  /** A logger's `info` or `debug`. */
   readonly write: (facts: AccessFacts, message: string) => void;
   /** Proxies, as addresses or networks, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
@@ -20,10 +19,9 @@ export interface AccessFacts {
   readonly remoteAddress: string;
 }
 
-/** Characters of a path in a line; a path may have 16 KiB. */
+/** A path may have 16 KiB. */
 const PATH_LENGTH_MAX = 1024;
 
-/** One line a request. */
 export function accessLog({ write, trustedProxies }: AccessLogOptions): (served: ServedRequest) => void {
   const remoteAddress = remoteAddressBehind(trustedProxies);
   return ({ peer, forwardedFor, durationMs, path, ...served }) => {

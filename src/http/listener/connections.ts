@@ -2,8 +2,8 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * The open connections of a server and the answers owed on each, for a graceful close. Node's `closeIdleConnections` leaves
- * unused connections, which browsers open in advance, and those whose answer began before the close.
+ * Open connections and the answers owed on each. Node's `closeIdleConnections` leaves unused connections, which
+ * browsers open in advance, and those whose answer began before the close.
  */
 export class Connections {
   readonly #owed = new Map<Socket, Set<ServerResponse>>();
@@ -31,7 +31,6 @@ export class Connections {
     return (this.#owed.get(socket)?.size ?? 0) > 0;
   }
 
-  /** Closes idle connections; the others close with their answer. */
   drain(): void {
     this.#isDraining = true;
     for (const [socket, answers] of this.#owed) {

@@ -13,25 +13,23 @@ export type ListenerOptions = ListenerHandlers & ListenAddress;
 
 interface ListenerHandlers {
   readonly name: ListenerName;
-  /** A Hono app's `fetch`. */
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  /** A request is over. */
   readonly onRequest?: (served: ServedRequest) => void;
-  /** A connection could not be accepted; the listener goes on. */
+  /** The listener goes on. */
   readonly onFault?: (error: DocshelfError) => void;
 }
 
-/** A port of 0: a free one. A socket: the path of a Unix socket, which its owner alone may use. */
+/** Port 0 takes a free one. A Unix socket is for its owner alone. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly socket: string };
 
 export interface Listener {
-  /** Reachable from this machine: a wildcard host is shown as loopback. */
+  /** A wildcard host is shown as loopback. */
   readonly url: string;
   readonly port: number;
   readonly address: string;
   /**
-   * Drains: no new connections, idle ones closed, requests in flight finished with `Connection: close`, the rest cut at the
-   * deadline. Resolves when none is left.
+   * No new connections, idle ones closed, requests in flight finished with `Connection: close`, the rest cut at the
+   * deadline.
    */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -43,30 +41,25 @@ const HEADERS_MS_MAX = 30_000;
 /** 20 KiB each: 200 MiB. */
 const CONNECTIONS_MAX = 10_000;
 
-/**
- * Opens a listener for an app. Every answer carries `X-Request-Id`.
- *
- * @throws DocshelfError `port_taken`, `cannot_listen`.
- */
+/** Every answer carries `X-Request-Id`. @throws DocshelfError `port_taken`, `cannot_listen`. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { name, onRequest, onFault } = options;
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_MS_MAX,
     requestTimeout: LISTENERS[name].receiveMsMax,
-    // Node would answer without an id: `hasNoHost` refuses it below.
+    // Node would answer without an id.
     requireHostHeader: false,
   });
   server.maxConnections = CONNECTIONS_MAX;
   const connections = new Connections(server);
   const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
   // HTTP/1.0 asks without a Host, as some load balancers' probes do.
-  // The server above speaks HTTP/1 alone, whatever the adapter's types allow.
   const respond = (request: Request, env: HttpBindings): Response | Promise<Response> =>
     hasNoHost(env.incoming) ? problemResponse(NO_HOST, requestIdOf(env)) : options.fetch(request, env);
   const answer = getRequestListener((request, env) => respond(request, env as HttpBindings), {
     hostname: 'localhost',
-    // Undefined: the adapter leaves the answer to `handle`, which knows the id.
+    // Undefined: `handle` answers, which knows the id.
     errorHandler: (error) =>
       error instanceof RequestError ? undefined : problemResponse(toDocshelfError(error), null),
   });
@@ -81,7 +74,6 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     });
   };
   server.on('request', handle);
-  // The handler asks for a body that the client holds back, by `writeContinue`.
   server.on('checkContinue', handle);
   // Other expectations may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
   server.on('checkExpectation', handle);
@@ -101,7 +93,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   };
 }
 
-/** A socket is bound before `listen` returns: the mode is right from its first moment. */
+/** A socket is bound before `listen` returns: its mode is right from the first moment. */
 async function listen(server: Server, name: ListenerName, at: ListenAddress): Promise<AddressInfo> {
   if ('host' in at) server.listen({ host: at.host, port: at.port });
   else {
@@ -158,12 +150,11 @@ async function close(server: Server, connections: Connections, deadlineMs: numbe
 
 const NO_HOST = new DocshelfError('bad_request', 'Cannot read the request: it has no Host header');
 
-/** A request of HTTP/1.1 has one (RFC 9112, section 3.2). */
+/** RFC 9112, section 3.2. */
 function hasNoHost({ httpVersion, headers }: IncomingMessage): boolean {
   return headers.host === undefined && httpVersion !== '1.0';
 }
 
-/** The adapter could not make a URL of the request's target and Host. */
 const NO_ADDRESS = new DocshelfError(
   'bad_request',
   'Cannot read the request: its address or its Host header is malformed',

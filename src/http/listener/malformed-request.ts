@@ -12,19 +12,15 @@ interface Malformed {
   readonly state: string;
 }
 
-/** By the codes of Node's parser and timeouts. */
 const BY_FAULT: Readonly<Record<string, Malformed>> = {
   HPE_HEADER_OVERFLOW: { status: 431, state: 'its header is over the limit' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, state: 'the extensions of its chunks are over the limit' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, state: 'it did not come whole within the time limit' },
 };
-/** Any other. */
 const NO_HTTP: Malformed = { status: 400, state: 'it is not well-formed HTTP/1.1' };
 
-/** The client left in the middle of a request. */
 const CLIENT_LEFT = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
 
-/** Answers malformed and unfinished requests with a problem document, and closes the connection. */
 export function answerMalformed(
   connections: Connections,
   meter: RequestMeter | null,
@@ -45,7 +41,7 @@ export function answerMalformed(
   };
 }
 
-/** Written by hand: Node has no answer for what it could not parse. The parser's statuses have no codes of their own. */
+/** By hand: Node has no answer for what it could not parse. */
 function answerOf(status: number, state: string, requestId: string): string {
   const title = STATUS_CODES[status] ?? 'Error';
   const fault = new DocshelfError('bad_request', `Cannot read the request: ${state}`);

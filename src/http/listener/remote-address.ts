@@ -1,11 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The client's address, behind trusted proxies. */
 export type RemoteAddress = (peer: string, forwardedFor: string | undefined) => string;
 
 /**
- * Reads `X-Forwarded-For`, from trusted proxies alone, from its end: each proxy appends the address that it saw, so the
- * last untrusted one is the client's; the client may have made up those before.
+ * Each trusted proxy appends to `X-Forwarded-For` the address that it saw: the last untrusted one is the client's.
  *
  * @param trustedProxies addresses and networks in CIDR notation
  */
@@ -35,7 +33,7 @@ function addNetwork(list: BlockList, network: string): void {
   else list.addSubnet(address, Number(prefix), familyOf(address));
 }
 
-/** An address as proxies write it, `1.2.3.4:567` and `[::1]:567` included, or null. IPv4-mapped peers are IPv4. */
+/** `1.2.3.4:567` and `[::1]:567` included; IPv4-mapped peers are IPv4. Null for no address. */
 function plainAddress(text: string): string | null {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
   const address = /^::ffff:([\d.]+)$/i.exec(bare)?.[1] ?? bare;

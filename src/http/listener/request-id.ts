@@ -3,10 +3,9 @@ import type { HttpBindings } from '@hono/node-server';
 
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
-/** Ids of tracing tools: hex, UUIDs, base64. Without spaces and quotes no log line can be forged. */
+/** Hex, UUIDs, base64: no log line can be forged. */
 const SANE_ID = /^[A-Za-z0-9._~+/=:@-]{1,128}$/;
 
-/** The client's id where it is a sane token, else a random one. */
 export function requestIdFrom(header: string | string[] | undefined): string {
   return typeof header === 'string' && SANE_ID.test(header) ? header : randomUUID();
 }

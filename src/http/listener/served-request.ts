@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The listeners of contract section 2. Another one is a row here, and an app in `openListeners`. */
+/** Contract section 2. Another one is a row here, and an app in `openListeners`. */
 export const LISTENERS = {
   site: { section: 'server', receiveMsMax: 60_000 },
   api: { section: 'api', receiveMsMax: 60_000 },
@@ -10,15 +10,14 @@ export const LISTENERS = {
 } as const satisfies Record<string, ListenerKind>;
 
 interface ListenerKind {
-  /** Section of the config: where a person makes it listen elsewhere. */
+  /** Section of the config. */
   readonly section: string;
-  /** From the first byte of a request to the end of its body. */
+  /** To receive a request whole. */
   readonly receiveMsMax: number;
 }
 
 export type ListenerName = keyof typeof LISTENERS;
 
-/** A finished request, for the log and the metrics. */
 export interface ServedRequest {
   readonly listener: ListenerName;
   /** `-` where the request was no HTTP. */
@@ -27,31 +26,29 @@ export interface ServedRequest {
   readonly path: string;
   /** 499 where the client left before the answer. */
   readonly status: number;
-  /** Bytes written for it, headers included. */
+  /** Headers included. */
   readonly bytes: number;
-  /** From the end of the request's headers to the end of the answer. */
+  /** From the end of its headers to the end of the answer. */
   readonly durationMs: number;
   readonly requestId: string;
-  /** Address of the other end of the connection. */
   readonly peer: string;
   readonly forwardedFor: string | undefined;
 }
 
-/** nginx's status for a client that has closed the connection. */
+/** nginx's status for it. */
 const CLIENT_CLOSED = 499;
 
-/** The path of a request target, which may be in absolute form (RFC 9112, section 3.2.2). */
+/** Absolute form included (RFC 9112, section 3.2.2). */
 export function pathOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
   const end = path.search(/[?#]/);
   return end < 0 ? path : path.slice(0, end);
 }
 
-/** Measures the requests of one listener, and reports each at its end. */
 export class RequestMeter {
   readonly #listener: ListenerName;
   readonly #tell: (served: ServedRequest) => void;
-  /** Bytes written to a connection up to the end of its last answer. */
+  /** Up to the end of the connection's last answer. */
   readonly #bytesTold = new WeakMap<Socket, number>();
 
   constructor(listener: ListenerName, tell: (served: ServedRequest) => void) {
@@ -80,7 +77,6 @@ export class RequestMeter {
     });
   }
 
-  /** Malformed input that was answered by hand. */
   malformed(socket: Socket, status: number, requestId: string): void {
     this.#tell({
       listener: this.#listener,

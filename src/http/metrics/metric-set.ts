@@ -49,10 +49,7 @@ export function defineMetrics(registry: Registry) {
   };
 }
 
-/**
- * Metrics of the process under the names that dashboards know, read when they are asked for. prom-client's own set keeps a
- * timer of 10 ms and a performance observer running besides.
- */
+/** prom-client's own set keeps a timer of 10 ms and a performance observer running. */
 export function addProcessMetrics(registry: Registry): void {
   const add = (name: string, help: string, read: () => number): void => {
     const registers = [registry];
@@ -92,6 +89,6 @@ export function addProcessMetrics(registry: Registry): void {
 }
 
 function openFileDescriptors(): number {
-  // One of them is the folder that is being read.
+  // Without the folder that is being read.
   return readdirSync('/proc/self/fd').length - 1;
 }

@@ -6,25 +6,21 @@ import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain
 import type { ServedRequest } from '../listener/served-request.ts';
 import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 
-/** Readings at the time of a scrape. */
 export interface Readings {
   readonly state: DeployState;
   readonly isReady: boolean;
-  /** Null: no exports here, or not countable now. */
+  /** Null where none are here, or countable now. */
   readonly jobs: ExportJobs | null;
 }
 
-/** Export jobs that wait or run. */
 export type ExportJobs = StatusReport['jobs'];
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
 export type JobResult = (typeof JOB_RESULTS)[number];
 
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
-/** The codes of a download that failed. */
 const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
 
-/** The metrics of one process, on a registry of their own. */
 export class Metrics {
   readonly #registry: Registry = new Registry();
   readonly #metrics = defineMetrics(this.#registry);
@@ -36,7 +32,6 @@ export class Metrics {
       this.#metrics.fetches.inc({ result }, 0);
       this.#metrics.reloads.inc({ result }, 0);
     }
-    // A process begins with a sound config.
     this.#metrics.isConfigSound.set(1);
     for (const result of JOB_RESULTS) this.#metrics.jobsEnded.inc({ result }, 0);
   }
@@ -67,17 +62,14 @@ export class Metrics {
     if (ok) this.#metrics.lastReloadSuccess.setToCurrentTime();
   }
 
-  /** An export job of this process has ended. */
   onJobEnded(result: JobResult): void {
     this.#metrics.jobsEnded.inc({ result });
   }
 
-  /** A fault in an answer, the status or the log. */
   onError(code: ErrorCode): void {
     this.#metrics.errors.inc({ code });
   }
 
-  /** A bundle refused for its own fault. */
   onBundleRefused(source: BundleSourceKind): void {
     this.#metrics.bundles.inc({ source, result: 'refused' });
   }

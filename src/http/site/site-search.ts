@@ -15,7 +15,7 @@ export interface SiteSearchSettings extends FaultHooks {
   readonly clients?: ClientRates;
 }
 
-/** Answers `GET /_docshelf/search` on the site listener. The bindings are absent where there is no socket. */
+/** `GET /_docshelf/search` on the site listener. */
 export type AnswerSiteSearch = (request: Request, env: Partial<HttpBindings> | undefined) => Promise<Response>;
 
 const HEADERS = {
@@ -23,14 +23,11 @@ const HEADERS = {
   // After a swap a cached answer would lead to pages that are gone.
   'Cache-Control': 'no-store',
   ...COMMON_HEADERS,
-  // Without CORS no other origin reads it; this keeps them from loading it.
+  // Keeps other origins from loading it.
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/**
- * Search as you type for the site's readers: same origin, no key, a bounded rate for each client. The answer is the array
- * of the API.
- */
+/** Search as you type: same origin, no key, a bounded rate for each client. Answers as the API. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   const { search, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);

@@ -5,7 +5,6 @@ import { COMMON_HEADERS, noticePage, noticeText, type SiteRequest, type SiteServ
 import { requestIdOf } from '../listener/request-id.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
-/** The status's word for the served site, and the reason where none is served. */
 export interface SiteStatus {
   readonly state: 'ready' | 'stale' | 'waiting' | 'off';
   /** One sentence, free of secrets. */
@@ -18,17 +17,15 @@ export interface SiteAppOptions {
   features(): FeatureReport;
   /** Absent: the site has no search of docshelf's. */
   readonly search?: AnswerSiteSearch;
-  /** An unforeseen fault, answered with 500. */
   onError?(error: unknown, requestId: string | null): void;
 }
 
 /** The bindings are absent where the app is called without a socket (`app.request`). */
 type SiteEnv = { Bindings: Partial<HttpBindings> };
 
-/** A waiting daemon tries again by itself. */
 const RETRY_AFTER_S = 5;
 
-/** 404 where serving is turned off, 503 until a version is active. */
+/** 404 where serving is off, 503 until a version is active. */
 function nothingServed(method: string, { state, reason }: SiteStatus): Response {
   if (state === 'off') {
     return noticePage(method, {
@@ -80,10 +77,7 @@ function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined): SiteRe
   };
 }
 
-/**
- * The site listener: two routes of docshelf's own, all others the site's. Their address is read from the raw request: the
- * URL of the framework's is normalised.
- */
+/** The site listener. Addresses are read from the raw request: the framework normalises its URL. */
 export function createSiteApp({ server, status, features, search, onError }: SiteAppOptions): Hono<SiteEnv> {
   const app = new Hono<SiteEnv>();
 
