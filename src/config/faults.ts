@@ -11,6 +11,11 @@ export interface ConfigFault {
   readonly next?: string;
 }
 
+/** @param key dotted; null: the fault is of no key */
+export function faultOf(message: string, key: string | null, where: string | null): ConfigFault {
+  return { code: 'config_invalid', message, key, where };
+}
+
 /** A file full of unknown keys must not become a log full of faults. */
 export const FAULTS_MAX = 100;
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { stateOf } from '../domain/errors.ts';
 import { Secret } from '../domain/secret.ts';
-import type { ConfigFault } from './faults.ts';
+import { type ConfigFault, faultOf } from './faults.ts';
 import { fits } from './formats.ts';
 import { readText } from './read-text.ts';
 import type { SchemaNode } from './schema-node.ts';
@@ -67,7 +67,7 @@ export async function readNamedFiles(named: readonly NamedPath[]): Promise<Named
       isFile(each) && each.schema['x-holds'] === undefined
         ? `Cannot read "${each.path}" for ${key}: ${state}`
         : `Cannot use "${each.path}" as ${key}: ${state}`;
-    faults.push({ code: 'config_invalid', message, key, where: each.where });
+    faults.push(faultOf(message, key, each.where));
   }
   return { faults, files: named.filter(isFile).map(({ path }) => path) };
 }

@@ -1,4 +1,4 @@
-import type { ConfigFault } from './faults.ts';
+import { type ConfigFault, faultOf } from './faults.ts';
 import type { Config } from './schema/index.ts';
 import { dottedOf, pointerOf, type Settings } from './setting.ts';
 
@@ -28,7 +28,7 @@ export function findOrganizationFaults(settings: Settings, { organizations }: Co
     const pointer = pointerTo(path);
     const key = dottedOf(pointer);
     const where = setting?.places.get(pointer) ?? setting?.where ?? null;
-    faults.push({ code: 'config_invalid', message: sentence(key), key, where });
+    faults.push(faultOf(sentence(key), key, where));
   };
   for (const [index, organization] of organizations.entries()) {
     ids.push({ name: organization.id.toLowerCase(), path: [index, 'id'] });

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { stateOf } from '../domain/errors.ts';
-import type { ConfigFault } from './faults.ts';
+import { type ConfigFault, faultOf } from './faults.ts';
 import { nearestOf } from './nearest.ts';
 import { readText } from './read-text.ts';
 import {
@@ -12,17 +12,10 @@ import {
   schemaAt,
   typesOf,
 } from './schema-node.ts';
-import { type Setting, settingsOf } from './setting.ts';
+import { type FileReading, type Setting, settingsOf } from './setting.ts';
 
 /** A value, not a document. */
 const VALUE_FILE_BYTES_MAX = 1024 ** 2;
-
-export interface EnvironmentReading {
-  readonly settings: readonly Setting[];
-  readonly faults: readonly ConfigFault[];
-  /** Absolute paths, of `…__FILE` variables. */
-  readonly files: readonly string[];
-}
 
 interface Variable {
   readonly name: string;
@@ -45,7 +38,7 @@ function comparable(name: string): string {
  *
  * @param baseDir where relative paths of `…__FILE` begin
  */
-export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): Promise<EnvironmentReading> {
+export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): Promise<FileReading> {
   const names = Object.keys(env).filter((name) => /^docshelf__/i.test(name));
   if (names.length === 0) return { settings: [], faults: [], files: [] };
 
@@ -66,7 +59,7 @@ export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): 
       texts.push({ variable, text, where: `file ${written} (${variable.name})` });
     } catch (error) {
       const message = `Cannot read "${written}" for ${key}: ${stateOf(error)}`;
-      faults.push({ code: 'config_invalid', message, key, where: `environment ${variable.name}` });
+      faults.push(faultOf(message, key, `environment ${variable.name}`));
     }
   }
 
@@ -80,9 +73,9 @@ export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): 
 
 /** Texts are read as in the environment. */
 export async function readFlags(flags: Readonly<Record<string, unknown>>): Promise<Setting[]> {
-  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
   const settings: Setting[] = [];
-  for (const [dotted, value] of given) {
+  for (const [dotted, value] of Object.entries(flags)) {
+    if (value === undefined) continue;
     const path = dotted.split('.');
     const schema = schemaAt(path);
     const [typed] =
@@ -118,34 +111,22 @@ function recogniseAll(names: readonly string[]): { variables: Variable[]; faults
 function unknownVariable(name: string, asked: string, known: ReadonlyMap<string, KeySpec>): ConfigFault {
   const nearest = known.get(nearestOf(asked, [...known.keys()]) ?? '');
   const hint = nearest === undefined ? '' : `; did you mean "${environmentName(nearest.path)}"?`;
-  return {
-    code: 'config_invalid',
-    message: `unknown environment variable "${name}"${hint}`,
-    key: null,
-    where: `environment ${name}`,
-  };
+  return faultOf(`unknown environment variable "${name}"${hint}`, null, `environment ${name}`);
 }
 
 function setTwice(key: KeySpec, first: string, second: string): ConfigFault {
   const dotted = key.path.join('.');
-  return {
-    code: 'config_invalid',
-    message: `${dotted} is set by two environment variables, "${first}" and "${second}"; keep one of them`,
-    key: dotted,
-    where: `environment ${second}`,
-  };
-}
-
-interface Written {
-  readonly schema: SchemaNode;
-  readonly text: string;
+  const message = `${dotted} is set by two environment variables, "${first}" and "${second}"; keep one of them`;
+  return faultOf(message, dotted, `environment ${second}`);
 }
 
 /**
  * Texts as values of their keys' types: `8080`, `true`, JSON lists and maps. Other text stays, for the validation to
  * judge.
  */
-async function coerceText(written: readonly Written[]): Promise<unknown[]> {
+async function coerceText(
+  written: readonly { readonly schema: SchemaNode; readonly text: string }[],
+): Promise<unknown[]> {
   const values: unknown[] = written.map(({ schema, text }) => parseJson(text, typesOf(schema)));
   const texts = Object.fromEntries([...values.entries()].filter(([, value]) => typeof value === 'string'));
   if (Object.keys(texts).length === 0) return values;

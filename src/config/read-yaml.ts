@@ -9,9 +9,9 @@ import {
   parseDocument,
   type YAMLError,
 } from 'yaml';
-import type { ConfigFault } from './faults.ts';
+import { type ConfigFault, faultOf } from './faults.ts';
 import { childOf, configSchema, type SchemaNode, typesOf } from './schema-node.ts';
-import { dottedOf, pointerOf, type Setting, settingsOf } from './setting.ts';
+import { dottedOf, pointerOf, type Reading, settingsOf } from './setting.ts';
 
 /** Values in one file, every use of an alias counted anew: nested aliases multiply, and a bomb is ten lines long. */
 const NODES_MAX = 100_000;
@@ -31,11 +31,6 @@ const OWN_SENTENCES: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'it holds several documents, and a config is one',
 };
 
-export interface YamlReading {
-  readonly settings: readonly Setting[];
-  readonly faults: readonly ConfigFault[];
-}
-
 class YamlFault extends Error {
   readonly offset: number;
 
@@ -50,18 +45,13 @@ class YamlFault extends Error {
  * text is its source text: `3.10` stays `3.10`. Where the syntax is broken, the first fault is reported and nothing
  * is read, because what a parser makes of the rest is a guess.
  */
-export function readYaml(text: string, name: string): YamlReading {
+export function readYaml(text: string, name: string): Reading {
   const lines = new LineCounter();
   const whereOf = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${name}:${Math.max(line, 1)}:${Math.max(col, 1)}`;
   };
-  const faultAt = (offset: number, message: string): ConfigFault => ({
-    code: 'config_invalid',
-    message,
-    key: null,
-    where: whereOf(offset),
-  });
+  const faultAt = (offset: number, message: string) => faultOf(message, null, whereOf(offset));
   try {
     const document = parseDocument(text, {
       lineCounter: lines,
@@ -77,12 +67,12 @@ export function readYaml(text: string, name: string): YamlReading {
     }
     const faults: ConfigFault[] = [];
     const places = new Map<string, string>();
-    const value = new NodeReader(document, {
+    const value = plainData(document, {
       onPlace: (pointer, offset) => places.set(pointer, whereOf(offset)),
       onDuplicate: (key, offset) => {
         faults.push({ ...faultAt(offset, `${key} is there twice; keep one of the two`), key });
       },
-    }).read();
+    });
     if (value !== null && (typeof value !== 'object' || Array.isArray(value))) {
       return { settings: [], faults: [faultAt(0, 'a config is a map of keys, such as "staticExport:"')] };
     }
@@ -99,26 +89,16 @@ interface NodeEvents {
 }
 
 /** Turns nodes into plain data, resolving aliases within the bound, and tells the place of every key and item. */
-class NodeReader {
-  readonly #document: Document.Parsed;
-  readonly #on: NodeEvents;
-  #nodes = 0;
+function plainData(document: Document.Parsed, on: NodeEvents): unknown {
+  let nodes = 0;
+  return plain(document.contents, configSchema, [], 0);
 
-  constructor(document: Document.Parsed, on: NodeEvents) {
-    this.#document = document;
-    this.#on = on;
-  }
-
-  read(): unknown {
-    return this.#plain(this.#document.contents, configSchema, [], 0);
-  }
-
-  #plain(written: unknown, schema: SchemaNode | undefined, path: readonly string[], offset: number): unknown {
-    this.#nodes += 1;
-    if (this.#nodes > NODES_MAX)
+  function plain(written: unknown, schema: SchemaNode | undefined, path: readonly string[], offset: number): unknown {
+    nodes += 1;
+    if (nodes > NODES_MAX)
       throw new YamlFault(offset, `it holds more than ${NODES_MAX} values, each use of an alias counted`);
     if (path.length > DEPTH_MAX) throw new YamlFault(offset, `it is nested deeper than ${DEPTH_MAX} levels`);
-    const node = this.#resolve(written, offset);
+    const node = resolve(written, offset);
     if (!isNode(node)) return null;
     if (node.tag !== undefined && !PLAIN_TAG.test(node.tag)) {
       throw new YamlFault(node.range?.[0] ?? offset, `the YAML is broken: ${OWN_SENTENCES.TAG_RESOLVE_FAILED}`);
@@ -127,18 +107,17 @@ class NodeReader {
       // No prototype: a key named `__proto__` is a key like any other, and an unknown one.
       const map: Record<string, unknown> = Object.create(null);
       for (const { key, value } of node.items) {
-        const keyOffset = isNode(key) ? (key.range?.[0] ?? offset) : offset;
+        const keyOffset = offsetOf(key, offset);
         const name = isScalar(key) ? (key.source ?? String(key.value)) : '(a key that is no text)';
-        if (Object.hasOwn(map, name)) this.#on.onDuplicate(dottedOf(pointerOf([...path, name])), keyOffset);
-        map[name] = this.#child(value, childOf(schema, name), [...path, name], keyOffset);
+        if (Object.hasOwn(map, name)) on.onDuplicate(dottedOf(pointerOf([...path, name])), keyOffset);
+        map[name] = child(value, childOf(schema, name), [...path, name], keyOffset);
       }
       return map;
     }
     if (isSeq(node)) {
-      return node.items.map((item, index) => {
-        const itemOffset = isNode(item) ? (item.range?.[0] ?? offset) : offset;
-        return this.#child(item, schema?.items, [...path, String(index)], itemOffset);
-      });
+      return node.items.map((item, index) =>
+        child(item, schema?.items, [...path, String(index)], offsetOf(item, offset)),
+      );
     }
     if (!isScalar(node)) return null;
     const { value, source } = node;
@@ -146,17 +125,21 @@ class NodeReader {
     return source ?? String(value);
   }
 
-  #child(node: unknown, schema: SchemaNode | undefined, path: readonly string[], offset: number): unknown {
-    this.#on.onPlace(pointerOf(path), offset);
-    return this.#plain(node, schema, path, offset);
+  function child(node: unknown, schema: SchemaNode | undefined, path: readonly string[], offset: number): unknown {
+    on.onPlace(pointerOf(path), offset);
+    return plain(node, schema, path, offset);
   }
 
-  #resolve(node: unknown, offset: number): unknown {
+  function resolve(node: unknown, offset: number): unknown {
     if (!isAlias(node)) return node;
-    const target = node.resolve(this.#document);
-    if (target === undefined) throw new YamlFault(node.range?.[0] ?? offset, 'this alias has no anchor before it');
+    const target = node.resolve(document);
+    if (target === undefined) throw new YamlFault(offsetOf(node, offset), 'this alias has no anchor before it');
     return target;
   }
+}
+
+function offsetOf(node: unknown, otherwise: number): number {
+  return isNode(node) ? (node.range?.[0] ?? otherwise) : otherwise;
 }
 
 function wantsText(schema: SchemaNode | undefined): boolean {

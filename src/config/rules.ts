@@ -1,4 +1,4 @@
-import type { ConfigFault } from './faults.ts';
+import { type ConfigFault, faultOf } from './faults.ts';
 import type { Config } from './schema/index.ts';
 import { pointerOf, type Settings } from './setting.ts';
 
@@ -135,7 +135,7 @@ export function findBrokenRules(settings: Settings, config: Config, faulty: Read
     if (message === null) continue;
     const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;
     const where = key === null ? null : (settings.get(key)?.where ?? null);
-    faults.push({ code: 'config_invalid', message, key, where });
+    faults.push(faultOf(message, key, where));
   }
   return faults;
 }

@@ -95,26 +95,33 @@ export interface KeySpec {
   readonly schema: SchemaNode;
 }
 
-/** Every key that holds a value, in the schema's order. */
-export function listKeys(schema: SchemaNode = configSchema, path: readonly string[] = []): KeySpec[] {
-  const section = sectionOf(schema);
-  if (section?.properties === undefined) return [{ path, schema }];
-  return Object.entries(section.properties).flatMap(([key, child]) => listKeys(child, [...path, key]));
-}
-
-/** Every key and section that a running daemon cannot change. */
-export function listRestartKeys(schema: SchemaNode = configSchema, path: readonly string[] = []): KeySpec[] {
-  if (schema['x-restart']) return [{ path, schema }];
+/** Every key and section, each section before its keys, in the schema's order. */
+function listNodes(schema: SchemaNode, path: readonly string[]): KeySpec[] {
   const children = Object.entries(sectionOf(schema)?.properties ?? {});
-  return children.flatMap(([key, child]) => listRestartKeys(child, [...path, key]));
+  return [{ path, schema }, ...children.flatMap(([key, child]) => listNodes(child, [...path, key]))];
 }
 
-/** Every section, the outermost first; the top itself left out. */
-export function listSections(schema: SchemaNode = configSchema, path: readonly string[] = []): KeySpec[] {
-  const section = sectionOf(schema);
-  if (section?.properties === undefined) return [];
-  const own = path.length === 0 ? [] : [{ path, schema }];
-  return [...own, ...Object.entries(section.properties).flatMap(([key, child]) => listSections(child, [...path, key]))];
+const NODES = listNodes(configSchema, []).slice(1);
+const KEYS = NODES.filter(({ schema }) => sectionOf(schema) === null);
+const SECTIONS = NODES.filter(({ schema }) => sectionOf(schema) !== null);
+
+/** Every key that holds a value. */
+export function listKeys(): readonly KeySpec[] {
+  return KEYS;
+}
+
+/** Every section, the outermost first. */
+export function listSections(): readonly KeySpec[] {
+  return SECTIONS;
+}
+
+/** Every key and section that a running daemon cannot change, those inside such a section left out. */
+export function listRestartKeys(): KeySpec[] {
+  const marked = NODES.filter(({ schema }) => schema['x-restart']);
+  return marked.filter(
+    ({ path }) =>
+      !marked.some((other) => other.path.length < path.length && other.path.every((key, at) => key === path[at])),
+  );
 }
 
 /** `static_export` for `staticExport`, upper-case: the way a key is written in an environment variable. */

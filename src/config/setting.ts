@@ -1,3 +1,4 @@
+import type { ConfigFault } from './faults.ts';
 import { childOf, type SchemaNode, schemaAt, sectionOf } from './schema-node.ts';
 
 /** One key as one source sets it. */
@@ -32,32 +33,39 @@ export function dottedOf(pointer: string): string {
     .replace(/^\./, '');
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+type Source = Pick<Setting, 'where' | 'places'>;
+
+/** Settings of one source, and its faults. */
+export interface Reading {
+  readonly settings: readonly Setting[];
+  readonly faults: readonly ConfigFault[];
 }
 
-interface Source {
-  readonly where: string;
-  readonly places: ReadonlyMap<string, string>;
+/** A reading with the files that it named, absolute, there or not: a watcher sees a missing one arrive. */
+export interface FileReading extends Reading {
+  readonly files: readonly string[];
 }
 
 /**
  * The settings that a value makes. Sections come apart into their keys, so that another source can override one key of
  * them; everything else (lists and maps too) is one setting. A section without content sets nothing.
  */
-export function settingsOf(value: unknown, source: Source, path: readonly string[] = []): Setting[] {
-  return split(value, schemaAt(path), source, path);
-}
-
-function split(value: unknown, schema: SchemaNode | undefined, source: Source, path: readonly string[]): Setting[] {
+export function settingsOf(
+  value: unknown,
+  source: Source,
+  path: readonly string[] = [],
+  schema: SchemaNode | undefined = schemaAt(path),
+): Setting[] {
   const here = { where: source.places.get(pointerOf(path)) ?? source.where, places: source.places };
   const section = sectionOf(schema);
   if (section === null) return [{ path, value, ...here }];
   if (value === null) return [];
   const shorthand = schema?.['x-shorthand'];
   if (shorthand !== undefined && typeof value === 'boolean') return [{ path: [...path, shorthand], value, ...here }];
-  if (!isMap(value)) return [{ path, value, ...here }];
-  return Object.entries(value).flatMap(([key, child]) => split(child, childOf(section, key), source, [...path, key]));
+  if (typeof value !== 'object' || Array.isArray(value)) return [{ path, value, ...here }];
+  return Object.entries(value).flatMap(([key, child]) =>
+    settingsOf(child, source, [...path, key], childOf(section, key)),
+  );
 }
 
 /** All settings as one: of two for the same key the later one holds. */

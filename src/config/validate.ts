@@ -1,26 +1,20 @@
 import { Ajv } from 'ajv';
 import { explainErrors } from './explain-errors.ts';
-import { type ConfigFault, FAULTS_MAX } from './faults.ts';
+import { type ConfigFault, FAULTS_MAX, faultOf } from './faults.ts';
 import { FORMATS } from './formats.ts';
 import { unknownKeySentence } from './nearest.ts';
 import { schemaAt, sectionOf } from './schema-node.ts';
 import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
 import { parseDuration, parseSize } from './units.ts';
 
-export interface Validation {
-  readonly faults: readonly ConfigFault[];
-  /** Pointers of the settings that have a fault. */
-  readonly faulty: ReadonlySet<string>;
-}
-
 /**
- * Holds all settings against the schema and reports every fault.
+ * Holds all settings against the schema. @returns every fault, and the pointers of the settings that have one
  *
  * Each setting is checked by the schema of its own key, so that Ajv compiles only what somebody wrote: compiling the
  * whole schema takes 47 ms of CPU at every start, the keys of a usual config less than 10 (measured). What the schema says of
  * sections (fixed keys, all of them optional) is what took the sources apart into settings.
  */
-export function validate(settings: Settings): Validation {
+export function validate(settings: Settings): { faults: readonly ConfigFault[]; faulty: ReadonlySet<string> } {
   const ajv = createAjv();
   const faults: ConfigFault[] = [];
   const faulty = new Set<string>();
@@ -41,24 +35,16 @@ function faultsOf(setting: Setting, ajv: Ajv): ConfigFault[] {
   const check = ajv.compile(schema);
   if (check(value)) return [];
   const top = pointerOf(path);
-  return explainErrors(check.errors ?? [], top).map(({ pointer, missing, message }) => ({
-    code: 'config_invalid',
-    message,
-    key: dottedOf(missing ?? pointer),
-    where: places.get(pointer) ?? where,
-  }));
+  return explainErrors(check.errors ?? [], top).map(({ pointer, missing, message }) =>
+    faultOf(message, dottedOf(missing ?? pointer), places.get(pointer) ?? where),
+  );
 }
 
 function unknownKey({ path, where }: Setting): ConfigFault {
   const parent = path.slice(0, -1);
   const name = path.at(-1) ?? '';
   const siblings = Object.keys(sectionOf(schemaAt(parent))?.properties ?? {});
-  return {
-    code: 'config_invalid',
-    message: unknownKeySentence(parent.join('.'), name, siblings),
-    key: dottedOf(pointerOf(path)),
-    where,
-  };
+  return faultOf(unknownKeySentence(parent.join('.'), name, siblings), dottedOf(pointerOf(path)), where);
 }
 
 function createAjv(): Ajv {
