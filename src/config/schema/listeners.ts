@@ -1,55 +1,33 @@
-import {
-  boolean,
-  certificate,
-  cidr,
-  duration,
-  file,
-  host,
-  httpUrl,
-  integer,
-  list,
-  map,
-  max,
-  oneOf,
-  optional,
-  path,
-  port,
-  record,
-  secret,
-  secretOr,
-  section,
-  size,
-  text,
-} from './blocks.ts';
+import * as t from './blocks.ts';
 
 /** The listeners, and what they tell: site, admin interface, API, metrics, log. */
 
 const tls = {
-  ...certificate(),
-  http2: boolean('Offers HTTP/2.', true),
-  hsts: optional(duration('1s', '3650d', 'Strict-Transport-Security, for this long.')),
-  certificates: list(record(certificate(), 'A certificate.'), 'Further certificates, chosen by server name.'),
-  redirectPort: optional(port('A port without TLS that redirects here.')),
+  ...t.certificate(),
+  http2: t.boolean('Offers HTTP/2.', true),
+  hsts: t.optional(t.duration('1s', '3650d', 'Strict-Transport-Security, for this long.')),
+  certificates: t.list(t.record(t.certificate(), 'A certificate.'), 'Further certificates, chosen by server name.'),
+  redirectPort: t.optional(t.port('A port without TLS that redirects here.')),
 };
-const tlsOf = (listener: string) => section(tls, `TLS on the ${listener}.`, { notBuilt: true });
+const tlsOf = (listener: string) => t.section(tls, `TLS on the ${listener}.`, { notBuilt: true });
 
-const name = (...told: readonly [description: string, fallback?: string]) => text('a name', {}, ...told);
-const names = (description: string) => list(name('A name.'), description);
+const name = (...told: readonly [description: string, fallback?: string]) => t.text('a name', {}, ...told);
+const names = (description: string) => t.list(name('A name.'), description);
 
-const auth = section(
+const auth = t.section(
   {
-    kind: oneOf(['none', 'basic', 'header', 'oidc'], 'How readers sign in.', 'none'),
-    usersFile: optional(path('Users in htpasswd format, bcrypt only (basic).')),
-    name: optional(name("Header that holds the reader's name, from trustedProxies alone (header).")),
-    issuer: optional(httpUrl('URL of the identity provider (oidc).')),
-    clientId: optional(name('Name of this client (oidc).')),
-    clientSecretFile: optional(path('File that holds the secret of the client (oidc).')),
+    kind: t.oneOf(['none', 'basic', 'header', 'oidc'], 'How readers sign in.', 'none'),
+    usersFile: t.optional(t.path('Users in htpasswd format, bcrypt only (basic).')),
+    name: t.optional(name("Header that holds the reader's name, from trustedProxies alone (header).")),
+    issuer: t.optional(t.httpUrl('URL of the identity provider (oidc).')),
+    clientId: t.optional(name('Name of this client (oidc).')),
+    clientSecretFile: t.optional(t.path('File that holds the secret of the client (oidc).')),
     scopes: names('Scopes that are asked for (oidc).'),
     groupsClaim: name('Claim that holds the groups of a reader (oidc).', 'groups'),
     allowedGroups: names('Groups that may read; empty: everybody who signs in (oidc).'),
-    sessionTtl: optional(duration('1m', '365d', 'How long a sign-in lasts (oidc).')),
-    sessionKeyFile: optional(
-      path('File that holds the key of session cookies; without it, one in the data folder (oidc).'),
+    sessionTtl: t.optional(t.duration('1m', '365d', 'How long a sign-in lasts (oidc).')),
+    sessionKeyFile: t.optional(
+      t.path('File that holds the key of session cookies; without it, one in the data folder (oidc).'),
     ),
   },
   'Sign-in of readers.',
@@ -58,18 +36,18 @@ const auth = section(
 
 /** Those of the site listener that an entry of `sites` may overrule. */
 export const perSite = {
-  trailingSlash: oneOf(
+  trailingSlash: t.oneOf(
     ['auto', 'always', 'never'],
     "Whether a folder's page answers with or without its slash; auto: as the site's own links ask.",
     'auto',
   ),
-  spaFallback: boolean('Answers paths that name no page with the start page.', false, { notBuilt: true }),
-  headers: section(
+  spaFallback: t.boolean('Answers paths that name no page with the start page.', false, { notBuilt: true }),
+  headers: t.section(
     {
-      preset: oneOf(['none', 'recommended'], 'Security headers that docshelf sends by itself.', 'recommended'),
-      set: map(
+      preset: t.oneOf(['none', 'recommended'], 'Security headers that docshelf sends by itself.', 'recommended'),
+      set: t.map(
         { pattern: '^[A-Za-z0-9-]{1,128}$', 'x-expects': 'the name of a header' },
-        text('the value of a header', { pattern: '^[\\x20-\\x7e]*$' }, 'Its value.'),
+        t.text('the value of a header', { pattern: '^[\\x20-\\x7e]*$' }, 'Its value.'),
         "Further headers; one of these wins over the preset and over the site's own.",
       ),
     },
@@ -80,57 +58,57 @@ export const perSite = {
 };
 
 export const basePath = (description: string) =>
-  text('a path that begins with /', { pattern: '^/[A-Za-z0-9._~/-]*$' }, description, '/', {
+  t.text('a path that begins with /', { pattern: '^/[A-Za-z0-9._~/-]*$' }, description, '/', {
     examples: ['/docs'],
     notBuilt: true,
   });
 
-export const server = section(
+export const server = t.section(
   {
-    host: host('Address on which the site listens.', '0.0.0.0', { restart: true }),
-    port: port('Port of the site; 0 takes a free one.', 8080, { restart: true }),
-    publicUrl: optional(
-      httpUrl('URL under which readers reach the site; absolute addresses are made of it.', undefined, {
+    host: t.host('Address on which the site listens.', '0.0.0.0', { restart: true }),
+    port: t.port('Port of the site; 0 takes a free one.', 8080, { restart: true }),
+    publicUrl: t.optional(
+      t.httpUrl('URL under which readers reach the site; absolute addresses are made of it.', undefined, {
         notBuilt: true,
       }),
     ),
     basePath: basePath('Path below which the site is served.'),
     ...perSite,
-    workers: integer(1, 64, 'Processes that serve the site.', 1, { notBuilt: true }),
-    cacheBytes: size('0', '64GiB', 'Memory for hot files; 0 turns the cache off.', '128MiB', { restart: true }),
-    trustedProxies: list(cidr, 'Addresses or networks of proxies whose X-Forwarded-* headers are believed.', {
+    workers: t.integer(1, 64, 'Processes that serve the site.', 1, { notBuilt: true }),
+    cacheBytes: t.size('0', '64GiB', 'Memory for hot files; 0 turns the cache off.', '128MiB', { restart: true }),
+    trustedProxies: t.list(t.cidr, 'Addresses or networks of proxies whose X-Forwarded-* headers are believed.', {
       examples: [['10.0.0.0/8']],
       restart: true,
     }),
-    shutdownTimeout: duration('1s', '10m', 'How long requests in flight may take to finish at shutdown.', '20s'),
-    readyAfter: duration(
+    shutdownTimeout: t.duration('1s', '10m', 'How long requests in flight may take to finish at shutdown.', '20s'),
+    readyAfter: t.duration(
       '1s',
       '1d',
       'How long sites that have not ended their first attempt keep the daemon from being ready.',
       '5m',
       { notBuilt: true },
     ),
-    shelf: boolean('A page that lists the sites.', true, { notBuilt: true }),
-    markdown: boolean('Markdown twins of pages.', true, { notBuilt: true }),
-    versionSwitcher: boolean('Adds a switcher of versions to pages.', false, { notBuilt: true }),
+    shelf: t.boolean('A page that lists the sites.', true, { notBuilt: true }),
+    markdown: t.boolean('Markdown twins of pages.', true, { notBuilt: true }),
+    versionSwitcher: t.boolean('Adds a switcher of versions to pages.', false, { notBuilt: true }),
     tls: tlsOf('site listener'),
   },
   'The site listener.',
 );
 
-export const admin = section(
+export const admin = t.section(
   {
-    host: host('Address on which the admin interface listens.', '127.0.0.1', { restart: true }),
-    port: port('Port of the admin interface; 0 takes a free one.', 9090, { restart: true }),
-    token: optional(
-      secret(
+    host: t.host('Address on which the admin interface listens.', '127.0.0.1', { restart: true }),
+    port: t.port('Port of the admin interface; 0 takes a free one.', 9090, { restart: true }),
+    token: t.optional(
+      t.secret(
         'a token of visible ASCII characters, without spaces',
         { pattern: '^[\\x21-\\x7e]{1,4096}$' },
         'Bearer token that the admin actions ask for. Without one, every action is refused.',
       ),
     ),
-    hosts: list(
-      text('a host name, or *', { pattern: '^(?:\\*|[A-Za-z0-9._:-]{1,255})$' }, 'A host name, or *.'),
+    hosts: t.list(
+      t.text('a host name, or *', { pattern: '^(?:\\*|[A-Za-z0-9._:-]{1,255})$' }, 'A host name, or *.'),
       'Names that the listener answers to besides its own.',
       { notBuilt: true },
     ),
@@ -139,41 +117,41 @@ export const admin = section(
   'Health, status, metrics, features and actions.',
 );
 
-export const api = section(
+export const api = t.section(
   {
-    host: host('Address on which the search and export API listens.', '127.0.0.1', { restart: true }),
-    port: port('Port of the API; 0 takes a free one.', 8081, { restart: true }),
-    publicUrl: optional(httpUrl('URL under which clients reach the API.')),
+    host: t.host('Address on which the search and export API listens.', '127.0.0.1', { restart: true }),
+    port: t.port('Port of the API; 0 takes a free one.', 8081, { restart: true }),
+    publicUrl: t.optional(t.httpUrl('URL under which clients reach the API.')),
     tls: tlsOf('API listener'),
   },
   'The search and export API.',
 );
 
-export const metrics = section(
+export const metrics = t.section(
   {
-    sites: integer(0, 100_000, 'Sites up to which metrics carry the label site.', 200, { notBuilt: true }),
+    sites: t.integer(0, 100_000, 'Sites up to which metrics carry the label site.', 200, { notBuilt: true }),
   },
   'The metrics of the admin interface.',
 );
 
-export const log = section(
+export const log = t.section(
   {
-    level: oneOf(
+    level: t.oneOf(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
       'The least severe line that is written.',
       'info',
     ),
-    format: oneOf(['auto', 'json', 'pretty'], 'auto: pretty on a terminal, else JSON.', 'auto', { restart: true }),
-    access: boolean('Logs every request.', true),
+    format: t.oneOf(['auto', 'json', 'pretty'], 'auto: pretty on a terminal, else JSON.', 'auto', { restart: true }),
+    access: t.boolean('Logs every request.', true),
   },
   'The log.',
 );
 
 /** How docshelf reaches others: whom it may ask, by which way, and how long it waits. */
-export const network = section(
+export const network = t.section(
   {
-    allowedHosts: list(
-      text(
+    allowedHosts: t.list(
+      t.text(
         'host, host:port or *.domain',
         { pattern: '^(?:\\*\\.)?[A-Za-z0-9._:\\[\\]-]{1,261}$' },
         'A host, host:port, or *.domain for every name below it.',
@@ -181,38 +159,38 @@ export const network = section(
       'Hosts that docshelf may fetch from. Empty: any host, save in an air-gapped deployment, where it means none.',
       { examples: [['bundles.example.com']] },
     ),
-    allowPrivate: boolean(
+    allowPrivate: t.boolean(
       'Whether private addresses may be fetched from. The metadata services of clouds never are.',
       true,
     ),
-    proxy: secretOr(
+    proxy: t.secretOr(
       ['env', 'off'],
       'env, off, or the http or https URL of a proxy',
       { format: 'http-url' },
       'env: as HTTPS_PROXY, HTTP_PROXY and NO_PROXY say; off: none; else the URL of a proxy, which is never printed.',
       'env',
     ),
-    caFile: optional(
-      file('certificates', null, 'Further certificate authorities to trust, in PEM; watched for changes.'),
+    caFile: t.optional(
+      t.file('certificates', null, 'Further certificate authorities to trust, in PEM; watched for changes.'),
     ),
-    registryAuthFile: optional(
-      file(
+    registryAuthFile: t.optional(
+      t.file(
         'secret',
         null,
         'Credentials of OCI registries that bundles are pulled from: a docker config.json; watched for changes.',
       ),
     ),
-    tokenHosts: list(host('A host name.'), "Hosts besides its own that a registry's credentials may go to.", {
+    tokenHosts: t.list(t.host('A host name.'), "Hosts besides its own that a registry's credentials may go to.", {
       notBuilt: true,
     }),
-    fileRoots: list(path('A folder.'), 'Folders that file: links may lead into. Empty: the preload folders.', {
+    fileRoots: t.list(t.path('A folder.'), 'Folders that file: links may lead into. Empty: the preload folders.', {
       notBuilt: true,
     }),
-    connectTimeout: duration('1s', '10m', 'How long a connection may take to open.', '10s'),
-    idleTimeout: duration('1s', '1h', 'How long a download may go without a single byte.', '30s'),
-    totalTimeout: duration('1s', '7d', 'How long one attempt at a download may take.', '30m'),
-    retries: integer(0, 20, 'Further attempts after a failed one that may succeed later.', 4),
-    redirects: max(integer(0, 20, 'Redirects that are followed.', 5)),
+    connectTimeout: t.duration('1s', '10m', 'How long a connection may take to open.', '10s'),
+    idleTimeout: t.duration('1s', '1h', 'How long a download may go without a single byte.', '30s'),
+    totalTimeout: t.duration('1s', '7d', 'How long one attempt at a download may take.', '30m'),
+    retries: t.integer(0, 20, 'Further attempts after a failed one that may succeed later.', 4),
+    redirects: t.max(t.integer(0, 20, 'Redirects that are followed.', 5)),
   },
   'How bundles are fetched.',
 );

@@ -1,46 +1,21 @@
 import { type Static, Type } from 'typebox';
 import { DOMAIN_PATTERN } from '../../domain/deployment.ts';
-import {
-  boolean,
-  cidr,
-  contents,
-  DOMAIN_RULE,
-  duration,
-  durationOr,
-  file,
-  headerFile,
-  hosts,
-  httpUrl,
-  integer,
-  keyFile,
-  list,
-  map,
-  max,
-  oneOf,
-  optional,
-  path,
-  record,
-  secret,
-  section,
-  sha256,
-  size,
-  text,
-} from './blocks.ts';
+import * as t from './blocks.ts';
 
 /** The service side of contract section 2: search, the static export API, and who may ask for them. */
 
 const id = (of: string) =>
-  text(
+  t.text(
     'a name of letters, digits, ".", "_" or "-"',
     { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' },
     `Name of the ${of}.`,
   );
 
-const hostedModel = record(
+const hostedModel = t.record(
   {
-    url: httpUrl('URL of the embeddings endpoint.'),
-    model: text('the name of a model', {}, 'Name of the model.'),
-    keyFile: optional(keyFile('File that holds the key.')),
+    url: t.httpUrl('URL of the embeddings endpoint.'),
+    model: t.text('the name of a model', {}, 'Name of the model.'),
+    keyFile: t.optional(t.keyFile('File that holds the key.')),
   },
   'A hosted model.',
 );
@@ -56,20 +31,20 @@ const model = Type.Unsafe<string | Static<typeof hostedModel>>({
   'x-expects': 'builtin, off, a folder, or {url, model, keyFile}',
 });
 
-export const search = section(
+export const search = t.section(
   {
-    enabled: boolean('The search engine inside the daemon.', true, { restart: true }),
-    widget: oneOf(
+    enabled: t.boolean('The search engine inside the daemon.', true, { restart: true }),
+    widget: t.oneOf(
       [false, true, 'replace'],
       "Adds docshelf's search box to pages; replace: in place of the site's own.",
       false,
       { notBuilt: true },
     ),
-    mcp: boolean('Answers the Model Context Protocol.', false, { notBuilt: true }),
-    memory: size('64MiB', '64GiB', 'Memory of the process that indexes and embeds.', '384MiB', { notBuilt: true }),
+    mcp: t.boolean('Answers the Model Context Protocol.', false, { notBuilt: true }),
+    memory: t.size('64MiB', '64GiB', 'Memory of the process that indexes and embeds.', '384MiB', { notBuilt: true }),
     model,
-    keys: list(
-      record({ id: id('key'), sha256: sha256('SHA-256 digest of the key.') }, 'A key.'),
+    keys: t.list(
+      t.record({ id: id('key'), sha256: t.sha256('SHA-256 digest of the key.') }, 'A key.'),
       'Assistant keys of a daemon without organizations: its own organization has deployment.domain and these keys.',
     ),
   },
@@ -78,39 +53,39 @@ export const search = section(
 
 const keptJobs = {
   type: 'object',
-  properties: { completed: integer(1, 1000, 'Completed jobs of a domain that are kept.') },
+  properties: { completed: t.integer(1, 1000, 'Completed jobs of a domain that are kept.') },
   additionalProperties: false,
   required: ['completed'],
   'x-not-built': true,
 };
 
-export const exportApi = section(
+export const exportApi = t.section(
   {
-    enabled: boolean('Offers the static export API.', false, { restart: true }),
-    role: oneOf(['both', 'api', 'worker'], 'What this daemon does of it: answer calls, run jobs, or both.', 'both', {
+    enabled: t.boolean('Offers the static export API.', false, { restart: true }),
+    role: t.oneOf(['both', 'api', 'worker'], 'What this daemon does of it: answer calls, run jobs, or both.', 'both', {
       restart: true,
     }),
-    concurrency: integer(1, 64, 'Jobs that run at once in this daemon.', 1),
-    queuedMax: integer(1, 10_000, 'Jobs of one organization that may wait; the next one is refused.', 100),
-    deadline: duration('1s', '7d', 'How long one job may run.', '1h'),
-    linkTtl: duration('1s', '7d', 'How long a link to a bundle works.', '1h'),
-    retention: durationOr<'none'>(
+    concurrency: t.integer(1, 64, 'Jobs that run at once in this daemon.', 1),
+    queuedMax: t.integer(1, 10_000, 'Jobs of one organization that may wait; the next one is refused.', 100),
+    deadline: t.duration('1s', '7d', 'How long one job may run.', '1h'),
+    linkTtl: t.duration('1s', '7d', 'How long a link to a bundle works.', '1h'),
+    retention: t.durationOr<'none'>(
       [{ enum: ['none'] }, keptJobs],
       'none, a duration such as 30d (s, m, h or d), or {completed: 5}',
       ['1h', '3650d'],
       'How long finished jobs are kept, or how many completed ones a domain.',
       'none',
     ),
-    browser: section(
+    browser: t.section(
       {
-        sandbox: oneOf(
+        sandbox: t.oneOf(
           ['auto', 'off'],
           "Chromium's sandbox: auto unless docshelf runs as root; off where a container gives it no user namespaces.",
           'auto',
         ),
-        tabs: integer(1, 32, 'Pages that are rendered at once.', 4),
-        pageTimeout: duration('1s', '10m', 'How long one page may take.', '30s'),
-        verify: oneOf(
+        tabs: t.integer(1, 32, 'Pages that are rendered at once.', 4),
+        pageTimeout: t.duration('1s', '10m', 'How long one page may take.', '30s'),
+        verify: t.oneOf(
           ['auto', 'off'],
           'Opens pages of a crawled site once more as they are written, without a network, and compares them with the live ones: auto where Chromium is installed.',
           'auto',
@@ -118,28 +93,28 @@ export const exportApi = section(
       },
       "The system's Chromium, which renders and verifies crawled sites. It is the one that DOCSHELF_CHROMIUM names, or chromium on PATH.",
     ),
-    signingKeyFile: optional(
-      contents('secret', {}, 'File that holds a minisign secret key without password: it signs every bundle.'),
+    signingKeyFile: t.optional(
+      t.contents('secret', {}, 'File that holds a minisign secret key without password: it signs every bundle.'),
     ),
-    store: section(
+    store: t.section(
       {
-        kind: oneOf(['disk', 's3'], 'Where bundles are kept.', 'disk'),
-        bucket: optional(text('the name of a bucket', {}, 'Bucket (s3).')),
-        region: optional(text('a region', {}, 'Region (s3).')),
-        endpoint: optional(httpUrl('Endpoint of another S3 service (s3).')),
-        pathStyle: boolean('The bucket stands in the path and not in the host name (s3).', false),
-        caFile: optional(file('certificates', null, 'File with further certificate authorities (s3).')),
-        prefix: optional(text('a prefix', {}, 'Prefix of object names (s3).')),
-        accessKeyId: optional(secret('an access key id', {}, 'Access key id (s3).')),
-        secretAccessKey: optional(secret('a secret access key', {}, 'Secret access key (s3).')),
+        kind: t.oneOf(['disk', 's3'], 'Where bundles are kept.', 'disk'),
+        bucket: t.optional(t.text('the name of a bucket', {}, 'Bucket (s3).')),
+        region: t.optional(t.text('a region', {}, 'Region (s3).')),
+        endpoint: t.optional(t.httpUrl('Endpoint of another S3 service (s3).')),
+        pathStyle: t.boolean('The bucket stands in the path and not in the host name (s3).', false),
+        caFile: t.optional(t.file('certificates', null, 'File with further certificate authorities (s3).')),
+        prefix: t.optional(t.text('a prefix', {}, 'Prefix of object names (s3).')),
+        accessKeyId: t.optional(t.secret('an access key id', {}, 'Access key id (s3).')),
+        secretAccessKey: t.optional(t.secret('a secret access key', {}, 'Secret access key (s3).')),
       },
       'The store of exported bundles.',
       { restart: true },
     ),
-    queue: section(
+    queue: t.section(
       {
-        kind: oneOf(['sqlite', 'postgres'], 'Where jobs wait.', 'sqlite', { notBuilt: true }),
-        lease: duration(
+        kind: t.oneOf(['sqlite', 'postgres'], 'Where jobs wait.', 'sqlite', { notBuilt: true }),
+        lease: t.duration(
           '1s',
           '10m',
           'How long a job waits for a worker that says nothing any more, until another one goes on with it.',
@@ -152,90 +127,92 @@ export const exportApi = section(
   'The static export API.',
 );
 
-const source = record(
+const source = t.record(
   {
     kind: Type.Unsafe<'crawl' | 'folder' | 'markdown'>({
       anyOf: [{ enum: ['crawl', 'folder', 'markdown'] }, { enum: ['command'], 'x-not-built': true }],
       description: 'How the site is read.',
     }),
-    url: optional(httpUrl('Where the crawl begins (crawl).')),
-    render: oneOf(
+    url: t.optional(t.httpUrl('Where the crawl begins (crawl).')),
+    render: t.oneOf(
       ['none', 'chromium'],
       'chromium renders pages, for sites whose scripts write or load what is read (crawl).',
       'none',
     ),
-    scripts: oneOf(
+    scripts: t.oneOf(
       ['keep', 'drop'],
       'What becomes of the scripts of pages that scripts have written (crawl with render). Kept, they run once more on what they have written already, at an address that ends in .html.',
       'drop',
     ),
-    allowAddresses: list(
-      cidr,
+    allowAddresses: t.list(
+      t.cidr,
       'Private networks that this crawl may reach (crawl). The metadata services of clouds are never reached.',
       { examples: [['127.0.0.0/8', '10.1.0.0/16']] },
     ),
-    robots: oneOf(
+    robots: t.oneOf(
       ['respect', 'ignore'],
       'What holds of robots.txt and robots metas (crawl); ignore is for sites of your own.',
       'respect',
     ),
-    cookieFile: optional(
-      headerFile("File that holds the Cookie header for the site's origin alone (crawl); watched for changes."),
+    cookieFile: t.optional(
+      t.headerFile("File that holds the Cookie header for the site's origin alone (crawl); watched for changes."),
     ),
-    bearerFile: optional(
-      headerFile("File that holds the bearer token for the site's origin alone (crawl); watched for changes."),
+    bearerFile: t.optional(
+      t.headerFile("File that holds the bearer token for the site's origin alone (crawl); watched for changes."),
     ),
-    headersFile: optional(
-      path("File that holds headers for the site's origins alone, one a line (crawl).", undefined, { notBuilt: true }),
+    headersFile: t.optional(
+      t.path("File that holds headers for the site's origins alone, one a line (crawl).", undefined, {
+        notBuilt: true,
+      }),
     ),
-    concurrency: integer(1, 256, 'Requests to one host at a time (crawl).', 16),
-    rate: max(integer(0, 100_000, 'Requests to one host in a second (crawl); 0: as many as it answers.', 0)),
-    limits: section(
+    concurrency: t.integer(1, 256, 'Requests to one host at a time (crawl).', 16),
+    rate: t.max(t.integer(0, 100_000, 'Requests to one host in a second (crawl); 0: as many as it answers.', 0)),
+    limits: t.section(
       {
-        pages: max(integer(1, 1_000_000, 'Pages of the site.', 100_000)),
-        depth: max(integer(1, 100_000, 'Links from the start to a page.', 100)),
-        queryVariants: max(integer(0, 1_000_000, 'Addresses of pages that differ in their query alone.', 100)),
-        pageBytes: max(size('1KiB', '1GiB', 'One page.', '16MiB')),
-        requestTimeout: duration('1s', '1h', 'How long one request may take.', '2m'),
+        pages: t.max(t.integer(1, 1_000_000, 'Pages of the site.', 100_000)),
+        depth: t.max(t.integer(1, 100_000, 'Links from the start to a page.', 100)),
+        queryVariants: t.max(t.integer(0, 1_000_000, 'Addresses of pages that differ in their query alone.', 100)),
+        pageBytes: t.max(t.size('1KiB', '1GiB', 'One page.', '16MiB')),
+        requestTimeout: t.duration('1s', '1h', 'How long one request may take.', '2m'),
       },
       'Bounds on a site without end (crawl); what lies beyond is left out, and the report says so.',
     ),
-    path: optional(path('The folder (folder, markdown).')),
-    workDir: optional(path('Folder that the command runs in (command).', undefined, { notBuilt: true })),
-    command: list(text('a word', {}, 'A word of it.'), 'Program and arguments, run without a shell (command).', {
+    path: t.optional(t.path('The folder (folder, markdown).')),
+    workDir: t.optional(t.path('Folder that the command runs in (command).', undefined, { notBuilt: true })),
+    command: t.list(t.text('a word', {}, 'A word of it.'), 'Program and arguments, run without a shell (command).', {
       notBuilt: true,
     }),
-    output: optional(text('a path', {}, 'Folder that it leaves (command).', undefined, { notBuilt: true })),
-    environment: map(
+    output: t.optional(t.text('a path', {}, 'Folder that it leaves (command).', undefined, { notBuilt: true })),
+    environment: t.map(
       {},
       Type.Unsafe<string>({ type: 'string' }),
       'Variables that it sees besides PATH, HOME and LANG (command).',
       { notBuilt: true },
     ),
-    timeout: duration('1s', '1d', 'How long it may run (command).', '15m', { notBuilt: true }),
+    timeout: t.duration('1s', '1d', 'How long it may run (command).', '15m', { notBuilt: true }),
   },
   'Where the pages of an export come from.',
 );
 
-const site = record(
+const site = t.record(
   {
-    hosts: hosts('Full host names of the site.'),
-    source: optional(source),
+    hosts: t.hosts('Full host names of the site.'),
+    source: t.optional(source),
   },
   'One site.',
 );
 
-const organization = record(
+const organization = t.record(
   {
     id: id('organization'),
-    plan: text('a word', {}, 'Plan; only enterprise exports.', 'none'),
-    domains: map({ pattern: DOMAIN_PATTERN.source, 'x-expects': DOMAIN_RULE }, site, 'Sites by domain.'),
-    keys: list(
-      record(
+    plan: t.text('a word', {}, 'Plan; only enterprise exports.', 'none'),
+    domains: t.map({ pattern: DOMAIN_PATTERN.source, 'x-expects': t.DOMAIN_RULE }, site, 'Sites by domain.'),
+    keys: t.list(
+      t.record(
         {
           id: id('key'),
-          type: oneOf(['admin', 'assistant'], 'What the key may do.'),
-          sha256: sha256('SHA-256 digest of the key.'),
+          type: t.oneOf(['admin', 'assistant'], 'What the key may do.'),
+          sha256: t.sha256('SHA-256 digest of the key.'),
         },
         'A key.',
       ),
@@ -245,17 +222,19 @@ const organization = record(
   'An organization.',
 );
 
-export const organizations = list(
+export const organizations = t.list(
   organization,
   "Who owns which domains. Without any, an organization of docshelf's own owns deployment.domain.",
 );
 
-export const organizationsFile = optional(path('A YAML file with the key organizations, in place of the key here.'));
+export const organizationsFile = t.optional(
+  t.path('A YAML file with the key organizations, in place of the key here.'),
+);
 
-export const database = section(
+export const database = t.section(
   {
-    urlFile: optional(
-      path('File that holds the URL of a PostgreSQL database for queue, keys and limits.', undefined, {
+    urlFile: t.optional(
+      t.path('File that holds the URL of a PostgreSQL database for queue, keys and limits.', undefined, {
         notBuilt: true,
       }),
     ),
@@ -263,9 +242,9 @@ export const database = section(
   'The database of a service on several machines.',
 );
 
-export const rateLimits = section(
+export const rateLimits = t.section(
   {
-    onFault: oneOf(['open', 'closed'], 'Whether requests pass while the database cannot be asked.', 'open', {
+    onFault: t.oneOf(['open', 'closed'], 'Whether requests pass while the database cannot be asked.', 'open', {
       notBuilt: true,
     }),
   },
