@@ -14,6 +14,7 @@ import type { Operation } from '../domain/operation.ts';
 import type { Problem } from '../domain/problem.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { StatusReport } from '../domain/status.ts';
+import { ifThere } from '../files/index.ts';
 import { operations } from '../http/admin/operations.ts';
 import type { DaemonChoice } from './command.ts';
 
@@ -74,12 +75,7 @@ export async function daemonStatus(config: Config, options: DaemonChoice): Promi
 }
 
 export async function marksOn(config: Config): Promise<readonly DaemonMark[]> {
-  try {
-    return await runningDaemons(dataPaths(config.storage.dir));
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+  return (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
 }
 
 function clientOf({ owner, socket, adminUrl }: DaemonMark, token: Secret | null): DaemonClient {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { membersOf } from '../domain/shape.ts';
 import { isAlive, type Owner, parseOwner, readIfThere, replaceFile, thisProcess } from '../files/index.ts';
 import { type DaemonSocket, removeDaemonSocket } from './daemon-socket.ts';
 import type { DataPaths } from './releases/data-folder.ts';
@@ -88,14 +89,9 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 }
 
 function parseMark(text: string): DaemonMark | null {
-  try {
-    const value = JSON.parse(text) as Partial<DaemonMark>;
-    const owner = parseOwner(JSON.stringify(value.owner ?? null));
-    const { adminUrl = null, socket = null, serves = [] } = value;
-    return owner && { owner, adminUrl, socket, serves };
-  } catch {
-    return null;
-  }
+  const { owner: written, adminUrl = null, socket = null, serves = [] } = membersOf(text) as Partial<DaemonMark>;
+  const owner = parseOwner(JSON.stringify(written ?? null));
+  return owner && { owner, adminUrl, socket, serves };
 }
 
 async function isFresh(file: string): Promise<boolean> {

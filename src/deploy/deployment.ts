@@ -150,11 +150,10 @@ export class Deployment {
         this.#refuseWhilePinned('roll back', null);
         return this.#choose(former, true);
       }
-      throw new DocshelfError(
-        'no_version',
-        'Cannot roll back: no version that was active before this one is still stored',
-        { next: 'List the stored versions with "docshelf bundle list" and activate one of them.' },
-      );
+      const message = 'Cannot roll back: no version that was active before this one is still stored';
+      throw new DocshelfError('no_version', message, {
+        next: 'List the stored versions with "docshelf bundle list" and activate one of them.',
+      });
     });
   }
 

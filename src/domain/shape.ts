@@ -15,6 +15,16 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Frozen<T[Key]> }
     : T;
 
+/** The members of a JSON object that nobody has checked; none for any other text. */
+export function membersOf<T extends object>(text: string | null): { readonly [Key in keyof T]?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
 export const RFC3339 = { type: 'string', format: 'date-time', description: 'RFC 3339, UTC.' } as const;
 
 export const count = (description: string) => ({ type: 'integer', minimum: 0, description }) as const;

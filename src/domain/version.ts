@@ -9,13 +9,10 @@ export function isVersion(label: string): boolean {
 
 export function parseVersion(label: string): string {
   if (isVersion(label)) return label;
-  throw new DocshelfError(
-    'bad_version',
-    `Cannot use "${label.slice(0, 140)}" as a version: it is not a version label`,
-    {
-      next: 'A version is 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or a digit.',
-    },
-  );
+  const message = `Cannot use "${label.slice(0, 140)}" as a version: it is not a version label`;
+  throw new DocshelfError('bad_version', message, {
+    next: 'A version is 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or a digit.',
+  });
 }
 
 const ARCHIVE_EXTENSION = /\.(?:tar\.gz|tgz|tar\.zst|tar|zip)$/i;

@@ -25,6 +25,21 @@ export function readBytesIfThere(file: string): Promise<Buffer<ArrayBuffer> | nu
   return ifThere(readFile(file));
 }
 
+/** The bytes of a stream, or null where there are more than `bytesMax`. */
+export async function collect(
+  stream: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<Buffer<ArrayBuffer> | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > bytesMax) return null;
+  }
+  return Buffer.concat(chunks);
+}
+
 /** All files in a folder and below, as sorted paths from it, `/` between segments. */
 export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

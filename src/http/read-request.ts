@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import { DocshelfError } from '../domain/errors.ts';
 import type { BodyOf, ObjectSchema, Operation, QueryOf } from '../domain/operation.ts';
+import { collect } from '../files/index.ts';
 
 /** Contract, section 8. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -167,14 +168,9 @@ async function readText(request: Request, env: Bindings): Promise<string> {
   if (request.headers.has('expect')) env?.outgoing?.writeContinue();
   // Bounded by its length (RFC 9112, section 6.3). A web stream would take a fifth of a search's time in this thread.
   if (request.headers.has('content-length')) return decode(new Uint8Array(await request.arrayBuffer()));
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return decode(Buffer.concat(chunks));
+  const bytes = request.body === null ? Buffer.alloc(0) : await collect(request.body, BODY_BYTES_MAX);
+  if (bytes === null) throw tooLarge();
+  return decode(bytes);
 }
 
 function decode(bytes: Uint8Array): string {

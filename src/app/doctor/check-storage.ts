@@ -65,11 +65,8 @@ function cannotWrite(folder: string, state: string): DocshelfError {
 
 function onOtherFileSystems(dir: string, folders: readonly string[]): DocshelfError {
   const names = folders.map((folder) => `"${folder}"`).join(', ');
-  return new DocshelfError(
-    'cannot_write',
-    `Cannot move releases within "${dir}": ${names} stands on another file system`,
-    { next: 'Mount one volume at storage.dir, and none below it.' },
-  );
+  const message = `Cannot move releases within "${dir}": ${names} stands on another file system`;
+  return new DocshelfError('cannot_write', message, { next: 'Mount one volume at storage.dir, and none below it.' });
 }
 
 /** Room for a bundle as large as the largest stored one, archive and unpacked files side by side. */

@@ -6,8 +6,9 @@ import type { Config } from '../../config/index.ts';
 import { readText } from '../../config/read-text.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { BUNDLE_LINK_FORMS, isBundleLink } from '../../domain/bundle-link.ts';
-import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
+import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
+import { ifThere } from '../../files/index.ts';
 import { operations } from '../../http/admin/operations.ts';
 import { answer, type CommonOptions, type DaemonChoice, daemonCommand, loadFor, versionLabel } from '../command.ts';
 import { type ArchiveInput, type DaemonClient, findDaemon } from '../daemon-client.ts';
@@ -95,10 +96,8 @@ async function upload(
 
 async function signatureBeside(file: string): Promise<string | null> {
   const path = file + SIGNATURE_EXTENSION;
-  const refuse = rethrowAs('cannot_read', `read "${path}"`, 'Make the signature a file that can be read.');
-  return readText(path, SIGNATURE_BYTES_MAX).catch((error: unknown) => {
-    return errnoOf(error) === 'ENOENT' ? null : refuse(error);
-  });
+  const next = 'Make the signature a file that can be read.';
+  return ifThere(readText(path, SIGNATURE_BYTES_MAX)).catch(rethrowAs('cannot_read', `read "${path}"`, next));
 }
 
 async function importHere(config: Config, archive: ArchiveInput, request: ImportRequest): Promise<Delivered> {

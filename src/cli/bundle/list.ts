@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
 import { SiteStore, storedVersions } from '../../deploy/index.ts';
-import { errnoOf } from '../../domain/errors.ts';
-import type { StatusReport, StoredVersion } from '../../domain/status.ts';
+import type { StatusReport } from '../../domain/status.ts';
+import { ifThere } from '../../files/index.ts';
 import { answer, type CommonOptions, type DaemonChoice, daemonCommand, loadFor } from '../command.ts';
 import { daemonStatus } from '../daemon-client.ts';
 import { table, toMiB } from '../table.ts';
@@ -28,10 +28,7 @@ async function versionsOf(config: Config, options: DaemonChoice): Promise<Versio
   }
   const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
   const pinned = config.staticExport.version;
-  const versions = await storedVersions(store).catch((error: unknown): StoredVersion[] => {
-    if (errnoOf(error) === 'ENOENT') return [];
-    throw error;
-  });
+  const versions = (await ifThere(storedVersions(store))) ?? [];
   const pointer = pinned === null ? await store.active() : await store.label(pinned);
   const version = pinned ?? (await store.active())?.version;
   const active = pointer === null || version === undefined ? null : { version, digest: pointer.digest };

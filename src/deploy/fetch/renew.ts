@@ -145,12 +145,9 @@ function nothingExported(): DocshelfError {
 }
 
 function otherDigest({ jobId, sha256: found }: FreshLink, expected: string): DocshelfError {
-  return new DocshelfError(
-    'wrong_digest',
-    `Cannot use the bundle of job "${jobId}": its SHA-256 is ${found}, expected ${expected}`,
-    {
-      next: 'Set staticExport.sha256 to the digest of the bundle that is meant, or remove it.',
-      fields: { expected, found, retryable: false },
-    },
-  );
+  const message = `Cannot use the bundle of job "${jobId}": its SHA-256 is ${found}, expected ${expected}`;
+  return new DocshelfError('wrong_digest', message, {
+    next: 'Set staticExport.sha256 to the digest of the bundle that is meant, or remove it.',
+    fields: { expected, found, retryable: false },
+  });
 }

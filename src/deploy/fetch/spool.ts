@@ -4,6 +4,7 @@ import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile }
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
 
 /**
  * The spool folder: bundles on their way in.
@@ -167,14 +168,10 @@ function lockSpool(spoolDir: string): SpoolLock | null {
   }
 }
 
+/** Null where there is none, or one that a crash left half written. */
 async function readEtag(file: string): Promise<string | null> {
-  try {
-    const { etag } = JSON.parse(await readFile(file, 'utf8')) as { etag?: unknown };
-    return typeof etag === 'string' ? etag : null;
-  } catch {
-    // Missing, or half written by a crash.
-    return null;
-  }
+  const { etag } = membersOf<{ etag: string }>(await readFile(file, 'utf8').catch(() => null));
+  return typeof etag === 'string' ? etag : null;
 }
 
 function keyOf(link: Secret): string {

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { ifThere } from '../../files/index.ts';
 
 /** The data folder, shared by the sites of a daemon; drawn in the README's design section. */
 export interface DataPaths {
@@ -61,35 +63,23 @@ export function sitePaths({ sites }: Pick<DataPaths, 'sites'>, domain: string): 
 export async function openDataFolder(dir: string): Promise<DataPaths> {
   const paths = dataPaths(dir);
   await refuseOldLayout(paths);
-  try {
-    const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
-    for (const folder of [releases, sites, spool, staging, inbox, rejected, daemons]) {
-      await mkdir(folder, { recursive: true });
-    }
-  } catch (error) {
-    throw new DocshelfError('cannot_write', `Cannot open the data folder "${dir}": ${toDocshelfError(error).message}`, {
-      next: 'Make storage.dir a folder that the user of docshelf may write to.',
-      cause: error,
-    });
+  const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
+  const next = 'Make storage.dir a folder that the user of docshelf may write to.';
+  for (const folder of [releases, sites, spool, staging, inbox, rejected, daemons]) {
+    const state = (error: unknown): string => toDocshelfError(error).message;
+    await mkdir(folder, { recursive: true }).catch(
+      rethrowAs('cannot_write', `open the data folder "${dir}"`, next, state),
+    );
   }
   return paths;
 }
 
 /** @throws DocshelfError `data_folder_older` for a folder of the first edition, whose labels stood at the top. */
 export async function refuseOldLayout({ dir, sites, domain }: DataPaths): Promise<void> {
-  if (await isThere(sites)) return;
-  const first = await Promise.all([join(dir, 'versions'), join(dir, 'active'), domain].map(isThere));
-  if (!first.includes(true)) return;
+  if (existsSync(sites) || ![join(dir, 'versions'), join(dir, 'active'), domain].some(existsSync)) return;
   throw new DocshelfError('data_folder_older', `Cannot open the data folder "${dir}": an older docshelf wrote it`, {
     next: 'Set storage.dir to an empty folder and import the archives anew; nothing in this one has been touched.',
   });
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Found by trying: the file systems of macOS and Windows do. */
@@ -98,11 +88,7 @@ export async function foldsCase(paths: DataPaths): Promise<boolean> {
   const probe = join(paths.staging, `${name}-a`);
   await writeFile(probe, '', { flag: 'wx' });
   try {
-    await stat(join(paths.staging, `${name}-A`));
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
-    throw error;
+    return (await ifThere(stat(join(paths.staging, `${name}-A`)))) !== null;
   } finally {
     await rm(probe, { force: true });
   }

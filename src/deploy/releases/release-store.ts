@@ -2,6 +2,7 @@ import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { FileEntry, ReleaseInfo, ReleaseView } from '../../domain/release.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { flushPath, readIfThere } from '../../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
 
@@ -121,12 +122,8 @@ function damaged(digest: string, state: string): DocshelfError {
 }
 
 function parseRecord<T extends object>(text: string | null, digest: string): T {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    if (typeof value === 'object' && value !== null) return value as T;
-  } catch {
-    // Not a record of ours.
-  }
+  const record = membersOf<T>(text);
+  if (Object.keys(record).length > 0) return record as T;
   throw damaged(digest, 'its record on disk cannot be read');
 }
 

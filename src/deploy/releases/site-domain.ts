@@ -1,6 +1,7 @@
 import { rename } from 'node:fs/promises';
 import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { flushPath, readIfThere, replaceFile } from '../../files/index.ts';
 import { type DataPaths, sitePaths } from './data-folder.ts';
 
@@ -10,13 +11,8 @@ interface FolderDomain {
 }
 
 async function readFolderDomain(paths: DataPaths): Promise<FolderDomain | null> {
-  const text = await readIfThere(paths.domain);
-  try {
-    const kept = JSON.parse(text ?? '') as FolderDomain;
-    return DOMAIN_PATTERN.test(kept.domain) ? kept : null;
-  } catch {
-    return null;
-  }
+  const kept = membersOf<FolderDomain>(await readIfThere(paths.domain));
+  return typeof kept.domain === 'string' && DOMAIN_PATTERN.test(kept.domain) ? (kept as FolderDomain) : null;
 }
 
 /** Null where neither the config nor a first bundle has settled it yet. */

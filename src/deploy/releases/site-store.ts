@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
-import { errnoOf } from '../../domain/errors.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
-import { flushPath, readIfThere, replaceFile } from '../../files/index.ts';
+import { flushPath, ifThere, readIfThere, replaceFile } from '../../files/index.ts';
 import type { Choice, ReleaseRef } from '../plan.ts';
 import { dataPaths, refuseOldLayout, type SitePaths, sitePaths } from './data-folder.ts';
 import { DIGEST, ReleaseStore } from './release-store.ts';
@@ -100,7 +100,7 @@ export class SiteStore extends ReleaseStore {
   async setChoice(choice: Choice | null): Promise<void> {
     if (choice !== null) return this.#write(this.site.wanted, choice);
     await rm(this.site.wanted, { force: true });
-    await flushPath(this.site.dir).catch(noneThere);
+    await ifThere(flushPath(this.site.dir));
   }
 
   /** Digest -> RFC 3339 of the last time that it was active. */
@@ -123,12 +123,8 @@ export class SiteStore extends ReleaseStore {
 
   /** The newest last. */
   async links(): Promise<readonly FetchedLink[]> {
-    try {
-      const links = JSON.parse((await readIfThere(this.site.links)) ?? '[]') as FetchedLink[];
-      return Array.isArray(links) ? links : [];
-    } catch {
-      return [];
-    }
+    const links = membersOf(await readIfThere(this.site.links));
+    return Array.isArray(links) ? links : [];
   }
 
   async addLink(added: FetchedLink): Promise<void> {
@@ -162,8 +158,10 @@ export class SiteStore extends ReleaseStore {
 
   /** Null where it cannot be read, or leads to no complete release. */
   async #pointer<T extends { readonly digest: string }>(file: string): Promise<T | null> {
-    const pointer = parsePointer<T>(await readIfThere(file));
-    return pointer !== null && (await this.has(pointer.digest)) ? pointer : null;
+    const pointer = membersOf<T>(await readIfThere(file));
+    const { digest } = pointer;
+    const isPointer = typeof digest === 'string' && DIGEST.test(digest) && (await this.has(digest));
+    return isPointer ? (pointer as T) : null;
   }
 
   async #write(file: string, value: unknown): Promise<void> {
@@ -175,19 +173,5 @@ export class SiteStore extends ReleaseStore {
 
 /** A site has no folder before its first bundle. */
 async function namesIn(folder: string): Promise<string[]> {
-  return (await readdir(folder).catch(noneThere)) ?? [];
-}
-
-function noneThere(error: unknown): undefined {
-  if (errnoOf(error) !== 'ENOENT') throw error;
-}
-
-function parsePointer<T extends { digest: string }>(text: string | null): T | null {
-  if (text === null) return null;
-  try {
-    const value = JSON.parse(text) as T;
-    return typeof value?.digest === 'string' && DIGEST.test(value.digest) ? value : null;
-  } catch {
-    return null;
-  }
+  return (await ifThere(readdir(folder))) ?? [];
 }

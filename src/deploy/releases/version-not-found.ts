@@ -19,12 +19,9 @@ export async function versionNotFound(
     });
   }
   const withDigest = sha256 === null ? '' : ` with digest ${sha256.slice(0, 12)}`;
-  return new DocshelfError(
-    'version_not_found',
-    `Cannot serve version "${version}"${withDigest}: it is not stored; ${listed}`,
-    {
-      next: 'Take its bundle in ("docshelf bundle import FILE --version …"), set staticExport.bundleUrl, or pin a version that is stored.',
-      fields: { version, stored },
-    },
-  );
+  const message = `Cannot serve version "${version}"${withDigest}: it is not stored; ${listed}`;
+  return new DocshelfError('version_not_found', message, {
+    next: 'Take its bundle in ("docshelf bundle import FILE --version …"), set staticExport.bundleUrl, or pin a version that is stored.',
+    fields: { version, stored },
+  });
 }

@@ -53,14 +53,11 @@ function opened(response: HttpResponse, link: Secret, offset: number, totalBytes
   const coding = response.header('content-encoding')?.trim().toLowerCase() ?? '';
   if (!coding.split(',').every((word) => READABLE_CODINGS.has(word.trim()))) {
     response.close();
-    throw new DocshelfError(
-      'source_encoded',
-      `Cannot fetch "${linkWithoutSecrets(link.reveal())}": the server sends it with a Content-Encoding`,
-      {
-        next: 'Turn the compression of archives off at the server, or remove Content-Encoding from the stored object.',
-        fields: { contentEncoding: coding.slice(0, 64), retryable: false },
-      },
-    );
+    const message = `Cannot fetch "${linkWithoutSecrets(link.reveal())}": the server sends it with a Content-Encoding`;
+    throw new DocshelfError('source_encoded', message, {
+      next: 'Turn the compression of archives off at the server, or remove Content-Encoding from the stored object.',
+      fields: { contentEncoding: coding.slice(0, 64), retryable: false },
+    });
   }
   const isChunked = /\bchunked\s*$/i.test(response.header('transfer-encoding') ?? '');
   return {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type OciReference, parseOciReference } from '../../domain/bundle-link.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
+import { collect } from '../../files/index.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
@@ -57,14 +58,8 @@ export class OciBundleSource implements BundleSource {
 async function readManifest(registry: RegistryClient, reference: OciReference, signal: AbortSignal): Promise<OciLayer> {
   const target = `manifests/${reference.digest ?? reference.tag}`;
   const response = await registry.get(target, { accept: MANIFEST_TYPES.join(', ') }, signal);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.stream()) {
-    bytes += chunk.length;
-    if (bytes > MANIFEST_BYTES_MAX) throw wrongContent(reference, 'its manifest is larger than a registry may send');
-    chunks.push(chunk);
-  }
-  const manifest = Buffer.concat(chunks);
+  const manifest = await collect(response.stream(), MANIFEST_BYTES_MAX);
+  if (manifest === null) throw wrongContent(reference, 'its manifest is larger than a registry may send');
   const found = `sha256:${createHash('sha256').update(manifest).digest('hex')}`;
   if (reference.digest !== null && found !== reference.digest) {
     throw new DocshelfError('wrong_digest', `Cannot use "${registry.shown}": its manifest has digest ${found}`, {

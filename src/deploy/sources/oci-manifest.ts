@@ -1,6 +1,7 @@
 import { LINK_SCHEMES, type OciReference } from '../../domain/bundle-link.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 
@@ -41,8 +42,8 @@ interface Descriptor {
 
 /** @throws DocshelfError `source_failed` where it has no layer that is an archive, several, or is no manifest. */
 export function readBundleLayer(text: string, reference: OciReference): OciLayer {
-  const manifest = parse(text);
-  if (manifest === null) throw wrongContent(reference, 'what the registry gives is no manifest');
+  const manifest = membersOf<Manifest>(text);
+  if (Object.keys(manifest).length === 0) throw wrongContent(reference, 'what the registry gives is no manifest');
   if (Array.isArray(manifest.manifests)) {
     throw wrongContent(reference, 'it is an index of several images, and no artifact of one layer');
   }
@@ -67,15 +68,6 @@ export function readBundleLayer(text: string, reference: OciReference): OciLayer
 function extensionOf(mediaType: unknown): string | null {
   if (typeof mediaType !== 'string') return null;
   return ARCHIVE_TYPES.find(([type]) => type.test(mediaType))?.[1] ?? null;
-}
-
-function parse(text: string): Manifest | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Without credentials: those are in a file of their own. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { LINK_SCHEMES, type OciReference } from '../../domain/bundle-link.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
+import { membersOf } from '../../domain/shape.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
 import { referenceText, registryRefusal, wrongContent } from './oci-manifest.ts';
@@ -123,14 +124,10 @@ function basic({ user, password }: RegistryCredentials): string {
 }
 
 function tokenIn(text: string): string | null {
-  try {
-    const answer = JSON.parse(text) as { token?: unknown; access_token?: unknown };
-    const token = answer.token ?? answer.access_token;
-    // What an Authorization header can carry.
-    return typeof token === 'string' && /^[\x21-\x7e]{1,65536}$/.test(token) ? token : null;
-  } catch {
-    return null;
-  }
+  const { token, access_token } = membersOf<{ token: string; access_token: string }>(text);
+  const found = token ?? access_token;
+  // What an Authorization header can carry.
+  return typeof found === 'string' && /^[\x21-\x7e]{1,65536}$/.test(found) ? found : null;
 }
 
 /** `WWW-Authenticate`, RFC 9110 section 11.6.1. Names in lower case. */

@@ -6,9 +6,9 @@ import {
   BUNDLE_CODES,
   type DocshelfError,
   type ErrorCode,
-  errnoOf,
   toDocshelfError,
 } from '../../domain/errors.ts';
+import { ifThere } from '../../files/index.ts';
 import type { Deployment } from '../deployment.ts';
 import type { DataPaths } from '../releases/data-folder.ts';
 import { isArchiveName, SIGNATURE_EXTENSION } from './signature.ts';
@@ -119,9 +119,7 @@ export class Inbox {
     await writeFile(join(rejected, `${name}.reason.txt`), `${reason}\n`);
     // The newest reason replaces an earlier one of that name.
     await rename(join(inbox, name), join(rejected, name));
-    await rename(join(inbox, name + SIGNATURE_EXTENSION), join(rejected, name + SIGNATURE_EXTENSION)).catch(
-      ignoreMissing,
-    );
+    await ifThere(rename(join(inbox, name + SIGNATURE_EXTENSION), join(rejected, name + SIGNATURE_EXTENSION)));
     this.#seen.delete(name);
   }
 
@@ -129,8 +127,4 @@ export class Inbox {
     const before = this.#seen.get(name);
     if (before !== undefined) this.#seen.set(name, { ...before, notBeforeMs: Date.now() + TRY_AGAIN_MS });
   }
-}
-
-function ignoreMissing(error: unknown): void {
-  if (errnoOf(error) !== 'ENOENT') throw error;
 }

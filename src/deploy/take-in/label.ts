@@ -82,11 +82,10 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
   }
   const version = parseVersion(request.version);
   if (own !== null && own !== version) {
-    throw new DocshelfError(
-      'version_mismatch',
-      `Cannot take in "${name}" as version "${version}": its own manifest says version "${own}"`,
-      { next: `Ask for version ${own}, or get the bundle of version ${version}.` },
-    );
+    const message = `Cannot take in "${name}" as version "${version}": its own manifest says version "${own}"`;
+    throw new DocshelfError('version_mismatch', message, {
+      next: `Ask for version ${own}, or get the bundle of version ${version}.`,
+    });
   }
   return version;
 }

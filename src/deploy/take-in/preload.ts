@@ -1,7 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import { membersOf } from '../../domain/shape.ts';
 import { versionFromFileName } from '../../domain/version.ts';
+import { ifThere } from '../../files/index.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 import type { DeploySettings } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
@@ -101,32 +103,20 @@ async function isWhole(store: SiteStore, digest: string): Promise<boolean> {
 
 /** All plain files: what is no archive is refused by its content. */
 async function archivesIn(folder: string, folderMayBeMissing: boolean): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    // A mounted ConfigMap or image volume shows its files as links into a dot folder.
-    return entries
-      .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isArchiveName(entry.name))
-      .map((entry) => entry.name)
-      .sort();
-  } catch (error) {
-    if (folderMayBeMissing && errnoOf(error) === 'ENOENT') return [];
-    throw new DocshelfError(
-      'cannot_read',
-      `Cannot read the preload folder "${folder}": ${errnoOf(error) ?? 'failed'}`,
-      {
-        next: 'Set staticExport.preload to a folder that docshelf may read.',
-        cause: error,
-      },
-    );
-  }
+  const next = 'Set staticExport.preload to a folder that docshelf may read.';
+  const entries = readdir(folder, { withFileTypes: true });
+  const found = await (folderMayBeMissing ? ifThere(entries) : entries).catch(
+    rethrowAs('cannot_read', `read the preload folder "${folder}"`, next, errnoState),
+  );
+  // A mounted ConfigMap or image volume shows its files as links into a dot folder.
+  return (found ?? [])
+    .filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && isArchiveName(entry.name))
+    .map((entry) => entry.name)
+    .sort();
 }
 
 async function readTable(store: SiteStore): Promise<PreloadTable> {
-  try {
-    return JSON.parse((await store.preloadTable()) ?? '{}') as PreloadTable;
-  } catch {
-    return {};
-  }
+  return membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
 }
 
 /** One look into the preload folder, beside the loop. */

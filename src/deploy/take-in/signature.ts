@@ -1,6 +1,7 @@
 import { constants, open } from 'node:fs/promises';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { collect, ifThere } from '../../files/index.ts';
 import { RETRY_TOOLS, retry } from '../../net/retry.ts';
 import { sourceFor } from '../fetch/fetch.ts';
 import type { BundleSource } from '../ports.ts';
@@ -68,17 +69,14 @@ export async function checkSignature(
 async function readBeside(file: string, name: string): Promise<string | null> {
   try {
     // Without O_NONBLOCK a FIFO would hold the thread until somebody writes to it.
-    await using handle = await open(file + SIGNATURE_EXTENSION, constants.O_RDONLY | constants.O_NONBLOCK);
+    await using handle = await ifThere(open(file + SIGNATURE_EXTENSION, constants.O_RDONLY | constants.O_NONBLOCK));
+    if (handle === null) return null;
     const buffer = Buffer.alloc(SIGNATURE_BYTES_MAX + 1);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } catch (cause) {
-    const errno = errnoOf(cause);
-    if (errno === 'ENOENT') return null;
-    throw new DocshelfError('cannot_read', `Cannot read "${name}${SIGNATURE_EXTENSION}": ${errno ?? 'failed'}`, {
-      next: 'Make the signature a file that docshelf may read.',
-      cause,
-    });
+    const next = 'Make the signature a file that docshelf may read.';
+    return rethrowAs('cannot_read', `read "${name}${SIGNATURE_EXTENSION}"`, next, errnoState)(cause);
   }
 }
 
@@ -92,14 +90,9 @@ async function fetchText(
   const attempt = async (): Promise<string> => {
     const opened = await source.open(link, { resume: null, signal });
     try {
-      const chunks: Uint8Array[] = [];
-      let bytes = 0;
-      for await (const chunk of opened.stream) {
-        chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes > SIGNATURE_BYTES_MAX) throw tooLarge(link);
-      }
-      return Buffer.concat(chunks).toString();
+      const bytes = await collect(opened.stream, SIGNATURE_BYTES_MAX);
+      if (bytes === null) throw tooLarge(link);
+      return bytes.toString();
     } finally {
       opened.close();
     }
@@ -109,14 +102,11 @@ async function fetchText(
 
 function tooLarge(link: Secret): DocshelfError {
   const shown = linkWithoutSecrets(link.reveal());
-  return new DocshelfError(
-    'source_too_large',
-    `Cannot fetch the signature "${shown}": it is larger than ${SIGNATURE_BYTES_MAX} bytes`,
-    {
-      next: 'Check that staticExport.signature.url leads to the .minisig file and not to the bundle.',
-      fields: { bytesMax: SIGNATURE_BYTES_MAX, retryable: false },
-    },
-  );
+  const message = `Cannot fetch the signature "${shown}": it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
+  return new DocshelfError('source_too_large', message, {
+    next: 'Check that staticExport.signature.url leads to the .minisig file and not to the bundle.',
+    fields: { bytesMax: SIGNATURE_BYTES_MAX, retryable: false },
+  });
 }
 
 function noSignature(name: string): DocshelfError {

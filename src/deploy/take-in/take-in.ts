@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';
 import { dateOfVersion } from '../../domain/version.ts';
@@ -113,15 +113,11 @@ async function seal(releaseDir: string, info: ReleaseInfo): Promise<void> {
 
 /** SHA-256. @throws DocshelfError `cannot_read`; the signal's reason. */
 export async function digestOf(file: string, name: string, signal: AbortSignal): Promise<string> {
-  try {
-    return await digestFile(file, signal);
-  } catch (error) {
+  return digestFile(file, signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw new DocshelfError('cannot_read', `Cannot read "${name}": ${errnoOf(error) ?? 'failed'}`, {
-      next: 'Make the archive a file that docshelf may read.',
-      cause: error,
-    });
-  }
+    const next = 'Make the archive a file that docshelf may read.';
+    return rethrowAs('cannot_read', `read "${name}"`, next, errnoState)(error);
+  });
 }
 
 /** Null for a leap second, which no `Date` knows. */

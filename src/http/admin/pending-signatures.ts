@@ -1,4 +1,5 @@
 import { DocshelfError } from '../../domain/errors.ts';
+import { collect } from '../../files/index.ts';
 
 /** Contract, section 2. */
 const KEEP_MS = 10 * 60_000;
@@ -35,18 +36,11 @@ export class PendingSignatures {
 
 /** @throws DocshelfError `payload_too_large`. */
 export async function readSignature(body: ReadableStream<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > SIGNATURE_BYTES_MAX) {
-      throw new DocshelfError(
-        'payload_too_large',
-        `Cannot take the signature: it is larger than ${SIGNATURE_BYTES_MAX} bytes`,
-        { next: 'Send the text of the .minisig file.', fields: { bytesMax: SIGNATURE_BYTES_MAX } },
-      );
-    }
-  }
-  return Buffer.concat(chunks).toString();
+  const bytes = await collect(body, SIGNATURE_BYTES_MAX);
+  if (bytes !== null) return bytes.toString();
+  const message = `Cannot take the signature: it is larger than ${SIGNATURE_BYTES_MAX} bytes`;
+  throw new DocshelfError('payload_too_large', message, {
+    next: 'Send the text of the .minisig file.',
+    fields: { bytesMax: SIGNATURE_BYTES_MAX },
+  });
 }

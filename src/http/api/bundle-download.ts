@@ -93,14 +93,11 @@ function changed(fileName: string): DocshelfError {
 }
 
 function pastTheEnd(fileName: string, sizeBytes: number): DocshelfError {
-  return new DocshelfError(
-    'range_not_satisfiable',
-    `Cannot send that part of "${fileName}": it has ${sizeBytes} bytes`,
-    {
-      next: 'Ask for a range within it, or for the whole.',
-      fields: { contentRange: `bytes */${sizeBytes}` },
-    },
-  );
+  const message = `Cannot send that part of "${fileName}": it has ${sizeBytes} bytes`;
+  return new DocshelfError('range_not_satisfiable', message, {
+    next: 'Ask for a range within it, or for the whole.',
+    fields: { contentRange: `bytes */${sizeBytes}` },
+  });
 }
 
 /** For the log alone: the client sees a broken connection. */

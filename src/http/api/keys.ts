@@ -47,11 +47,8 @@ export class KeyRing {
       });
     }
     if (found.key.type === wanted) return found.organization;
-    throw new DocshelfError(
-      'forbidden',
-      `Cannot answer: the key is of type ${found.key.type}, and this takes ${wanted} keys`,
-      { next: `Send an ${wanted} key.` },
-    );
+    const message = `Cannot answer: the key is of type ${found.key.type}, and this takes ${wanted} keys`;
+    throw new DocshelfError('forbidden', message, { next: `Send an ${wanted} key.` });
   }
 
   /** Compares all, each in constant time. */

@@ -48,10 +48,10 @@ export class OrganizationRates {
 
   fault({ resetS }: RateVerdict): DocshelfError {
     const { requestsMax } = this.#policy;
-    return new DocshelfError(
-      'rate_limited',
-      `Cannot answer now: the organization has made ${requestsMax} requests within the last hour`,
-      { next: `Ask again in ${resetS} s.`, fields: { retryAfterS: resetS } },
-    );
+    const message = `Cannot answer now: the organization has made ${requestsMax} requests within the last hour`;
+    return new DocshelfError('rate_limited', message, {
+      next: `Ask again in ${resetS} s.`,
+      fields: { retryAfterS: resetS },
+    });
   }
 }

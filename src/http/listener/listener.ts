@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
-import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
 import { problemResponse } from '../problem.ts';
 import { Connections } from './connections.ts';
 import { answerMalformed } from './malformed-request.ts';
@@ -104,15 +104,11 @@ async function listen(server: Server, name: ListenerName, at: ListenAddress): Pr
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw 'host' in at ? listenFault(error, name, at.host, at.port) : socketFault(error, at.socket);
+    if ('socket' in at) return rethrowAs('cannot_listen', `listen on "${at.socket}"`, undefined, errnoState)(error);
+    throw listenFault(error, name, at.host, at.port);
   }
   const bound = server.address();
   return typeof bound === 'object' && bound !== null ? bound : { address: String(bound), port: 0, family: 'unix' };
-}
-
-function socketFault(error: unknown, path: string): DocshelfError {
-  const state = errnoOf(error) ?? 'failed';
-  return new DocshelfError('cannot_listen', `Cannot listen on "${path}": ${state}`, { cause: error });
 }
 
 function listenFault(error: unknown, name: ListenerName, host: string, port: number): DocshelfError {
