@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { extension } from 'mime-types';
 import { isPage, OWN_FOLDER } from '../domain/release.ts';
-import { mediaTypeOf } from '../web/index.ts';
+import { mediaTypeOf, percentDecode } from '../web/index.ts';
 
 interface AnsweredUrl {
   /** Absolute, without fragment. */
@@ -190,13 +190,7 @@ function missingExtension(name: string, answered: string): string | null {
   return found === false || name.toLowerCase().endsWith(`.${found}`) ? null : `.${found}`;
 }
 
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment).normalize('NFC');
-  } catch {
-    return segment;
-  }
-}
+const decodeSegment = (segment: string): string => percentDecode(segment)?.normalize('NFC') ?? segment;
 
 /** @param isRoot true for the first of the site's own path */
 function safeSegment(segment: string, isRoot: boolean): string {

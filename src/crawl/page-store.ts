@@ -1,8 +1,9 @@
 import type { CrawlSettings } from '../domain/crawl.ts';
 import type { FileStore } from '../files/file-store.ts';
+import { charsetOfType } from '../web/index.ts';
 import type { Admission, CrawlSize, Naming } from './admission.ts';
 import { isPageInPlaceOfFile, isPageType, sourceTypeOfAnswer, typeOfAnswer } from './ask/answer-type.ts';
-import { charsetOf, type FetchedContent, type FetchedUrl } from './ask/fetched-url.ts';
+import type { FetchedContent, FetchedUrl } from './ask/fetched-url.ts';
 import type { CrawlFindings } from './crawl-findings.ts';
 import { type ContentEntry, type Entry, hasContent } from './entry.ts';
 import type { CrawlJournal } from './kept/journal.ts';
@@ -91,7 +92,8 @@ export class PageStore {
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;
     if (source !== null && isSmall && !lists) {
-      read = await threads.read({ url: entry.url, type: source, charset: charsetOf(answered), content: given });
+      const charset = charsetOfType(answered.contentType);
+      read = await threads.read({ url: entry.url, type: source, charset, content: given });
     }
     entry.fetched = { ...answered, content: read?.content ?? (await this.#kept(given)) };
     journal.add(entry.fetched);

@@ -1,3 +1,26 @@
+/** Runs tasks for their results, no more than `max` at once; others wait for their turn. */
+export class Slots {
+  readonly #max: number;
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  async run<Result>(task: () => Promise<Result>): Promise<Result> {
+    if (this.#running === this.#max) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running += 1;
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+}
+
 /** Runs tasks side by side, no more than `max` at once. The first failure is thrown to whoever adds the next task. */
 export class Lanes implements AsyncDisposable {
   readonly #max: number;

@@ -1,4 +1,5 @@
 import type { TrailingSlash } from '../domain/release.ts';
+import { percentDecode } from './percent-decode.ts';
 import { findLinks, type PageReferences } from './references.ts';
 
 /** Votes of a reference that breaks, against one of a link that is redirected: a page without its pictures is broken. */
@@ -16,13 +17,7 @@ const FOLDER_PAGE = /(?:^|\/)index\.x?html?$/i;
 /** Answered at any address: its relative references say nothing about its own. */
 const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
 
-function decodedPath(url: URL): string | null {
-  try {
-    return decodeURIComponent(url.pathname).slice(1);
-  } catch {
-    return null;
-  }
-}
+const decodedPath = ({ pathname }: URL): string | null => percentDecode(pathname)?.slice(1) ?? null;
 
 /**
  * Votes, page by page, on the addresses of a site's folder pages (`x/index.html`): `/x/` or `/x`. Counted are

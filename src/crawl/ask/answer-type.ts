@@ -2,13 +2,10 @@ import { isAssetPath, mediaTypeOf as mediaTypeOfPath } from '../../web/index.ts'
 import { type FoundKind, type SourceType, sourceTypeOf } from '../../web/rewrite/index.ts';
 import { type FetchedUrl, mediaTypeOf } from './fetched-url.ts';
 
-/**
- * The reason why an address is asked for: by a reference, by a page that is rendered, as a file that sites have by themselves, as one
- * that lists addresses, or to see what is said of an address that cannot be.
- */
+/** By a reference, by a rendered page, as a file that sites have, as one that lists addresses, or as one that cannot be. */
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 
-/** Files that a site may have or not: one that is missing is missed by nobody, and none of them is a page. */
+/** No pages, and missed by nobody. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
 
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
@@ -21,7 +18,6 @@ const TYPE_BY_KIND: Partial<Record<AskedAs, string>> = {
   manifest: 'application/manifest+json',
 };
 
-/** True for what is asked for as a page of its own, or in a frame: not as a part of one. */
 export function namesPage(askedAs: AskedAs): boolean {
   return askedAs === 'link' || askedAs === 'frame';
 }
@@ -30,7 +26,7 @@ export function isPageType(type: string): boolean {
   return PAGE_TYPES.has(type);
 }
 
-/** The media type of an answer: what it says, or, where that says nothing, what it was asked for as. */
+/** The media type that an answer says, else that of what it was asked for as. */
 export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   const type = mediaTypeOf(fetched);
   if (!GENERIC.has(type)) return type;
@@ -43,15 +39,12 @@ export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   return namesPage(askedAs) ? 'text/html' : '';
 }
 
-/** How a file is looked through for references; null where it has none. */
+/** Null for files without references. */
 export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType | null {
   return askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
 }
 
-/**
- * True where a page is the answer to something that can be none: so some servers answer for a missing script or picture.
- * Kept, it would be a page that the site does not have.
- */
+/** True where a page is the answer for a script or picture, as of some servers where one is missing. */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {
   if (!isPageType(type) || namesPage(askedAs) || askedAs === 'not_found') return false;
   return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || OWN_FILES.has(askedAs);

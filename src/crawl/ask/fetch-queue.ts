@@ -1,27 +1,19 @@
-/** How many requests a host gets. */
-interface HostBounds {
-  /** At a time. */
-  readonly inFlightMax: number;
-  /** In a second; 0: no bound. */
-  readonly rateMax: number;
-}
-
 interface FetchQueueOptions<Item> {
-  /** Asks for an item; what is left to do with the answer goes on while the next one is asked for. A rejection ends the queue. */
+  /** Asks for an item; `rest` goes on while the next one is asked for. A rejection ends the queue. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
-  readonly boundsOf: (host: string) => HostBounds;
-  /** At a time, of all hosts together. */
+  /** Requests at a time, and in a second (0: no bound). */
+  readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
+  /** Requests at a time, of all hosts together. */
   readonly inFlightMax: number;
-  /** Answers with which something is left to do, over which nothing is asked for. */
+  /** Of `rest`; over it nothing is asked for. */
   readonly restingMax: number;
 }
 
 interface Line<Item> {
   readonly host: string;
   waiting: Item[];
-  /** Goes before all that waits. */
   readonly urgent: Item[];
-  /** How many of `waiting` have been taken. */
+  /** Of `waiting`. */
   taken: number;
   inFlight: number;
   inFlightMax: number;
@@ -49,21 +41,22 @@ export class FetchQueue<Item> {
   }
 
   add(host: string, item: Item): void {
-    const line = this.#lineOf(host);
-    line.waiting.push(item);
-    this.#waiting += 1;
-    this.#pump(line);
+    this.#add(host, (line) => line.waiting.push(item));
   }
 
-  /** As `add`, for what somebody waits for: before all that does not, and however much rests. */
+  /** Adds an item that somebody waits for: before all others, and however much rests. */
   addUrgent(host: string, item: Item): void {
+    this.#add(host, (line) => line.urgent.push(item));
+  }
+
+  #add(host: string, push: (line: Line<Item>) => void): void {
     const line = this.#lineOf(host);
-    line.urgent.push(item);
+    push(line);
     this.#waiting += 1;
     this.#pump(line);
   }
 
-  /** Work from which more items may come: the queue is not drained before it is over. A rejection ends the queue. */
+  /** Work that may add items: the queue is not drained before its end. A rejection ends the queue. */
   await(work: Promise<void>): void {
     this.#awaited += 1;
     work.then(
@@ -75,26 +68,25 @@ export class FetchQueue<Item> {
     );
   }
 
-  /** Gives a host a rest: no request before `ms` have passed. */
+  /** No request to a host before `ms` have passed. */
   hold(host: string, ms: number): void {
     const line = this.#lineOf(host);
     line.notBeforeMs = Math.max(line.notBeforeMs, performance.now() + ms);
   }
 
-  /** Halves how many requests a host gets at a time. */
+  /** Halves a host's requests at a time. */
   slowDown(host: string): void {
     const line = this.#lineOf(host);
     line.inFlightMax = Math.max(1, Math.floor(line.inFlightMax / 2));
   }
 
-  /** Resolves when everything is worked through. @throws what `work` throws first; what `end` is given */
+  /** @throws what `work` throws first; what `end` is given */
   async drain(): Promise<void> {
     this.#isDraining = true;
     this.#endIfIdle();
     await this.#done.promise;
   }
 
-  /** Ends the queue: what waits is dropped. */
   end(reason: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -107,17 +99,8 @@ export class FetchQueue<Item> {
     if (known !== undefined) return known;
     const { inFlightMax, rateMax } = this.#options.boundsOf(host);
     const intervalMs = rateMax === 0 ? 0 : 1000 / rateMax;
-    const line: Line<Item> = {
-      host,
-      waiting: [],
-      urgent: [],
-      taken: 0,
-      inFlight: 0,
-      inFlightMax,
-      intervalMs,
-      notBeforeMs: 0,
-      timer: null,
-    };
+    const empty = { waiting: [], urgent: [], taken: 0, inFlight: 0, notBeforeMs: 0, timer: null };
+    const line: Line<Item> = { host, ...empty, inFlightMax, intervalMs };
     this.#lines.set(host, line);
     return line;
   }
@@ -130,19 +113,15 @@ export class FetchQueue<Item> {
       if (!isUrgent && line.taken === line.waiting.length) return;
       const now = performance.now();
       if (line.notBeforeMs > now) {
-        this.#pumpLater(line, line.notBeforeMs - now);
+        line.timer ??= setTimeout(() => {
+          line.timer = null;
+          this.#pump(line);
+        }, line.notBeforeMs - now);
         return;
       }
       if (line.intervalMs > 0) line.notBeforeMs = now + line.intervalMs;
       this.#start(line, line.urgent.shift() ?? take(line));
     }
-  }
-
-  #pumpLater(line: Line<Item>, ms: number): void {
-    line.timer ??= setTimeout(() => {
-      line.timer = null;
-      this.#pump(line);
-    }, ms);
   }
 
   #start(line: Line<Item>, item: Item): void {
@@ -182,7 +161,7 @@ export class FetchQueue<Item> {
   }
 }
 
-/** The next item, in order; what was taken is let go of now and then, so that taking costs the same however many wait. */
+/** The next item. Taken ones are let go of now and then, so that taking costs the same however many wait. */
 function take<Item>(line: Line<Item>): Item {
   const item = line.waiting[line.taken] as Item;
   line.taken += 1;

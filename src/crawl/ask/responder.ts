@@ -15,9 +15,8 @@ import { saysNoFollow } from '../robots.ts';
 import { isPageType } from './answer-type.ts';
 import type { FetchedUrl } from './fetched-url.ts';
 
-/** The outcome of asking for an address. */
 export type Answer =
-  /** Its content, if it has one, is stored, or is in `bytes` and still to be. */
+  /** Its content is stored, or in `bytes` and still to be. */
   | { readonly kind: 'fetched'; readonly fetched: FetchedUrl; readonly bytes: Uint8Array | null }
   | { readonly kind: 'failed'; readonly state: string; readonly isServerFault: boolean };
 
@@ -30,44 +29,40 @@ interface ResponderOptions {
   readonly record: ReadonlyMap<string, FetchedUrl>;
   readonly limits: CrawlLimits;
   readonly archiveLimits: ArchiveLimits;
-  /** A host is too busy: it is to be left alone for so long, and asked less from then on. */
+  /** A busy host is to be left alone for so long, and asked less from then on. */
   readonly onBusy: (host: string, ms: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** Attempts at one address, and at one whose server says that it is busy. */
 const ATTEMPTS_MAX = 3;
 const BUSY_ATTEMPTS_MAX = 5;
 const BACK_OFF_MS = 250;
-/** However long a server wants to be left alone: a job has a deadline. */
+/** A job has a deadline. */
 const PAUSE_MS_MAX = 60_000;
-/** Addresses of a host that fail one after the other, after which the host is given up. */
+/** Addresses of a host that fail in a row before it is given up. */
 const HOST_FAULTS_MAX = 5;
-/** Files that are looked through are read whole; others wait on the disk from here on. */
+/** Of files without references; larger ones wait on the disk. */
 const MEMORY_BYTES_MAX = 1024 ** 2;
 
-/** A page that leads on later than this is there to be read. */
+/** A page with a later refresh is there to be read. */
 const REFRESH_SECONDS_MAX = 10;
 
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/**
- * Finds out what an address answers: from an earlier attempt of the job, from the last crawl where the server says that
- * nothing has changed, or from the server, which is asked again where it may answer later.
- */
+/** The answer of an address: that of an earlier attempt, the last crawl's where nothing has changed, or the server's. */
 export class Responder {
   readonly #options: ResponderOptions;
   readonly #faultsByHost = new Map<string, number>();
-  /** Answers that somebody has looked at before their turn. */
+  /** `look` */
   readonly #ahead = new Map<string, Answer>();
 
   constructor(options: ResponderOptions) {
     this.#options = options;
   }
 
-  /** An answer that the next `get` of this address gives again, without asking. @throws as `get` */
+  /** The next `get` of this address gives the same answer. @throws as `get` */
   async look(url: string): Promise<Answer> {
     const answer = await this.get(url);
     this.#ahead.set(url, answer);
@@ -89,8 +84,7 @@ export class Responder {
     return this.#ask(url, headers, last !== undefined && (await this.#isKept(last)) ? last : null);
   }
 
-  /** True once a host has stopped answering. */
-  isGivenUp(host: string): boolean {
+  #isGivenUp(host: string): boolean {
     return (this.#faultsByHost.get(host) ?? 0) >= HOST_FAULTS_MAX;
   }
 
@@ -99,18 +93,12 @@ export class Responder {
     const { host } = new URL(url);
     let state = 'its host does not answer any more';
     let isSilent = false;
-    for (let attempt = 1; !this.isGivenUp(host); attempt += 1) {
+    for (let attempt = 1; !this.#isGivenUp(host); attempt += 1) {
       let pauseMs = BACK_OFF_MS * 4 ** (attempt - 1);
       let isBusy = false;
       try {
-        const answer = await fetcher.fetch(
-          {
-            url,
-            headers: { ...headers, ...conditionOf(last) },
-            limitsOf: (mediaType) => this.#limitsOf(url, mediaType),
-          },
-          signal,
-        );
+        const limitsOf = (mediaType: string): BodyLimits => this.#limitsOf(url, mediaType);
+        const answer = await fetcher.fetch({ url, headers: { ...headers, ...conditionOf(last) }, limitsOf }, signal);
         this.#faultsByHost.delete(host);
         if (!PASSING.has(answer.status)) return await this.#take(url, answer, last);
         await discard(answer);
@@ -170,7 +158,6 @@ export class Responder {
     return { bytesMax, memoryBytesMax };
   }
 
-  /** True where the content of an answer is still there. */
   async #isKept({ content }: FetchedUrl): Promise<boolean> {
     return content === null || (await this.#options.kept.has(content));
   }
@@ -185,7 +172,7 @@ function locationOf(location: string | null, url: string): string | null {
   return location === null ? null : (URL.parse(location, url)?.href ?? null);
 }
 
-/** Where a `Refresh` header leads; null where it leads nowhere else, or late. */
+/** The target of a `Refresh` header; null where it is the page itself, or late. */
 function refreshTarget(answer: FetchedAnswer, url: string): string | null {
   const refresh = answer.status === 200 ? refreshOf(answer.header('refresh') ?? '') : null;
   if (refresh === null || refresh.seconds > REFRESH_SECONDS_MAX) return null;

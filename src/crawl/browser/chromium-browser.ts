@@ -10,9 +10,9 @@ import { ChromiumRequests, type OwnersOf } from './chromium-requests.ts';
 import { ChromiumTab } from './chromium-tab.ts';
 
 export interface ChromiumSettings extends Omit<BrowserSettings, 'verify'> {
-  /** Says where the program is (`findChromium`); nothing else of it reaches the browser. */
+  /** For `findChromium` alone. */
   readonly env: NodeJS.ProcessEnv;
-  /** An existing folder, in which it gets one of its own. */
+  /** An existing folder. */
   readonly tempDir: string;
 }
 
@@ -40,8 +40,8 @@ export class ChromiumBrowser {
         chromiumSandbox: sandbox === 'auto' && process.getuid?.() !== 0,
         args: CHROMIUM_FLAGS,
         ignoreDefaultArgs: UNWANTED_FLAGS,
-        // Nothing of this process's environment, which may hold secrets, is the browser's business. Its socket lies in the
-        // system's temporary folder: below a data folder its path is longer than the 107 bytes that sockets may have (unix(7)).
+        // This process's environment may hold secrets. The browser's socket lies in the system's temporary folder: below a data
+        // folder its path may be longer than a socket's 107 bytes (unix(7)).
         env: { PATH: env.PATH ?? '', HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
         handleSIGINT: false,
         handleSIGTERM: false,

@@ -1,7 +1,4 @@
-/**
- * Functions that run inside of a page, in a world of its own, where nothing that the page's scripts have changed is seen. Each function
- * crosses as its text: it names nothing outside of itself.
- */
+/** Functions that run inside of a page, in a world of its own. Each crosses as its text, and names nothing outside of itself. */
 
 /** Bounds of what a page gives out. */
 interface SnapshotBounds {
@@ -10,10 +7,7 @@ interface SnapshotBounds {
   readonly linksMax: number;
 }
 
-/**
- * Makes lazy parts load: goes down the page screen by screen, which is what observers of intersections see, and asks for
- * lazy pictures and frames as if they were none. Their attributes are as before when it returns.
- */
+/** Makes lazy parts load: goes down the page by screens, for observers of intersections, and wakes lazy pictures and frames. */
 export async function scrollToEnd(stepsMax: number): Promise<void> {
   // A busy machine may take a second for a frame; a page that is not drawn has none, and is not waited for twice.
   let frameMsMax = 2_000;
@@ -73,7 +67,7 @@ export function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/** Resolves after a time as the page has it: one that a busy machine does not let run asks for nothing and is not quiet. */
+/** Resolves after a time of the page's own: one that a busy machine does not let run is not quiet. */
 export function tick(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

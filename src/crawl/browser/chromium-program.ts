@@ -7,11 +7,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 /** Names under which distributions install it. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/**
- * The system's browser: what DOCSHELF_CHROMIUM names, else the first of Chromium's usual names on PATH.
- *
- * @throws DocshelfError `browser_missing`
- */
+/** The program of DOCSHELF_CHROMIUM, else the first of `NAMES` on PATH. @throws DocshelfError `browser_missing` */
 export function findChromium(env: NodeJS.ProcessEnv): string {
   const named = env.DOCSHELF_CHROMIUM;
   if (named !== undefined && named !== '') {
@@ -23,17 +19,10 @@ export function findChromium(env: NodeJS.ProcessEnv): string {
     );
   }
   const folders = (env.PATH ?? '').split(delimiter).filter(isAbsolute);
-  for (const name of NAMES) {
-    for (const folder of folders) {
-      const path = join(folder, name);
-      if (isExecutable(path)) return path;
-    }
-  }
-  throw missing(
-    'Chromium',
-    'it is not installed',
-    'Install the package chromium, or set DOCSHELF_CHROMIUM to the path of one.',
-  );
+  const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  if (found !== undefined) return found;
+  const next = 'Install the package chromium, or set DOCSHELF_CHROMIUM to the path of one.';
+  throw missing('Chromium', 'it is not installed', next);
 }
 
 function isExecutable(path: string): boolean {
@@ -50,9 +39,8 @@ function missing(thing: string, state: string, next: string): DocshelfError {
 }
 
 /**
- * Flags of the browser, besides those that playwright-core gives it. All requests of pages are answered by us before
- * they come to the browser's network, and that leads nowhere: what is never intercepted (WebSockets, preconnects, WebRTC, the
- * browser's own errands) finds no name, no proxy and no socket.
+ * Flags besides those of playwright-core. Requests of pages are intercepted before they come to the browser's network; all
+ * others (WebSockets, preconnects, WebRTC, the browser's own) find no name, no proxy and no socket.
  */
 export const CHROMIUM_FLAGS = [
   '--disable-gpu',
@@ -79,7 +67,6 @@ export const CHROMIUM_FLAGS = [
   '--hide-scrollbars',
 ];
 
-/** Playwright lets pages open windows; a browser that nobody clicks in has no reason to. */
 export const UNWANTED_FLAGS = ['--disable-popup-blocking'];
 
 /** Memory of one page: a heavy page of documentation takes 300 MiB. */
@@ -90,13 +77,11 @@ const LOOK_EVERY_MS = 500;
 const MEMORY_PAGE_BYTES = 4096;
 
 /**
- * Ends the process of a page that takes too much memory: for the page, its tab has crashed. That V8's heap is bounded is not
- * enough: buffers and pictures lie outside of it.
- *
- * Looks only where `/proc` is.
+ * Ends the process of a page that takes too much memory, buffers and pictures outside of V8's heap too: its tab crashes. Needs
+ * `/proc`.
  *
  * @param browser a session of the browser's own target
- * @returns a function that ends it
+ * @returns a function that ends the watch
  */
 export function watchMemory(browser: CDPSession): () => void {
   const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);

@@ -1,11 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
+import { Slots } from '../../files/lanes.ts';
 import type { AnswerRequest, BrowserPage, RenderOptions, RenderSession } from '../render/rendered-page.ts';
 import { ChromiumBrowser, type ChromiumSettings } from './chromium-browser.ts';
 import type { ChromiumTab } from './chromium-tab.ts';
 
-/** Starts of the browser without one page in between: it will not get any better. */
+/** Starts of the browser without one page in between. */
 const STARTS_IN_VAIN_MAX = 3;
 
 /** Renders pages in the system's Chromium: each session in a browser of its own. */
@@ -16,7 +17,7 @@ export class ChromiumRenderer {
     this.#settings = settings;
   }
 
-  /** As this process's environment names it. @param tempDir a folder for what the browser has on the disk */
+  /** The one of this process's environment. @param tempDir for the browser's files */
   static async make(settings: BrowserSettings, tempDir: string): Promise<ChromiumRenderer> {
     await mkdir(tempDir, { recursive: true });
     return new ChromiumRenderer({ ...settings, env: process.env, tempDir });
@@ -35,14 +36,14 @@ class ChromiumSession implements RenderSession {
   readonly #settings: ChromiumSettings;
   readonly #answer: AnswerRequest;
   readonly #idle: ChromiumTab[] = [];
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #slots: Slots;
   #browser: Promise<ChromiumBrowser> | null = null;
   #startsInVain = 0;
   #isClosed = false;
 
   constructor(settings: ChromiumSettings, answer: AnswerRequest) {
     this.tabs = settings.tabs;
+    this.#slots = new Slots(settings.tabs);
     this.#settings = settings;
     this.#answer = answer;
   }
@@ -52,16 +53,10 @@ class ChromiumSession implements RenderSession {
   }
 
   async render(url: string, options: RenderOptions): Promise<BrowserPage> {
-    if (this.#running === this.tabs) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running += 1;
-    try {
+    return this.#slots.run(async () => {
       const first = await this.#attempt(url, options);
-      return first.state === 'crashed' ? await this.#attempt(url, options) : first;
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
-    }
+      return first.state === 'crashed' ? this.#attempt(url, options) : first;
+    });
   }
 
   async close(): Promise<void> {
@@ -104,13 +99,9 @@ class ChromiumSession implements RenderSession {
   #restart(last: ChromiumBrowser | null): Promise<ChromiumBrowser> {
     if (this.#isClosed) throw new Error('the session is closed');
     if (this.#startsInVain === STARTS_IN_VAIN_MAX) {
-      throw new DocshelfError(
-        'browser_failed',
-        `Cannot render pages: the browser ended ${STARTS_IN_VAIN_MAX} times in a row`,
-        {
-          next: 'Look whether the machine has memory and shared memory enough for a browser.',
-        },
-      );
+      const message = `Cannot render pages: the browser ended ${STARTS_IN_VAIN_MAX} times in a row`;
+      const next = 'Look whether the machine has memory and shared memory enough for a browser.';
+      throw new DocshelfError('browser_failed', message, { next });
     }
     this.#startsInVain += 1;
     this.#idle.length = 0;

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
 import type { CDPSession } from 'playwright-core';
 import { DocshelfError } from '../../domain/errors.ts';
+import { Slots } from '../../files/lanes.ts';
 import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import type { AnswerRequest, PageRequest } from '../render/rendered-page.ts';
 import type { Visit } from './chromium-visit.ts';
@@ -18,44 +19,27 @@ interface PausedRequest {
   };
 }
 
-/** Whose request it is: the visits of its tab, and whether it is for the tab's own document. */
+/** A request's visits, and true where its frame is the tab's own. */
 export type OwnersOf = (frameId: string) => { readonly visits: readonly Visit[]; readonly isMainFrame: boolean };
 
-/** Requests that are answered at once; the rest waits here and not in whoever answers. */
 const AT_ONCE_MAX = 32;
-/** Bytes of answers that are kept for the pages to come: they share their styles and scripts. */
+/** Pages share their styles and scripts. */
 const KEPT_BYTES_MAX = 32 * 1024 ** 2;
-/** Bytes that are handed to the browser, which takes them as one message. */
+/** The browser takes a body as one message. */
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
 /** Headers that the browser acts upon. Lengths and codings are of bytes that it never sees. */
 const HEADERS = [
-  'content-type',
-  'location',
-  'refresh',
-  'link',
-  'content-disposition',
-  'content-language',
-  'content-security-policy',
-  'cross-origin-embedder-policy',
-  'cross-origin-opener-policy',
-  'cross-origin-resource-policy',
-  'access-control-allow-origin',
-  'access-control-allow-credentials',
-  'access-control-expose-headers',
-  'referrer-policy',
-  'permissions-policy',
-  'x-content-type-options',
-  'x-frame-options',
-  'etag',
-  'last-modified',
-  'vary',
-];
+  'content-type location refresh link content-disposition content-language content-security-policy etag last-modified vary',
+  'cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy referrer-policy permissions-policy',
+  'access-control-allow-origin access-control-allow-credentials access-control-expose-headers',
+  'x-content-type-options x-frame-options',
+].flatMap((line) => line.split(' '));
 
-/** Headers of a request that are the browser's own business, or would ask for less than the whole. */
+/** Headers of a request that are the browser's own, or would ask for less than the whole. */
 const NOT_SENT =
   /^(?:user-agent|referer|origin|host|connection|range|if-.*|cache-control|pragma|upgrade-insecure-requests|sec-.*|purpose|accept-encoding)$/;
-/** Headers that say what the browser is, and not what is asked for. */
+/** Headers that are the browser's and not the request's. */
 const SAME_FOR_ALL = /^(?:accept|accept-language|cookie)$/;
 
 /** A cookie ends where a comma is followed by the name of the next: a date's comma is not. */
@@ -72,8 +56,7 @@ export class ChromiumRequests {
     sizeCalculation: ({ body }) => 1 + (body instanceof Uint8Array ? body.length : 0),
   });
   readonly #underWay = new Map<string, Promise<FetchedAnswer>>();
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #slots = new Slots(AT_ONCE_MAX);
 
   constructor(cdp: CDPSession, answer: AnswerRequest, ownersOf: OwnersOf, signal: AbortSignal) {
     this.#cdp = cdp;
@@ -90,13 +73,13 @@ export class ChromiumRequests {
   async #take(paused: PausedRequest): Promise<void> {
     const owners = this.#ownersOf(paused.frameId);
     const url = withoutFragment(paused.request.url);
-    // What the browser asks every host for by itself, nobody misses.
+    // The browser asks every host for it.
     const isMissed = !(paused.resourceType === 'Other' && new URL(url).pathname === '/favicon.ico');
     const fail = (why: string): void => {
       if (isMissed) for (const visit of visits) visit.fail(url, why);
     };
     const isOwnDocument = owners.isMainFrame && paused.resourceType === 'Document';
-    // Until a page's own document is asked for, it is the one before it that asks.
+    // Until its own document is asked for, requests are those of the page before.
     const visits = owners.visits.filter((visit) => visit.hasDocument || isOwnDocument);
     for (const visit of visits) visit.begin();
     try {
@@ -112,7 +95,7 @@ export class ChromiumRequests {
       for (const visit of visits) visit.answer(url, answer.status, bytes.length);
       if (answer.status >= 400) fail(String(answer.status));
       if (await this.#fulfill(paused, answer, bytes)) return;
-      // What is gone by now cannot be refused either; what can be was an answer that the browser does not take.
+      // One that can be refused now was an answer that the browser does not take.
       if (await this.#refuse(paused)) fail('answer');
     } catch (error) {
       const why = error instanceof DocshelfError ? error.code : 'internal';
@@ -129,7 +112,8 @@ export class ChromiumRequests {
     if (kept !== undefined) return Promise.resolve(kept);
     const underWay = this.#underWay.get(key);
     if (underWay !== undefined) return underWay;
-    const asking = this.#ask(request)
+    const asking = this.#slots
+      .run(() => this.#answer(request, this.#signal))
       .then((answer) => {
         if (answer.body instanceof Uint8Array) this.#kept.set(key, answer);
         return answer;
@@ -137,18 +121,6 @@ export class ChromiumRequests {
       .finally(() => this.#underWay.delete(key));
     this.#underWay.set(key, asking);
     return asking;
-  }
-
-  async #ask(request: PageRequest): Promise<FetchedAnswer> {
-    if (this.#running === AT_ONCE_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running += 1;
-    try {
-      return await this.#answer(request, this.#signal);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running -= 1;
-      else next();
-    }
   }
 
   /** @returns false where the browser does not take it */
@@ -168,7 +140,7 @@ export class ChromiumRequests {
   }
 }
 
-/** Why a request is not sent at all, or null. A crawl reads and changes nothing; what never ends cannot be a file. */
+/** A crawl changes nothing, and an endless answer is no file. */
 function refusalOf({ request: { url, method, headers } }: PausedRequest): string | null {
   if (!/^https?:/i.test(url)) return 'scheme';
   if (method !== 'GET' && method !== 'HEAD') return 'method';
@@ -198,10 +170,7 @@ async function bytesOf({ body }: FetchedAnswer): Promise<Uint8Array> {
   return readFile(body.file);
 }
 
-/**
- * @param origin of who asks across origins. Where an answer does not say who may read it, it is read: what was kept of an
- *   earlier request may have lost that, and the written site has it from one origin.
- */
+/** @param origin of a request across origins, which may read an answer that does not say so: the written site has one origin */
 function headersOf(answer: FetchedAnswer, origin: string | undefined): { name: string; value: string }[] {
   const headers = HEADERS.flatMap((name) => {
     const value = answer.header(name);

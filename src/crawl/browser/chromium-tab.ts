@@ -4,18 +4,17 @@ import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../rende
 import { scrollToEnd, snapshot, tick, untilUnchanged } from './chromium-page-scripts.ts';
 import { Visit } from './chromium-visit.ts';
 
-/** Screens that a page is scrolled down: a page that grows while it is scrolled has no end. */
+/** A page that grows while it is scrolled has no end. */
 const SCREENS_MAX = 100;
 const BOUNDS = { htmlCharactersMax: 16 * 1024 ** 2, textCharactersMax: 2 * 1024 ** 2, linksMax: 20_000 };
-/** Nothing asked for and nothing changed for so long: the page has settled. */
+/** The page has settled after so long without requests and changes. */
 const QUIET_MS = 200;
-/** Time of its own that a page is given once it is quiet: what it repeats more often than this it has done by then. */
+/** Time of its own for a quiet page: it shows whether the page polls. */
 const OWN_TIME_MS = 50;
 /** A page with a clock changes for ever. */
 const CHANGING_MS_MAX = 1_000;
-/** Dialogs that a page may open before it is given up. */
 const DIALOGS_MAX = 20;
-/** Pages after which a tab has gathered enough of what they left in memory. */
+/** Pages leave some memory behind in their tab. */
 const PAGES_MAX = 150;
 const POLL_MS = 10;
 const LEAVING_MS_MAX = 1_000;
@@ -23,21 +22,11 @@ const LEAVING_MS_MAX = 1_000;
 const OPEN_MS_MAX = 10_000;
 const CLOSE_MS_MAX = 3_000;
 
-/** Why a tab is of no use any more. */
-class TabEnd extends Error {
-  readonly state: 'hung' | 'crashed';
-
-  constructor(state: 'hung' | 'crashed', message: string) {
-    super(message);
-    this.state = state;
-  }
-}
-
-/** A page's end that is none of the tab's. */
+/** The end of a page; `hung` and `crashed` are its tab's too. */
 class PageEnd extends Error {
-  readonly state: 'left' | 'failed';
+  readonly state: 'left' | 'failed' | 'hung' | 'crashed';
 
-  constructor(state: 'left' | 'failed', message: string) {
+  constructor(state: PageEnd['state'], message: string) {
     super(message);
     this.state = state;
   }
@@ -48,10 +37,11 @@ export class ChromiumTab {
   readonly #page: Page;
   readonly #cdp: CDPSession;
   readonly #pageTimeoutMs: number;
-  readonly #mainFrameId: string;
+  readonly mainFrameId: string;
   readonly #frameIds = new Set<string>();
-  #visit: Visit | null = null;
-  /** Loaders of the documents that the tab has shown of this page; the last one is what it shows. */
+  /** The page that is being rendered; null between two of them. */
+  visit: Visit | null = null;
+  /** Loaders of the documents that the tab has shown of this page, in order. */
   #loaderIds: string[] = [];
   #url = '';
   #loadedId = '';
@@ -61,7 +51,7 @@ export class ChromiumTab {
 
   static async open(context: BrowserContext, pageTimeoutMs: number): Promise<ChromiumTab> {
     const page = await within(OPEN_MS_MAX, context.newPage());
-    if (page === null) throw new TabEnd('crashed', 'no tab could be opened');
+    if (page === null) throw new PageEnd('crashed', 'no tab could be opened');
     const cdp = await context.newCDPSession(page);
     const { frameTree } = await cdp.send('Page.getFrameTree');
     const tab = new ChromiumTab(page, cdp, frameTree.frame.id, pageTimeoutMs);
@@ -73,23 +63,14 @@ export class ChromiumTab {
   private constructor(page: Page, cdp: CDPSession, mainFrameId: string, pageTimeoutMs: number) {
     this.#page = page;
     this.#cdp = cdp;
-    this.#mainFrameId = mainFrameId;
+    this.mainFrameId = mainFrameId;
     this.#pageTimeoutMs = pageTimeoutMs;
     this.#watchFrames();
     this.#watchPage();
   }
 
-  /** The page that is being rendered; null between two of them. */
-  get visit(): Visit | null {
-    return this.#visit;
-  }
-
-  get mainFrameId(): string {
-    return this.#mainFrameId;
-  }
-
   hasFrame(frameId: string): boolean {
-    return frameId === this.#mainFrameId || this.#frameIds.has(frameId);
+    return frameId === this.mainFrameId || this.#frameIds.has(frameId);
   }
 
   /** True once no further page is to be rendered in it. */
@@ -106,14 +87,12 @@ export class ChromiumTab {
       this.#hasEnded = true;
       reject(reason);
     };
-    const visit = new Visit(url, () => this.#end(new TabEnd('hung', 'it wrote to its console without end')));
+    const hang = (message: string): void => this.#end(new PageEnd('hung', message));
+    const visit = new Visit(url, () => hang('it wrote to its console without end'));
     const onAbort = (): void => this.#end(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(
-      () => this.#end(new TabEnd('hung', 'its scripts let nothing else run')),
-      this.#pageTimeoutMs,
-    );
-    this.#visit = visit;
+    const timer = setTimeout(() => hang('its scripts let nothing else run'), this.#pageTimeoutMs);
+    this.visit = visit;
     const { answered, failures, consoleErrors } = visit;
     const base = { answered, failures, consoleErrors, screenshot: null, dom: null };
     try {
@@ -123,7 +102,7 @@ export class ChromiumTab {
       return { ...base, ...settled };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof TabEnd || error instanceof PageEnd) {
+      if (error instanceof PageEnd) {
         const { state, message: reason } = error;
         return { ...base, url: state === 'left' ? this.#url : url, state, reason };
       }
@@ -133,26 +112,22 @@ export class ChromiumTab {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      this.#visit = null;
+      this.visit = null;
     }
   }
 
   async close(): Promise<void> {
     this.#hasEnded = true;
     const closing = this.#page.close().catch(() => undefined);
-    const isClosed = await within(
-      CLOSE_MS_MAX,
-      closing.then(() => true),
-    );
     // A page that goes from document to document may never hear that it is to end.
-    if (isClosed !== true) void this.#cdp.send('Page.crash').catch(() => undefined);
+    if ((await within(CLOSE_MS_MAX, closing)) === null) void this.#cdp.send('Page.crash').catch(() => undefined);
   }
 
   async #settle(url: string, visit: Visit, withScreenshot: boolean, signal: AbortSignal) {
     const loaderId = await this.#navigate(url, visit);
     const isLoaded = await this.#untilLoaded(loaderId);
     const onDocument = async <Result>(act: () => Promise<Result>): Promise<Result> => {
-      // A document that is left takes whatever ran in it along.
+      // A document that is left ends all that ran in it.
       const result = await act().catch(async (error: unknown) => {
         await this.#untilLeft(loaderId);
         throw error;
@@ -166,13 +141,8 @@ export class ChromiumTab {
     const dom: SettledDom = { html, text, links };
     const screenshot = withScreenshot ? await this.#screenshot() : null;
     const state: PageState = isLoaded && isQuiet ? 'settled' : 'unsettled';
-    return {
-      url: this.#url,
-      state,
-      reason: state === 'settled' ? null : 'it went on asking for more',
-      dom,
-      screenshot,
-    };
+    const reason = state === 'settled' ? null : 'it went on asking for more';
+    return { url: this.#url, state, reason, dom, screenshot };
   }
 
   /** @returns the id of the document's loader */
@@ -187,13 +157,12 @@ export class ChromiumTab {
     return loaderId;
   }
 
-  /** Takes away a page that would go on asking while the next one loads. */
+  /** Ends a page that would go on asking while the next one loads. */
   async #silence(): Promise<void> {
-    this.#visit = null;
+    this.visit = null;
     await this.#cdp.send('Page.navigate', { url: 'about:blank' });
   }
 
-  /** Half of the page's time is for this. */
   async #untilLoaded(loaderId: string): Promise<boolean> {
     const deadline = performance.now() + this.#pageTimeoutMs / 2;
     while (this.#loadedId !== loaderId) {
@@ -204,7 +173,6 @@ export class ChromiumTab {
     return true;
   }
 
-  /** Nothing is asked for during a while, in which the page has had time of its own. */
   async #untilQuiet(visit: Visit, signal: AbortSignal): Promise<boolean> {
     const msMax = this.#pageTimeoutMs / 6;
     await this.#run(scrollToEnd, SCREENS_MAX);
@@ -237,10 +205,10 @@ export class ChromiumTab {
     return Buffer.from(data, 'base64');
   }
 
-  /** Runs one of the scripts for pages in a world of its own. */
+  /** In a world of its own. */
   async #run<Given extends unknown[], Result>(script: (...given: Given) => Result, ...given: Given) {
     const { executionContextId } = await this.#cdp.send('Page.createIsolatedWorld', {
-      frameId: this.#mainFrameId,
+      frameId: this.mainFrameId,
       worldName: 'docshelf',
     });
     const { result, exceptionDetails } = await this.#cdp.send('Runtime.callFunctionOn', {
@@ -258,33 +226,33 @@ export class ChromiumTab {
     this.#cdp.on('Page.frameAttached', ({ frameId }) => this.#frameIds.add(frameId));
     this.#cdp.on('Page.frameDetached', ({ frameId }) => this.#frameIds.delete(frameId));
     this.#cdp.on('Page.frameNavigated', ({ frame }) => {
-      if (frame.id !== this.#mainFrameId) return;
+      if (frame.id !== this.mainFrameId) return;
       this.#loaderIds.push(frame.loaderId);
       this.#url = frame.url;
     });
     this.#cdp.on('Page.lifecycleEvent', ({ frameId, loaderId, name }) => {
-      if (name === 'load' && frameId === this.#mainFrameId) this.#loadedId = loaderId;
+      if (name === 'load' && frameId === this.mainFrameId) this.#loadedId = loaderId;
     });
   }
 
   #watchPage(): void {
     let dialogs = 0;
     const page = this.#page;
-    page.on('crash', () => this.#end(new TabEnd('crashed', 'its tab crashed')));
-    page.on('close', () => this.#end(new TabEnd('crashed', 'its tab is gone')));
+    page.on('crash', () => this.#end(new PageEnd('crashed', 'its tab crashed')));
+    page.on('close', () => this.#end(new PageEnd('crashed', 'its tab is gone')));
     page.on('popup', (popup) => void popup.close().catch(() => undefined));
     page.on('dialog', (dialog) => {
       dialogs += 1;
-      if (dialogs > DIALOGS_MAX) this.#end(new TabEnd('hung', 'it opened dialogs without end'));
+      if (dialogs > DIALOGS_MAX) this.#end(new PageEnd('hung', 'it opened dialogs without end'));
       // A page that asks whether it may be left may.
       const answered = dialog.type() === 'beforeunload' ? dialog.accept() : dialog.dismiss();
       answered.catch(() => undefined);
     });
-    page.on('pageerror', (error) => this.#visit?.hear(String(error)));
+    page.on('pageerror', (error) => this.visit?.hear(String(error)));
     page.on('console', (message) => {
-      // What did not load is among the failures.
+      // That is among the failures.
       const isError = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
-      this.#visit?.hear(isError ? message.text() : null);
+      this.visit?.hear(isError ? message.text() : null);
     });
   }
 }

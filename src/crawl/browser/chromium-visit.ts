@@ -1,16 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AnsweredRequest, FailedRequest } from '../render/rendered-page.ts';
 
-/** Requests of one page: a page that asks for more asks without end. */
+/** A page that asks for more asks without end. */
 const REQUESTS_MAX = 3_000;
-/** Bytes that one page is given. */
 const PAGE_BYTES_MAX = 256 * 1024 ** 2;
-/** Documents that a page's own frame may go to, redirects among them: browsers give up at 20. */
+/** Documents of a page's own frame, redirects among them: browsers give up at 20. */
 const DOCUMENTS_MAX = 20;
 /** Failures and errors that are kept. */
 const KEPT_MAX = 100;
 const ERROR_CHARACTERS_MAX = 500;
-/** A page that says more than this to its console does nothing else. */
+/** Of the console. */
 const MESSAGES_MAX = 5_000;
 
 const POLL_MS = 20;
@@ -25,12 +24,12 @@ export class Visit {
   #documents = 0;
   #messages = 0;
   #inFlight = 0;
-  #lastChangeAt = performance.now();
+  /** Begin or end of the last request (`performance.now()`). */
+  lastChangeAt = performance.now();
   readonly #onFlood: () => void;
-  /** Address of the page. */
   readonly url: string;
 
-  /** @param onFlood called where the page says so much that it is to be given up */
+  /** @param onFlood the page is to be given up for its messages */
   constructor(url: string, onFlood: () => void) {
     this.url = url;
     this.#onFlood = onFlood;
@@ -43,11 +42,6 @@ export class Visit {
     return this.#requests <= REQUESTS_MAX && this.#bytes <= PAGE_BYTES_MAX && this.#documents <= DOCUMENTS_MAX;
   }
 
-  /** When a request began or ended the last time, as `performance.now()` has it. */
-  get lastChangeAt(): number {
-    return this.#lastChangeAt;
-  }
-
   /** True once the page itself was asked for. */
   get hasDocument(): boolean {
     return this.#documents > 0;
@@ -55,12 +49,12 @@ export class Visit {
 
   begin(): void {
     this.#inFlight += 1;
-    this.#lastChangeAt = performance.now();
+    this.lastChangeAt = performance.now();
   }
 
   end(): void {
     this.#inFlight -= 1;
-    this.#lastChangeAt = performance.now();
+    this.lastChangeAt = performance.now();
   }
 
   answer(url: string, status: number, bytes: number): void {
@@ -72,7 +66,7 @@ export class Visit {
     if (this.failures.length < KEPT_MAX) this.failures.push({ url, why });
   }
 
-  /** Hears one message of the page, at whatever level. */
+  /** @param error null for messages of other levels */
   hear(error: string | null): void {
     this.#messages += 1;
     if (this.#messages === MESSAGES_MAX) this.#onFlood();
@@ -81,12 +75,12 @@ export class Visit {
     }
   }
 
-  /** Waits until nothing was asked for during `quietMs`. False where that did not come within `msMax`. */
+  /** Waits until nothing was asked for during `quietMs`; false after `msMax`. */
   async quiet(quietMs: number, msMax: number, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + msMax;
     for (;;) {
       const now = performance.now();
-      if (this.#inFlight === 0 && now - this.#lastChangeAt >= quietMs) return true;
+      if (this.#inFlight === 0 && now - this.lastChangeAt >= quietMs) return true;
       if (now >= deadline) return false;
       await delay(POLL_MS, undefined, { signal });
     }

@@ -14,7 +14,7 @@ export interface FileRequest {
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Limits of the body, by the media type that its answer names (empty where it names none). */
+  /** By the media type of the answer, or empty. */
   readonly limitsOf: (mediaType: string) => BodyLimits;
 }
 
@@ -33,13 +33,10 @@ export interface FetchedAnswer {
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
 }
 
-/** Statuses whose body nobody wants. */
+/** Nobody wants their bodies. */
 const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
 
-/**
- * Hears what undici says of one request, decodes the body and bounds it: both as it comes and as it becomes, so that a
- * small body that grows without end is given up when it passes the limit.
- */
+/** undici's handler of one request. Decodes the body, and bounds both its bytes on the wire and its decoded ones. */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly answer: Promise<FetchedAnswer>;
   isOver = false;
@@ -85,9 +82,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#headers = headers;
     this.#limits = hasNoUse(status) ? NOTHING : this.#limitsOf(mediaTypeOf(headers));
     if (hasNoUse(status)) return;
-    const coding = String(headers['content-encoding'] ?? '')
-      .trim()
-      .toLowerCase();
+    const coding = `${headers['content-encoding'] ?? ''}`.trim().toLowerCase();
     if (coding !== '' && coding !== 'identity') this.#decodeWith(coding);
     else if (Number(headers['content-length'] ?? 0) > this.#limits.bytesMax) this.#fail(this.#tooLarge());
   }
@@ -145,7 +140,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Moves the body from memory to a file, which the rest follows. */
+  /** Moves the body from memory to a file. */
   #spool(): void {
     const path = join(this.#spoolDir, `body-${randomBytes(8).toString('hex')}`);
     this.#file = { path, stream: createWriteStream(path, { flags: 'wx' }) };
@@ -154,7 +149,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   #write(chunk: Buffer): void {
-    // What was read already comes all the same, after the pause has begun.
+    // Chunks that were read come after the pause has begun.
     if (this.#file?.stream.write(chunk) !== false || this.#isPaused) return;
     const source = this.#decoder ?? this.#controller;
     this.#isPaused = true;
@@ -193,7 +188,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#decoder?.destroy();
     if (this.#file !== null) {
       const { path, stream } = this.#file;
-      // Nobody waits for the file to be gone: it lies in the folder of an attempt.
+      // It lies in the folder of an attempt.
       stream.on('close', () => void rm(path, { force: true }).catch(() => undefined));
       stream.destroy();
     }
@@ -212,10 +207,10 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
 }
 
 const NOTHING: BodyLimits = { bytesMax: 0, memoryBytesMax: 0 };
-/** Of a body that nobody wants so much is read, to keep the connection. */
+/** Read of a body that nobody wants, to keep the connection. */
 const UNUSED_BYTES_MAX = 64 * 1024;
 
-/** In a buffer of its own, which may be handed to another thread whole. */
+/** In a buffer of its own, to be handed to another thread. */
 function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
   const body = new Uint8Array(bytes);
   let at = 0;

@@ -11,10 +11,10 @@ import { AnswerReader, type FetchedAnswer, type FileRequest } from './guarded-an
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 /**
- * A fetcher for one crawl, with the credentials of its origin as their files hold them now.
+ * A fetcher for one crawl, with the credentials that the files hold now.
  *
  * @param spoolDir an existing folder for bodies that are too large for memory
- * @returns `credentials` tells apart who is asked as whom; it holds secrets and is kept nowhere
+ * @returns `credentials` holds secrets, and is kept nowhere
  * @throws DocshelfError `bad_source` where a secret cannot be read
  */
 export async function openFetcher(
@@ -25,26 +25,15 @@ export async function openFetcher(
   const headers: Record<string, string> = {};
   if (settings.cookieFile !== null) headers.cookie = await readSecret(settings.cookieFile, settings);
   if (settings.bearerFile !== null) headers.authorization = `Bearer ${await readSecret(settings.bearerFile, settings)}`;
-  return {
-    fetcher: new GuardedFetcher(settingsOf(settings, network, headers, spoolDir)),
-    credentials: JSON.stringify(headers),
-  };
-}
-
-function settingsOf(
-  { url, allowAddresses, concurrency, limits }: CrawlSettings,
-  network: CrawlNetwork,
-  headers: Readonly<Record<string, string>>,
-  spoolDir: string,
-) {
-  return {
+  const fetcher = new GuardedFetcher({
     ...network,
-    addresses: { allowPrivate: false, allowAddresses },
-    requestTimeoutMs: limits.requestTimeoutMs,
-    connectionsMax: concurrency,
-    credentials: { origin: new URL(url).origin, headers },
+    addresses: { allowPrivate: false, allowAddresses: settings.allowAddresses },
+    requestTimeoutMs: settings.limits.requestTimeoutMs,
+    connectionsMax: settings.concurrency,
+    credentials: { origin: new URL(settings.url).origin, headers },
     spoolDir,
-  };
+  });
+  return { fetcher, credentials: JSON.stringify(headers) };
 }
 
 async function readSecret(file: string, { url }: CrawlSettings): Promise<string> {
@@ -53,13 +42,9 @@ async function readSecret(file: string, { url }: CrawlSettings): Promise<string>
     () => '',
   );
   if (HEADER_VALUE.test(text)) return text;
-  throw new DocshelfError(
-    'bad_source',
-    `Cannot export "${new URL(url).host}": "${file}" holds no secret that can be sent`,
-    {
-      next: 'Put the cookie, or the token, on one line into the file that the source names, readable for docshelf.',
-    },
-  );
+  const message = `Cannot export "${new URL(url).host}": "${file}" holds no secret that can be sent`;
+  const next = 'Put the cookie, or the token, on one line into the file that the source names, readable for docshelf.';
+  throw new DocshelfError('bad_source', message, { next });
 }
 
 interface FetcherSettings extends DispatcherSettings {
@@ -68,7 +53,7 @@ interface FetcherSettings extends DispatcherSettings {
   readonly requestTimeoutMs: number;
   /** To one origin at a time. */
   readonly connectionsMax: number;
-  /** Headers that are sent to one origin and to no other. */
+  /** Sent to one origin alone. */
   readonly credentials: { readonly origin: string; readonly headers: Readonly<Record<string, string>> } | null;
   /** An existing folder for bodies that are too large for memory. */
   readonly spoolDir: string;
@@ -79,7 +64,7 @@ export class GuardedFetcher {
   readonly #settings: FetcherSettings;
   readonly #guard: AddressGuard;
   readonly #dispatcher: Dispatcher;
-  /** By host: whether a target may be asked through a proxy, looked up once. */
+  /** `#admit` by host. */
   readonly #admitted = new Map<string, Promise<void>>();
 
   constructor(settings: FetcherSettings) {
@@ -114,12 +99,8 @@ export class GuardedFetcher {
         ...request.headers,
         ...own,
       };
-      if (!reader.isOver) {
-        this.#dispatcher.dispatch(
-          { origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET', headers },
-          reader,
-        );
-      }
+      const options = { origin: url.origin, path: `${url.pathname}${url.search}`, method: 'GET', headers } as const;
+      if (!reader.isOver) this.#dispatcher.dispatch(options, reader);
       return await reader.answer;
     } finally {
       clearTimeout(timer);

@@ -5,16 +5,13 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import type { FetchedContent, PackedAt } from '../ask/fetched-url.ts';
 
-/** Folders that packs are in: of the job, and of the record of the last crawl. */
+/** Of the job, and of the record of the last crawl. */
 export interface PackFolders {
   readonly jobDir: string;
   readonly recordDir: string;
 }
 
-/**
- * Content that was read, as it came: one after the other in a few files, since making a file costs more than all the rest of
- * keeping a page. A thread appends to a pack of its own; any may read.
- */
+/** Content that was read, in few files: making one costs more than all else of keeping a page. Each thread has its own pack. */
 export class ContentPacks {
   readonly #folders: PackFolders;
   readonly #ownName: string;
@@ -22,7 +19,7 @@ export class ContentPacks {
   #own: number | null = null;
   #end = 0;
 
-  /** @param ownName of the pack that is added to; made with the first content */
+  /** @param ownName of the pack to append to; made with the first content */
   constructor(folders: PackFolders, ownName: string) {
     this.#folders = folders;
     this.#ownName = ownName;
@@ -85,11 +82,11 @@ function gone(pack: string): DocshelfError {
   });
 }
 
-/** Content that this crawl, an earlier attempt or the last crawl has kept: whether it is there, whole, and what it is. */
+/** Content that this crawl, an earlier attempt or the last crawl has kept. */
 export class KeptContent {
   readonly #store: FileStore;
   readonly #folders: PackFolders;
-  /** Bytes of packs that nobody adds to any more. */
+  /** Of packs that nobody appends to. */
   readonly #sizes = new Map<string, number>();
 
   constructor(store: FileStore, folders: PackFolders) {
@@ -102,7 +99,7 @@ export class KeptContent {
     return (await sizeOf(this.#store.pathOf(sha256))) === size;
   }
 
-  /** Its bytes. @throws DocshelfError `cannot_read` where a pack is gone; the system's own errors */
+  /** @throws DocshelfError `cannot_read` where a pack is gone; the system's own errors */
   async read({ sha256, size, packed }: FetchedContent): Promise<Uint8Array> {
     if (packed === null) return readFile(this.#store.pathOf(sha256));
     const { jobDir, recordDir } = this.#folders;

@@ -8,14 +8,11 @@ import { readLines } from './journal.ts';
 
 const FILE = 'record.jsonl';
 const PACK = /\.pack$/;
-/** A pack of which less is named is given up: what it still holds is fetched anew, and goes to a new one. */
+/** A pack of which less is named is given up, and its content fetched anew. */
 const LIVE_SHARE_MIN = 0.5;
 const SMALL_PACK_BYTES = 1024 ** 2;
 
-/**
- * The answers of the last crawl of a domain, in a folder of the domain: the next one asks for what has changed since. Content
- * that was read is in packs beside it, and the rest in the file store.
- */
+/** The answers of a domain's last crawl, with packs of content beside them: the next crawl asks for changes. */
 export class CrawlRecord {
   readonly dir: string;
 
@@ -23,7 +20,7 @@ export class CrawlRecord {
     this.dir = join(recordsDir, domain);
   }
 
-  /** Empty where there is none, or where it was made with other credentials: whoever may see more is answered otherwise. */
+  /** Empty where there is none, or one of other credentials. */
   async read(credentials: string): Promise<ReadonlyMap<string, FetchedUrl>> {
     const text = await textOf(join(this.dir, FILE));
     const end = text.indexOf('\n');
@@ -35,19 +32,15 @@ export class CrawlRecord {
     return new Map(usable.map((fetched) => [fetched.url, fetched]));
   }
 
-  /** Has the disk begin with the packs of a job, which `write` takes in: there is less to wait for then. Never fails. */
+  /** Has the disk begin with the packs of a job, which `write` takes in. Never fails. */
   async flush(jobDir: string): Promise<void> {
     const names = await readdir(jobDir).catch(() => []);
     const packs = names.filter((name) => PACK.test(name));
-    // What goes wrong here goes wrong there too, and is told there.
+    // A fault shows in `write` too.
     await Promise.allSettled(packs.map((name) => flushFile(join(jobDir, name))));
   }
 
-  /**
-   * Replaces the record, whole or not at all, and takes in the packs that it names.
-   *
-   * @param jobDir holds the packs of the job
-   */
+  /** Replaces the record, whole or not at all. @param jobDir holds the packs of the job */
   async write(all: readonly FetchedUrl[], credentials: string, jobDir: string): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     const packs = new Set(all.flatMap(({ content }) => (content?.packed == null ? [] : [content.packed.pack])));
@@ -90,7 +83,7 @@ export async function recordedContents(recordsDir: string): Promise<Set<string>>
   return digests;
 }
 
-/** Moves a pack, flushed, unless it is there already: the record that names it must not outlive its content in a power cut. */
+/** Moves a pack, unless it is there: flushed, or the record could outlive its content in a power cut. */
 async function takeIn(pack: string, jobDir: string, dir: string): Promise<void> {
   try {
     await flushFile(join(jobDir, pack));

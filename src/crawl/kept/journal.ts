@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import type { FetchedUrl } from '../ask/fetched-url.ts';
 
 /**
- * The answers that a job has fetched, one line an address, in a folder of the job. Each attempt has a file of its own, so that a killed
- * one leaves at most half a line, and one that has lost the job harms nothing. A line is written before the next thing is
- * done with what it tells of; it survives the process, and not the machine.
+ * The answers that a job has fetched, one line an address. Each attempt has a file of its own: a killed one leaves at most half
+ * a line, and one that has lost the job harms nothing. A line survives the process, and not the machine.
  */
 export class CrawlJournal {
   /** Answers of earlier attempts. */
@@ -53,7 +52,7 @@ function namesIn(dir: string): string[] {
     .sort();
 }
 
-/** Whole lines; a last one that was cut off counts for nothing. */
+/** A last line that was cut off counts for nothing. */
 export function readLines(text: string): FetchedUrl[] {
   return text.split('\n').flatMap((line) => {
     try {

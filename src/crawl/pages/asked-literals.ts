@@ -8,25 +8,18 @@ const CONTENT = 'content=';
 const QUOTES = new Set(['"', "'", '`']);
 
 /**
- * Whole addresses in the text of scripts and pages that scripts were seen to ask for: what a script hands to `fetch` no
- * markup names, and no parser tells from other texts. That it was asked for is the proof. A literal that another text is put
- * behind (`"https://cdn/" + name`) is one where what was asked for begins with it.
- *
- * They become addresses from the root, since a script's are resolved from the page that runs it.
+ * Whole addresses in scripts and pages that scripts were seen to ask for; of a literal that goes on (`"https://cdn/" + name`),
+ * the beginning. They become addresses from the root, since a script's are resolved from the page that runs it.
  */
 export class AskedLiterals {
   readonly #scope: Scope;
   readonly #paths: ReadonlyMap<string, string>;
   readonly #asked: ReadonlySet<string>;
-  /** True for beginnings of addresses that were asked for: the same ones stand in many files. */
+  /** True for beginnings of asked addresses: the same ones stand in many files. */
   readonly #beginnings = new Map<string, boolean>();
-  /** How addresses of what was asked for begin. */
   readonly #origins: readonly string[];
 
-  /**
-   * @param asked canonical addresses
-   * @param paths file of each address
-   */
+  /** @param asked canonical addresses. @param paths file of each address */
   constructor(asked: readonly string[], paths: ReadonlyMap<string, string>, scope: Scope) {
     this.#scope = scope;
     this.#paths = paths;
@@ -80,7 +73,7 @@ export class AskedLiterals {
   }
 }
 
-/** The text from a place up to the end of its literal, or to what is put behind it; null where no literal begins there. */
+/** The text from a place up to the end of its literal, or to a part that is filled in; null where no literal begins there. */
 function literalAt(units: string, at: number): { readonly text: string; readonly isWhole: boolean } | null {
   const quote = units[at - 1] ?? '';
   // A meta's content is for whoever reads the page elsewhere.

@@ -6,10 +6,10 @@ import type { FetchedContent, PackedAt } from '../ask/fetched-url.ts';
 import type { ContentPacks } from '../kept/content-packs.ts';
 import type { FoundPlace } from './page-work.ts';
 
-/** Larger pages are stored at once, so that little is held in memory. */
+/** Larger pages are stored at once. */
 const GIVEN_BYTES_MAX = 256 * 1024;
 
-/** The content of files as it came, for a thread. Everything blocks: it has nothing else to do. */
+/** The content of files as it came, for a thread. Everything blocks. */
 export class PageContents {
   readonly #store: FileStore;
   readonly #packs: ContentPacks;
@@ -30,7 +30,7 @@ export class PageContents {
     return packed === null ? readFileSync(this.#store.pathOf(sha256)) : this.#packs.read(packed, size);
   }
 
-  /** Stores what is exported, or gives it back for another thread to do so. */
+  /** Stores an exported file, or gives it back for another thread to do so. */
   store(bytes: Uint8Array): StoredFile | Uint8Array {
     const isWhole = bytes.byteLength === bytes.buffer.byteLength;
     if (!this.#givesPages || !isWhole || bytes.length > GIVEN_BYTES_MAX) return this.#store.putBlocking(bytes);
@@ -38,7 +38,7 @@ export class PageContents {
     return bytes;
   }
 
-  /** The memory of what was given back since this was called last: it goes with it to the other thread. */
+  /** The memory of files given back since the last call, to be handed over. */
   takeGiven(): ArrayBuffer[] {
     const given = this.#given;
     this.#given = [];
@@ -46,12 +46,12 @@ export class PageContents {
   }
 }
 
-/** References that a thread keeps in memory, in bytes of their JSON; as objects they take some three times as much. */
+/** Of a thread, in bytes of JSON; objects take some three times as much. */
 const KEPT_BYTES_MAX = 6 * 1024 ** 2;
 
 /**
- * References of files until they are written: the first of them in memory, and the rest on disk, since those of 20,000 pages
- * take gigabytes. Each thread appends to a file of its own; what it has in memory, only it can read.
+ * References of files until they are written: the first in a thread's memory, the rest in a file of its own that all can read,
+ * since those of 20,000 pages take gigabytes.
  */
 export class FoundStore {
   readonly #dir: string;

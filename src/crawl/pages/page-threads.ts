@@ -11,7 +11,7 @@ import type {
   WrittenPage,
 } from './page-work.ts';
 
-/** The threads that read and write pages. What is asked goes to the one that has the least to do. */
+/** The threads that read and write pages. An order goes to the one that has the least to do. */
 export class PageThreads {
   readonly #threads: readonly Thread<PageCalls>[];
 
@@ -25,14 +25,13 @@ export class PageThreads {
     for (const thread of this.#threads) thread.start();
   }
 
-  /** The host that a page says that it is published at; see `published-host.ts`. */
   publishedHost(order: PublishedOrder): Promise<string | null> {
     return this.#idlest().call('publishedHost', order);
   }
 
-  /** The scope is not known yet when the threads start, which takes them as long as finding it out. */
-  async useScope(scope: ScopeSettings): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.call('useScope', scope)));
+  /** Later than the start, which takes as long as finding the scope out. */
+  useScope(scope: ScopeSettings): Promise<unknown> {
+    return Promise.all(this.#threads.map((thread) => thread.call('useScope', scope)));
   }
 
   /** Bytes are handed over: they are gone here. */
@@ -44,17 +43,17 @@ export class PageThreads {
 
   write(order: WriteOrder): Promise<WrittenPage> {
     const { place } = order;
-    // What a thread has in its memory no other one can write.
+    // References in a thread's memory no other one can write.
     const writer = place?.length === 0 ? this.#threads[place.thread] : undefined;
     return (writer ?? this.#idlest()).call('write', order);
   }
 
-  async useNames(names: SiteNames): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.call('useNames', names)));
+  useNames(names: SiteNames): Promise<unknown> {
+    return Promise.all(this.#threads.map((thread) => thread.call('useNames', names)));
   }
 
-  async useDigests(digests: ReadonlyMap<string, string>): Promise<void> {
-    await Promise.all(this.#threads.map((thread) => thread.call('useDigests', digests)));
+  useDigests(digests: ReadonlyMap<string, string>): Promise<unknown> {
+    return Promise.all(this.#threads.map((thread) => thread.call('useDigests', digests)));
   }
 
   async end(): Promise<void> {

@@ -11,7 +11,7 @@ import { baseOf, type ReferenceTarget, type ReferenceTargets } from './reference
 /** Kinds of references that lead to no file of their own. */
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'integrity']);
 
-/** Reads files: packs them, finds what they refer to, keeps that, and tells of addresses that are new. */
+/** Packs files, keeps their references, and tells of new addresses. */
 export class PageReading {
   readonly #contents: PageContents;
   readonly #found: FoundStore;
@@ -63,7 +63,6 @@ export class PageReading {
   }
 }
 
-/** True for the first that is told of a target. */
 function isNew(target: ReferenceTarget, isLink: boolean): boolean {
   if (isLink ? target.isToldAsLink : target.isToldAsFile) return false;
   if (isLink) target.isToldAsLink = true;
@@ -71,7 +70,7 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
   return true;
 }
 
-/** The host of a page's canonical address, where that has the page's own path; null where it says nothing else than we know. */
+/** The host of a page's canonical address, where that has the page's own path and another host; else null. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
   const found = findReferences({ type: 'html', bytes, charset: null });
   for (const { kind, url: written } of referencesOf(found)) {

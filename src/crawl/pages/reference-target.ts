@@ -1,7 +1,6 @@
 import { type FoundReference, type FoundReferences, ownString, resolveSpecifier } from '../../web/rewrite/index.ts';
 import type { Scope } from '../scope.ts';
 
-/** Where a reference leads. */
 export interface ReferenceTarget {
   /** Absolute, with its fragment. */
   readonly href: string;
@@ -9,24 +8,22 @@ export interface ReferenceTarget {
   readonly hash: string;
   readonly canonical: string;
   readonly isOwn: boolean;
-  /** True once it was told of, as what a link leads to and as what a page loads. */
   isToldAsLink: boolean;
   isToldAsFile: boolean;
-  /** Where it leads from the folder that was written last, and the path that it has there. */
+  /** The address and the path that it has from the folder written last. */
   seenFrom: Folder | null;
   path: string;
   address: string;
 }
 
-/** A folder whose files are being written, as long as names stay what they are. */
+/** A folder whose files are being written; another object once names change. */
 export interface Folder {
   /** With its slash; empty for the root. */
   readonly path: string;
 }
 
-/** Where the references of a file start from. */
+/** The start of a file's references. */
 export interface ReferenceBase {
-  /** Address of the file. */
   readonly fileUrl: string;
   /** Base of its relative references: its `<base>`, or itself. */
   readonly baseUrl: string;
@@ -35,34 +32,34 @@ export interface ReferenceBase {
   readonly importMaps: readonly string[];
 }
 
-/** @param siteUrl stands for the page of a file that pages load; `isPage`: whether it is markup, and a page itself */
+/** @param siteUrl stands for the page of a file that pages load. @param isPage true for markup */
 export function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string, isPage: boolean): ReferenceBase {
   const baseUrl = found.base === null ? fileUrl : (URL.parse(found.base, fileUrl)?.href ?? fileUrl);
   return { fileUrl, baseUrl, pageUrl: isPage ? baseUrl : siteUrl, importMaps: found.importMaps };
 }
 
-/** True where an import map leads a specifier: then the map is written anew, and the specifier stays. */
+/** True where an import map resolves a specifier: the map is written anew, and the specifier stays. */
 export function isMapped({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean {
   return kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
 }
 
-/** Addresses that are remembered, and bases of theirs: the menu of a site is on all of its pages. */
+/** Addresses that are remembered: the menu of a site is on all of its pages. */
 const KNOWN_MAX = 100_000;
 const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
 
 type KnownTargets = Map<string, ReferenceTarget | null>;
 
-/** As much of its base as a reference needs. */
+/** The part of its base that a reference needs. */
 type Needed = 'nothing' | 'origin' | 'folder' | 'all';
 
-/** Resolves references, and remembers what they lead to. */
+/** Resolves references, and remembers their targets. */
 export class ReferenceTargets {
   readonly #scope: Scope;
-  /** By as much of the base as a reference needs. */
+  /** By the needed part of the base. */
   #byBase = new Map<string, KnownTargets>();
   #known = 0;
-  /** Of the base that was asked for last: the references of a file have the same. */
+  /** References of a file have the same base. */
   #lastBase = '';
   readonly #last = new Map<Needed, KnownTargets>();
 
@@ -70,7 +67,7 @@ export class ReferenceTargets {
     this.#scope = scope;
   }
 
-  /** Null for what leads nowhere, and for what is not http(s). */
+  /** Null for other schemes than http(s). */
   of(reference: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): ReferenceTarget | null {
     const { kind, url } = reference;
     if (kind === 'module') {

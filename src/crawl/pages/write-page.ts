@@ -17,18 +17,18 @@ import {
 
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
-/** A file that is being written: what its references become depends on where it stands. */
+/** A file that is being written. */
 interface Written {
   readonly base: ReferenceBase;
-  /** The path that its references are written from: its own, or the folder of its `<base>`. */
+  /** Start of its references: its path, or the folder of its `<base>`. */
   readonly from: string;
   readonly path: string;
   readonly isRooted: boolean;
-  /** That of `from`, or the root where addresses begin there. */
+  /** Of `from`, or the root. */
   readonly folder: Folder;
 }
 
-/** Writes files with their references led to where the others are now. */
+/** Writes files with references to the paths of the others. */
 export class PageWriting {
   readonly #contents: PageContents;
   readonly #found: FoundStore;
@@ -37,7 +37,7 @@ export class PageWriting {
   #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
   #literals: AskedLiterals | null = null;
   #digests: ReadonlyMap<string, string> = new Map();
-  /** Of the file that was written last. */
+  /** Of the last file. */
   #folder: Folder = { path: '' };
 
   constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: ReferenceTargets) {
@@ -79,9 +79,8 @@ export class PageWriting {
 
   #withLiterals(bytes: Uint8Array, path: string, charset: string): Uint8Array {
     if (this.#literals === null || !HAS_SCRIPTS.test(path) || charset.startsWith('utf-16')) return bytes;
-    const edits = this.#literals.editsIn(
-      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'),
-    );
+    const units = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+    const edits = this.#literals.editsIn(units);
     return edits.length === 0 ? bytes : spliceBytes(bytes, edits, charset);
   }
 
@@ -125,7 +124,7 @@ export class PageWriting {
     if (!isOwn) return href;
     // What may have been no address is left as it was.
     if (reference.kind === 'lazy') return null;
-    // A page that is not in the export: where readers find it. A file: the answer is none, as it is on the live site.
+    // Of a page that is not in the export the published address; a file has no answer, as on the live site.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }
@@ -140,7 +139,7 @@ export class PageWriting {
     return isRooted ? `/${encodePath(path)}${suffix}` : relativeUrl(from, path, suffix);
   }
 
-  /** The folder that a page's references start from: that of its `<base>`, where it is one of the site. */
+  /** The folder of the page's `<base>`, where it is one of the site. */
   #basePathOf({ baseUrl }: ReferenceBase, path: string): string {
     const url = new URL(baseUrl);
     return this.#scope.isOwn(url) ? this.#folderOf(url) : path.slice(0, path.lastIndexOf('/') + 1);

@@ -6,25 +6,22 @@ import { countMissing, countWords, countWordsOfHtml, sumOf } from './words.ts';
 
 type ChosenHtml =
   | { readonly kind: 'original' }
-  /** The settled document as it is to be written, in UTF-8. */
+  /** In UTF-8. */
   | { readonly kind: 'settled'; readonly html: string };
 
-/** Below this share of missing words a page is its own: a button that a script adds, a date that it fills in. */
+/** Below this share of missing words the original is written: scripts add a button, or a date. */
 const MISSING_SHARE_FREE = 0.1;
-/** Above it, it is not: most of what a reader reads is written by scripts. */
+/** Above this share the settled document is. */
 const MISSING_SHARE_MAX = 0.3;
-/** Between the two it is a matter of how much text that is: a chapter more than a menu. */
+/** Decides between the two shares: a chapter is more than a menu. */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
- * Decides what of a page is written: the original, byte for byte, unless much of what a reader sees is not in it.
+ * The original, byte for byte, unless much of a reader's text is not in it. Words are compared, and not their order.
  *
- * Words are compared and not their order or their place: what styles hide is in the original all the same, and what scripts
- * only move about needs no settled document.
- *
- * @param original the page as it came, decoded
+ * @param original decoded
  */
 export function chooseHtml(
   original: string,
@@ -42,12 +39,12 @@ export function chooseHtml(
   return { kind: 'settled', html: asUtf8(scripts === 'drop' ? dropScripts(dom.html) : dom.html) };
 }
 
-/** A document that names another encoding, or none, begins with a mark, which goes before what it names. */
+/** A byte order mark goes before another encoding that the document names. */
 function asUtf8(html: string): string {
   return htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html;
 }
 
-/** Types of scripts that a browser runs (HTML standard, "prepare the script element"); others are data, or belong to none. */
+/** Types of scripts that a browser runs (HTML standard, "prepare the script element"). */
 const RUN = /^\s*(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|importmap|speculationrules)\s*$/i;
 const LOADS_SCRIPT = /(?:^|\s)modulepreload(?:\s|$)/i;
 
@@ -67,10 +64,7 @@ interface Range {
   readonly endOffset: number;
 }
 
-/**
- * A document without what runs scripts: `script` elements but for those that hold data, links that load scripts beforehand, and
- * the handlers of events. All else stays byte for byte.
- */
+/** A document without `script` elements that hold no data, links that load scripts, and handlers of events. */
 export function dropScripts(html: string): string {
   const dropped: Range[] = [];
   const waiting: TreeNode[] = [parse(html, { sourceCodeLocationInfo: true }) as unknown as TreeNode];

@@ -22,17 +22,13 @@ export interface LiveSiteOptions {
   readonly filesDir: string;
   readonly journalDir: string;
   readonly recordsDir: string;
-  /** Receives answers that are too large for memory. */
+  /** For answers that are too large for memory. */
   readonly workDir: string;
 }
 
-/** Of a page that is compared: far above what one loads. */
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/**
- * The live site of a crawl that is over: its pages as the crawl saw them, and for whoever looks again what the crawl was
- * answered. Only what it did not ask for is asked of the site itself.
- */
+/** The live site as the crawl saw it; only requests that the crawl did not make go to the site itself. */
 export class CrawledLiveSite implements LiveSite, AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
@@ -89,15 +85,12 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
   }
 }
 
-/** The pages of a live site by the paths of their files, as the proof of what was written needs them. Plain data. */
+/** By the paths of their files. Plain data. */
 type LivePages = Readonly<Record<string, { readonly url: string; readonly seen: LivePage | null }>>;
 
 const FILE = 'live-pages.json';
 
-/**
- * @param paths file of each address
- * @param seen what pages were seen to be, by address
- */
+/** @param paths file of each address. @param seen by address */
 export function livePagesOf(
   entries: ReadonlyMap<string, Entry>,
   paths: ReadonlyMap<string, string>,

@@ -21,13 +21,12 @@ export interface PageRenderingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Headers that a crawl sends itself, or not at all: what is exported is what anybody gets who comes for the first time. */
+/** Headers that a crawl sends itself, or not at all. */
 const NOT_SENT: ReadonlySet<string> = new Set(['cookie', 'authorization']);
 
 /**
- * Opens the pages of a crawl in a browser that asks the crawl for everything: what a page loads is kept as it came, and
- * fetched once. Names the links that its scripts have made, and takes the settled document where the text is not in the
- * page that came.
+ * Opens the pages of a crawl in a browser that asks the crawl for everything. Names links that scripts have made, and takes
+ * the settled document where the original lacks its text.
  */
 export class PageRendering {
   /** Pages as they were seen, by address. */
@@ -87,7 +86,6 @@ export class PageRendering {
   };
 }
 
-/** A frame is a page like others; all else is what a page happens to need. */
 function namingOf({ isNavigation, pageUrl: referrer, headers }: PageRequest): Naming {
   const said = Object.entries(headers).filter(([name]) => !NOT_SENT.has(name));
   return { askedAs: isNavigation ? 'frame' : 'browser', referrer, depth: 0, headers: Object.fromEntries(said) };

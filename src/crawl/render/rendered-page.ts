@@ -3,14 +3,13 @@ import type { Finding } from '../../domain/job.ts';
 import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import { normalText } from './words.ts';
 
-/** A request that a page causes, as whoever answers it needs it. */
 export interface PageRequest {
   /** http or https, absolute, without fragment. */
   readonly url: string;
   readonly method: 'GET' | 'HEAD';
-  /** Names in lower case: what the browser accepts, the cookies that the site has set itself, what its scripts add. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** True where a document is asked for, of a page or of a frame. */
+  /** True for documents of pages and frames. */
   readonly isNavigation: boolean;
   /** Address of the page that is being rendered. */
   readonly pageUrl: string;
@@ -25,7 +24,6 @@ export interface PageRequest {
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
-/** A request of a page that was answered, with whatever status. */
 export interface AnsweredRequest {
   readonly url: string;
   readonly status: number;
@@ -34,43 +32,40 @@ export interface AnsweredRequest {
 /** A request of a page that got no answer, or one with a status of 400 or more. */
 export interface FailedRequest {
   readonly url: string;
-  /** The status, an error's code, or in one word why it was not sent (`method`, `stream`, `budget`, `scheme`) or not taken (`answer`). */
+  /** The status, an error's code, or `method`, `stream`, `budget`, `scheme` (not sent), `answer` (not taken). */
   readonly why: string;
 }
 
 /** A page's document once its scripts are done. */
 export interface SettledDom {
-  /** The document, its doctype first; open shadow roots as declarative ones. */
+  /** Open shadow roots are declarative ones. */
   readonly html: string;
-  /** Its visible text, white space as the browser lays it out. */
+  /** As the browser lays it out. */
   readonly text: string;
-  /** Where its links lead, as absolute http(s) URLs without fragments, each once. */
+  /** Absolute http(s) URLs without fragments, each once. */
   readonly links: readonly string[];
 }
 
 /**
- * The outcome of rendering: `settled`; `unsettled`, where requests went on beyond the bound; `left`, where its scripts went to
- * another document; `hung`, where its scripts let nothing else run; `crashed`, twice; `failed`, where no document came.
+ * `unsettled`: requests went on beyond the bound; `left`: scripts went to another document; `hung`: scripts let nothing else
+ * run; `crashed`, twice; `failed`: no document came.
  */
 export type PageState = 'settled' | 'unsettled' | 'left' | 'hung' | 'crashed' | 'failed';
 
 export interface BrowserPage {
-  /** Of the document that the browser shows in the end, without fragment. */
+  /** Of the last document, without fragment. */
   readonly url: string;
   readonly state: PageState;
-  /** For states other than `settled`: one line that says more. */
+  /** One line, for states other than `settled`. */
   readonly reason: string | null;
   /** Null unless `settled` or `unsettled`. */
   readonly dom: SettledDom | null;
-  /**
-   * In the order in which they were answered: documents, redirects, and what the page loads. What the browser still has in memory
-   * from an earlier page it does not ask for again.
-   */
+  /** In order. What the browser has in memory of an earlier page it does not ask for again. */
   readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
   /** Console messages at level error, and uncaught errors; not those about loading. Bounded. */
   readonly consoleErrors: readonly string[];
-  /** PNG of the first screen, where it was asked for and could be taken. */
+  /** PNG of the first screen. */
   readonly screenshot: Uint8Array | null;
 }
 
@@ -79,14 +74,13 @@ export interface RenderOptions {
   readonly withScreenshot?: boolean;
 }
 
-/** A browser for one job, with cookies and storage of its own. Several pages may be rendered at once; the rest waits. */
+/** A browser for one job, with cookies and storage of its own. */
 export interface RenderSession {
-  /** Pages that are rendered at once. */
+  /** Pages rendered at once; others wait. */
   readonly tabs: number;
 
   /**
-   * Opens a page, scrolls it to its end so that lazy parts load, and waits for it to settle, all of it bounded in time.
-   * A page's fault is its `state` and no error.
+   * Opens a page, scrolls it to its end and waits for it to settle, bounded in time. A page's fault is its `state`.
    *
    * @throws DocshelfError `browser_failed` where the browser ends again and again; the signal's reason when it is aborted
    */
@@ -95,11 +89,11 @@ export interface RenderSession {
   close(): Promise<void>;
 }
 
-/** A live page as the written one is compared with it, small enough to be kept for every page of a crawl. Plain data. */
+/** Small enough to be kept for every page of a crawl. Plain data. */
 export interface LivePage {
-  /** Of the page's text, white space evened out; null where it could not be had. */
+  /** Of `normalText`; null where there was none. */
   readonly textSha256: string | null;
-  /** Addresses that it asked for in vain. */
+  /** Addresses. */
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];
 }
@@ -122,7 +116,6 @@ function digestOf(text: string): string {
   return hash('sha256', normalText(text));
 }
 
-/** Why a request was not sent, in words. */
 const REFUSALS: Readonly<Record<string, string>> = {
   method: 'it would change something on the site',
   stream: 'it never ends',
@@ -131,11 +124,9 @@ const REFUSALS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Findings of a page that was rendered: `not_rendered` where its scripts did not get to their end, so that what
- * they load may be missing, and `request_refused` for what they ask for and no export can hold. What its site does not
- * answer is no fault of the export.
+ * `not_rendered` where scripts did not get to their end, and `request_refused` for requests that no export can hold.
  *
- * @param page what it is known by, its address or the path of its file
+ * @param page its address
  */
 export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];

@@ -2,7 +2,7 @@ import { parse } from 'parse5';
 
 const WORD = /[\p{L}\p{N}]+/gu;
 
-/** Elements whose text no reader sees, or only one whose browser runs no scripts. */
+/** Elements whose text no reader with scripts sees. */
 const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'title', 'textarea', 'iframe', 'template']);
 
 /** A node of parse5's tree, of whatever kind. */
@@ -14,12 +14,12 @@ interface TreeNode {
   readonly attrs?: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** A text with its white space evened out: line breaks come and go with the width of a font. */
+/** With its white space evened out: line breaks depend on the width of a font. */
 export function normalText(text: string): string {
   return text.normalize('NFC').replace(/\s+/g, ' ').trim();
 }
 
-/** How often each word stands in a text, in one Unicode form and in lower case. */
+/** The number of each word, in NFKC and lower case. */
 export function countWords(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(WORD))
@@ -27,7 +27,7 @@ export function countWords(text: string): Map<string, number> {
   return counts;
 }
 
-/** How many words of a text are not in another one, each as often as it stands there. */
+/** The number of a text's words that another one lacks. */
 export function countMissing(text: ReadonlyMap<string, number>, within: ReadonlyMap<string, number>): number {
   let missing = 0;
   for (const [word, count] of text) missing += Math.max(0, count - (within.get(word) ?? 0));
@@ -35,12 +35,10 @@ export function countMissing(text: ReadonlyMap<string, number>, within: Readonly
 }
 
 export function sumOf(counts: ReadonlyMap<string, number>): number {
-  let sum = 0;
-  for (const count of counts.values()) sum += count;
-  return sum;
+  return counts.values().reduce((sum, count) => sum + count, 0);
 }
 
-/** Elements within a line, whose ends part no words: highlighted code, and long names that may be broken. */
+/** Elements within a line, whose ends may part no words: highlighted code, long names. */
 const INLINE: ReadonlySet<string> = new Set(
   'a abbr b bdi bdo button cite code data del dfn em font i img ins kbd label link mark meta q s samp script small span strong style sub sup svg template time u var wbr'.split(
     ' ',
@@ -48,9 +46,8 @@ const INLINE: ReadonlySet<string> = new Set(
 );
 
 /**
- * How often each word stands in a document, of the text that needs no script to be there, whether styles show it or not;
- * declarative shadow roots are in it. Where elements within a line meet, only styles could tell whether that parts two
- * words: both readings count.
+ * The number of each word in a document without scripts, hidden or not, declarative shadow roots included. Where elements
+ * within a line meet, only styles could tell whether that parts two words: both readings count.
  */
 export function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
@@ -60,13 +57,12 @@ export function countWordsOfHtml(html: string): Map<string, number> {
   return counts;
 }
 
-/** Stands at the end of what is no element within a line. */
 const BREAK: TreeNode = { nodeName: 'br' };
 
-/** @param parts whether the end of an element within a line parts words */
+/** @param parts true where the end of an element within a line parts words */
 function textOf(document: TreeNode, parts: boolean): string {
   const texts: string[] = [];
-  // A list and no recursion: documents are nested as deeply as their authors like.
+  // No recursion: documents may be nested deeply.
   const waiting: TreeNode[] = [document];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     if (node.nodeName === '#text') texts.push(node.value ?? '');

@@ -1,11 +1,10 @@
 import { escapeHtml } from '../../web/escape-html.ts';
 import type { Entry } from '../entry.ts';
 
-/** An address that leads to another one. */
 export interface Redirect {
   /** Canonical. */
   readonly url: string;
-  /** Where all redirects end: canonical where the crawl has it, else absolute. */
+  /** The last one: canonical where the crawl has it, else absolute. */
   readonly target: string;
   /** With its `#`, or empty. */
   readonly fragment: string;
@@ -14,7 +13,7 @@ export interface Redirect {
 /** Redirects in a row; a browser follows 20. */
 const HOPS_MAX = 20;
 
-/** Where each redirect ends, in the order of addresses. Those that go in a circle end nowhere, and are none. */
+/** Redirects in the order of addresses, without circles. */
 export function findRedirects(
   entries: ReadonlyMap<string, Entry>,
   canonical: (url: URL) => string | null,
@@ -45,12 +44,12 @@ function endOf(
   return null;
 }
 
-/** True for redirects that add or take away a slash alone: every static host makes those by itself. */
+/** Every static host makes these redirects by itself. */
 export function isSlashAlone(url: string, target: string): boolean {
   return url === `${target}/` || target === `${url}/`;
 }
 
-/** A page that leads on, for hosts that know no redirects. */
+/** For hosts without redirects. */
 export function redirectPage(target: string, canonical: string): string {
   const [href, published] = [escapeHtml(target), escapeHtml(canonical)];
   return `<!doctype html>

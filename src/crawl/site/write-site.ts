@@ -12,12 +12,11 @@ import { findRedirects, isSlashAlone, type Redirect, redirectPage } from './redi
 
 interface WriteSiteOptions {
   readonly entries: ReadonlyMap<string, Entry>;
-  /** Addresses that some page names a digest of. */
+  /** Addresses that pages name digests of. */
   readonly withDigest: ReadonlySet<string>;
   readonly scope: Scope;
-  /** The page that the site shows for what it does not have; null where it has none. */
+  /** The 404 page, or null. */
   readonly notFound: Entry | null;
-  /** Address of the start page. */
   readonly startUrl: string;
   readonly threads: PageThreads;
   readonly store: FileStore;
@@ -32,12 +31,8 @@ const REDIRECTS_PATH = '_redirects';
 const IN_FLIGHT_MAX = 16;
 
 /**
- * Gives the crawled site to the sink:
- *
- * 1. Name every file, once all of them are known.
- * 2. Write what is no page and is looked through, then the pages, which may hold digests of the former.
- * 3. Give the rest as it came.
- * 4. Make files of redirects.
+ * Gives the crawled site to the sink: names every file; writes those that are no pages, then pages, which may hold digests of
+ * the former; makes files of redirects.
  *
  * @returns the path of each address
  */
@@ -79,11 +74,11 @@ interface SiteFile {
 
 const isPageFile = ({ entry }: SiteFile): boolean => isPageType(entry.type);
 
-/** The page for what is missing has its one name; addresses that lead to it lead there. */
+/** The 404 page has its one name, also for its own addresses. */
 function nameContents(contents: readonly ContentEntry[], notFound: Entry | null, scope: Scope): Map<string, string> {
   const named = contents.map((entry) => {
     const { url, type, askedAs } = entry;
-    // What a script asks for it finds under no other name.
+    // A script finds its file under no other name.
     const isAskedByScript = askedAs === 'browser' && !isPageType(type);
     return { url, type: isAskedByScript ? '' : type, sha256: contentOf(entry).sha256 };
   });
@@ -110,7 +105,7 @@ function filesOf(contents: readonly ContentEntry[], paths: ReadonlyMap<string, s
 }
 
 class Writing {
-  /** By address: what `integrity` says of it now. */
+  /** `integrity`, by address. */
   readonly digests = new Map<string, string>();
   readonly #options: WriteSiteOptions;
   #total: number;
@@ -156,17 +151,14 @@ class Writing {
   }
 }
 
-/** Stores a page that a thread gave back, and frees its memory, which would call the collector every other dozen of pages. */
+/** Frees the memory of a page at once: it would call the collector every other dozen of pages. */
 function storeGiven(page: Uint8Array, store: FileStore): StoredFile {
   const file = store.putBlocking(page);
   if (page.buffer instanceof ArrayBuffer) page.buffer.transfer(0);
   return file;
 }
 
-/**
- * A page of its own for each redirect that no static host makes by itself, the content under a second name where it is no
- * page, and `_redirects` for hosts that read it.
- */
+/** For each redirect that no static host makes by itself a page, or a copy where the target is no page; and `_redirects`. */
 async function writeRedirects(
   redirects: readonly Redirect[],
   paths: ReadonlyMap<string, string>,
@@ -186,7 +178,7 @@ async function writeRedirects(
     const destination = path === undefined ? scope.published(target) : `/${encodePath(path)}`;
     if (search === '') lines.push(`${pathname} ${destination}${fragment} 301\n`);
     const name = names.get(url);
-    // Another name than its own nobody would ask for; with a query, only what is written anew leads there.
+    // Nobody asks for another name than its own; with a query, only written references do.
     const isOwnName = name === pathOf(naturalName(new URL(url), typeOf(redirect), scope.origin));
     if (name === undefined || (search === '' && !isOwnName) || isSlashAlone(url, target)) continue;
     const entry = entries.get(target);
@@ -200,7 +192,7 @@ async function writeRedirects(
   if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
 }
 
-/** Where nothing is at the root of the site, a page leads to its start: readers begin there, and importers look for it. */
+/** A page at the root that leads to the start: readers begin there, and importers look for it. */
 async function writeRoot(
   paths: ReadonlyMap<string, string>,
   { scope, sink, startUrl }: WriteSiteOptions,

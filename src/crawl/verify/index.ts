@@ -1,7 +1,3 @@
-/**
- * The proof of a written site: a sample of its pages is opened in a browser that reaches nothing else, and compared with the live
- * ones.
- */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
@@ -16,11 +12,10 @@ import { addressOf, StaticHost } from './static-host.ts';
 
 /** The live site that the written one was made of. */
 export interface LiveSite {
-  /** The address of the page that became a file; null where it has none, as a page for errors. */
+  /** The address of the page that became a file, or null. */
   urlOf(path: string): string | null;
-  /** The page as the crawl has seen it; null where it has not looked. */
+  /** The page as the crawl has seen it, or null. */
   seen(path: string): LivePage | null;
-  /** Answers for the live site, which is asked only where what was seen does not settle it. */
   readonly answer: AnswerRequest;
 }
 
@@ -29,7 +24,7 @@ export interface VerifySiteOptions {
   /** Holds the written files, at their paths. */
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
-  /** Null where the site comes from files: there is nothing to compare it with. */
+  /** Null where there is nothing to compare with. */
   readonly live: LiveSite | null;
   /** Receives pictures of the worst pages; made where there are any. */
   readonly picturesDir: string;
@@ -42,11 +37,10 @@ const PAGES_MAX = 200;
 const PICTURED_MAX = 5;
 
 /**
- * Opens up to 200 pages, spread evenly over the site, and finds `failed_request`, `console_error` and `changed_text`, each where the
- * live page has it not; `off_origin_request`; `not_rendered`; `clean_url_needed`, a request that docshelf answers and
- * not every host of files; and `pictures`, which names those of the five worst pages, live and written.
- *
- * Without a browser there is one finding, `not_verified`, and no error.
+ * Opens up to 200 written pages, spread evenly, in a browser that reaches nothing else, and compares them with the live ones.
+ * Finds `failed_request`, `console_error` and `changed_text`, each where the live page has it not; `off_origin_request`;
+ * `not_rendered`; `clean_url_needed`, a request that not every static host answers; `pictures` of the five worst pages, live and
+ * written; and `not_verified`, alone, where there is no browser.
  *
  * @throws the system's own errors; the signal's reason when it is aborted
  */
@@ -61,12 +55,6 @@ export async function verifySite(options: VerifySiteOptions): Promise<void> {
     if (!isBrowsers) throw error;
     options.find({ kind: 'not_verified', page: '', detail: error.message });
   }
-}
-
-/** A page that something is wrong with. */
-interface Faulty {
-  readonly path: string;
-  readonly weight: number;
 }
 
 class Verification {
@@ -89,10 +77,8 @@ class Verification {
 
   async run(): Promise<void> {
     const { files, find, onProgress } = this.#options;
-    const pages = sampleOf(
-      files.map(({ path }) => path).filter((path) => isPage(path)),
-      PAGES_MAX,
-    );
+    const paths = files.map(({ path }) => path).filter(isPage);
+    const pages = sampleOf(paths, PAGES_MAX);
     const judged = new Map<string, Judged>();
     const waiting = pages[Symbol.iterator]();
     const work = async (): Promise<void> => {
@@ -101,18 +87,14 @@ class Verification {
         onProgress(judged.size, pages.length);
       }
     };
-    // One that fails ends the verification, and with it the browser that the others wait for.
+    // A failure ends the verification, and with it the browser that the others wait for.
     await Promise.all(Array.from({ length: this.#written.tabs }, work));
 
-    const faulty: Faulty[] = [];
-    for (const path of pages) {
-      const { findings, weight } = judged.get(path) ?? { findings: [], weight: 0 };
-      for (const finding of findings) find(finding);
-      if (weight > 0) faulty.push({ path, weight });
-    }
+    const weightOf = (path: string): number => judged.get(path)?.weight ?? 0;
+    for (const path of pages) for (const finding of judged.get(path)?.findings ?? []) find(finding);
     for (const path of [...this.#cleanUrls].sort()) find({ kind: 'clean_url_needed', page: '', detail: path });
-    const worst = faulty.sort((a, b) => b.weight - a.weight).slice(0, PICTURED_MAX);
-    for (const [at, { path }] of worst.entries()) await this.#picture(path, at + 1);
+    const worst = pages.filter((path) => weightOf(path) > 0).sort((a, b) => weightOf(b) - weightOf(a));
+    for (const [at, path] of worst.slice(0, PICTURED_MAX).entries()) await this.#picture(path, at + 1);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -125,7 +107,7 @@ class Verification {
     const { live, signal } = this.#options;
     const written = await this.#written.render(addressOf(path), { signal });
     const seen = live?.seen(path) ?? null;
-    // A page that leads elsewhere, as those do that stand for redirects, has no text to compare.
+    // A page that stands for a redirect has no text to compare.
     const text = written.dom?.text ?? null;
     const judgedBySeen = judgePage(path, written, seen, null);
     const isSame = text === null || (seen !== null && hasText(seen, text));
@@ -141,7 +123,6 @@ class Verification {
     return judgePage(path, written, both, isSame ? null : change);
   }
 
-  /** Pictures help whoever reads the report, and nothing depends on them. */
   async #picture(path: string, number: number): Promise<void> {
     const { live, picturesDir, find, signal } = this.#options;
     const url = live?.urlOf(path) ?? null;

@@ -12,27 +12,21 @@ interface LiveFaults {
 
 export interface Judged {
   readonly findings: readonly Finding[];
-  /** How bad it is; 0 where nothing is wrong. */
+  /** 0 where nothing is wrong. */
   readonly weight: number;
 }
 
-/** How much one fault weighs against a word that is missing: what does not load may be all that the page is for. */
+/** Weights of faults against that of a missing word. */
 const FAILED_WEIGHT = 20;
 const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;
 const BROKEN_WEIGHT = 1_000;
 
-/** Addresses, places and numbers in messages: they are others on the written site, and mean the same. */
+/** In messages they are others on the written site, and mean the same. */
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 
-/**
- * The faults of a written page, as compared with the live one.
- *
- * @param path of its file
- * @param live null where nothing is known of a live page: all that fails is told then
- * @param change of the text; null where there is none, or no live text
- */
+/** @param live null where no live page is known. @param change of the text, or null */
 export function judgePage(
   path: string,
   { state, reason, failures, consoleErrors }: BrowserPage,
@@ -66,7 +60,6 @@ export function judgePage(
 
 const isWritten = (url: string): boolean => new URL(url).host === new URL(WRITTEN_ORIGIN).host;
 
-/** `/favicon.ico` is asked for by the browser of itself, on every host. */
 function addressWithoutOrigin(url: string): string {
   const { pathname, search } = new URL(url);
   return pathname + search;
@@ -80,12 +73,11 @@ function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** How a text differs from another one. */
 interface TextChange {
-  /** Words that only one of the two has; where they stand is not counted. */
+  /** Words that only one of the two has. */
   readonly missing: number;
   readonly added: number;
-  /** Where they part, in one line. */
+  /** One line. */
   readonly detail: string;
 }
 

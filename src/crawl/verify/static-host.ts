@@ -2,15 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { FileEntry } from '../../domain/release.ts';
-import { resolvePath } from '../../web/index.ts';
+import { percentDecode, resolvePath } from '../../web/index.ts';
 import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import type { AnswerRequest } from '../render/rendered-page.ts';
 
 const HOST = 'written.localhost';
-/** Where written pages are opened. To a browser such a host is as trustworthy as one with a certificate, and no insecure one to https. */
+/** To a browser such a host is as trustworthy as one with a certificate. */
 export const WRITTEN_ORIGIN = `http://${HOST}`;
 
-/** The answer of a host to a path. */
 type HostAnswer =
   /** `isPlain`: any host of static files does it; else it takes docshelf, which finds `a.html` where `a` is asked for. */
   | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
@@ -18,8 +17,7 @@ type HostAnswer =
   | { readonly kind: 'missing' };
 
 /**
- * The answer of a host that knows nothing but files: a file, a folder's `index.html`, or the folder's slash; and
- * where that is nothing, what docshelf would answer.
+ * The answer of a host of files: a file, a folder's `index.html`, or the folder's slash; else docshelf's.
  *
  * @param path decoded, without a leading slash
  */
@@ -35,7 +33,7 @@ export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string)
   return found.kind === 'redirect' ? found : { kind: 'missing' };
 }
 
-/** The written site, as a host of static files answers for it; nothing else is reachable. */
+/** The written site on a host of static files; nothing else is reachable. */
 export class StaticHost {
   readonly #siteDir: string;
   readonly #files: ReadonlyMap<string, FileEntry>;
@@ -53,7 +51,7 @@ export class StaticHost {
     if (hostname !== HOST) {
       throw new DocshelfError('address_not_allowed', `Cannot fetch "${url}": the network is cut off`);
     }
-    const path = decode(pathname)?.slice(1);
+    const path = percentDecode(pathname)?.slice(1);
     const found = path === undefined ? ({ kind: 'missing' } as const) : resolveOnHost(this.#files, path);
     if (found.kind === 'redirect') return answerOf(301, { location: found.location });
     const file = found.kind === 'missing' ? undefined : this.#files.get(found.path);
@@ -63,7 +61,6 @@ export class StaticHost {
   };
 }
 
-/** The address of a page on such a host. */
 export function addressOf(path: string): string {
   const shown = path.replace(/(^|\/)index\.html$/, '$1');
   return `${WRITTEN_ORIGIN}/${shown.split('/').map(encodeURIComponent).join('/')}`;
@@ -71,12 +68,4 @@ export function addressOf(path: string): string {
 
 function answerOf(status: number, headers: Readonly<Record<string, string>>, body = new Uint8Array()): FetchedAnswer {
   return { status, header: (name) => headers[name] ?? null, body };
-}
-
-function decode(pathname: string): string | undefined {
-  try {
-    return decodeURIComponent(pathname);
-  } catch {
-    return undefined;
-  }
 }

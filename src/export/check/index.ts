@@ -10,6 +10,7 @@ import {
   markedCharset,
   outlinePage,
   pageText,
+  percentDecode,
   type Reference,
   styleReferences,
   TrailingSlashVotes,
@@ -110,16 +111,8 @@ function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedPages): 
 function hasAnchor(pages: CheckedPages, path: string, fragment: string): boolean {
   const [name = ''] = fragment.split(DIRECTIVE);
   if (name === '' || pages.hasAnchor(path, name) !== false) return true;
-  const decoded = decodeLeniently(name);
+  const decoded = percentDecode(name) ?? name;
   return decoded.toLowerCase() === 'top' || pages.hasAnchor(path, decoded) === true;
-}
-
-function decodeLeniently(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function finding(kind: string, { path }: CheckedPage, { tag, attribute, url }: Reference, more = ''): Finding {

@@ -1,4 +1,4 @@
-import type { PageReferences } from '../../web/index.ts';
+import { type PageReferences, percentDecode } from '../../web/index.ts';
 
 /** The site's public address by its own canonicals: `https://docs.acme.dev`, `/` or `/docs/`. */
 export interface PublishedAt {
@@ -18,7 +18,7 @@ export class PublishedAddress {
     const canonical = references.find(({ kind }) => kind === 'canonical');
     const url = canonical === undefined ? null : URL.parse(canonical.url);
     if (url === null || !/^https?:$/.test(url.protocol)) return;
-    const prefix = prefixOf(decodedPath(url), path);
+    const prefix = prefixOf(percentDecode(url.pathname) ?? url.pathname, path);
     if (prefix === null) return;
     const key = url.origin + prefix;
     const vote = this.#votes.get(key) ?? { at: { origin: url.origin, prefix }, count: 0 };
@@ -40,12 +40,4 @@ function prefixOf(address: string, path: string): string | null {
     folder === path ? [path, path.replace(EXTENSION, '')] : [path, folder, folder === '' ? '' : `${folder}/`];
   for (const form of forms) if (address.endsWith(`/${form}`)) return address.slice(0, address.length - form.length);
   return null;
-}
-
-function decodedPath(url: URL): string {
-  try {
-    return decodeURIComponent(url.pathname);
-  } catch {
-    return url.pathname;
-  }
 }

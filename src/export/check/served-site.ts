@@ -1,6 +1,6 @@
 import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
 import { LineSpool } from '../../files/index.ts';
-import { type PageOutline, type Reference, resolvePath } from '../../web/index.ts';
+import { type PageOutline, percentDecode, type Reference, resolvePath } from '../../web/index.ts';
 import type { PublishedAt } from './published-address.ts';
 
 /** A path of the site, another host, or nothing to request (`mailto:`). */
@@ -49,7 +49,7 @@ export class ServedSite {
     if (url === null || !/^https?:$/.test(url.protocol)) return NONE;
     const pathname = this.#ownPathname(url);
     if (pathname === null) return { kind: 'elsewhere', host: url.host };
-    return { kind: 'own', path: decode(pathname)?.slice(1) ?? null, fragment: url.hash.slice(1) };
+    return { kind: 'own', path: percentDecode(pathname)?.slice(1) ?? null, fragment: url.hash.slice(1) };
   }
 
   /** The file that answers a path, after a redirect where there is one; null where none does. */
@@ -94,14 +94,6 @@ export class ServedSite {
 
 function encodePath(path: string): string {
   return encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
-}
-
-function decode(pathname: string): string | null {
-  try {
-    return decodeURIComponent(pathname);
-  } catch {
-    return null;
-  }
 }
 
 /** A page or a style sheet whose references are to be followed. */

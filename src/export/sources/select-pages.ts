@@ -1,5 +1,6 @@
 import type { Finding } from '../../domain/job.ts';
 import { isPage } from '../../domain/release.ts';
+import { percentDecode } from '../../web/percent-decode.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import type { FoundFile } from './walk-folder.ts';
 
@@ -47,10 +48,5 @@ function fileAt(table: ReadonlySet<string>, path: string): string | null {
 
 function decodedPath(path: string): string | null {
   const url = URL.parse(path.startsWith('/') ? path : `/${path}`, OWN_ORIGIN);
-  if (url === null || url.origin !== OWN_ORIGIN) return null;
-  try {
-    return decodeURIComponent(url.pathname).slice(1);
-  } catch {
-    return null;
-  }
+  return url === null || url.origin !== OWN_ORIGIN ? null : (percentDecode(url.pathname)?.slice(1) ?? null);
 }
