@@ -73,7 +73,6 @@ export class ArchiveFile implements AsyncDisposable {
     return this.#window.subarray(from, from + count);
   }
 
-  /** The bytes from `start` up to `end`, by default the whole archive. */
   async *chunks(start = 0, end = this.bytes): AsyncGenerator<Buffer> {
     for (let at = start; at < end; ) {
       this.signal?.throwIfAborted();

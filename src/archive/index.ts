@@ -40,9 +40,8 @@ export interface ExtractOptions extends InspectOptions {
 }
 
 /**
- * Checks a whole archive against every rule that does not need the content of a zip's entries, and writes nothing: for a
- * tar one pass through its decompressor, checksums included.
- *
+ * Checks a whole archive against every rule that does not need the content of a zip's entries, and writes nothing: for a tar
+ * one pass through its decompressor, checksums included.
  * @throws DocshelfError a code of `ARCHIVE_RULES`, `cannot_read`; the signal's reason when it is aborted
  */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
@@ -85,7 +84,6 @@ export async function extractArchive(
 
 /**
  * Reads all content of an archive that `inspectArchive` has passed, without writing: finds every fault that unpacking would.
- *
  * @returns the files that unpacking would write, by path, and the manifest that fits them, or null
  * @throws DocshelfError what `extractArchive` throws; `bad_manifest`, `manifest_mismatch`
  */

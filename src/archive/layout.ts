@@ -70,16 +70,9 @@ function isBelow(entry: NamedEntry, folder: string): boolean {
 function rootOf(entries: readonly NamedEntry[]): string {
   // The manifest names every file by its path from here: what it describes is wrapped in nothing.
   if (entries.some(({ name }) => name === MANIFEST_PATH)) return '';
-  const tops = new Set<string>();
-  for (const entry of entries) {
-    if (entry.name === '' || isBelow(entry, OWN_FOLDER)) continue;
-    const slash = entry.name.indexOf('/');
-    if (slash < 0 && entry.kind === 'file') return '';
-    tops.add(slash < 0 ? entry.name : entry.name.slice(0, slash));
-    if (tops.size > 1) return '';
-  }
-  const [only] = tops;
-  if (only === undefined) return '';
+  const site = entries.filter((entry) => entry.name !== '' && !isBelow(entry, OWN_FOLDER));
+  if (site.some(({ name, kind }) => kind === 'file' && !name.includes('/'))) return '';
+  const [only, ...others] = new Set(site.map(({ name }) => name.split('/', 1)[0]));
   const hasIndex = entries.some((entry) => entry.kind === 'file' && entry.name === `${only}/index.html`);
-  return hasIndex ? `${only}/` : '';
+  return hasIndex && others.length === 0 ? `${only}/` : '';
 }

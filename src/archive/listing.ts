@@ -86,19 +86,10 @@ export class ListingBuilder {
       const placed = placeOf(entry, layout);
       return placed?.place === 'site' && placed.path.startsWith(OWN_FOLDER);
     });
-    if (second) {
-      throw this.#refused('name_duplicate', `is in a second ${OWN_FOLDER}, beside ${layout.ownRoot}`, second);
-    }
+    if (second) throw this.#refused('name_duplicate', `is in a second ${OWN_FOLDER}, beside ${layout.ownRoot}`, second);
     if (layout.pages === 0) throw this.#refuse('no_pages', 'it holds no HTML page');
-    return {
-      format,
-      archiveBytes,
-      entries,
-      files: this.#files,
-      totalBytes: this.#totalBytes,
-      ...layout,
-      caseConflicts: this.#caseConflicts,
-    };
+    const sums = { files: this.#files, totalBytes: this.#totalBytes, caseConflicts: this.#caseConflicts };
+    return { format, archiveBytes, entries, ...sums, ...layout };
   }
 
   #place(entry: ArchiveEntry): void {
@@ -129,24 +120,15 @@ export class ListingBuilder {
     if (this.#namesBytes > NAMES_BYTES_MAX) {
       throw this.#refuse('name_too_long', `its names have more than ${NAMES_BYTES_MAX} bytes together`);
     }
-    const folded = foldCase(name);
+    // Upper-casing first folds what lower-casing alone keeps apart (`ß` and `ss`), as ext4 and APFS do when they fold.
+    const folded = name.toUpperCase().toLowerCase().normalize('NFC');
     const other = this.#byFoldedName.get(folded);
-    if (other === undefined) {
-      this.#byFoldedName.set(folded, name);
-      return;
-    }
-    if (this.#foldsCase) {
-      throw this.#refused('name_case_conflict', `differs from "${other}" only by case: "${name}"`, entry);
-    }
-    this.#caseConflicts.push([other, name]);
+    if (other === undefined) this.#byFoldedName.set(folded, name);
+    else if (!this.#foldsCase) this.#caseConflicts.push([other, name]);
+    else throw this.#refused('name_case_conflict', `differs from "${other}" only by case: "${name}"`, entry);
   }
 
   #refused(code: Parameters<Refuse>[0], state: string, entry: ArchiveEntry) {
     return this.#refuse(code, state, { entry: entry.name });
   }
-}
-
-/** Upper-casing first folds what lower-casing alone keeps apart (`ß` and `ss`), as ext4 and APFS do when they fold. */
-function foldCase(name: string): string {
-  return name.toUpperCase().toLowerCase().normalize('NFC');
 }

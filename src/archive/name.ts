@@ -20,7 +20,6 @@ export function decodeName(bytes: Uint8Array, refuse: Refuse): string {
 
 /**
  * The canonical form of an entry's name: no leading `./`, no trailing slash; the archive's root (`.`, `./`) is empty.
- *
  * @throws DocshelfError a `name_*` code
  */
 export function canonicalName(raw: string, limits: ArchiveLimits, refuse: Refuse): string {

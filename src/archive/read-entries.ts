@@ -15,9 +15,8 @@ interface ReadEntriesOptions extends OpenOptions {
 type TakeEntry = (entry: ArchiveEntry, placement: Placement, content: AsyncIterable<Buffer>) => Promise<void>;
 
 /**
- * Reads the content of an archive that has been listed, in its order; launchers, which are no part of the site, too: an
- * archive is sound only as a whole.
- *
+ * Reads the content of an archive that has been listed, in its order; launchers, which are no part of the site, too: an archive
+ * is sound only as a whole.
  * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the rules' codes where it has changed since; what
  *   `take` throws; the signal's reason
  */

@@ -32,9 +32,8 @@ export class FileWriter extends Lanes {
   }
 
   /**
-   * Writes one file. Resolves when `content` is read to its end, which may be before it is on disk; `onWritten` is
-   * called with the digest when it is.
-   *
+   * Writes one file. Resolves when `content` is read to its end, which may be before it is on disk; `onWritten` is called with
+   * the digest when it is.
    * @throws what writing throws, of this file or of one that was taken earlier
    */
   async take(target: FileTarget, content: AsyncIterable<Buffer>, onWritten: (sha256: string) => void): Promise<void> {

@@ -49,7 +49,6 @@ export class FileStore {
   /**
    * Takes in a file's content; where it is there already, only the time of its last use is written. Of a file that changes
    * meanwhile a state that was read is stored: the digest is always that of the stored bytes.
-   *
    * @throws DocshelfError `cannot_read` for the file that is given; the system's own errors where writing fails
    */
   async put(content: Uint8Array | { readonly file: string }): Promise<StoredFile> {
@@ -117,7 +116,6 @@ export class FileStore {
   /**
    * Makes a stored file appear at a path that is not there yet, and the folders above it: as a hard link, or as a copy where
    * the file system has none.
-   *
    * @throws the system's own errors: ENOENT where the file is not stored, EEXIST
    */
   async link(sha256: string, to: string): Promise<void> {
@@ -131,9 +129,8 @@ export class FileStore {
   }
 
   /**
-   * Removes stored files that are not kept, and half-written ones of killed processes. Files put or used within
-   * `olderThanMs` stay, and so do those linked into a job's work folder.
-   *
+   * Removes stored files that are not kept, and half-written ones of killed processes. Files put or used within `olderThanMs`
+   * stay, and so do those linked into a job's work folder.
    * @returns the count and the bytes of the files that were removed
    */
   sweep(keep: ReadonlySet<string>, olderThanMs: number): ReturnType<typeof sweepFiles> {

@@ -66,7 +66,6 @@ export class Lanes implements AsyncDisposable {
 /**
  * Maps items in their order, up to `max` of them ahead of the reader. Begins none before the reader asks, and leaves none at
  * work when it stops.
- *
  * @throws what `map` throws, at that item's turn
  */
 export async function* mapAhead<Item, Result>(

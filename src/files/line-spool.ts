@@ -21,7 +21,6 @@ export class LineSpool {
     rmSync(file);
   }
 
-  /** Bytes of all lines so far. */
   get bytes(): number {
     return this.#writtenBytes + this.#filled;
   }

@@ -21,7 +21,6 @@ export function isAlive({ host, pid, startTicks }: Owner): boolean | null {
 
 /**
  * True for a process of this kernel and pid namespace that runs; false for a zombie, and for a later one with the same pid.
- *
  * @param startTicks of the one that is meant; null: any
  */
 export function isRunning(pid: number, startTicks: string | null): boolean {
@@ -37,7 +36,6 @@ export function isRunning(pid: number, startTicks: string | null): boolean {
   return !found.isZombie && (startTicks === null || found.startTicks === startTicks);
 }
 
-/** In clock ticks since boot, or null without /proc. */
 export function startTicksOf(pid: number): string | null {
   return statOf(pid)?.startTicks ?? null;
 }

@@ -10,9 +10,8 @@ const SHARD = /^[0-9a-f]{2}$/;
 const STORED = /^[0-9a-f]{64}$/;
 
 /**
- * Removes files of a file store that are neither kept, nor used within `olderThanMs`, nor linked from elsewhere, and half
- * files of that age. Other processes may put and link meanwhile.
- *
+ * Removes files of a file store that are neither kept, nor used within `olderThanMs`, nor linked from elsewhere, and half files
+ * of that age. Other processes may put and link meanwhile.
  * @returns the count and the bytes of the files
  */
 export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
@@ -42,7 +41,6 @@ export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderTh
 /**
  * Removes one file, or leaves it where it is in use. It is moved aside and looked at again before: a `put` that finds it
  * between the two looks has set its time, and it goes back to its place; a later one finds it gone and writes it.
- *
  * @returns its bytes, or null where it stays
  */
 async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {

@@ -15,7 +15,6 @@ const MODE = 0o644;
 /**
  * Replaces a small file so that, whatever happens in between, its name leads to the old content or to the new one, whole:
  * written beside it, flushed, renamed over it, and the folder flushed.
- *
  * @throws the system's own errors; then the file is as it was, and nothing lies beside it
  */
 export async function replaceFile(file: string, content: Content, mode = MODE): Promise<void> {
@@ -23,9 +22,8 @@ export async function replaceFile(file: string, content: Content, mode = MODE): 
 }
 
 /**
- * Writes a small file whose name must be free; of processes that do so at once, one succeeds. Unlike rename(2), link(2)
- * fails where the name is taken, so no lock is needed that a killed process could leave.
- *
+ * Writes a small file whose name must be free; of processes that do so at once, one succeeds. Unlike rename(2), link(2) fails
+ * where the name is taken, so no lock is needed that a killed process could leave.
  * @returns false where the name is taken: that file is as it was
  * @throws the system's own errors
  */
@@ -69,7 +67,6 @@ async function writeFlushed(file: string, content: Content, mode: number): Promi
   await handle.sync();
 }
 
-/** Prefix of files that are yet to be renamed. */
 const TEMPORARY = '.tmp-';
 /** Longer than writing a small file takes anywhere. */
 const AGE_MS_MAX = 60_000;

@@ -20,7 +20,6 @@ export interface DispatcherSettings {
 /**
  * Guarded connections, HTTP/1.1 alone: its framing tells a whole body from a cut one, and one download gains nothing from
  * multiplexing. What goes through a proxy is connected by the proxy: see `admitBehindProxy`.
- *
  * @param connectionsMax to one origin at a time; null: as many as there are requests
  * @throws DocshelfError `config_invalid`, `cannot_read`.
  */
@@ -114,9 +113,8 @@ const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY
 
 /**
  * Checks a target behind a proxy, whose connection is not ours to guard: its host, and the addresses that its name has here.
- * Not guaranteed: the proxy may be told of others, and a name that is unknown here is left to it. Where private addresses
- * are allowed nothing is looked up: behind a proxy, name services may take long to say that they know nothing.
- *
+ * Not guaranteed: the proxy may be told of others, and a name that is unknown here is left to it. Where private addresses are
+ * allowed nothing is looked up: behind a proxy, name services may take long to say that they know nothing.
  * @throws AddressRefused
  */
 export async function admitBehindProxy(guard: AddressGuard, url: URL, proxy: string): Promise<void> {

@@ -11,41 +11,20 @@ export interface AddressRules {
 }
 
 /** IANA's IPv4 registry of special purposes without what is "globally reachable" there, and multicast (RFC 6890, RFC 5771). */
-const PRIVATE_V4 = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/3',
-];
+const PRIVATE_V4 = (
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 ' +
+  '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3'
+).split(' ');
 
 /** Of IPv6 only 2000::/3 is in use as global unicast (RFC 4291, section 2.4), less what IANA keeps for special purposes. */
 const UNICAST_V6 = ['2000::/3'];
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
 
 /** AWS (and most others), ECS, EKS, Alibaba, Oracle, Azure's wire server, Tencent; the same over IPv6 of AWS, EKS, Google and OpenStack. */
-const METADATA = [
-  '169.254.169.254',
-  '169.254.170.2',
-  '169.254.170.23',
-  '100.100.100.200',
-  '192.0.0.192',
-  '168.63.129.16',
-  '169.254.0.23',
-  'fd00:ec2::254',
-  'fd00:ec2::23',
-  'fd20:ce::254',
-  'fe80::a9fe:a9fe',
-];
+const METADATA = (
+  '169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 192.0.0.192 168.63.129.16 169.254.0.23 ' +
+  'fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fe80::a9fe:a9fe'
+).split(' ');
 
 const METADATA_HOST =
   /^(?:metadata(?:\.google\.internal|\.goog|\.azure\.internal)?|instance-data(?:\.ec2\.internal)?)\.?$/i;
@@ -81,7 +60,10 @@ export class AddressGuard {
     if (isIn(this.#metadata, bare)) return 'metadata';
     if (isIP(bare) === 4) return isIn(this.#private, bare) ? 'private' : 'public';
     const carried = carriedAddresses(bare);
-    if (carried.length > 0) return worst(carried.map((each) => this.kindOf(each)));
+    if (carried.length > 0) {
+      const kinds = carried.map((each) => this.kindOf(each));
+      return (['metadata', 'private'] as const).find((worst) => kinds.includes(worst)) ?? 'public';
+    }
     const translated = locallyTranslated(bare);
     if (translated !== null && this.kindOf(translated) === 'metadata') return 'metadata';
     return isIn(this.#unicast, bare) && !isIn(this.#private, bare) ? 'public' : 'private';
@@ -92,11 +74,6 @@ export class AddressGuard {
     const carried = carriedAddresses(address);
     return carried.length > 0 && carried.every((each) => this.allows(each));
   }
-}
-
-function worst(kinds: readonly AddressKind[]): AddressKind {
-  if (kinds.includes('metadata')) return 'metadata';
-  return kinds.includes('private') ? 'private' : 'public';
 }
 
 function isIn(list: BlockList, address: string): boolean {

@@ -44,11 +44,10 @@ export class HttpClient {
   }
 
   /**
-   * GETs a link. Every status that is not followed resolves. A user part of the link is sent as Basic credentials to that
-   * link alone; no credential follows a redirect.
-   *
-   * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`,
-   *   `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the signal's reason where that aborts.
+   * GETs a link. Every status that is not followed resolves. A user part of the link is sent as Basic credentials to that link
+   * alone; no credential follows a redirect.
+   * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`, `host_not_allowed`,
+   *   `address_not_allowed`, with `fields.retryable`; the signal's reason where that aborts.
    */
   get(link: Secret | string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'GET', body: null }, options);

@@ -109,7 +109,6 @@ function withoutQueries(text: string): string {
   return text.replace(/\?[^\s"'<>]+/g, '?[redacted]');
 }
 
-/** The caller's signal and the timer of the whole transfer. */
 export interface Exchange {
   readonly signal: AbortSignal;
   end(): void;

@@ -30,7 +30,6 @@ const RETRY_AFTER_MAX_MS = 120_000;
  * Tries again what failed with `fields.retryable`, after a random time ("full jitter": daemons that lost the same server do not
  * come back together) between 0 and min(30 s, 0.5 s * 2^n), five retries at most 0.5 + 1 + 2 + 4 + 8 = 15.5 s in all, and never
  * before `fields.retryAfterMs`, of which at most 120 s count.
- *
  * @throws DocshelfError the last attempt's; the signal's reason where that aborts.
  */
 export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {

@@ -9,7 +9,6 @@ export type ModelChoice =
 
 export interface EmbedOrder {
   readonly searchDir: string;
-  /** The release's digest. */
   readonly release: string;
   /** The data folder's `vectors/`. */
   readonly cacheDir: string;
@@ -18,7 +17,6 @@ export interface EmbedOrder {
 
 /** A site that a bundle is being made of. */
 export interface BundleSearchOrder {
-  /** Holds the site's files, at their paths. */
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
   /** An empty folder, for the files of the bundle's `_docshelf/search/`. */
@@ -31,11 +29,9 @@ export interface BundleSearchOrder {
 
 export interface BundleSearchFacts {
   readonly sections: number;
-  /** Passages with a vector. */
   readonly vectors: number;
 }
 
-/** A model of another thread. */
 export interface ModelFacts {
   readonly digest: string;
   readonly dims: number;

@@ -8,7 +8,6 @@ export interface EmbedderCalls {
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
 }
 
-/** Embeds in the thread that started this one. */
 export class ParentEmbedder implements Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -34,7 +33,6 @@ export class ParentEmbedder implements Embedder {
   }
 }
 
-/** The answers to a `ParentEmbedder`. */
 export function embedWith(model: () => Promise<Embedder | null>): EmbedderCalls {
   const given = async (): Promise<Embedder> => {
     const embedder = await model();

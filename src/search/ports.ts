@@ -23,7 +23,6 @@ export interface Embedder {
   close?(): Promise<void>;
 }
 
-/** A release as search needs it. Plain data. */
 export interface IndexedRelease {
   readonly digest: string;
   /** Holds `site/`, `files.json`, and `search/`, which is derived and may be replaced. */
@@ -33,7 +32,6 @@ export interface IndexedRelease {
 
 export interface EmbedProgress {
   readonly passages: number;
-  /** Those with a vector, from the cache or new. */
   readonly embedded: number;
 }
 
@@ -47,14 +45,12 @@ export interface SearchIndex {
 
   /**
    * Makes the missing vectors, at low priority, and lets queries use them. Interrupted, it goes on from where it was.
-   *
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
    */
   embed(release: IndexedRelease, onProgress: (progress: EmbedProgress) => void, signal: AbortSignal): Promise<void>;
 
   /**
    * The results, best first, of an open release.
-   *
    * @param label the release's version: what `filter.version` names where a page says no version of itself
    * @throws DocshelfError `index_damaged`, `queue_full`.
    */

@@ -2,7 +2,6 @@ import type { SearchRequest, SearchResult } from '../domain/search.ts';
 
 export type { SearchRequest, SearchResult } from '../domain/search.ts';
 
-/** The results of a search by descending score. */
 export interface SearchAnswer {
   /** Read when it is asked for, where there is `json`. */
   readonly results: readonly SearchResult[];
@@ -10,7 +9,6 @@ export interface SearchAnswer {
   readonly json?: Uint8Array<ArrayBuffer>;
 }
 
-/** The array of results in UTF-8 (contract, section 5). */
 export function jsonOf(answer: SearchAnswer): Uint8Array<ArrayBuffer> {
   return answer.json ?? new TextEncoder().encode(JSON.stringify(answer.results));
 }
@@ -19,9 +17,8 @@ export function jsonOf(answer: SearchAnswer): Uint8Array<ArrayBuffer> {
 export interface Search {
   /**
    * The best results by descending score.
-   *
-   * @throws DocshelfError `index_building` (with `fields.retryAfterS`) before the first index exists, `search_off`, `queue_full`,
-   *   `index_damaged`; the signal's reason
+   * @throws DocshelfError `index_building` (with `fields.retryAfterS`) before the first index exists, `search_off`,
+   *   `queue_full`, `index_damaged`; the signal's reason
    */
   search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer>;
 }

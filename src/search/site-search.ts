@@ -5,7 +5,6 @@ import type { Search, SearchAnswer, SearchRequest } from './request.ts';
 
 export type LegState = 'ready' | 'building' | 'off' | 'failed';
 
-/** The search part of `GET /v1/status`, contract section 2. */
 export interface SearchStatus {
   readonly keyword: LegState;
   readonly semantic: LegState;
@@ -79,7 +78,6 @@ export class SiteSearch implements Search {
     this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
   }
 
-  /** Makes this release the one that is searched. */
   follow(release: IndexedRelease, label: string): void {
     const former = this.#served;
     former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: another version is served'));
@@ -139,7 +137,6 @@ export class SiteSearch implements Search {
     return building('it was damaged and is being built anew');
   }
 
-  /** Opens the index, or builds it where none is sound; then the vectors. */
   async #open(release: IndexedRelease, signal: AbortSignal): Promise<void> {
     const { index, onEvent } = this.#options;
     try {

@@ -6,7 +6,6 @@ import type { Encoding } from './encoding.ts';
 import { Gate } from './gate.ts';
 import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
-/** A file's bytes in one encoding. */
 export interface Body {
   /** `identity` too where another was asked for and does not pay. */
   readonly encoding: Encoding;

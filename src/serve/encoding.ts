@@ -1,4 +1,3 @@
-/** Content codings that bodies are kept and sent in. */
 export type Encoding = 'identity' | 'gzip' | 'br';
 
 /** Entity tag suffixes: a strong tag must differ by encoding (RFC 9110, section 8.8.3). */

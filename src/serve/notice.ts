@@ -1,7 +1,6 @@
 import { escapeHtml } from '../web/escape-html.ts';
 import { type AnswerHeaders, COMMON_HEADERS } from './site-file.ts';
 
-/** A page of docshelf's own. */
 export interface Notice {
   readonly status: number;
   readonly title: string;

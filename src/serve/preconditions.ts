@@ -1,6 +1,5 @@
 import type { SiteRequest } from './request.ts';
 
-/** Validators of a representation. */
 export interface Validators {
   /** Strong, quotes included. */
   readonly etag: string;

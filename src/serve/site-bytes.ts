@@ -1,7 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import { DocshelfError } from '../domain/errors.ts';
 
-/** A file of a release on disk. */
 export interface SiteFileOnDisk {
   readonly diskPath: string;
   /** Bytes, as the file table has it. */
@@ -37,7 +36,6 @@ export async function readSiteFile(file: SiteFileOnDisk): Promise<Buffer<ArrayBu
 
 /**
  * Part of a file with backpressure, of exactly `length` bytes or an error: a short file breaks the connection.
- *
  * @param onFault told of faults after the first byte, when no status can say them
  * @throws DocshelfError as `readSiteFile`, before the first byte
  */

@@ -70,7 +70,6 @@ export class SiteSnapshot {
 
 /**
  * Of two older hashed assets under one name the newer answers; one with different bytes in any two releases is never immutable.
- *
  * @param older kept releases, newest first
  */
 export function buildSnapshot(

@@ -69,7 +69,6 @@ export function isSkippableMagic(magic: number): boolean {
 
 /**
  * The bytes of one frame, header to checksum, as they pass; the cursor stands behind its magic number.
- *
  * @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive`
  */
 async function* frameBytes(

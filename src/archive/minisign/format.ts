@@ -58,18 +58,7 @@ function badKey(kind: 'public' | 'secret', state: string, next?: string): Docshe
   });
 }
 
-/** A signature in minisign's format (https://jedisct1.github.io/minisign/#signature-format). */
-export interface MinisignSignature {
-  /** True where the file's BLAKE2b-512 is signed, as minisign does since 0.10; false where the file itself is. */
-  readonly isPrehashed: boolean;
-  readonly keyIdBytes: Buffer;
-  readonly keyId: string;
-  /** Of the file, 64 bytes. */
-  readonly signature: Buffer;
-  readonly trustedComment: string;
-  /** Of `signature` and the trusted comment, 64 bytes. */
-  readonly globalSignature: Buffer;
-}
+/** Signatures in minisign's format (https://jedisct1.github.io/minisign/#signature-format). */
 
 const UNTRUSTED = 'untrusted comment: ';
 const TRUSTED = 'trusted comment: ';
@@ -83,7 +72,7 @@ const GLOBAL_BYTES = 64;
 const SIGNATURE_CHARS_MAX = 20_000;
 
 /** The signature that a text holds, or null where it holds none. */
-export function parseSignature(text: string): MinisignSignature | null {
+export function parseSignature(text: string) {
   if (text.length > SIGNATURE_CHARS_MAX) return null;
   const [untrusted, first, trusted, second, ...more] = text.trimEnd().split(/\r?\n/);
   if (!untrusted?.startsWith(UNTRUSTED) || !trusted?.startsWith(TRUSTED) || more.length > 0) return null;
@@ -93,16 +82,18 @@ export function parseSignature(text: string): MinisignSignature | null {
   if (bytes === null || globalSignature === null || (algorithm !== PREHASHED && algorithm !== LEGACY)) return null;
   const keyIdBytes = bytes.subarray(2, 10);
   return {
+    /** The file's BLAKE2b-512 is signed, as minisign does since 0.10, and not the file itself. */
     isPrehashed: algorithm === PREHASHED,
     keyIdBytes,
     keyId: keyIdOf(keyIdBytes),
     signature: bytes.subarray(10),
     trustedComment: trusted.slice(TRUSTED.length),
+    /** Of `signature` and the trusted comment. */
     globalSignature,
   };
 }
+export type MinisignSignature = NonNullable<ReturnType<typeof parseSignature>>;
 
-/** The text of a `.minisig` file. */
 export function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
   const { isPrehashed, keyIdBytes, signature, trustedComment, globalSignature } = parts;
   const algorithm = Buffer.from(isPrehashed ? PREHASHED : LEGACY, 'latin1');
@@ -115,7 +106,6 @@ export function signatureText(parts: Omit<MinisignSignature, 'keyId'>): string {
   ].join('\n');
 }
 
-/** The message under the global signature. */
 export function globalMessage({ signature, trustedComment }: Omit<MinisignSignature, 'keyId' | 'globalSignature'>) {
   return Buffer.concat([signature, Buffer.from(trustedComment)]);
 }

@@ -4,14 +4,8 @@ import { basename } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import { showName } from '../../domain/show-name.ts';
 import { hashFile } from '../../files/read.ts';
-import {
-  globalMessage,
-  type MinisignSignature,
-  parsePublicKey,
-  parseSecretKey,
-  parseSignature,
-  signatureText,
-} from './format.ts';
+import type { MinisignSignature } from './format.ts';
+import { globalMessage, parsePublicKey, parseSecretKey, parseSignature, signatureText } from './format.ts';
 
 /**
  * A legacy signature is of the file itself, and Ed25519 wants all of it in memory. Only minisign before 0.10 makes
@@ -23,7 +17,6 @@ const PREHASH = 'blake2b512';
 
 /**
  * Signs a file as minisign does, prehashed and streamed: `minisign -V` verifies it.
- *
  * @param secretKey text of a secret key without password, as `minisign -G -W` writes it
  * @param trustedComment one line, covered by the signature; the same line gives the same signature
  * @returns the text of the `.minisig` file
@@ -43,7 +36,6 @@ export async function signFile(
 
 /**
  * Verifies that one of these keys signed this file, and the trusted comment with it.
- *
  * @param text content of the `.minisig` file
  * @param publicKeys texts of public keys, with or without their comment line
  * @throws DocshelfError `bad_signature`, with the expected key ids in `fields.expected`, `config_invalid` for a key; the

@@ -32,7 +32,6 @@ const CHUNK_BYTES = 256 * 1024;
 
 /**
  * Opens entries in their order, small ones ahead of their turn. A file that differs from its entry is refused.
- *
  * @throws DocshelfError `cannot_read`; the signal's reason when it is aborted
  */
 export function openEntries(

@@ -5,9 +5,8 @@ import type { OpenedEntry } from './entries.ts';
 const EPOCH = new Date(0);
 
 /**
- * A tar of these files in this order: ustar, with pax headers where a name asks for one, without times, owners and modes.
- * No more than one file's chunks wait in memory.
- *
+ * A tar of these files in this order: ustar, with pax headers where a name asks for one, without times, owners and modes. No
+ * more than one file's chunks wait in memory.
  * @throws what `entries` throws; Error where a path comes twice, which is a fault of the caller
  */
 export async function* packTar(

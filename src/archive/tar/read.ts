@@ -12,9 +12,8 @@ type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;
 
 /**
  * The tar inside an archive, bounded in ratio, every checksum verified.
- *
- * @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`, `wrong_crc`, `wrong_size`,
- *   `window_too_large`, `damaged_archive`
+ * @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`, `wrong_crc`, `wrong_size`, `window_too_large`,
+ *   `damaged_archive`
  */
 export async function* tarBytes(archive: ArchiveFile, format: Exclude<ArchiveFormat, 'zip'>): AsyncGenerator<Buffer> {
   const { limits, refuse } = archive;
@@ -38,7 +37,6 @@ export async function walkTar(
 
 /**
  * Hands out the files of a tar, one after the other.
- *
  * @param take given members in the archive's order, folders without content; it must read the content to its end
  * @throws DocshelfError what the guard refuses, `damaged_archive`, and what `take` throws
  */

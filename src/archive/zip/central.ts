@@ -135,20 +135,14 @@ export function readExtraFields(bytes: Buffer): ExtraFields | null {
 /** Numbers with 0xffffffff replaced by the ZIP64 field's (APPNOTE.TXT 4.5.3), in order; null where it lacks one or has a larger one than fits. */
 export function resolveZip64(numbers: readonly number[], fields: ExtraFields): number[] | null {
   const field = fields.get(ZIP64) ?? Buffer.alloc(0);
-  const resolved: number[] = [];
   let at = 0;
-  for (const number of numbers) {
-    if (number !== 0xffffffff) {
-      resolved.push(number);
-      continue;
-    }
-    if (at + 8 > field.length) return null;
-    const value = field.readBigUInt64LE(at);
-    if (value > BigInt(Number.MAX_SAFE_INTEGER)) return null;
-    resolved.push(Number(value));
+  const resolved = numbers.map((number) => {
+    if (number !== 0xffffffff) return number;
+    if (at + 8 > field.length) return Number.NaN;
     at += 8;
-  }
-  return resolved;
+    return Number(field.readBigUInt64LE(at - 8));
+  });
+  return resolved.every(Number.isSafeInteger) ? resolved : null;
 }
 
 /** The UTF-8 name of the Unicode path field, or null where there is none or it is about another name. */

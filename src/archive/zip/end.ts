@@ -23,7 +23,6 @@ export interface ZipEnd {
 
 /**
  * Finds the end record and checks every number in it against the file.
- *
  * @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`, `multi_disk`, `damaged_archive`
  */
 export async function readZipEnd(archive: ArchiveFile): Promise<ZipEnd> {
@@ -66,22 +65,17 @@ type Directory = Record<'entries' | 'bytes' | 'start', number>;
 function findEndRecord(tail: Buffer, refuse: Refuse): number {
   const signature = Buffer.alloc(4);
   signature.writeUInt32LE(END_SIGNATURE);
-  const exact: number[] = [];
-  let hasShorter = false;
-  let hasLonger = false;
+  const records: { at: number; end: number }[] = [];
   for (let at = tail.indexOf(signature); at >= 0; at = tail.indexOf(signature, at + 1)) {
     if (at + END_BYTES > tail.length) break;
-    const end = at + END_BYTES + tail.readUInt16LE(at + 20);
-    if (end === tail.length) exact.push(at);
-    else if (end < tail.length) hasShorter = true;
-    else hasLonger = true;
+    records.push({ at, end: at + END_BYTES + tail.readUInt16LE(at + 20) });
   }
-  const [found, second] = exact;
+  const [found, second] = records.filter(({ end }) => end === tail.length);
   // Readers disagree on which of two records counts, and so on what the archive holds.
   if (second !== undefined) throw refuse('damaged_archive', 'it has two end records');
-  if (found !== undefined) return found;
-  if (hasLonger) throw refuse('bad_length', 'the length of its comment is wrong');
-  if (hasShorter) throw refuse('trailing_garbage', 'it goes on after its end record');
+  if (found !== undefined) return found.at;
+  if (records.some(({ end }) => end > tail.length)) throw refuse('bad_length', 'the length of its comment is wrong');
+  if (records.length > 0) throw refuse('trailing_garbage', 'it goes on after its end record');
   throw refuse('truncated', 'it is cut off: its end record is missing');
 }
 
@@ -126,7 +120,6 @@ function sameOr(short: number, long: number, placeholder: number): boolean {
   return short === placeholder || short === long;
 }
 
-/** A count of bytes or entries that numbers hold exactly, or null. */
 function toNumber(value: bigint): number | null {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : null;
 }

@@ -18,9 +18,8 @@ export interface ZipRecord {
 }
 
 /**
- * Holds all headers of a zip to the rules that need no inflating. What passes has each of its bytes in exactly one record,
- * so that a reader may be given records one at a time.
- *
+ * Holds all headers of a zip to the rules that need no inflating. What passes has each of its bytes in exactly one record, so
+ * that a reader may be given records one at a time.
  * @param onEntry called in the directory's order; it may refuse
  * @returns the records by their place
  */
@@ -66,7 +65,6 @@ function checkOrder(records: readonly ZipRecord[], directoryStart: number, { ref
 
 /**
  * Compares an entry's local header with the central one.
- *
  * @param dataLimit where the central directory begins: no entry reaches beyond it
  * @throws DocshelfError `zip_header_mismatch`, `bad_length`
  */

@@ -12,7 +12,6 @@ const INFLATING_MAX = 4;
 
 /**
  * Hands out the content of every file among records that the guard has passed, several at once.
- *
  * @throws DocshelfError `wrong_crc`, `damaged_archive`, and what `take` throws
  */
 export async function readZip(

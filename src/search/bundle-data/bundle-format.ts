@@ -66,10 +66,8 @@ const LineSchema = Type.Object({
 });
 type Line = Static<typeof LineSchema>;
 
-/** A section with the passages that it is cut into. */
 export interface CutSection {
   readonly section: Section;
-  /** Weight of its page, 0 to 1. */
   readonly prior?: number;
   readonly passages: readonly Passage[];
 }
@@ -85,7 +83,6 @@ export type ReadPart = (path: string, bytesMax: number) => Promise<Uint8Array | 
 
 /**
  * The search data of a bundle, all but its paths checked: counts, lengths, digests, every section. Null where it carries none.
- *
  * @param modelDigest of the model in use; vectors of another are not read
  * @throws DocshelfError `bad_search_data` where it is damaged or newer: to be treated as absent, with a note
  */

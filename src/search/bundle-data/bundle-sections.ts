@@ -7,7 +7,6 @@ import type { BundleSearch } from './bundle-format.ts';
 /**
  * The sections that the bundle brings, those whose page is in this release; null without sound ones: then the pages are read.
  * Vectors of sections that had to be left out are too.
- *
  * @param ownDir the release's `_docshelf/`
  */
 export async function readBundleSections(

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Vectors } from '../semantic/vector-file.ts';
+import type { CutSection, Header } from './bundle-format.ts';
 import {
-  type CutSection,
-  type Header,
   PART_BYTES_MAX,
   SEARCH_FORMAT_VERSION,
   SEARCH_HEADER_PATH,
@@ -19,7 +18,6 @@ export interface SearchToEncode {
   readonly vectors: Vectors | null;
 }
 
-/** The next bytes of a file of the archive. */
 interface FilePiece {
   readonly path: string;
   readonly bytes: Uint8Array;
@@ -30,9 +28,8 @@ const PIECE_BYTES = 256 * 1024;
 
 /**
  * The files of `_docshelf/search/` in pieces, one after another, the header last. The same input gives the same bytes.
- *
- * @throws DocshelfError `bad_search_data` where a site has more than the format holds; RangeError where the vectors are not those
- *   of the passages. What came before is of no use then.
+ * @throws DocshelfError `bad_search_data` where a site has more than the format holds; RangeError where the vectors are not
+ *   those of the passages. What came before is of no use then.
  */
 export function* encodeBundleSearch({ sections, vectors }: SearchToEncode): Generator<FilePiece> {
   const written = new Part(SECTIONS_PATH);

@@ -15,7 +15,6 @@ import type { Vectors } from '../semantic/vector-file.ts';
 import { type CutSection, SECTIONS_MAX } from './bundle-format.ts';
 import { encodeBundleSearch } from './encode-bundle-search.ts';
 
-/** A model that is loaded when there is something to embed. */
 export interface LoadableModel {
   readonly digest: string;
   readonly load: () => Promise<Embedder>;
@@ -28,9 +27,8 @@ const USES_KEPT_MAX = 50;
 
 /**
  * Makes the search data that a bundle carries, of the sections, passages and vectors that the deployment side would make of the
- * same pages; the same site gives the same bytes. Vectors are kept in the cache as they come: an interrupted export goes on from
- * there. Memory grows by some 60 bytes a section, and with vectors by about a kilobyte a passage.
- *
+ * same pages; the same site gives the same bytes. Vectors are kept in the cache as they come: an interrupted export goes on
+ * from there. Memory grows by some 60 bytes a section, and with vectors by about a kilobyte a passage.
  * @throws DocshelfError `model_invalid`, `embedder_failed`, `bad_search_data` where the site has more sections than the format
  *   holds; the signal's reason
  */

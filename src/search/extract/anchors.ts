@@ -6,7 +6,6 @@ const PENDING_MAX = 20;
 /** UTF-16 code units. Longer ones are no names that somebody links to. */
 const ANCHOR_LENGTH_MAX = 1_000;
 
-/** An element's name for fragments: its `id`, or the `name` of a link. */
 function anchorOf(element: Element): string | null {
   const name = attributeOf(element, 'id') || (element.tagName === 'a' ? attributeOf(element, 'name') : null) || null;
   return name !== null && name.length <= ANCHOR_LENGTH_MAX ? name : null;

@@ -1,6 +1,5 @@
 import { attributeOf, classesOf, type Element, hasClass, isElement, isHeading, rawText } from './tree.ts';
 
-/** Elements without text of the page. */
 const WITHOUT_TEXT = new Set(
   (
     'script style template noscript svg iframe object canvas audio video map button input select textarea datalist ' +
@@ -60,7 +59,6 @@ function hasClutterClass(element: Element): boolean {
   return element.tagName === 'span' && attributeOf(element, 'class') === 'lang';
 }
 
-/** Line numbers inside code or a cell, which are never text. */
 export function isLineNumber(element: Element): boolean {
   return classesOf(element).some((name) => LINE_NUMBER_CLASSES.has(name));
 }
@@ -97,7 +95,6 @@ export function isClutter(element: Element): boolean {
   return element.tagName === 'td' && isLineNumber(element);
 }
 
-/** Notes set apart from the text, as generators and themes name them. */
 const NOTE_CLASSES = new Set(
   'note tip seealso warning caution danger important admonition callout alert custom-block'.split(' '),
 );
@@ -109,7 +106,6 @@ export function isNote(element: Element): boolean {
   return tagName === 'div' && classesOf(element).some((name) => NOTE_CLASSES.has(name));
 }
 
-/** Lists of the pages below this one: Sphinx's `toctree`, DocBook's `toc`. */
 export function listsChildPages(element: Element): boolean {
   if (CHILD_PAGES.test(attributeOf(element, 'class') ?? '')) return true;
   return (element.tagName === 'div' || element.tagName === 'dl') && hasClass(element, 'toc');

@@ -5,26 +5,15 @@ import type { ContentRoot } from './content-root.ts';
 import { headingText } from './heading-text.ts';
 import type { PageAddress } from './site-address.ts';
 import { GAP, type Gap, TextWriter } from './text-writer.ts';
-import {
-  attributeOf,
-  DEPTH_MAX,
-  type Element,
-  findElement,
-  hasClass,
-  isElement,
-  isHeading,
-  isText,
-  type Parent,
-} from './tree.ts';
+import type { Element, Parent } from './tree.ts';
+import { attributeOf, DEPTH_MAX, findElement, hasClass, isElement, isHeading, isText } from './tree.ts';
 
-/** The content under one heading. */
 export interface ContentPart {
   /** 1 to 6; 0 for what stands before the first heading. */
   readonly level: number;
   readonly heading: string;
   readonly fragment: string | null;
   readonly text: TextWriter;
-  /** Titles of the pages below this one. */
   readonly childPages: TextWriter;
 }
 
@@ -42,7 +31,6 @@ const BLOCKS = new Set(
   ).split(' '),
 );
 
-/** The reader's place in the page; children inherit it. */
 interface Place {
   readonly depth: number;
   /** The widest gap that may be written here: items hold lines, cells hold words. */
@@ -57,7 +45,6 @@ interface Place {
 
 const START: Place = { depth: 0, gapMax: GAP.block, isInset: false, headingsOnly: false, isInHeader: false };
 
-/** Reads a page's content in one pass: parts of text under headings, and links to other pages. */
 export class ContentReader {
   readonly parts: ContentPart[] = [];
   readonly #root: ContentRoot;

@@ -1,16 +1,8 @@
 import { listsChildPages } from './clutter.ts';
 import { headingText } from './heading-text.ts';
 import { LinkDensity } from './link-density.ts';
-import {
-  attributeOf,
-  type Element,
-  elementsOf,
-  findElement,
-  hasClass,
-  isElement,
-  isHeading,
-  type Parent,
-} from './tree.ts';
+import type { Element, Parent } from './tree.ts';
+import { attributeOf, elementsOf, findElement, hasClass, isElement, isHeading } from './tree.ts';
 
 export interface ContentRoot {
   readonly element: Element;
@@ -35,7 +27,6 @@ const isMain = (element: Element): boolean =>
 /**
  * The main landmark, in it the one article that has its heading; else an article; else a known generator's container; else the
  * part of the page with the densest text.
- *
  * @param documentTitle the text of `<title>`
  */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {

@@ -1,7 +1,6 @@
 import type { Section } from '../section.ts';
 import { Fingerprints } from './fingerprints.ts';
 
-/** A page's claim to one of two equal sections. */
 interface PageRank {
   readonly page: string;
   /** Folders before it in its canonical address, 64 where it says none, 65 where that is another page's. */
@@ -13,7 +12,6 @@ type Verdict =
   /** `replaced`: handle of the equal section that was kept until now, and goes. */
   | { readonly kept: true; readonly replaced: number | null };
 
-/** Pages without a canonical stand between those whose canonical is their own address and those whose is another's. */
 const NO_CANONICAL = 64;
 const ELSEWHERE = 65;
 const FINGERPRINTS_AT_FIRST = 1024;
@@ -29,10 +27,7 @@ export class Duplicates {
   /** One for each page; the last is the page whose sections come now. */
   readonly #ranks: PageRank[] = [];
 
-  /**
-   * @param rank of its page, the same object for all of its sections
-   * @param handle of the section for the caller; 32 bits
-   */
+  /** @param rank of its page, the same object for all of its sections @param handle of the section for the caller; 32 bits */
   add(rank: PageRank, section: Section, handle: number): Verdict {
     if (this.#ranks.at(-1) !== rank) this.#ranks.push(rank);
     const { count } = this.#fingerprints;

@@ -14,7 +14,6 @@ export class Fingerprints {
   /** A text's number and one, at the place that its fingerprint begins with or the next free one; 0: free. */
   #places = new Uint32Array(2 * ENTRIES_AT_FIRST);
 
-  /** Different texts so far. */
   get count(): number {
     return this.#count;
   }
@@ -37,7 +36,6 @@ export class Fingerprints {
     return number;
   }
 
-  /** The place of a fingerprint, or where it would go. */
   #placeOf(words: Uint32Array): number {
     const mask = this.#places.length - 1;
     let place = (words[0] ?? 0) & mask;

@@ -22,12 +22,10 @@ interface PageInput {
   readonly url: string;
   /** For a page that says none: the bundle's manifest's, or that of Sphinx's options file. */
   readonly version?: string | null;
-  /** Besides the page's own. */
   readonly tags?: readonly string[];
 }
 
 export interface ExtractedPage {
-  /** As readers see it. */
   readonly page: string;
   /** Path of its canonical address as published, perhaps under a prefix; null: none. */
   readonly canonical: string | null;

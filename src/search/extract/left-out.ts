@@ -19,7 +19,6 @@ const INDEX_CLASSES = /(?:^|\s)(?:genindex-jumpbox|modindex-jumpbox|indexdiv)(?:
 const LISTING_CLASSES =
   /(?:^|\s)(?:blog-list-page|blog-tags-list-page|blog-tags-post-list-page|blog-authors-list-page|blog-authors-posts-page|search-page-wrapper|search-page)(?:\s|$)/;
 
-/** @param html the document's element */
 export function isLeftOut(
   { path, html: text }: { readonly path: string; readonly html: string },
   html: Element,

@@ -1,11 +1,9 @@
 import { isClutter, listsChildPages } from './clutter.ts';
 import { DEPTH_MAX, type Element, isElement, isText } from './tree.ts';
 
-/** Measures of an element without clutter and lists of child pages. */
 interface Density {
   /** UTF-16 code units. */
   readonly text: number;
-  /** Of them in links. */
   readonly linked: number;
   readonly links: number;
   readonly holdsTitle: boolean;
@@ -37,7 +35,6 @@ export class LinkDensity {
     return this.#of(element, 0).holdsTitle;
   }
 
-  /** True for menus without a landmark's name. */
   isLinkList(element: Element): boolean {
     const { text, linked, links, holdsTitle } = this.#of(element, 0);
     return !holdsTitle && links >= LINKS_MIN && linked >= LINKED_SHARE_MIN * text;

@@ -1,6 +1,5 @@
 import { attributeOf, type Element, elementsOf, findElement, oneLine, type Parent, rawText } from './tree.ts';
 
-/** Metadata from outside a page's text. */
 export interface PageFacts {
   /** As `html lang` writes it; null where the page says none. */
   readonly language: string | null;
@@ -38,7 +37,6 @@ export function sphinxVersion(script: string): string | null {
   return SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
 }
 
-/** `<meta>` by lower-case name or property. */
 type Metadata = ReadonlyMap<string, readonly string[]>;
 
 function readMetadata(head: Parent): Metadata {
@@ -52,7 +50,6 @@ function readMetadata(head: Parent): Metadata {
   return new Map(Array.from(byKey, ([key, entries]) => [key, entries.map(([, content]) => content)]));
 }
 
-/** @param html the document's element. */
 export function readFacts(html: Element, head: Parent): PageFacts {
   const metadata = readMetadata(head);
   const first = (name: string): string => oneLine(metadata.get(name)?.[0] ?? '');

@@ -1,5 +1,7 @@
 import type { Passage } from '../section.ts';
 
+type CountTokens = (text: string) => number;
+
 interface PassageOptions {
   /** Less than a model's window of 256, since title and headings are put in front. */
   readonly tokensMax?: number;
@@ -11,8 +13,11 @@ const TOKENS_MAX = 220;
 const OVERLAP_TOKENS_MAX = 60;
 
 /** Never cut unless it is longer than a passage by itself. */
-interface Piece extends Passage {
+interface Part extends Passage {
   readonly tokens: number;
+}
+
+interface Piece extends Part {
   /** A blank line follows, where a cut is best. */
   readonly endsParagraph: boolean;
 }
@@ -26,16 +31,14 @@ const BLANK_LINE = /\n[ \t]*\n\s*/g;
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
-/**
- * Cuts a section's text into passages of at most `tokensMax` tokens: at paragraph borders, else between sentences, else inside
- * one. A passage that goes on inside a paragraph begins with the sentence before it.
- *
+ * Cuts a section's text into passages of at most `tokensMax` tokens: at paragraph borders, else between sentences, else
+ * inside one. A passage that goes on inside a paragraph begins with the sentence before it.
  * @param countTokens called a few times for each sentence; its sums count as the whole's
  * @returns in order, each beginning and ending with a visible character
  */
 export function cutPassages(
   text: string,
-  countTokens: (text: string) => number,
+  countTokens: CountTokens,
   { tokensMax = TOKENS_MAX, overlapTokensMax = OVERLAP_TOKENS_MAX }: PassageOptions = {},
 ): Passage[] {
   const passages: Passage[] = [];
@@ -90,31 +93,19 @@ function* trimmed(text: string, start: number, end: number): Generator<Passage> 
   if (first !== -1) yield { start: start + first, end: start + part.trimEnd().length };
 }
 
-function sentences(
-  text: string,
-  paragraph: Passage,
-  countTokens: (text: string) => number,
-  tokensMax: number,
-): Piece[] {
-  const pieces = [...between(text, paragraph, SENTENCE_END)].flatMap((sentence) =>
-    fitting(text, sentence, countTokens, tokensMax),
-  );
+function sentences(text: string, paragraph: Passage, count: CountTokens, tokensMax: number): Piece[] {
+  const found = [...between(text, paragraph, SENTENCE_END)];
+  const pieces = found.flatMap((sentence) => fitting(text, sentence, count, tokensMax));
   return pieces.map((piece, index) => ({ ...piece, endsParagraph: index === pieces.length - 1 }));
 }
 
 /** A sentence longer than a passage is halved, near white space in the middle where there is some, until all parts fit. */
-function fitting(
-  text: string,
-  { start, end }: Passage,
-  countTokens: (text: string) => number,
-  tokensMax: number,
-): Omit<Piece, 'endsParagraph'>[] {
-  const tokens = countTokens(text.slice(start, end));
+function fitting(text: string, { start, end }: Passage, count: CountTokens, tokensMax: number): Part[] {
+  const tokens = count(text.slice(start, end));
   const middle = tokens <= tokensMax ? null : cutNearMiddle(text, start, end);
   if (middle === null) return [{ start, end, tokens }];
-  return [...trimmed(text, start, middle), ...trimmed(text, middle, end)].flatMap((half) =>
-    fitting(text, half, countTokens, tokensMax),
-  );
+  const halves = [...trimmed(text, start, middle), ...trimmed(text, middle, end)];
+  return halves.flatMap((half) => fitting(text, half, count, tokensMax));
 }
 
 /** A place to cut, never inside a surrogate pair; null where one character is left. */

@@ -5,7 +5,6 @@ import { decodeOrKeep, encodeUnsafe, OWN_ORIGIN } from './site-address.ts';
 
 type FileTable = Parameters<typeof resolvePath>[0];
 
-/** A site's way of showing its pages' addresses. */
 export interface ReaderForm {
   /** Of folder pages, as the release has it. */
   readonly trailingSlash: TrailingSlash;

@@ -4,20 +4,17 @@ import type { PageFacts } from './page-facts.ts';
 import { withFragment } from './site-address.ts';
 import { otherTitle, pageTitle, TITLE_LENGTH_MAX } from './title.ts';
 
-/** A part in the tree of headings. */
 interface Placed {
   readonly part: ContentPart;
   readonly headings: readonly string[];
   /** Its own, else the nearest above: as near as a link gets. */
   readonly fragment: string | null;
-  /** Headings right below it. */
   readonly children: string[];
 }
 
 /**
  * The sections of a page's parts. A heading without text says what is below it, pages or headings, or is no section; the page's
  * first one says its description or title. What stands above the page's own heading (a notice, a category) comes last in it.
- *
  * @param url the page's path as readers see it
  */
 export function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {

@@ -1,7 +1,6 @@
 /** The site's own host, which a bundle does not name. */
 export const OWN_ORIGIN = 'http://site.invalid';
 
-/** Internal links that are kept of one page. */
 const LINKS_MAX = 2_000;
 
 /** Text whose percent signs are no encoding stays as it is. */
@@ -13,7 +12,6 @@ export function decodeOrKeep(text: string): string {
   }
 }
 
-/** A page's own address, and where its references lead from there. */
 export class PageAddress {
   readonly #from: URL | null;
   readonly #own: string;

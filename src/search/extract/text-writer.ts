@@ -24,7 +24,6 @@ export class TextWriter {
     return this.#text === '';
   }
 
-  /** Nothing leads or trails. */
   apart(gap: Gap): void {
     if (gap > this.#gap && !this.#isBound) this.#gap = gap;
   }

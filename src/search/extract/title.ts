@@ -9,7 +9,6 @@ export const TITLE_LENGTH_MAX = 300;
 
 /**
  * The first first-level heading; else `og:title` or `<title>` without the site's name. Empty where the page says none.
- *
  * @param mainHeading the first `h1` in the content; `firstHeading`: the first of any level; empty where there is none
  */
 export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: string): string {

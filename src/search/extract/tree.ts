@@ -38,7 +38,6 @@ export function* elementsOf(root: Parent): Generator<Element> {
   }
 }
 
-/** The first in the page's order that fits. */
 export function findElement(root: Parent, fits: (element: Element) => boolean): Element | null {
   for (const element of elementsOf(root)) if (fits(element)) return element;
   return null;

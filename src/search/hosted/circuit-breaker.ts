@@ -10,9 +10,7 @@ export class CircuitBreaker {
   readonly #settings: CircuitSettings;
   readonly #now: () => number;
   #failures = 0;
-  /** Null: closed. */
   #openUntilMs: number | null = null;
-  /** The one attempt is under way. */
   #isTrying = false;
 
   constructor(settings: CircuitSettings, now: () => number) {

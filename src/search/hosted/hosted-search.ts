@@ -5,9 +5,7 @@ import type { Search, SearchAnswer, SearchRequest, SearchResult } from '../ports
 import { CircuitBreaker } from './circuit-breaker.ts';
 
 interface HostedSearchSettings {
-  /** Base URL of the hosted search. */
   readonly discoveryUrl: string;
-  /** The site's domain there. */
   readonly domain: string;
   readonly key: Secret;
 }
@@ -15,7 +13,6 @@ export interface HostedSearchOptions {
   /** Its limits hold: allowed hosts, proxy, certificates. */
   readonly client: Pick<HttpClient, 'post'>;
   readonly settings: HostedSearchSettings;
-  /** Answers where the hosted search does not. */
   readonly local: Search;
   /** Told where the local engine answers instead: `hosted_search_failed`, `host_not_allowed`. */
   readonly onFault: (error: DocshelfError) => void;
@@ -105,7 +102,6 @@ export class HostedSearch implements Search {
 
 const OWN_FAULTS: ReadonlySet<string> = new Set(['host_not_allowed', 'hosted_search_failed']);
 
-/** The request of contract section 5, with what was asked for alone. */
 function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): string {
   const given = Object.entries(filter).filter(([, value]) => value !== null);
   return JSON.stringify({
@@ -123,7 +119,6 @@ function withSource(results: readonly SearchResult[], source: 'local' | 'hosted'
 /**
  * A hosted search's answer in our form; null where it is no list of results. The published contract fixes `content`, `path` and
  * `score`: without those a result is none. All else is as each service has it, and what is missing or of another form is empty.
- *
  * @param resultsMax the best are kept
  */
 export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {

@@ -23,7 +23,6 @@ export interface IndexOrder {
   readonly modelFolder: string | null;
 }
 
-/** A release's sections; `vectors` null: to be made later. */
 interface IndexSource {
   readonly sections: Iterable<SiteSection>;
   readonly vectors: Vectors | null;

@@ -17,9 +17,8 @@ interface PagesOfSite {
 const FORM_SAMPLE_MAX = 60;
 
 /**
- * The sections of a site, each once, in the order of their pages, with the weight of their page. One page is in memory at a time,
- * and a fingerprint of each section.
- *
+ * The sections of a site, each once, in the order of their pages, with the weight of their page. One page is in memory at a
+ * time, and a fingerprint of each section.
  * @param spoolFile where nothing is yet
  * @throws DocshelfError `bad_search_data` over `sectionsMax`
  */

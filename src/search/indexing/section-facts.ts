@@ -6,7 +6,6 @@ import type { Passage } from '../section.ts';
 /** Of each section, for both legs: asking the index would be slow. */
 export interface SectionFact {
   readonly language: string | null;
-  /** The parts that are embedded, and that results show. */
   readonly passages: readonly Passage[];
 }
 
@@ -17,7 +16,6 @@ export class SectionFacts {
   readonly #languageOf: Uint16Array;
   /** First passage of each section, and the count of passages at the end. */
   readonly #firsts: Uint32Array;
-  /** Start and end of each passage. */
   readonly #borders: Uint32Array;
 
   constructor({ languages, rows }: Stored) {

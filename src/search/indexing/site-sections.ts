@@ -3,13 +3,11 @@ import { cutPassages } from '../extract/index.ts';
 import type { IndexedSection } from '../keyword/index.ts';
 import type { Passage, Section } from '../section.ts';
 
-/** A section as it is indexed, with its passages. */
 export interface SiteSection {
   readonly section: IndexedSection;
   readonly passages: readonly Passage[];
 }
 
-/** A line of the spool. */
 interface Spooled {
   readonly page: string;
   readonly section: Section;

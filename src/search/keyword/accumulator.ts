@@ -13,7 +13,6 @@ export class Accumulator {
     this.#touched = new Uint32Array(sections);
   }
 
-  /** Adds `weight` times the impact, where the mask allows. */
   add({ sections, impacts }: Postings, weight: number, mask: Mask): void {
     for (let at = 0; at < sections.length; at += 1) {
       const section = sections[at] as number;
@@ -70,7 +69,6 @@ export class Accumulator {
     this.#count = 0;
   }
 
-  /** @param score above 0. */
   #put(section: number, score: number): void {
     if (this.#scores[section] === 0) this.#touched[this.#count++] = section;
     this.#scores[section] = score;

@@ -33,7 +33,6 @@ export class Best {
     }
   }
 
-  /** Best first. */
   ranked(): Ranked[] {
     return this.#heap.toSorted(byScore);
   }

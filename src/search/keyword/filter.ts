@@ -8,7 +8,6 @@ export interface Filter {
   readonly orUnsaid?: boolean;
   /** BCP 47 in any case; `pt` also finds `pt-BR`. */
   readonly language?: string;
-  /** A tag, exactly. */
   readonly tag?: string;
 }
 

@@ -40,7 +40,6 @@ function matcherOf(terms: ReadonlySet<string>): (word: string) => boolean {
   };
 }
 
-/** The pairs and the single characters of a run that are matched. */
 function placesInRun({ folded, start, end }: Word, terms: ReadonlySet<string>): Highlight[] {
   const places: Highlight[] = [];
   const pairs = pairsOf(folded);

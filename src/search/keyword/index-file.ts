@@ -70,7 +70,6 @@ export class IndexFile {
     }
   }
 
-  /** Count of sections with a term. */
   sectionsWith(term: string): number {
     const known = this.#frequencies.get(term);
     if (known !== undefined) return known;
@@ -169,22 +168,11 @@ export class IndexFile {
   }
 }
 
-interface SequenceRow {
-  readonly n: number;
-  readonly terms: Uint8Array;
-}
-
-interface SectionRow {
-  readonly n: number;
-  readonly page: string;
-  readonly path: string;
-  readonly title: string;
-  readonly headings: string;
-  readonly text: string;
-  readonly language: string | null;
-  readonly version: string | null;
-  readonly tags: string;
-}
+type SequenceRow = { readonly n: number; readonly terms: Uint8Array };
+/** Headings and tags as JSON. */
+type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'documentTitle'> & {
+  readonly [Column in 'headings' | 'tags']: string;
+} & { readonly n: number };
 
 function prepareStatements(database: DatabaseSync) {
   return {

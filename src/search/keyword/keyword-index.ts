@@ -25,7 +25,6 @@ export interface KeywordHit {
 }
 
 export interface Findings {
-  /** Best first. */
   readonly hits: readonly KeywordHit[];
   /** Share of the query that the site knows at all, 0 to 1. */
   readonly known: number;
@@ -130,7 +129,6 @@ export class KeywordIndex {
     return expression === null ? null : this.#file.matching(expression);
   }
 
-  /** Phrases in a question count for more. */
   #scorePhrase(found: readonly number[], mask: Mask): void {
     const sections = Uint32Array.from(found);
     const weight = this.#ranking.phrase * rarity(found.length, this.count);
@@ -201,7 +199,6 @@ interface Found extends Ranked {
   readonly exact: Exact | null;
 }
 
-/** True for a number of a rising list. */
 function holds(list: Uint32Array, number: number): boolean {
   let low = 0;
   let high = list.length;

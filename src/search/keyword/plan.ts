@@ -8,7 +8,6 @@ import { type Word, wordsOf } from './words.ts';
 export interface Lookup {
   /** Weight of each alternative, 1 for an exact hit; a section counts the best one that it has. */
   readonly alternatives: ReadonlyMap<string, number>;
-  /** Rarity times the weight in the query. */
   readonly weight: number;
 }
 
@@ -21,7 +20,6 @@ export interface Link {
   readonly share: number;
 }
 
-/** Look-ups of the plan in the index. */
 interface Dictionary {
   readonly sections: number;
   readonly vocabulary: Pick<Vocabulary, 'startingWith' | 'near'>;
@@ -41,85 +39,70 @@ const DIGIT = /\p{N}/u;
 
 /** The terms to look for, the rarest first, and the words in their order. @param unfinished the last word may go on */
 export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking) {
-  return new Planner(dictionary, ranking).of(text, unfinished);
-}
+  const wishes = new Map<string, Lookup>();
+  const links: Link[] = [];
+  let misspellings = 0;
 
-class Planner {
-  readonly #dictionary: Dictionary;
-  readonly #ranking: Ranking;
-  readonly #wishes = new Map<string, Lookup>();
-  readonly #links: Link[] = [];
-  #misspellings = 0;
-
-  constructor(dictionary: Dictionary, ranking: Ranking) {
-    this.#dictionary = dictionary;
-    this.#ranking = ranking;
-  }
-
-  of(text: string, unfinished: boolean) {
-    const words = wordsOf(text);
-    const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
-    const isStop = (word: Word) =>
-      word.kind === 'word' && word !== last && isStopWord(word.folded, text.slice(word.start, word.end));
-    // Where all are stop words, they are what is looked for.
-    const allStop = words.every(isStop);
-    for (const word of words) {
-      const weight = isStop(word) && !allStop ? this.#ranking.stopWord : 1;
-      if (weight > 0) this.#add(word, weight, word === last);
-    }
-    const wishes = [...this.#wishes.values()].sort((left, right) => right.weight - left.weight);
-    return { wishes: wishes.slice(0, WISHES_MAX), links: this.#links.slice(0, WISHES_MAX) };
-  }
-
-  #add({ kind, folded, parts }: Word, weight: number, goesOn: boolean): void {
-    const begun = goesOn ? this.#dictionary.vocabulary.startingWith(folded, PREFIX_WORDS_MAX) : [];
-    if (kind === 'joined') this.#wish([folded], weight);
-    else if (kind === 'run') for (const term of runTerms(folded)) this.#links.push(this.#wish([term], weight));
-    else if (begun.length > 0) {
-      const alternatives = alternativesOf(begun, () => this.#ranking.prefix);
-      this.#links.push(this.#wish(spellingsOf(folded), weight, alternatives));
-    } else {
-      this.#links.push(this.#wishOrCorrect(folded, weight));
-      for (const part of parts) this.#wishOrCorrect(part, weight * this.#ranking.part);
-    }
-  }
-
-  /** Looks for a word, and for what it may be a misspelling of. */
-  #wishOrCorrect(surface: string, weight: number): Link {
-    const spellings = spellingsOf(surface);
-    const sections = spellings.reduce((sum, term) => sum + this.#dictionary.sectionsWith(term), 0);
-    const corrections = sections > NEXT_TO_NOTHING ? new Map<string, number>() : this.#corrections(surface, sections);
-    if (sections === 0) return this.#wish(spellings, weight, corrections);
-    // It is there as it was typed: what it may stand for counts by its own rarity, beside it.
-    if (corrections.size > 0) this.#wish([], weight, corrections);
-    return this.#wish(spellings, weight);
-  }
-
-  #corrections(surface: string, sections: number): Map<string, number> {
-    if (this.#misspellings >= MISSPELLINGS_MAX || DIGIT.test(surface)) return new Map();
-    this.#misspellings += 1;
-    const found = this.#dictionary.vocabulary.near(surface, CORRECTIONS_MAX);
-    const near = found.filter(({ count }) => count >= sections * OFTENER);
-    return alternativesOf(near, ({ distance }) => this.#ranking.misspelled[distance] ?? 0);
-  }
-
-  #wish(exact: readonly string[], weight: number, also: ReadonlyMap<string, number> = new Map()): Link {
+  function wish(exact: readonly string[], weight: number, also: ReadonlyMap<string, number> = new Map()): Link {
     const alternatives = new Map<string, number>();
     let sections = 0;
     for (const [term, share] of [...exact.map((each) => [each, 1] as const), ...also]) {
-      const found = alternatives.has(term) ? 0 : this.#dictionary.sectionsWith(term);
+      const found = alternatives.has(term) ? 0 : dictionary.sectionsWith(term);
       sections += found;
       if (found > 0 && share > 0) alternatives.set(term, share);
     }
-    const rare = rarity(Math.min(sections, this.#dictionary.sections), this.#dictionary.sections);
+    const rare = rarity(Math.min(sections, dictionary.sections), dictionary.sections);
     const key = [...exact, ...also.keys()].join(' ');
     // A word that a question repeats is what it is about: its weights add up.
-    this.#wishes.set(key, { alternatives, weight: rare * weight + (this.#wishes.get(key)?.weight ?? 0) });
+    wishes.set(key, { alternatives, weight: rare * weight + (wishes.get(key)?.weight ?? 0) });
     return { terms: [...alternatives.keys()], rarity: rare, share: Math.max(0, ...alternatives.values()) };
   }
+
+  function corrections(surface: string, sections: number): Map<string, number> {
+    if (misspellings >= MISSPELLINGS_MAX || DIGIT.test(surface)) return new Map();
+    misspellings += 1;
+    const found = dictionary.vocabulary.near(surface, CORRECTIONS_MAX);
+    const near = found.filter(({ count }) => count >= sections * OFTENER);
+    return alternativesOf(near, ({ distance }) => ranking.misspelled[distance] ?? 0);
+  }
+
+  function wishOrCorrect(surface: string, weight: number): Link {
+    const spellings = spellingsOf(surface);
+    const sections = spellings.reduce((sum, term) => sum + dictionary.sectionsWith(term), 0);
+    const also = sections > NEXT_TO_NOTHING ? new Map<string, number>() : corrections(surface, sections);
+    if (sections === 0) return wish(spellings, weight, also);
+    // It is there as it was typed: what it may stand for counts by its own rarity, beside it.
+    if (also.size > 0) wish([], weight, also);
+    return wish(spellings, weight);
+  }
+
+  function add({ kind, folded, parts }: Word, weight: number, goesOn: boolean): void {
+    const begun = goesOn ? dictionary.vocabulary.startingWith(folded, PREFIX_WORDS_MAX) : [];
+    if (kind === 'joined') wish([folded], weight);
+    else if (kind === 'run') for (const term of runTerms(folded)) links.push(wish([term], weight));
+    else if (begun.length > 0) {
+      const alternatives = alternativesOf(begun, () => ranking.prefix);
+      links.push(wish(spellingsOf(folded), weight, alternatives));
+    } else {
+      links.push(wishOrCorrect(folded, weight));
+      for (const part of parts) wishOrCorrect(part, weight * ranking.part);
+    }
+  }
+
+  const words = wordsOf(text);
+  const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
+  const isStop = (word: Word) =>
+    word.kind === 'word' && word !== last && isStopWord(word.folded, text.slice(word.start, word.end));
+  // Where all are stop words, they are what is looked for.
+  const allStop = words.every(isStop);
+  for (const word of words) {
+    const weight = isStop(word) && !allStop ? ranking.stopWord : 1;
+    if (weight > 0) add(word, weight, word === last);
+  }
+  const rarestFirst = [...wishes.values()].sort((left, right) => right.weight - left.weight);
+  return { wishes: rarestFirst.slice(0, WISHES_MAX), links: links.slice(0, WISHES_MAX) };
 }
 
-/** A run is looked for by its pairs, a single character by itself. */
 function runTerms(run: string): string[] {
   const pairs = pairsOf(run);
   return pairs.length > 0 ? pairs : [run];

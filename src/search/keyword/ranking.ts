@@ -50,7 +50,6 @@ export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
 }
 
-/** Terms in each column of each section. */
 type Lengths = Readonly<Record<keyof Columns, Uint16Array>>;
 
 /** A term's score by its four counts in a section: at most `saturation` + 1 times each weight. */

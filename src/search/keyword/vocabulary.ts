@@ -1,12 +1,10 @@
 import { editDistance } from '../../domain/edit-distance.ts';
 import { bitCount } from '../bits.ts';
 
-/** A word of the index that a typed one may stand for. */
 export interface Candidate {
   readonly word: string;
   /** Edits between the two: insertions, deletions, replacements and swaps of neighbours. */
   readonly distance: number;
-  /** How often it stands in the index. */
   readonly count: number;
 }
 
@@ -58,7 +56,6 @@ export class Vocabulary {
     return { word: this.#words[at] ?? '', distance, count: this.#counts[at] ?? 0 };
   }
 
-  /** The place of the first word that is not before `prefix`. */
   #firstFrom(prefix: string): number {
     let low = 0;
     let high = this.#words.length;

@@ -35,7 +35,6 @@ const PLURAL_CAPITALS = /^\p{Lu}{2,}s$/u;
 const WORD_LENGTH_MAX = 100;
 const JOINED_WORDS_MAX = 8;
 
-/** The words of a text, in its order. */
 export function wordsOf(text: string): Word[] {
   const words: Word[] = [];
   for (const match of text.matchAll(PLAIN.test(text) ? PLAIN_JOINED : JOINED)) {

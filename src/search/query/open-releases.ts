@@ -10,7 +10,6 @@ import { readVectors } from '../semantic/vector-file.ts';
 import { VectorIndex } from '../semantic/vector-index.ts';
 import { ReleaseSearch } from './release-search.ts';
 
-/** The release's vectors are there, made by that model. */
 export interface VectorsOrder {
   readonly searchDir: string;
   readonly modelDigest: string;
@@ -27,7 +26,6 @@ export interface SearchOrder {
 export class QueryThread {
   readonly #open = new Map<string, ReleaseSearch>();
   readonly #load: (model: ModelChoice) => Promise<Embedder>;
-  /** By the model's digest. */
   readonly #models = new Map<string, Promise<{ embedder: Embedder; scale: CosineScale }>>();
 
   constructor(load: (model: ModelChoice) => Promise<Embedder>) {

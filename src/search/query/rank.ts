@@ -2,7 +2,6 @@ import { Best } from '../keyword/best.ts';
 import type { Exact, KeywordHit } from '../keyword/keyword-index.ts';
 import { lettersByScript } from '../semantic/scripts.ts';
 
-/** Findings of both legs. */
 export interface Legs {
   /** Hits by keywords, each section once. An `exact` one comes first. */
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact'>[];
@@ -66,7 +65,7 @@ interface QueryFacts {
 
 /**
  * The curve from relevance to score: a logistic, fitted to tell the best result of a query that a site answers from that of one
- * that it does not (three development sets, the queries of each against the documents of all nine pairs, equally weighed).
+ * that it does not (three development sets, the queries of each against the documents of all; the nine pairs weigh the same).
  *
  * The query's own facts move the curve and never the order. Area under the curve: .973 over all pairs, .951 to .999 for each; by
  * keywords alone .933, .868 to .991; fitted without one of the sets, its pairs have .959 to .999.
@@ -74,7 +73,6 @@ interface QueryFacts {
 const WITH_COSINE = { relevance: 4.9, bestCosine: 14.6, known: 8.2, offset: -17.3 };
 const KEYWORDS_ALONE = { relevance: 7.9, bestCosine: 0, known: 9.5, offset: -12.8 };
 
-/** 0 to 1, rising with the relevance. */
 export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): number {
   const curve = bestCosine === null ? KEYWORDS_ALONE : WITH_COSINE;
   const logit = curve.relevance * relevance + curve.bestCosine * (bestCosine ?? 0) + curve.known * known + curve.offset;

@@ -4,7 +4,6 @@ import type { Embedder } from '../ports.ts';
 import type { VectorHit, VectorIndex } from '../semantic/index.ts';
 import { votesIn, votesOn } from './rank.ts';
 
-/** Model and vectors of a release. */
 export class SemanticLeg {
   readonly #embedder: Embedder;
   readonly #vectors: VectorIndex;
@@ -25,7 +24,6 @@ export class SemanticLeg {
 
   /**
    * The best passages of the sections nearest to the query, and of those given, as far as the model may judge them.
-   *
    * @param limit sections to find besides those given
    */
   nearest(

@@ -4,7 +4,6 @@ import type { SearchResult } from '../request.ts';
 import type { Passage } from '../section.ts';
 import type { RankedSection } from './rank.ts';
 
-/** The part of a section in a result. */
 interface Shown {
   readonly content: string;
   readonly highlights: readonly Highlight[];
@@ -53,12 +52,10 @@ export class ShownSections {
   }
 }
 
-/** A section with its marked passages. */
 class ShownSection {
   readonly #read: IndexedSection;
   readonly #passages: readonly Passage[];
   readonly #matched: readonly string[];
-  /** By passage. */
   readonly #marked: Shown[] = [];
 
   constructor(read: IndexedSection, passages: readonly Passage[], matched: readonly string[]) {

@@ -7,7 +7,6 @@ import { noteUse } from './sweep-vectors.ts';
 import { VectorCache } from './vector-cache.ts';
 import { type Vectors, writeVectors } from './vector-file.ts';
 
-/** Text of a passage as it is embedded. */
 export interface PassageText {
   readonly section: number;
   readonly text: string;
@@ -19,7 +18,6 @@ export interface EmbedRequest {
   readonly embedder: Embedder;
   /** The release's digest. */
   readonly release: string;
-  /** The data folder's `vectors/`. */
   readonly cacheDir: string;
   /** Where the release's `vectors.bin` is written. */
   readonly file: string;
@@ -32,7 +30,6 @@ export interface EmbedRequest {
 /**
  * Makes a release's vectors: those that the cache lacks in small batches, each kept there as soon as it is made, and the file
  * last. Interrupted at any point, it goes on from there.
- *
  * @throws what the embedder throws; the signal's reason
  */
 export async function embedRelease(request: EmbedRequest): Promise<Vectors> {

@@ -13,7 +13,6 @@ const UNPOOLED = ['last_hidden_state', 'token_embeddings'];
 export class EmbeddingModel implements Embedder {
   readonly digest: string;
   readonly dims: number;
-  /** Scripts that it reads, by their codes in ISO 15924. */
   readonly scripts: ReadonlySet<string>;
   readonly #files: ModelFiles;
   readonly #tokens: Tokens;

@@ -7,38 +7,15 @@
 const PIECES_MIN = 100;
 
 /** Scripts (ISO 15924) with the Unicode property that finds their letters. Chinese and Japanese share Han. */
-const SCRIPT_NAMES: Readonly<Record<string, string>> = {
-  Latn: 'Latin',
-  Cyrl: 'Cyrillic',
-  Grek: 'Greek',
-  Arab: 'Arabic',
-  Hebr: 'Hebrew',
-  Deva: 'Devanagari',
-  Beng: 'Bengali',
-  Guru: 'Gurmukhi',
-  Gujr: 'Gujarati',
-  Taml: 'Tamil',
-  Telu: 'Telugu',
-  Knda: 'Kannada',
-  Mlym: 'Malayalam',
-  Sinh: 'Sinhala',
-  Thai: 'Thai',
-  Laoo: 'Lao',
-  Khmr: 'Khmer',
-  Mymr: 'Myanmar',
-  Ethi: 'Ethiopic',
-  Geor: 'Georgian',
-  Armn: 'Armenian',
-  Hang: 'Hangul',
-  Kana: 'Katakana',
-  Hira: 'Hiragana',
-  Hani: 'Han',
-};
-const LETTERS = Object.entries(SCRIPT_NAMES).map(([script, name]) => ({
-  script,
-  one: new RegExp(`\\p{Script=${name}}`, 'u'),
-  word: new RegExp(`^\\p{Script=${name}}{2,}$`, 'u'),
-}));
+const SCRIPT_NAMES = [
+  'Latn:Latin Cyrl:Cyrillic Grek:Greek Arab:Arabic Hebr:Hebrew Deva:Devanagari Beng:Bengali Guru:Gurmukhi Gujr:Gujarati',
+  'Taml:Tamil Telu:Telugu Knda:Kannada Mlym:Malayalam Sinh:Sinhala Thai:Thai Laoo:Lao Khmr:Khmer Mymr:Myanmar',
+  'Ethi:Ethiopic Geor:Georgian Armn:Armenian Hang:Hangul Kana:Katakana Hira:Hiragana Hani:Han',
+];
+const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
+  const [script = '', name] = pair.split(':');
+  return { script, one: new RegExp(`\\p{Script=${name}}`, 'u'), word: new RegExp(`^\\p{Script=${name}}{2,}$`, 'u') };
+});
 /** Of languages in a mixture of scripts, the most telling one. */
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 

@@ -52,7 +52,6 @@ export async function writeVectors(file: string, vectors: Vectors): Promise<void
 
 /**
  * Null where the file is missing, of another format version or of another model, and so has to be made anew.
- *
  * @throws DocshelfError `release_damaged` where the file is not what was written
  */
 export async function readVectors(file: string, modelDigest: string): Promise<Vectors | null> {
