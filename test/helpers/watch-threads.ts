@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 
-/** Sees every thread that this one starts from now on. */
+/** Sees every thread that this one starts from now on, and the processes in place of threads. */
 export function watchThreads(): {
   readonly started: Worker[];
   readonly alive: () => number;
@@ -16,5 +17,22 @@ export function watchThreads(): {
     });
   };
   process.on('worker', onWorker);
-  return { started, alive: () => alive, stop: () => process.off('worker', onWorker) };
+  return { started, alive: () => alive + workerProcesses().length, stop: () => process.off('worker', onWorker) };
+}
+
+/** Children of this process that run the module of a thread: proc_pid_task_tid_children(5). */
+export function workerProcesses(): number[] {
+  const children = readdirSync('/proc/self/task').flatMap((task) =>
+    readText(`/proc/self/task/${task}/children`).split(' ').filter(Boolean).map(Number),
+  );
+  return children.filter((pid) => /\/worker\.[jt]s\0/.test(readText(`/proc/${pid}/cmdline`)));
+}
+
+/** Empty where it has just ended. */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }

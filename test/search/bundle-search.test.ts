@@ -10,7 +10,7 @@ import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { readVectors } from '../../src/search/semantic/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
-import { watchThreads } from '../helpers/watch-threads.ts';
+import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const NEVER = new AbortController().signal;
@@ -193,7 +193,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(made.told).toEqual([]);
   });
 
-  it('stops when it is aborted, its thread ended, and goes on from there the next time', async () => {
+  it('stops when it is aborted, its process ended, and goes on from there the next time', async () => {
     const files = await writeSite(
       Object.fromEntries(
         Array.from({ length: 30 }, (_, at) => [`${at}.html`, page(`P ${at}`, `<p>Text number ${at}.</p>`)]),
@@ -247,11 +247,11 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     const stop = new AbortController();
     const into = join(dir, 'into');
     await mkdir(into);
-    process.once('worker', (thread) => {
-      thread.once('online', () => stop.abort(new Error('canceled')));
-    });
-    const maker = makerOf(builtin);
-    await expect(maker.make({ siteDir, files }, into, () => undefined, stop.signal)).rejects.toThrow('canceled');
+    const making = makerOf(builtin).make({ siteDir, files }, into, () => undefined, stop.signal);
+    const canceled = expect(making).rejects.toThrow('canceled');
+    await expect.poll(workerProcesses).toHaveLength(1);
+    stop.abort(new Error('canceled'));
+    await canceled;
     expect(threads.alive()).toBe(0);
     expect(await readdir(into)).toEqual([]);
   });
