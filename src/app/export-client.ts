@@ -1,14 +1,10 @@
 import type { Config } from '../config/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
-import { ExportServiceClient } from '../deploy/sources/export-service.ts';
+import { ExportServiceClient, type ExportServiceSettings } from '../deploy/sources/export-service.ts';
 import { HttpBundleSource } from '../deploy/sources/http-bundle-source.ts';
-import type { Secret } from '../domain/secret.ts';
 import { Network } from './network.ts';
 
-export interface ServiceAddress {
-  readonly apiUrl: string;
-  readonly key: Secret;
-}
+export type ServiceAddress = ExportServiceSettings;
 
 export interface OpenExportService {
   readonly service: ExportServiceClient;

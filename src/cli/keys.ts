@@ -35,16 +35,10 @@ export function keysCommand(): Command {
   ]);
 }
 
-export interface CreatedKey {
-  readonly key: string;
-  readonly organization: string;
-  readonly id: string;
-  readonly type: KeyType;
-  readonly sha256: string;
-}
+type CreatedKey = ReturnType<typeof createKey>;
 
 /** @throws DocshelfError `usage` for a name that the config would refuse. */
-export function createKey({ org, type, id }: Pick<CreateOptions, 'org' | 'type' | 'id'>): CreatedKey {
+export function createKey({ org, type, id }: Pick<CreateOptions, 'org' | 'type' | 'id'>) {
   const key = `${PREFIX[type]}${randomBytes(KEY_BYTES).toString('base64url')}`;
   const sha256 = createHash('sha256').update(key).digest('hex');
   return {

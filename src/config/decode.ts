@@ -16,18 +16,12 @@ export interface LoadedConfig {
   readonly watchedFiles: readonly string[];
 }
 
-export interface Decoding {
-  readonly config: Config;
-  /** Paths that somebody named. */
-  readonly named: readonly NamedPath[];
-}
-
 /**
  * The config of valid settings: defaults filled, units converted, null for what has neither value nor default.
  *
  * @param baseDir where relative paths begin
  */
-export function decode(settings: Settings, baseDir: string): Decoding {
+export function decode(settings: Settings, baseDir: string): { config: Config; named: readonly NamedPath[] } {
   const named: NamedPath[] = [];
   // The one place where schema and compiler meet.
   return { config: section(configSchema, []) as Config, named };

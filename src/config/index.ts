@@ -15,7 +15,7 @@ import { validate } from './validate.ts';
 
 export { type LoadedConfig, valueAt } from './decode.ts';
 export { ConfigError, type ConfigFault } from './faults.ts';
-export { type PrintedConfig, type PrintedSetting, printConfig } from './print.ts';
+export { printConfig } from './print.ts';
 export type { Config } from './schema/index.ts';
 
 export interface LoadOptions {

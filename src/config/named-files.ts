@@ -6,7 +6,7 @@ import { type ConfigFault, faultOf } from './faults.ts';
 import { fits } from './formats.ts';
 import { readText } from './read-text.ts';
 import type { SchemaNode } from './schema-node.ts';
-import { dottedOf } from './setting.ts';
+import { dottedOf, type FileReading } from './setting.ts';
 
 /** A presigned link has one to four thousand characters, a signature up to ten thousand. */
 const CONTENT_BYTES_MAX = 64 * 1024;
@@ -51,13 +51,7 @@ export interface NamedPath {
   readonly target: NamedFile | null;
 }
 
-export interface NamedFiles {
-  readonly faults: readonly ConfigFault[];
-  /** There or not: a watcher sees the missing one arrive. */
-  readonly files: readonly string[];
-}
-
-export async function readNamedFiles(named: readonly NamedPath[]): Promise<NamedFiles> {
+export async function readNamedFiles(named: readonly NamedPath[]): Promise<Omit<FileReading, 'settings'>> {
   const faults: ConfigFault[] = [];
   for (const each of named) {
     const state = await stateOfNamed(each).catch(stateOf);

@@ -3,21 +3,8 @@ import { type LoadedConfig, valueAt } from './decode.ts';
 import { NamedFile, NamedFolder } from './named-files.ts';
 import { childOf, listKeys, mapOf, nameOf, type SchemaNode } from './schema-node.ts';
 
-export interface PrintedSetting {
-  readonly key: string;
-  readonly value: string;
-  readonly origin: string;
-}
-
-export interface PrintedConfig {
-  readonly file: string | null;
-  readonly rows: readonly PrintedSetting[];
-  /** For programs: dotted key to value and origin. */
-  readonly settings: Readonly<Record<string, { readonly value: unknown; readonly origin: string }>>;
-}
-
 /** Sizes are bytes, durations milliseconds; secrets are `[redacted]`. */
-export function printConfig({ config, file, origins }: LoadedConfig): PrintedConfig {
+export function printConfig({ config, file, origins }: LoadedConfig) {
   const printed = listKeys().map(({ path, schema }) => {
     const key = path.join('.');
     return { key, value: publicValue(valueAt(config, path), schema), origin: origins.get(key) ?? 'default' };
@@ -25,6 +12,7 @@ export function printConfig({ config, file, origins }: LoadedConfig): PrintedCon
   return {
     file,
     rows: printed.map(({ key, value, origin }) => ({ key, value: asText(value), origin })),
+    /** For programs: dotted key to value and origin. */
     settings: Object.fromEntries(printed.map(({ key, value, origin }) => [key, { value, origin }])),
   };
 }

@@ -3,20 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
-import type { Finding } from '../../domain/job.ts';
 import { answer, type CommonOptions, command, loadFor } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
 import { storedRelease } from './stored-release.ts';
 
-interface Audit {
-  readonly version: string;
-  readonly digest: string;
-  readonly pages: number;
-  readonly counts: Readonly<Record<string, number>>;
-  /** The first 1,000, each kind with its share. */
-  readonly findings: readonly Finding[];
-}
+type Audit = Awaited<ReturnType<typeof auditStored>>;
 
 /** Shown to a person. */
 const SHOWN_MAX = 50;
@@ -35,7 +27,7 @@ export function bundleAuditCommand(): Command {
 }
 
 /** As an export job checks a site, in the way that docshelf serves it. */
-async function auditStored(version: string, config: Config): Promise<Audit> {
+async function auditStored(version: string, config: Config) {
   const release = await storedRelease(version, config, 'audit');
   const { checkSite, FindingList } = await import('../../export/index.ts');
   const work = await mkdtemp(join(tmpdir(), 'docshelf-audit-'));

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { OpenSources } from '../../app/index.ts';
 import { archiveLimits, signatureSlice } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
-import { checkSignature, type ReleaseVerdict, type Signer, verifyRelease } from '../../deploy/index.ts';
+import { checkSignature, type Signer, verifyRelease } from '../../deploy/index.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { digestFile } from '../../files/index.ts';
 import { answer, type CommonOptions, command, loadFor, parserOf, ToldFailure } from '../command.ts';
@@ -17,21 +17,8 @@ interface VerifyOptions extends CommonOptions {
   readonly signature?: string;
 }
 
-interface VerifiedArchive {
-  readonly digest: string;
-  readonly archiveBytes: number;
-  readonly format: string;
-  readonly files: number;
-  readonly pages: number;
-  readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
-  /** Null where it has no signature that the config asks to look at. */
-  readonly signature: Signer | null;
-}
-
-interface VerifiedRelease extends ReleaseVerdict {
-  readonly version: string;
-  readonly digest: string;
-}
+type VerifiedArchive = Awaited<ReturnType<typeof verifyFile>>;
+type VerifiedRelease = Awaited<ReturnType<typeof verifyStored>>;
 
 /** Sysexits' EX_DATAERR, as for a bad archive. */
 const DAMAGED = 65;
@@ -71,12 +58,7 @@ export function bundleVerifyCommand(): Command {
     });
 }
 
-async function verifyFile(
-  file: string,
-  options: VerifyOptions,
-  config: Config,
-  progress: ProgressBar,
-): Promise<VerifiedArchive> {
+async function verifyFile(file: string, options: VerifyOptions, config: Config, progress: ProgressBar) {
   const name = basename(file);
   const digest = await digestFile(file).catch(
     rethrowAs('cannot_read', `read "${name}"`, 'Name an archive that docshelf may read.', errnoState),
@@ -121,7 +103,7 @@ async function signerOf(file: string, { signature }: VerifyOptions, config: Conf
   }
 }
 
-async function verifyStored(version: string, config: Config, progress: ProgressBar): Promise<VerifiedRelease> {
+async function verifyStored(version: string, config: Config, progress: ProgressBar) {
   const release = await storedRelease(version, config, 'verify');
   const draw = (done: number, total: number) => progress.draw('reading', done / Math.max(1, total), version);
   const verdict = await verifyRelease(release, draw, new AbortController().signal);

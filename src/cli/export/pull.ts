@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import type { OpenExportService } from '../../app/export-client.ts';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
-import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
+import { SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { bundleFileName, type JobAnswer } from '../../domain/job.ts';
 import { isVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
@@ -31,18 +31,7 @@ interface PullOptions extends WaitingOptions, StartOptions {
   readonly writeValues?: string;
 }
 
-/** Without the link, which is a credential. */
-interface Pulled {
-  readonly jobId: string;
-  readonly domain: string | null;
-  readonly version: string;
-  readonly sha256: string;
-  readonly sizeBytes: number;
-  /** Null where it was only imported. */
-  readonly file: string | null;
-  readonly imported: Delivered | null;
-  readonly values: string | null;
-}
+type Pulled = Awaited<ReturnType<typeof keep>>;
 
 interface Target {
   /** Beside the archive's place, for a rename. */
@@ -111,7 +100,8 @@ async function started({ options, opened, config, signal }: Pull): Promise<strin
   return jobId;
 }
 
-async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloaded): Promise<Pulled> {
+/** @returns the result without the link, which is a credential */
+async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloaded) {
   const { options, config, target, progress } = run;
   const { bundle, digest, sizeBytes } = downloaded;
   const name = nameOf(job, downloaded);

@@ -7,21 +7,12 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { importArchive } from '../bundle/import.ts';
 import { type CommonOptions, loadFor } from '../command.ts';
 import { readKey } from './pack.ts';
-import { checkSums, SUMS_FILE, type TransferFile } from './sums.ts';
+import { checkSums, SUMS_FILE } from './sums.ts';
 
 export interface UnpackOptions extends CommonOptions {
   readonly publicKey?: readonly string[];
   readonly verifyOnly?: boolean;
   readonly activate: boolean;
-}
-
-interface UnpackedTransfer {
-  readonly folder: string;
-  readonly files: readonly TransferFile[];
-  readonly signatures: readonly VerifiedSignature[];
-  readonly unsigned: readonly string[];
-  /** Empty with `--verify-only`. */
-  readonly imported: readonly Delivered[];
 }
 
 interface VerifiedSignature {
@@ -36,7 +27,7 @@ interface VerifiedSignature {
  * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`, and
  * those of taking in
  */
-export async function unpackTransfer(given: string, options: UnpackOptions): Promise<UnpackedTransfer> {
+export async function unpackTransfer(given: string, options: UnpackOptions) {
   const folder = resolve(given);
   // With keys of its own, a mere look needs no config.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;

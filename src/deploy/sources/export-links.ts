@@ -1,25 +1,20 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import type { BundleAnswer, JobAnswer } from '../../domain/job.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
+import type { RenewSettings } from '../settings.ts';
 import type { ExportServiceClient } from './export-service.ts';
 
-export interface ExportLinksSettings {
-  readonly domain: string | null;
-  readonly jobId: string | null;
-}
+type ExportCaller = Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
 
 /** A service gives an export an hour by default; others may wait before it. */
 const EXPORT_MS_MAX = 4 * 3600_000;
 
 /** Links from a static export service, for a daemon that renews. */
 export class ExportLinks implements LinkSource {
-  readonly #service: Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>;
-  readonly #settings: ExportLinksSettings;
+  readonly #service: ExportCaller;
+  readonly #settings: Pick<RenewSettings, 'domain' | 'jobId'>;
 
-  constructor(
-    service: Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'completedJobs'>,
-    settings: ExportLinksSettings,
-  ) {
+  constructor(service: ExportCaller, settings: Pick<RenewSettings, 'domain' | 'jobId'>) {
     this.#service = service;
     this.#settings = settings;
   }

@@ -36,17 +36,12 @@ export interface PreloadOptions {
   readonly isWanted: (release: PreloadedRelease) => boolean;
 }
 
-export interface PreloadResult {
-  readonly releases: readonly TakenIn[];
-  readonly failures: readonly DocshelfError[];
-}
-
 /**
  * Takes in the archives of the preload folder, the pinned one first. What is stored of an archive whose size, time
  * and inode are unchanged is left alone: its label may have moved on. A refused archive, or folder, stands in no
  * other's way.
  */
-export async function takeInPreload(options: PreloadOptions): Promise<PreloadResult> {
+export async function takeInPreload(options: PreloadOptions) {
   const { store, folder, mayBeMissing, pin, signal, take, isWanted } = options;
   const before = await readTable(store);
   const table: PreloadTable = {};
@@ -158,16 +153,8 @@ export class PreloadRun {
         pin: { version: pin, sha256 },
         signal,
         take: async (file, fileName, digest) => {
-          const request = {
-            file,
-            fileName,
-            digest,
-            version: null,
-            source: 'preload',
-            linkDigest: null,
-            signal,
-          } as const;
-          const taken = await intake.takeIn(request);
+          const known = { file, fileName, digest, source: 'preload' } as const;
+          const taken = await intake.takeIn({ ...known, version: null, linkDigest: null, signal });
           await onTaken();
           return taken;
         },

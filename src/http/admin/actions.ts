@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import type { Delivered, Deployment } from '../../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { FeatureReport } from '../../domain/feature.ts';
 import type { Secret } from '../../domain/secret.ts';
@@ -16,11 +17,6 @@ import { adminPage } from './page.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { type PendingSignatures, readSignature } from './pending-signatures.ts';
 
-interface VersionRef {
-  readonly version: string;
-  readonly digest: string;
-}
-
 export interface UploadOptions {
   readonly version: string | null;
   readonly activate: boolean;
@@ -34,18 +30,13 @@ export interface UploadOptions {
 }
 
 /** Each rejects with a `DocshelfError`. */
-export interface AdminActions {
+export interface AdminActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'takeUp'> {
   reload(): Promise<LastReload>;
-  activate(version: string): Promise<VersionRef>;
-  rollback(): Promise<VersionRef>;
-  remove(version: string): Promise<void>;
   upload(
     fileName: string,
     body: ReadableStream<Uint8Array>,
     options: UploadOptions,
-  ): Promise<VersionRef & { readonly activated: boolean; readonly unpacked: boolean }>;
-  /** @returns true where it is served */
-  takeUp(release: VersionRef, activate: boolean): Promise<boolean>;
+  ): Promise<Omit<Delivered, 'createdAt'>>;
 }
 
 /** Over the network with a token, or through the socket of its owner. */

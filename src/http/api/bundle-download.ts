@@ -25,7 +25,8 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
     const { sha256, fileName } = c.req.param();
     const bundle = await follow({ sha256, fileName, query: new URL(c.req.url).searchParams });
     const request = requestOf(c);
-    const validators = validatorsOf(bundle);
+    // Without a time: the file's is that of packing.
+    const validators = { etag: `"${bundle.sha256}"`, lastModifiedMs: Number.NaN };
     const headers = headersOf(bundle, validators);
 
     const verdict = evaluatePreconditions(request, validators);
@@ -35,8 +36,9 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
     const range = rangeOf(request, bundle, validators);
     if (range === 'unsatisfiable') throw pastTheEnd(fileName, bundle.sizeBytes);
     const { start, length } = range ?? { start: 0, length: bundle.sizeBytes };
+    const file = { diskPath: bundle.diskPath, size: bundle.sizeBytes };
     const onBroken = (cause: DocshelfError): void => onFault?.(brokenOff(fileName, cause), request.id());
-    const body = request.method === 'HEAD' ? null : await streamSiteFile(bodyOf(bundle), start, length, onBroken);
+    const body = request.method === 'HEAD' ? null : await streamSiteFile(file, start, length, onBroken);
     const own = { ...headers.always, ...headers.whole, 'Content-Length': String(length) };
     if (range === null) return new Response(body, { headers: own });
     const contentRange = `bytes ${start}-${start + length - 1}/${bundle.sizeBytes}`;
@@ -44,20 +46,8 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
   };
 }
 
-function requestOf(c: Context<ApiEnv>): SiteRequest {
-  return {
-    method: c.req.method,
-    target: c.req.path,
-    header: (name) => c.req.header(name),
-    id: () => requestIdOf(c.env),
-  };
-}
-
-const bodyOf = ({ diskPath, sizeBytes }: LinkedBundle) => ({ diskPath, size: sizeBytes });
-
-function validatorsOf({ sha256 }: LinkedBundle): Validators {
-  // The file's time is that of packing.
-  return { etag: `"${sha256}"`, lastModifiedMs: Number.NaN };
+function requestOf({ req, env }: Context<ApiEnv>): SiteRequest {
+  return { method: req.method, target: req.path, header: (name) => req.header(name), id: () => requestIdOf(env) };
 }
 
 /** Null for the whole; only GET has ranges (RFC 9110, section 14.2). */

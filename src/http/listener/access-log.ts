@@ -7,15 +7,8 @@ export interface AccessLogOptions {
   readonly trustedProxies: readonly string[];
 }
 
-export interface AccessFacts {
+export interface AccessFacts extends Omit<ServedRequest, 'peer' | 'forwardedFor'> {
   readonly event: 'request';
-  readonly listener: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly bytes: number;
-  readonly durationMs: number;
-  readonly requestId: string;
   readonly remoteAddress: string;
 }
 

@@ -56,25 +56,17 @@ function featureAnswer(method: string, report: FeatureReport): Response {
 
 function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined): SiteRequest {
   const { incoming } = env ?? {};
+  const { method } = raw;
   const id = (): string | null => requestIdOf(env);
   if (incoming === undefined) {
     const { pathname, search } = new URL(raw.url);
-    return {
-      method: raw.method,
-      target: `${pathname}${search}`,
-      header: (name) => raw.headers.get(name) ?? undefined,
-      id,
-    };
+    return { method, target: pathname + search, header: (name) => raw.headers.get(name) ?? undefined, id };
   }
-  return {
-    method: raw.method,
-    target: incoming.url ?? '/',
-    header: (name) => {
-      const value = incoming.headers[name];
-      return Array.isArray(value) ? value.join(', ') : value;
-    },
-    id,
+  const header = (name: string): string | undefined => {
+    const value = incoming.headers[name];
+    return Array.isArray(value) ? value.join(', ') : value;
   };
+  return { method, target: incoming.url ?? '/', header, id };
 }
 
 /** The site listener. Addresses are read from the raw request: the framework normalises its URL. */
