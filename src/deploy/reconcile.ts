@@ -44,6 +44,8 @@ export class Reconciler {
   #formerPreload: Promise<void> = Promise.resolve();
   #fetchedFor: string | null = null;
   #export: PromiseWithResolvers<'done' | 'failed for now'> | null = null;
+  /** Until whoever waits for the export has heard of its end, which is later than the end of its fetch. */
+  #exportIsBegun = false;
 
   constructor(context: SiteContext, intake: Intake) {
     this.#context = context;
@@ -208,6 +210,7 @@ export class Reconciler {
       if (of !== null && !isAborted) this.#failed(of, error);
       this.wake();
     };
+    this.#exportIsBegun ||= of === null;
     this.#fetching.start({ key, version, isExport: of === null, onTaken, onFailed });
   }
 
@@ -232,6 +235,7 @@ export class Reconciler {
   #endExport(outcome: 'done' | 'failed for now'): void {
     this.#export?.resolve(outcome);
     this.#export = null;
+    this.#exportIsBegun = false;
   }
 
   async #attempt(of: string, act: () => Promise<void>): Promise<void> {
@@ -274,7 +278,7 @@ export class Reconciler {
       preloaded: this.#isSettled ? null : (this.#preload?.newest ?? null),
       fetching: this.#fetching.current,
       fetchedFor: this.#fetchedFor,
-      exportIsDue: this.#export !== null,
+      exportIsDue: this.#export !== null && !this.#exportIsBegun,
       isSettled: this.#isSettled,
       fault: this.#fault,
       fallbackAtMs: this.#fallbackAtMs,

@@ -275,6 +275,8 @@ describe('every', () => {
     expect(links.asked).toEqual([]);
     await vi.advanceTimersByTimeAsync(DAY_MS / 10 + 1);
     await until(() => expect(daemon.deployment.active?.version).toBe('2024-04-01'));
+    // Nor again while the loop looks at what has become of it.
+    await daemon.deployment.stop();
     expect(links.asked).toEqual(['start null', 'wait job-1']);
     expect(daemon.deployment.lastError).toBeNull();
   });
