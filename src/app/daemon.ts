@@ -23,17 +23,6 @@ export interface DaemonOptions {
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
-export interface Daemon {
-  readonly siteUrl: string;
-  readonly adminUrl: string;
-  /** Null where neither search nor the export API is on. */
-  readonly apiUrl: string | null;
-  readonly shutdownTimeoutMs: number;
-  reload(): Promise<LastReload>;
-  /** Unready, then no new connections, then requests in flight, then the rest. */
-  stop(): Promise<void>;
-}
-
 /**
  * Starts the daemon. Once the listeners are open, no fault of a bundle or of a changed config ends it.
  *
@@ -41,7 +30,7 @@ export interface Daemon {
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const parts = await openSiteParts(options.loaded.config, options.log, options.onProgress);
-  const daemon = new RunningDaemon(options, parts);
+  const daemon = new Daemon(options, parts);
   await daemon.start();
   return daemon;
 }
@@ -52,7 +41,7 @@ const ADMIN_STOP_MS = 1_000;
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
-class RunningDaemon implements Daemon {
+export class Daemon {
   readonly #options: DaemonOptions;
   readonly #parts: SiteParts;
   readonly #deployment: Deployment;
@@ -90,6 +79,7 @@ class RunningDaemon implements Daemon {
     return this.#listeners?.admin.url ?? '';
   }
 
+  /** Null where neither search nor the export API is on. */
   get apiUrl(): string | null {
     return this.#listeners?.api?.url ?? null;
   }
@@ -140,6 +130,7 @@ class RunningDaemon implements Daemon {
     return this.#config.server.shutdownTimeoutMs;
   }
 
+  /** Unready, then no new connections, then requests in flight, then the rest. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#watch.stop();

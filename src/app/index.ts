@@ -1,7 +1,7 @@
-import type { Config, LoadedConfig } from '../config/index.ts';
-import type { DeployEvent, Deployment } from '../deploy/index.ts';
+import type { Config } from '../config/index.ts';
+import type { Deployment } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
-import { type Daemon, startDaemon as start } from './daemon.ts';
+import { type DaemonOptions, startDaemon as start } from './daemon.ts';
 import { type Logger, openLog } from './log.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
@@ -12,28 +12,15 @@ import { openShelf } from './shelf.ts';
 export { searchOnce } from './search-once.ts';
 export { featureReport } from './slices.ts';
 
-type OnProgress = (event: DeployEvent & { readonly kind: 'progress' }) => void;
-
-export async function startDaemon(options: {
-  readonly loaded: LoadedConfig;
-  readonly reload: () => Promise<LoadedConfig>;
-  readonly onProgress: OnProgress;
-  readonly programVersion: string;
-}): Promise<Pick<Daemon, 'siteUrl' | 'adminUrl' | 'apiUrl' | 'reload' | 'stop'> & { say(message: string): void }> {
+export async function startDaemon(options: Omit<DaemonOptions, 'log'>) {
   const log = await openLog(options.loaded.config.log);
   const daemon = await start({ ...options, log });
-  return {
-    siteUrl: daemon.siteUrl,
-    adminUrl: daemon.adminUrl,
-    apiUrl: daemon.apiUrl,
-    reload: () => daemon.reload(),
-    stop: async () => {
-      endProcessAfter(daemon.shutdownTimeoutMs, log);
-      await daemon.stop();
-      await new Promise<void>((resolve) => log.flush(() => resolve()));
-    },
-    say: (message) => log.info(message),
+  const stop = async (): Promise<void> => {
+    endProcessAfter(daemon.shutdownTimeoutMs, log);
+    await daemon.stop();
+    await new Promise<void>((resolve) => log.flush(() => resolve()));
   };
+  return { daemon, stop, say: (message: string) => log.info(message) };
 }
 
 /** Ends the process, whatever a thread is at. */
@@ -64,7 +51,7 @@ export async function openCommandSources(config: Config): Promise<OpenSources> {
 /** For one command: nothing is served, so what becomes active is only written down. */
 export async function openCommandShelf(
   config: Config,
-  onProgress: OnProgress,
+  onProgress: DaemonOptions['onProgress'],
 ): Promise<{ readonly deployment: Deployment; close(): Promise<void> }> {
   const network = new Network(config);
   const search = openSearch(config, network, () => undefined);

@@ -1,8 +1,9 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { type CommonOptions, command, loadFor } from './command.ts';
 import { offerInit } from './init/index.ts';
 import { ProgressBar } from './progress-bar.ts';
-import { notifyServiceManager } from './service-manager.ts';
 
 export function serveCommand(programVersion: string): Command {
   return command(
@@ -13,25 +14,24 @@ export function serveCommand(programVersion: string): Command {
     const found = await loadFor(options);
     const loaded = (await offerInit(found)) ? await loadFor(options) : found;
     const progress = new ProgressBar();
-    const daemon = await (await import('../app/index.ts')).startDaemon({
+    const { daemon, stop, say } = await (await import('../app/index.ts')).startDaemon({
       loaded,
       reload: () => loadFor(options),
       onProgress: progress.update,
       programVersion,
     });
     const api = daemon.apiUrl === null ? '' : `, api on ${daemon.apiUrl}`;
-    daemon.say(`site on ${daemon.siteUrl}, admin on ${daemon.adminUrl}${api}`);
-    const warn = (reason: string): void => daemon.say(reason);
+    say(`site on ${daemon.siteUrl}, admin on ${daemon.adminUrl}${api}`);
     process.on('SIGHUP', () => void daemon.reload());
     const stopped = stopSignal();
-    await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, warn);
+    await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, say);
     await stopped;
     progress.end();
     // A second signal ends at once.
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => process.exit(1));
-    daemon.say('stopping: requests in flight finish');
-    void notifyServiceManager('STOPPING=1', 'requests in flight finish', warn);
-    await daemon.stop();
+    say('stopping: requests in flight finish');
+    void notifyServiceManager('STOPPING=1', 'requests in flight finish', say);
+    await stop();
   });
 }
 
@@ -39,4 +39,25 @@ function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
   });
+}
+
+const run = promisify(execFile);
+/** systemd-notify waits until its word is taken. */
+const NOTIFY_MS_MAX = 5_000;
+
+/**
+ * Notifies the service manager, if any, in the words of sd_notify(3): the options of systemd-notify(1) are younger than some
+ * hosts. By that program, since Node has no Unix datagram sockets; so the unit says `NotifyAccess=all`.
+ */
+async function notifyServiceManager(
+  state: 'READY=1' | 'STOPPING=1',
+  status: string,
+  onFailure: (reason: string) => void,
+): Promise<void> {
+  if ((process.env.NOTIFY_SOCKET ?? '') === '') return;
+  try {
+    await run('systemd-notify', [state, `STATUS=${status}`], { timeout: NOTIFY_MS_MAX });
+  } catch (error) {
+    onFailure(`Cannot tell the service manager "${status}": ${(error as Error).message.split('\n')[0]}`);
+  }
 }

@@ -56,7 +56,12 @@ async function change(
 /** A daemon that began meanwhile may have looked at the folder before, and is asked for the same. */
 async function changeHere(config: Config, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
   const shelf = await (await import('../../app/index.ts')).openCommandShelf(config, () => undefined);
-  const now = ((await here(shelf.deployment).finally(() => shelf.close())) ?? null) as ReleaseRef | null;
+  let now: ReleaseRef | null;
+  try {
+    now = ((await here(shelf.deployment)) ?? null) as ReleaseRef | null;
+  } finally {
+    await shelf.close();
+  }
   if (now === null) return null;
   const daemon = await findDaemon(config, options).catch(() => null);
   await daemon?.call(operations.activate, { parameters: { version: now.version } });
