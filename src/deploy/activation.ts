@@ -80,14 +80,13 @@ export class Activation {
 
   /** Serves nothing; the pointers stay. */
   async turnOff(): Promise<void> {
-    if (this.#current !== null) this.#context.journal.event({ kind: 'turned-off' });
+    // At once, as `serve` swaps: the status never says other than what readers get.
+    const wasServing = this.#current !== null;
     this.#current = null;
     this.#views.clear();
-    try {
-      await this.#context.registration.serves([]);
-    } finally {
-      this.#context.onOff();
-    }
+    this.#context.onOff();
+    if (wasServing) this.#context.journal.event({ kind: 'turned-off' });
+    await this.#context.registration.serves([]);
   }
 
   /** Removes a label, and its release where no other label leads to it. @throws DocshelfError `in_use`. */

@@ -12,6 +12,7 @@ import {
   type Command,
   carryOut,
   type DrawnBundle,
+  forEachSeed,
   SequenceDraw,
   type ShelfUnderTest,
   Stock,
@@ -26,9 +27,8 @@ import {
   withDefaults,
 } from '../helpers/daemon.ts';
 import { bundleAnswer, httpServer, type LocalServer } from '../helpers/local-server.ts';
-import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
+import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
-import { sideBySide } from '../helpers/side-by-side.ts';
 
 /**
  * The random sequences of test/deploy/model.test.ts, carried out with the built program: its config file, its commands, its
@@ -370,10 +370,5 @@ async function runSequence(seed: number): Promise<void> {
 }
 
 test(`${SEQUENCES} random sequences of the built program keep to the contract`, { timeout: 7_200_000 }, async () => {
-  const first = seedOfEnvironment() ?? new SeededRandom().seed;
-  await sideBySide(
-    Array.from({ length: SEQUENCES }, (_, at) => first + at),
-    LANES,
-    runSequence,
-  );
+  await forEachSeed(SEQUENCES, LANES, runSequence);
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
-import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
+import { SeededRandom } from '../helpers/random.ts';
 import { runs } from '../helpers/runs.ts';
 import { DOMAIN, type Gift, LINK_FILES, type ModelConfig, type Observation, type World } from './model.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type Command,
   carryOut,
   type DrawnBundle,
+  forEachSeed,
   SequenceDraw,
   type ShelfUnderTest,
   Stock,
@@ -230,10 +231,5 @@ async function runSequence(seed: number): Promise<void> {
 }
 
 test(`${SEQUENCES} random sequences keep to the contract`, { timeout: 1_800_000 }, async () => {
-  const first = seedOfEnvironment() ?? new SeededRandom().seed;
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    while (next < SEQUENCES) await runSequence(first + next++);
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await forEachSeed(SEQUENCES, LANES, runSequence);
 });

@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import type { ErrorCode } from '../../src/domain/errors.ts';
 import { sha256Of } from '../acceptance/bundles.ts';
-import type { SeededRandom } from '../helpers/random.ts';
+import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
 import { DOMAIN, type Gift, type ModelBundle, type ModelConfig, type Observation, successors, World } from './model.ts';
 import { newFolder, packBundle, takeInBundle } from './workbench.ts';
 
@@ -250,6 +251,17 @@ export class SequenceDraw {
   #gift(): string {
     return this.#random.pick([this.#bundle(), this.#bundle(), this.#bundle(), ...LINK_FAULTS]);
   }
+}
+
+/** Runs so many sequences, from the seed of DOCSHELF_SEED or of the clock on. After a failure no further one begins. */
+export async function forEachSeed(count: number, lanes: number, run: (seed: number) => Promise<void>): Promise<void> {
+  const first = seedOfEnvironment() ?? new SeededRandom().seed;
+  const failures: unknown[] = [];
+  const seeds = Array.from({ length: count }, (_, at) => first + at);
+  await sideBySide(seeds, lanes, async (seed) => {
+    if (failures.length === 0) await run(seed).catch((error: unknown) => failures.push(error));
+  });
+  if (failures.length > 0) throw failures[0];
 }
 
 /** What acts are carried out on: a deployment in this process, or the built program. */

@@ -477,6 +477,15 @@ describe('a daemon that is turned off', () => {
     expect(daemon.site.active?.version).toBe(V1);
   });
 
+  test('serves nothing from the moment that its status says so', async () => {
+    await makeActive(V1);
+    const daemon = await startDaemon(store);
+    const reloading = daemon.reload({ enabled: false });
+    while (daemon.deployment.active !== null) await new Promise(setImmediate);
+    expect(daemon.site.active).toBeNull();
+    await reloading;
+  });
+
   test('takes deliveries in, and serves them once it is turned on', async () => {
     const daemon = await startDaemon(store, { enabled: false });
     await daemon.deployment.deliver({ ...seed.march, version: null, source: 'import', activate: true });
