@@ -1,6 +1,6 @@
 import type { PrepareSwap } from '../deploy/index.ts';
 import type { ReleaseView } from '../domain/release.ts';
-import { buildSnapshot, type ServeSettings, type SiteServer } from '../serve/index.ts';
+import { type ServeSettings, type SiteServer, SiteSnapshot } from '../serve/index.ts';
 
 type TrailingSlash = ServeSettings['trailingSlash'];
 
@@ -17,7 +17,7 @@ export class SiteSwitch {
 
   /** Builds the snapshot; the act that it gives only swaps a reference. */
   readonly prepare: PrepareSwap = (active, older) => {
-    const snapshot = buildSnapshot(active, older, { trailingSlash: this.#trailingSlash });
+    const snapshot = new SiteSnapshot(active, older, { trailingSlash: this.#trailingSlash });
     return () => {
       this.#served = { active, older };
       this.#server.swap(snapshot);

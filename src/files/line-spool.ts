@@ -49,8 +49,9 @@ export class LineSpool {
       at += bytesRead;
       filled += bytesRead;
       let start = 0;
-      for (let end = endOfLine(chunk, start, filled); end !== -1; end = endOfLine(chunk, start, filled)) {
-        yield chunk.toString('utf8', start, end);
+      const read = chunk.subarray(0, filled);
+      for (let end = read.indexOf(NEW_LINE); end !== -1; end = read.indexOf(NEW_LINE, start)) {
+        yield read.toString('utf8', start, end);
         start = end + 1;
       }
       chunk.copy(chunk, 0, start, filled);
@@ -75,10 +76,4 @@ export class LineSpool {
     }
     this.#writtenBytes += bytes.length;
   }
-}
-
-/** -1 where the line's end is beyond the filled bytes. */
-function endOfLine(chunk: Buffer, start: number, filled: number): number {
-  const end = chunk.indexOf(NEW_LINE, start);
-  return end < filled ? end : -1;
 }

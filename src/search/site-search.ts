@@ -101,7 +101,9 @@ export class SiteSearch implements Search {
   async search(request: SearchRequest): Promise<SearchAnswer> {
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
-    if (this.#keyword === 'building') await Promise.race([served.opened.catch(() => undefined), patience()]);
+    // Opening an index takes some 10 ms; one that is being built is not waited for to its end.
+    const patience = this.#keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
+    if (patience !== null) await Promise.race([served.opened.catch(() => undefined), patience]);
     try {
       const answer = await this.#options.index.search(served.release, request, served.label);
       if (this.#served === served) return answer;
@@ -186,11 +188,6 @@ export class SiteSearch implements Search {
     if (this.#served?.release.digest !== release.digest)
       await this.#options.index.close(release).catch(() => undefined);
   }
-}
-
-/** A query waits for an index that is being opened, some 10 ms; for one that is being built, not to its end. */
-async function patience(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 1_000).unref());
 }
 
 function building(state: string): DocshelfError {

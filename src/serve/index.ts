@@ -15,7 +15,7 @@ import type { Found, SiteSnapshot } from './snapshot.ts';
 export { type Notice, noticePage, noticeText } from './notice.ts';
 export type { SiteRequest } from './request.ts';
 export { COMMON_HEADERS } from './site-file.ts';
-export { buildSnapshot, type SiteSnapshot } from './snapshot.ts';
+export { SiteSnapshot } from './snapshot.ts';
 
 export interface ServeSettings {
   /** Bytes of bodies in memory, compressed ones included. */

@@ -10,34 +10,37 @@ export type Found =
   /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted. */
   | { readonly kind: 'missing'; readonly page: SiteFile | null; readonly isAsset: boolean };
 
-interface OlderAsset {
-  readonly entry: FileEntry;
-  readonly release: ReleaseView;
-}
-
 /** Immutable: the active release, and the hashed assets of older ones, which open tabs still ask for. */
 export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
   readonly #active: ReleaseView;
   readonly #trailingSlash: TrailingSlash;
-  readonly #olderAssets: ReadonlyMap<string, OlderAsset>;
-  readonly #changing: ReadonlySet<string>;
+  /** Of two under one name the newer. */
+  readonly #olderAssets = new Map<string, { readonly entry: FileEntry; readonly release: ReleaseView }>();
+  /** Hashed names with different bytes in any two releases, which are never immutable. */
+  readonly #changing = new Set<string>();
   /** Requested files with their prepared headers; bounded by the releases' files. */
   readonly #files = new Map<string, SiteFile>();
 
+  /** @param older kept releases, newest first */
   constructor(
     active: ReleaseView,
-    trailingSlash: TrailingSlash,
-    olderAssets: ReadonlyMap<string, OlderAsset>,
-    changing: ReadonlySet<string>,
+    older: readonly ReleaseView[],
+    { trailingSlash }: { readonly trailingSlash: 'auto' | TrailingSlash },
   ) {
     this.version = active.version;
     this.digest = active.digest;
     this.#active = active;
-    this.#trailingSlash = trailingSlash;
-    this.#olderAssets = olderAssets;
-    this.#changing = changing;
+    this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
+    for (const release of older) {
+      for (const [path, entry] of release.files) {
+        if (!hashedName(path) || isHidden(path)) continue;
+        const newer = active.files.get(path) ?? this.#olderAssets.get(path)?.entry;
+        if (newer === undefined) this.#olderAssets.set(path, { entry, release });
+        else if (newer.sha256 !== entry.sha256) this.#changing.add(path);
+      }
+    }
   }
 
   /** @param path decoded, without a leading slash; null for what names nothing. */
@@ -66,27 +69,4 @@ export class SiteSnapshot {
     this.#files.set(path, file);
     return file;
   }
-}
-
-/**
- * Of two older hashed assets under one name the newer answers; one with different bytes in any two releases is never immutable.
- * @param older kept releases, newest first
- */
-export function buildSnapshot(
-  active: ReleaseView,
-  older: readonly ReleaseView[],
-  settings: { readonly trailingSlash: 'auto' | TrailingSlash },
-): SiteSnapshot {
-  const olderAssets = new Map<string, OlderAsset>();
-  const changing = new Set<string>();
-  for (const release of older) {
-    for (const [path, entry] of release.files) {
-      if (!hashedName(path) || isHidden(path)) continue;
-      const newer = active.files.get(path) ?? olderAssets.get(path)?.entry;
-      if (newer === undefined) olderAssets.set(path, { entry, release });
-      else if (newer.sha256 !== entry.sha256) changing.add(path);
-    }
-  }
-  const trailingSlash = settings.trailingSlash === 'auto' ? active.trailingSlash : settings.trailingSlash;
-  return new SiteSnapshot(active, trailingSlash, olderAssets, changing);
 }

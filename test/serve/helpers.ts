@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FileEntry, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
-import { buildSnapshot, type ServeEvents, SiteServer } from '../../src/serve/index.ts';
+import { type ServeEvents, SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
@@ -54,7 +54,7 @@ export function serve(
 ): Served {
   const [active, ...older] = releases;
   const server = new SiteServer({ cacheBytes: options.cacheBytes ?? 1024 ** 2 }, options.events);
-  server.swap(buildSnapshot(active, older, { trailingSlash: 'auto' }));
+  server.swap(new SiteSnapshot(active, older, { trailingSlash: 'auto' }));
   return {
     server,
     ask: async (target, headers = {}, method = 'GET') =>

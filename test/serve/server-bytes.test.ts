@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
-import { buildSnapshot, SiteServer } from '../../src/serve/index.ts';
+import { SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
 import { serve, sha256, summary, TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
@@ -130,7 +130,7 @@ describe('swap()', () => {
     const next = releases.make({ 'a.html': 'new' });
     const { server, ask } = serve([old]);
     const inFlight = ask('/a');
-    server.swap(buildSnapshot(next, [old], { trailingSlash: 'auto' }));
+    server.swap(new SiteSnapshot(next, [old], { trailingSlash: 'auto' }));
     expect(await (await inFlight).text()).toBe('old');
     expect(await (await ask('/a')).text()).toBe('new');
   });
@@ -140,7 +140,7 @@ describe('swap()', () => {
     const next = releases.make({ 'a.txt': 'n'.repeat(300_000) });
     const { server, ask } = serve([old], { cacheBytes: 64 * 1024 });
     const response = await ask('/a.txt');
-    server.swap(buildSnapshot(next, [], { trailingSlash: 'auto' }));
+    server.swap(new SiteSnapshot(next, [], { trailingSlash: 'auto' }));
     expect(await response.text()).toBe('o'.repeat(300_000));
   });
 

@@ -32,19 +32,14 @@ export class Duplicates {
     if (this.#ranks.at(-1) !== rank) this.#ranks.push(rank);
     const { count } = this.#fingerprints;
     const number = this.#fingerprints.numberOf(wordsOf(section));
-    if (2 * this.#fingerprints.count > this.#kept.length) this.#grow();
+    if (2 * this.#fingerprints.count > this.#kept.length)
+      this.#kept = new Uint32Array(this.#kept.buffer.transfer(2 * this.#kept.byteLength));
     const [former = 0, formerPage = 0] = this.#kept.subarray(2 * number, 2 * number + 2);
     const rival = number < count ? this.#ranks[formerPage] : undefined;
     if (rival !== undefined && !isBetter(rank, rival)) return { kept: false };
     this.#kept[2 * number] = handle;
     this.#kept[2 * number + 1] = this.#ranks.length - 1;
     return { kept: true, replaced: rival === undefined ? null : former };
-  }
-
-  #grow(): void {
-    const kept = new Uint32Array(2 * this.#kept.length);
-    kept.set(this.#kept);
-    this.#kept = kept;
   }
 }
 

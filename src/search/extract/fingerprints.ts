@@ -53,8 +53,7 @@ export class Fingerprints {
   }
 
   #grow(): void {
-    const words = new Uint32Array(2 * this.#words.length);
-    words.set(this.#words);
+    const words = new Uint32Array(this.#words.buffer.transfer(2 * this.#words.byteLength));
     this.#words = words;
     this.#places = new Uint32Array(2 * this.#places.length);
     for (let number = 0; number < this.#count; number += 1) {

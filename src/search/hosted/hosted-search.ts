@@ -104,12 +104,8 @@ const OWN_FAULTS: ReadonlySet<string> = new Set(['host_not_allowed', 'hosted_sea
 
 function bodyOf({ query, pageSize, scoreThreshold, filter }: SearchRequest): string {
   const given = Object.entries(filter).filter(([, value]) => value !== null);
-  return JSON.stringify({
-    query,
-    pageSize,
-    ...(scoreThreshold === null ? {} : { scoreThreshold }),
-    ...(given.length === 0 ? {} : { filter: Object.fromEntries(given) }),
-  });
+  const ofFilter = given.length === 0 ? {} : { filter: Object.fromEntries(given) };
+  return JSON.stringify({ query, pageSize, ...(scoreThreshold === null ? {} : { scoreThreshold }), ...ofFilter });
 }
 
 function withSource(results: readonly SearchResult[], source: 'local' | 'hosted'): SearchAnswer {

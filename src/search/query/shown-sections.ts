@@ -15,7 +15,7 @@ export class ShownSections {
   readonly #facts: SectionFacts;
   readonly #matchedIn: (section: number) => string[];
   /** Null: it is not there. */
-  readonly #read = new Map<number, ShownSection | null>();
+  readonly #read = new Map<number, ReturnType<typeof shownSection> | null>();
 
   /** @param matchedIn the index terms that a section has of what was looked for */
   constructor(keyword: KeywordIndex, facts: SectionFacts, matchedIn: (section: number) => string[]) {
@@ -46,56 +46,39 @@ export class ShownSections {
     const found = this.#keyword.sections(unread);
     for (const section of unread) {
       const read = found.get(section);
-      const shown = read && new ShownSection(read, this.#facts.passages(section), this.#matchedIn(section));
+      const shown = read && shownSection(read, this.#facts.passages(section), this.#matchedIn(section));
       this.#read.set(section, shown ?? null);
     }
   }
 }
 
-class ShownSection {
-  readonly #read: IndexedSection;
-  readonly #passages: readonly Passage[];
-  readonly #matched: readonly string[];
-  readonly #marked: Shown[] = [];
-
-  constructor(read: IndexedSection, passages: readonly Passage[], matched: readonly string[]) {
-    this.#read = read;
-    this.#passages = passages;
-    this.#matched = matched;
-  }
-
-  markAll(): void {
-    for (const passage of this.#passages.keys()) this.#mark(passage);
-  }
-
-  result(score: number, nearest: number | undefined): SearchResult {
-    const { path, title, headings, version, language, tags } = this.#read;
-    const { content, highlights } = this.#shown(nearest);
-    return { content, path, metadata: { score, title, headings, version, language, tags, highlights } };
-  }
-
-  #shown(nearest: number | undefined): Shown {
-    if (this.#passages.length > 1 && this.#passages[nearest ?? -1] === undefined)
-      return mostMarked(this.#read.text, this.#passages, this.#matched);
-    return this.#mark(nearest ?? 0);
-  }
-
-  #mark(passage: number): Shown {
-    const known = this.#marked[passage];
-    if (known !== undefined) return known;
-    const content = this.#contentOf(passage);
-    const shown = { content, highlights: highlightsOf(content, this.#matched) };
-    this.#marked[passage] = shown;
-    return shown;
-  }
-
-  #contentOf(passage: number): string {
-    const { text, headings, title } = this.#read;
-    const { start, end } = this.#passages[passage] ?? { start: 0, end: 0 };
-    if (this.#passages.length > 1) return text.slice(start, end);
+function shownSection(read: IndexedSection, passages: readonly Passage[], matched: readonly string[]) {
+  const { path, text, title, headings, version, language, tags } = read;
+  const marked: Shown[] = [];
+  const contentOf = (passage: number): string => {
+    const { start, end } = passages[passage] ?? { start: 0, end: 0 };
+    if (passages.length > 1) return text.slice(start, end);
     // A heading with nothing under it is found by its own words, and they are what there is to show.
     return text || (headings.at(-1) ?? title);
-  }
+  };
+  const mark = (passage: number): Shown => {
+    const known = marked[passage];
+    if (known !== undefined) return known;
+    const content = contentOf(passage);
+    const shown = { content, highlights: highlightsOf(content, matched) };
+    marked[passage] = shown;
+    return shown;
+  };
+  return {
+    markAll(): void {
+      for (const passage of passages.keys()) mark(passage);
+    },
+    result(score: number, nearest: number | undefined): SearchResult {
+      const isUnknown = passages.length > 1 && passages[nearest ?? -1] === undefined;
+      const { content, highlights } = isUnknown ? mostMarked(text, passages, matched) : mark(nearest ?? 0);
+      return { content, path, metadata: { score, title, headings, version, language, tags, highlights } };
+    },
+  };
 }
 
 /** The passage with the most places that are highlighted; of equals, the first. */

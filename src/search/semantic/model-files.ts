@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { digestFile, ifThere, readIfThere } from '../../files/index.ts';
 import { POOLINGS, type Pooling } from './pooling.ts';
 
 /** A model's folder in the sentence-transformers layout. */
@@ -80,13 +80,10 @@ export function invalid(file: string, state: string, cause?: unknown): DocshelfE
 }
 
 async function readJson(file: string): Promise<Json | null> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null;
-    throw invalid(file, (error as Error).message, error);
-  }
+  const text = await readIfThere(file).catch((error: Error) => {
+    throw invalid(file, error.message, error);
+  });
+  if (text === null) return null;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -154,14 +151,10 @@ function poolingOf(file: string, config: Json | null): Pooling {
 async function digestOf(folder: string, files: readonly string[]): Promise<string> {
   const digest = createHash('sha256').update(RECIPE);
   for (const file of [...files].sort()) {
-    const ofFile = createHash('sha256');
-    try {
-      for await (const chunk of createReadStream(file)) ofFile.update(chunk as Uint8Array);
-    } catch (error) {
-      if (errnoOf(error) === 'ENOENT') continue;
-      throw invalid(file, (error as Error).message, error);
-    }
-    digest.update(`${file.slice(folder.length)}\0${ofFile.digest('hex')}\n`);
+    const ofFile = await ifThere(digestFile(file)).catch((error: Error) => {
+      throw invalid(file, error.message, error);
+    });
+    if (ofFile !== null) digest.update(`${file.slice(folder.length)}\0${ofFile}\n`);
   }
   return digest.digest('hex');
 }

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { reportFeatures } from '../../../src/domain/feature.ts';
 import type { ReleaseView } from '../../../src/domain/release.ts';
 import { createSiteApp, type SiteStatus } from '../../../src/http/site/site.ts';
-import { buildSnapshot, SiteServer } from '../../../src/serve/index.ts';
+import { SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
 import { TestReleases } from '../../serve/helpers.ts';
 
 const releases = new TestReleases();
@@ -33,7 +33,7 @@ const FEATURES = reportFeatures('client-hosted', 'acme', {
 
 function siteApp(release: ReleaseView | null, status: SiteStatus = { state: 'ready', reason: null }) {
   const server = new SiteServer({ cacheBytes: 512 * 1024 });
-  server.swap(release === null ? null : buildSnapshot(release, [], { trailingSlash: 'auto' }));
+  server.swap(release === null ? null : new SiteSnapshot(release, [], { trailingSlash: 'auto' }));
   return createSiteApp({ server, status: () => status, features: () => FEATURES });
 }
 
