@@ -54,11 +54,9 @@ export class FileStore {
   async put(content: Uint8Array | { readonly file: string }): Promise<StoredFile> {
     if (content instanceof Uint8Array) return this.#putBytes(content);
     const { file } = content;
-    await using handle = await open(file, 'r').catch((error: unknown) => {
-      throw cannotRead(file, error);
-    });
+    await using handle = await open(file, 'r').catch(cannotRead(file));
     const { size } = await handle.stat();
-    if (size <= SMALL_BYTES_MAX) return this.#putBytes(await readWhole(handle, file));
+    if (size <= SMALL_BYTES_MAX) return this.#putBytes(await handle.readFile().catch(cannotRead(file)));
     const seen = await digestOf(readChunks(handle, file));
     if (await this.#use(seen)) return seen;
     // Awaited here: the handle closes on the way out.
@@ -193,30 +191,22 @@ async function digestOf(chunks: Chunks, each?: (chunk: Uint8Array) => Promise<vo
   return { sha256: digest.digest('hex'), size };
 }
 
-async function readWhole(handle: FileHandle, file: string): Promise<Uint8Array> {
-  try {
-    return await handle.readFile();
-  } catch (error) {
-    throw cannotRead(file, error);
-  }
-}
-
 /** The file from its start, in buffers of their own: hashing and writing may lag behind. */
 async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uint8Array> {
   for (let at = 0; ; ) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, at).catch((error) => {
-      throw cannotRead(file, error);
-    });
+    const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, at).catch(cannotRead(file));
     if (bytesRead === 0) return;
     at += bytesRead;
     yield chunk.subarray(0, bytesRead);
   }
 }
 
-function cannotRead(file: string, cause: unknown): DocshelfError {
-  return new DocshelfError('cannot_read', `Cannot read "${file}": ${errnoOf(cause) ?? String(cause)}`, {
-    next: 'Check that the file is there and that docshelf may read it.',
-    cause,
-  });
+function cannotRead(file: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new DocshelfError('cannot_read', `Cannot read "${file}": ${errnoOf(cause) ?? String(cause)}`, {
+      next: 'Check that the file is there and that docshelf may read it.',
+      cause,
+    });
+  };
 }

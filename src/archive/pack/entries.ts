@@ -53,15 +53,11 @@ async function readWhole(entry: FileEntry): Promise<Buffer> {
   // One byte more than there should be tells a file that has grown.
   const buffer = Buffer.allocUnsafe(entry.size + 1);
   let filled = 0;
-  try {
-    await using handle = await open(entry.file, 'r');
-    while (filled < buffer.length) {
-      const { bytesRead } = await handle.read(buffer, filled);
-      if (bytesRead === 0) break;
-      filled += bytesRead;
-    }
-  } catch (error) {
-    throw unreadable(entry, error);
+  await using handle = await open(entry.file, 'r').catch(unreadable(entry));
+  while (filled < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, filled).catch(unreadable(entry));
+    if (bytesRead === 0) break;
+    filled += bytesRead;
   }
   const content = buffer.subarray(0, filled);
   checkContent(entry, filled, () => hash('sha256', content));
@@ -71,15 +67,11 @@ async function readWhole(entry: FileEntry): Promise<Buffer> {
 async function* readChunks(entry: FileEntry, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
   const digest = createHash('sha256');
   let readBytes = 0;
-  await using handle = await open(entry.file, 'r').catch((error: unknown) => {
-    throw unreadable(entry, error);
-  });
+  await using handle = await open(entry.file, 'r').catch(unreadable(entry));
   for (;;) {
     signal?.throwIfAborted();
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    const { bytesRead } = await handle.read(buffer).catch((error: unknown) => {
-      throw unreadable(entry, error);
-    });
+    const { bytesRead } = await handle.read(buffer).catch(unreadable(entry));
     if (bytesRead === 0) break;
     readBytes += bytesRead;
     // Before it is handed on: the header has declared the size.
@@ -105,9 +97,11 @@ function changed(entry: FileEntry, state: string): DocshelfError {
   });
 }
 
-function unreadable(entry: FileEntry, cause: unknown): DocshelfError {
-  return new DocshelfError('cannot_read', `Cannot pack "${showName(entry.path)}": ${errnoOf(cause) ?? 'failed'}`, {
-    next: 'Check that the file is there and that docshelf may read it, and start the export again.',
-    cause,
-  });
+function unreadable(entry: FileEntry): (cause: unknown) => never {
+  return (cause) => {
+    throw new DocshelfError('cannot_read', `Cannot pack "${showName(entry.path)}": ${errnoOf(cause) ?? 'failed'}`, {
+      next: 'Check that the file is there and that docshelf may read it, and start the export again.',
+      cause,
+    });
+  };
 }

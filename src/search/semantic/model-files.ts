@@ -79,10 +79,12 @@ export function invalid(file: string, state: string, cause?: unknown): DocshelfE
   });
 }
 
+const unreadable = (file: string) => (error: Error) => {
+  throw invalid(file, error.message, error);
+};
+
 async function readJson(file: string): Promise<Json | null> {
-  const text = await readIfThere(file).catch((error: Error) => {
-    throw invalid(file, error.message, error);
-  });
+  const text = await readIfThere(file).catch(unreadable(file));
   if (text === null) return null;
   let value: unknown;
   try {
@@ -151,9 +153,7 @@ function poolingOf(file: string, config: Json | null): Pooling {
 async function digestOf(folder: string, files: readonly string[]): Promise<string> {
   const digest = createHash('sha256').update(RECIPE);
   for (const file of [...files].sort()) {
-    const ofFile = await ifThere(digestFile(file)).catch((error: Error) => {
-      throw invalid(file, error.message, error);
-    });
+    const ofFile = await ifThere(digestFile(file)).catch(unreadable(file));
     if (ofFile !== null) digest.update(`${file.slice(folder.length)}\0${ofFile}\n`);
   }
   return digest.digest('hex');
