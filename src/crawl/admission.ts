@@ -7,7 +7,6 @@ import type { Scope } from './scope.ts';
 
 /** Characters of an address, as servers and proxies commonly take. */
 const URL_CHARS_MAX = 2_000;
-/** Segments of a path: an archive may have 64. */
 const SEGMENTS_MAX = 40;
 /** Of one segment in a path, which then leads in a circle: `/a/b/a/b/a/b/a/b`. */
 const REPEATS_MAX = 4;
@@ -73,7 +72,6 @@ export interface Naming {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The size of the crawl so far. */
 export interface CrawlSize {
   readonly entries: number;
   readonly pages: number;
@@ -85,14 +83,12 @@ interface AdmissionOptions {
   readonly archiveLimits: ArchiveLimits;
   readonly scope: Scope;
   readonly findings: CrawlFindings;
-  /** False where the request names its pages. */
   readonly followsLinks: boolean;
 }
 
 /** Redirects, search data and the manifest come on top. */
 const ENTRIES_SHARE = 0.9;
 
-/** Decides which addresses a crawl takes on. */
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #traps: Traps;

@@ -7,7 +7,6 @@ const TOLD_MAX = 100_000;
 /** Findings of a crawl, each address once. They wait for the names of their pages' files until the crawl is over. */
 export class CrawlFindings {
   readonly #find: (finding: Finding) => void;
-  /** Their pages by address. */
   readonly #waiting: Finding[] = [];
   readonly #told = new Set<string>();
 
@@ -23,7 +22,6 @@ export class CrawlFindings {
     this.tell({ kind, page: referrer, detail: `${shown(url)}: ${why}` });
   }
 
-  /** @param finding of a page by its address */
   tell(finding: Finding): void {
     if (this.#waiting.length < WAITING_MAX) this.#waiting.push(finding);
     else this.#find({ ...finding, page: pathOf(finding.page) });

@@ -25,19 +25,15 @@ export interface CrawlSourceOptions {
   readonly settings: CrawlSettings;
   /** Full host names of the site, in lower case. */
   readonly hosts: readonly string[];
-  /** Bounds of a bundle. */
   readonly limits: ArchiveLimits;
   readonly browser: BrowserSettings;
   readonly network: CrawlNetwork;
   /** Of the file store. */
   readonly filesDir: string;
-  /** Of this attempt. */
   readonly workDir: string;
   /** Of the job: the next attempt goes on from it. */
   readonly journalDir: string;
-  /** Records of crawls, by domain. */
   readonly recordsDir: string;
-  /** Threads for pages. */
   readonly pageThreads: number;
 }
 

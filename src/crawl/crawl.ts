@@ -22,12 +22,10 @@ interface CrawlOptions {
   readonly store: FileStore;
   readonly threads: PageThreads;
   readonly findings: CrawlFindings;
-  /** False where the request names its pages. */
   readonly followsLinks: boolean;
   readonly onProgress: (done: number, known: number) => void;
 }
 
-/** Opens a stored page in the browser. */
 type RenderPage = (entry: ContentEntry) => Promise<void>;
 
 /** Requests to another host at a time, as a browser has. */
@@ -38,7 +36,6 @@ const RESTING_MAX = 16;
 
 /** Goes from address to address, and keeps their answers. */
 export class Crawl {
-  /** By canonical address. */
   readonly entries = new Map<string, Entry>();
   readonly #options: CrawlOptions;
   readonly #queue: FetchQueue<Entry>;
@@ -84,7 +81,6 @@ export class Crawl {
     this.#admission.useRobots(robots);
   }
 
-  /** Renders every page from now on. */
   useRenderer(render: RenderPage): void {
     this.#render = render;
   }
@@ -139,7 +135,6 @@ export class Crawl {
     this.#queue.end(reason);
   }
 
-  /** Makes a page of a file that a page has loaded. */
   #promote(entry: Entry, naming: Naming): void {
     if (!this.#admission.admits(entry.url, naming, this.#pages.size)) return;
     entry.askedAs = naming.askedAs;

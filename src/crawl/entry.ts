@@ -2,14 +2,12 @@ import type { AskedAs } from './ask/answer-type.ts';
 import type { FetchedContent, FetchedUrl } from './ask/fetched-url.ts';
 import type { FoundPlace } from './pages/page-work.ts';
 
-/** An address that the crawl has taken on. */
 export interface Entry {
   /** Canonical. */
   readonly url: string;
   askedAs: AskedAs;
   /** Address of the page or file that names it first, or empty. */
   readonly referrer: string;
-  /** Links from the start to it. */
   readonly depth: number;
   /** Redirects in a row that led to it. */
   readonly redirects: number;
@@ -23,11 +21,9 @@ export interface Entry {
   fetched: FetchedUrl | null;
   /** A page came where a file was asked for, and was not kept. */
   isPageInstead: boolean;
-  /** The page as its scripts have made it, where that is written. */
   settled: FetchedContent | null;
   /** Media type of the exported content; empty where it is not known. */
   type: string;
-  /** Of text. */
   charset: string | null;
   /** Place of its references; null where it has none. */
   place: FoundPlace | null;

@@ -45,7 +45,6 @@ export async function verify(
   await verifySite({ renderer, siteDir, files, live, picturesDir, ...events, signal });
 }
 
-/** Digests of the contents in the file store that the records of crawls name. */
 export async function recordedContents(recordsDir: string): Promise<ReadonlySet<string>> {
   const record = await import('./kept/crawl-record.ts');
   return record.recordedContents(recordsDir);

@@ -13,7 +13,6 @@ interface ListedUrl {
   readonly askedAs: AskedAs;
 }
 
-/** True for files that list addresses. */
 export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>): boolean {
   if (askedAs === 'sitemap' || askedAs === 'llms') return true;
   const { pathname } = new URL(url);

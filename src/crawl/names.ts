@@ -16,7 +16,6 @@ interface Named extends AnsweredUrl {
   readonly query: string;
 }
 
-/** A query that makes a readable name. */
 const PLAIN_QUERY = /^[A-Za-z0-9_=.,~+&-]{1,60}$/;
 
 /**
@@ -46,7 +45,6 @@ export function assignNames(
 class Names {
   readonly byUrl = new Map<string, string>();
   readonly #taken: Set<string>;
-  /** Folders that some name needs. */
   readonly #folders = new Set<string>();
 
   /** @param wanted folded names, which keep their folders */
@@ -106,16 +104,13 @@ function fold(path: string): string {
   return path.normalize('NFC').toUpperCase().toLowerCase();
 }
 
-/** Of files of other hosts. */
 const EXTERNAL_FOLDER = '_external';
 
-/** The name of an address by itself. */
 interface NaturalName {
   /** Folder, empty or with a slash at its end. */
   readonly folder: string;
   /** Of the last segment, without its extension. */
   readonly stem: string;
-  /** With its dot, or empty. */
   readonly extension: string;
 }
 
@@ -142,7 +137,6 @@ const STRICT: ReadonlySet<string> = new Set(
   'text/html application/xhtml+xml text/css text/javascript image/svg+xml application/wasm'.split(' '),
 );
 const MEDIA = /^(?:image|audio|video)\//;
-/** Types that say nothing of a file. */
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
 
 /**

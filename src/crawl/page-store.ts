@@ -20,7 +20,6 @@ interface PageStoreOptions {
   readonly threads: PageThreads;
   readonly findings: CrawlFindings;
   readonly admission: Admission;
-  /** False where the request names its pages. */
   readonly followsLinks: boolean;
   readonly entries: { readonly size: number };
   readonly name: (url: string, naming: Naming) => void;
@@ -28,7 +27,6 @@ interface PageStoreOptions {
 
 const REDIRECTS_MAX = 10;
 
-/** Stores answers, and names the addresses that they lead to. */
 export class PageStore {
   /** Addresses that pages name digests of. */
   readonly withDigest = new Set<string>();

@@ -28,7 +28,6 @@ export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
   };
 }
 
-/** The stores, for a job's steps. */
 export function storeFolders({ files, manifests }: ExportsFolder): StoreFolders {
   return { filesDir: files, manifestsDir: manifests };
 }
@@ -64,7 +63,6 @@ export async function removeWorkFolders(
   }
 }
 
-/** The job whose work folder has this name. */
 export function jobIdOf(workFolderName: string): string {
   return workFolderName.replace(/-.*$/, '');
 }
@@ -86,7 +84,6 @@ export async function readPicture(
   return NAME.test(name) ? readBytesIfThere(join(pictures, jobId, name)) : null;
 }
 
-/** Removes the pictures of jobs that are gone. */
 export async function removePictures(
   { pictures }: Pick<ExportsFolder, 'pictures'>,
   isGone: (jobId: string) => Promise<boolean>,

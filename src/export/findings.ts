@@ -44,7 +44,6 @@ export class FindingList {
 }
 
 export interface FoundSoFar {
-  /** Counts by kind. */
   readonly counts: Readonly<Record<string, number>>;
   readonly listed: readonly Finding[];
 }

@@ -5,7 +5,6 @@ import { encodeManifest, type ManifestWords } from '../archive/pack/manifest.ts'
 import type { FileEntry } from '../domain/release.ts';
 import { readBytesIfThere, writeOnce } from '../files/index.ts';
 
-/** A bundle's content; its digest names the manifest. */
 export interface BundleContent {
   readonly domain: string;
   readonly version: string | null;

@@ -13,7 +13,6 @@ export interface StoredJob extends Job {
   readonly isCanceled: boolean;
   /** `JobQueue.advance` */
   readonly checkpoint: string | null;
-  /** Set where the job is completed. */
   readonly bundle: ExportedBundle | null;
 }
 
@@ -34,7 +33,6 @@ export interface JobFilter {
   readonly status?: JobStatus;
   /** 1 to 100. */
   readonly limit: number;
-  /** The `nextCursor` of the page before. */
   readonly cursor?: string;
 }
 
@@ -101,7 +99,6 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
-/** Packed archives by digest, and their links for clients. */
 export interface BundleStore {
   /** Takes in a packed archive, whose file may be moved away; nothing where it is kept already. */
   put(
@@ -156,7 +153,6 @@ export interface SiteCrawler {
   recordedContents(recordsDir: string): Promise<ReadonlySet<string>>;
 }
 
-/** Makes the search data that a bundle carries. */
 export interface SearchData {
   /** @param into an empty folder: receives the files of `_docshelf/search/` */
   make(

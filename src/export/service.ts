@@ -16,7 +16,6 @@ import type { BundleStore, JobFilter, JobQueue, StoredJob } from './ports.ts';
 export interface ExportSettings {
   /** 1 s to 7 days. */
   readonly linkTtlMs: number;
-  /** Jobs of one organization that may wait. */
   readonly queuedMax: number;
 }
 
@@ -25,22 +24,18 @@ export interface ExportServiceOptions {
   readonly store: Pick<BundleStore, 'has' | 'link'>;
   /** As the config is now. */
   readonly settings: () => ExportSettings;
-  /** Packs the bundle of a completed job once more, and puts it into the store. */
   readonly repack: (job: StoredJob, signal: AbortSignal) => Promise<void>;
   /** A picture that the report of a job names, or null. */
   readonly pictureOf: (jobId: string, name: string) => Promise<Uint8Array<ArrayBuffer> | null>;
   /** Null where bundles are not signed. */
   readonly signatureOf: (sha256: string) => Promise<string | null>;
-  /** Told of each new job. */
   readonly onStarted: () => void;
-  /** Ends packing. */
   readonly signal: AbortSignal;
 }
 
 /** Export jobs as their owners see them: another organization's is `not_found`. */
 export class ExportService {
   readonly #options: ExportServiceOptions;
-  /** `#keep` under way, by digest. */
   readonly #packing = new Map<string, Promise<void>>();
 
   constructor(options: ExportServiceOptions) {

@@ -39,7 +39,6 @@ export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   return namesPage(askedAs) ? 'text/html' : '';
 }
 
-/** Null for files without references. */
 export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType | null {
   return askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
 }

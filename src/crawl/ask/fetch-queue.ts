@@ -23,7 +23,6 @@ interface Line<Item> {
   timer: NodeJS.Timeout | null;
 }
 
-/** Works through items host by host, each host at its own pace. */
 export class FetchQueue<Item> {
   readonly #options: FetchQueueOptions<Item>;
   readonly #lines = new Map<string, Line<Item>>();
@@ -68,7 +67,6 @@ export class FetchQueue<Item> {
     );
   }
 
-  /** No request to a host before `ms` have passed. */
   hold(host: string, ms: number): void {
     const line = this.#lineOf(host);
     line.notBeforeMs = Math.max(line.notBeforeMs, performance.now() + ms);

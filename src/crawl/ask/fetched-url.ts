@@ -32,7 +32,6 @@ export interface FetchedContent {
   readonly packed: PackedAt | null;
 }
 
-/** The media type of a Content-Type, in lower case. */
 export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): string {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }

@@ -25,7 +25,6 @@ interface ResponderOptions {
   readonly store: FileStore;
   readonly kept: KeptContent;
   readonly journal: CrawlJournal;
-  /** Answers of the last crawl. */
   readonly record: ReadonlyMap<string, FetchedUrl>;
   readonly limits: CrawlLimits;
   readonly archiveLimits: ArchiveLimits;
@@ -55,7 +54,6 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export class Responder {
   readonly #options: ResponderOptions;
   readonly #faultsByHost = new Map<string, number>();
-  /** `look` */
   readonly #ahead = new Map<string, Answer>();
 
   constructor(options: ResponderOptions) {

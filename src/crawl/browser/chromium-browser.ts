@@ -12,7 +12,6 @@ import { ChromiumTab } from './chromium-tab.ts';
 export interface ChromiumSettings extends Omit<BrowserSettings, 'verify'> {
   /** For `findChromium` alone. */
   readonly env: NodeJS.ProcessEnv;
-  /** An existing folder. */
   readonly tempDir: string;
 }
 

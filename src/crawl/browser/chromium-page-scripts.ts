@@ -1,6 +1,5 @@
 /** Functions that run inside of a page, in a world of its own. Each crosses as its text, and names nothing outside of itself. */
 
-/** Bounds of what a page gives out. */
 interface SnapshotBounds {
   readonly htmlCharactersMax: number;
   readonly textCharactersMax: number;
@@ -72,7 +71,6 @@ export function tick(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** The document as it stands. */
 export function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: SnapshotBounds) {
   const roots: ShadowRoot[] = [];
   const collect = (within: Document | ShadowRoot) => {

@@ -4,7 +4,6 @@ import { delimiter, isAbsolute, join } from 'node:path';
 import type { CDPSession } from 'playwright-core';
 import { DocshelfError } from '../../domain/errors.ts';
 
-/** Names under which distributions install it. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 /** The program of DOCSHELF_CHROMIUM, else the first of `NAMES` on PATH. @throws DocshelfError `browser_missing` */

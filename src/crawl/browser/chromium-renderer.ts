@@ -9,7 +9,6 @@ import type { ChromiumTab } from './chromium-tab.ts';
 /** Starts of the browser without one page in between. */
 const STARTS_IN_VAIN_MAX = 3;
 
-/** Renders pages in the system's Chromium: each session in a browser of its own. */
 export class ChromiumRenderer {
   readonly #settings: ChromiumSettings;
 

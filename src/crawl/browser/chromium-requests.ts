@@ -25,7 +25,6 @@ export type OwnersOf = (frameId: string) => { readonly visits: readonly Visit[];
 const AT_ONCE_MAX = 32;
 /** Pages share their styles and scripts. */
 const KEPT_BYTES_MAX = 32 * 1024 ** 2;
-/** The browser takes a body as one message. */
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
 /** Headers that the browser acts upon. Lengths and codings are of bytes that it never sees. */
@@ -105,7 +104,6 @@ export class ChromiumRequests {
     }
   }
 
-  /** One answer for all who ask for the same thing. */
   #find(request: PageRequest): Promise<FetchedAnswer> {
     const key = keyOf(request);
     const kept = this.#kept.get(key);

@@ -32,7 +32,6 @@ class PageEnd extends Error {
   }
 }
 
-/** One tab, which renders one page after another. */
 export class ChromiumTab {
   readonly #page: Page;
   readonly #cdp: CDPSession;
@@ -73,7 +72,6 @@ export class ChromiumTab {
     return frameId === this.mainFrameId || this.#frameIds.has(frameId);
   }
 
-  /** True once no further page is to be rendered in it. */
   get isSpent(): boolean {
     return this.#hasEnded || this.#pages >= PAGES_MAX;
   }
@@ -157,7 +155,6 @@ export class ChromiumTab {
     return loaderId;
   }
 
-  /** Ends a page that would go on asking while the next one loads. */
   async #silence(): Promise<void> {
     this.visit = null;
     await this.#cdp.send('Page.navigate', { url: 'about:blank' });

@@ -6,15 +6,12 @@ const REQUESTS_MAX = 3_000;
 const PAGE_BYTES_MAX = 256 * 1024 ** 2;
 /** Documents of a page's own frame, redirects among them: browsers give up at 20. */
 const DOCUMENTS_MAX = 20;
-/** Failures and errors that are kept. */
 const KEPT_MAX = 100;
 const ERROR_CHARACTERS_MAX = 500;
-/** Of the console. */
 const MESSAGES_MAX = 5_000;
 
 const POLL_MS = 20;
 
-/** The requests and messages of one page while it is rendered. */
 export class Visit {
   readonly answered: AnsweredRequest[] = [];
   readonly failures: FailedRequest[] = [];
@@ -42,7 +39,6 @@ export class Visit {
     return this.#requests <= REQUESTS_MAX && this.#bytes <= PAGE_BYTES_MAX && this.#documents <= DOCUMENTS_MAX;
   }
 
-  /** True once the page itself was asked for. */
   get hasDocument(): boolean {
     return this.#documents > 0;
   }

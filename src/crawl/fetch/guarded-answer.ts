@@ -33,7 +33,6 @@ export interface FetchedAnswer {
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
 }
 
-/** Nobody wants their bodies. */
 const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
 
 /** undici's handler of one request. Decodes the body, and bounds both its bytes on the wire and its decoded ones. */
@@ -66,7 +65,6 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#reject = reject;
   }
 
-  /** Gives the request up, wherever it is. */
   abort(reason: unknown): void {
     this.#fail(reason);
   }
@@ -140,7 +138,6 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Moves the body from memory to a file. */
   #spool(): void {
     const path = join(this.#spoolDir, `body-${randomBytes(8).toString('hex')}`);
     this.#file = { path, stream: createWriteStream(path, { flags: 'wx' }) };

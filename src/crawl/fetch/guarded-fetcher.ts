@@ -59,12 +59,10 @@ interface FetcherSettings extends DispatcherSettings {
   readonly spoolDir: string;
 }
 
-/** Asks for the files of a site that is crawled. Connections stay open between requests. */
 export class GuardedFetcher {
   readonly #settings: FetcherSettings;
   readonly #guard: AddressGuard;
   readonly #dispatcher: Dispatcher;
-  /** `#admit` by host. */
   readonly #admitted = new Map<string, Promise<void>>();
 
   constructor(settings: FetcherSettings) {

@@ -82,7 +82,6 @@ function gone(pack: string): DocshelfError {
   });
 }
 
-/** Content that this crawl, an earlier attempt or the last crawl has kept. */
 export class KeptContent {
   readonly #store: FileStore;
   readonly #folders: PackFolders;
@@ -121,7 +120,6 @@ export class KeptContent {
   }
 }
 
-/** -1 where there is none. */
 async function sizeOf(file: string): Promise<number> {
   const info = await stat(file).catch(() => null);
   return info?.size ?? -1;

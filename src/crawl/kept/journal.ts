@@ -9,7 +9,6 @@ import type { FetchedUrl } from '../ask/fetched-url.ts';
  * a line, and one that has lost the job harms nothing. A line survives the process, and not the machine.
  */
 export class CrawlJournal {
-  /** Answers of earlier attempts. */
   readonly earlier: ReadonlyMap<string, FetchedUrl>;
   /** Names this attempt, and no other of any job. */
   readonly attempt: string;

@@ -2,7 +2,6 @@ import { type Edit, encodePath } from '../../web/rewrite/index.ts';
 import { naturalName } from '../names.ts';
 import type { Scope } from '../scope.ts';
 
-/** Longer than an address that is taken on. */
 const LITERAL_CHARS_MAX = 2_000;
 const CONTENT = 'content=';
 const QUOTES = new Set(['"', "'", '`']);
@@ -31,7 +30,6 @@ export class AskedLiterals {
     this.#origins = [...origins];
   }
 
-  /** @param units of the file, one for each byte */
   editsIn(units: string): Edit[] {
     const edits: Edit[] = [];
     for (const origin of this.#origins) {

@@ -6,7 +6,6 @@ import type { FetchedContent, PackedAt } from '../ask/fetched-url.ts';
 import type { ContentPacks } from '../kept/content-packs.ts';
 import type { FoundPlace } from './page-work.ts';
 
-/** Larger pages are stored at once. */
 const GIVEN_BYTES_MAX = 256 * 1024;
 
 /** The content of files as it came, for a thread. Everything blocks. */

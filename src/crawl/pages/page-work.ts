@@ -10,7 +10,6 @@ export interface PageThreadData {
   /** Shared by the threads of a crawl (`FoundStore`). */
   readonly foundDir: string;
   readonly packFolders: PackFolders;
-  /** Names the packs. */
   readonly attempt: string;
   readonly thread: number;
   /** True where small pages are given back to be stored: the caller of a single thread has time for it. */
@@ -27,7 +26,6 @@ export interface FoundPlace {
 export interface ReadOrder {
   readonly url: string;
   readonly type: SourceType;
-  /** Of the answer. */
   readonly charset: string | null;
   /** Bytes, which are packed, or kept content. */
   readonly content: Uint8Array | FetchedContent;
@@ -50,7 +48,6 @@ export interface ReadPage {
   readonly urls: readonly FoundUrl[];
   /** Addresses that it names a digest of. */
   readonly withDigest: readonly string[];
-  /** Files that its framework may ask for beside it. */
   readonly payloads: readonly string[];
 }
 
@@ -59,7 +56,6 @@ export interface SiteNames {
   readonly paths: ReadonlyMap<string, string>;
   /** Canonical address -> fragment that its redirect adds, with its `#`. */
   readonly fragments: ReadonlyMap<string, string>;
-  /** Canonical addresses that scripts have asked for. */
   readonly asked: readonly string[];
 }
 

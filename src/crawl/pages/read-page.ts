@@ -8,10 +8,8 @@ import type { FoundStore, PageContents } from './page-content.ts';
 import type { FoundUrl, ReadOrder, ReadPage } from './page-work.ts';
 import { baseOf, type ReferenceTarget, type ReferenceTargets } from './reference-target.ts';
 
-/** Kinds of references that lead to no file of their own. */
 const NO_FILE: ReadonlySet<FoundKind> = new Set(['prefix', 'canonical', 'base', 'hint', 'integrity']);
 
-/** Packs files, keeps their references, and tells of new addresses. */
 export class PageReading {
   readonly #contents: PageContents;
   readonly #found: FoundStore;

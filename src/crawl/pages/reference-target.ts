@@ -4,7 +4,6 @@ import type { Scope } from '../scope.ts';
 export interface ReferenceTarget {
   /** Absolute, with its fragment. */
   readonly href: string;
-  /** With its `#`, or empty. */
   readonly hash: string;
   readonly canonical: string;
   readonly isOwn: boolean;
@@ -18,7 +17,6 @@ export interface ReferenceTarget {
 
 /** A folder whose files are being written; another object once names change. */
 export interface Folder {
-  /** With its slash; empty for the root. */
   readonly path: string;
 }
 

@@ -19,7 +19,6 @@ import { PublishedAddress } from './published-address.ts';
 import { type CheckedPage, CheckedPages, ServedSite } from './served-site.ts';
 
 export interface CheckSiteOptions {
-  /** Holds the site's files, at their paths. */
   readonly siteDir: string;
   /** A free path, removed again. */
   readonly spoolFile: string;
@@ -86,7 +85,6 @@ export async function checkSite(options: CheckSiteOptions): Promise<void> {
   if (done < total) onProgress(total, total);
 }
 
-/** A directive to the browser in a fragment: `#:~:text=…` (WICG, URL Fragment Text Directives). */
 const DIRECTIVE = ':~:';
 
 function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedPages): Generator<Finding> {

@@ -3,7 +3,6 @@ import { type PageReferences, percentDecode } from '../../web/index.ts';
 /** The site's public address by its own canonicals: `https://docs.acme.dev`, `/` or `/docs/`. */
 export interface PublishedAt {
   readonly origin: string;
-  /** Begins and ends with a slash. */
   readonly prefix: string;
 }
 
@@ -26,7 +25,6 @@ export class PublishedAddress {
     this.#votes.set(key, vote);
   }
 
-  /** The address that most pages give; null where none does. */
   decide(): PublishedAt | null {
     const [most] = [...this.#votes.values()].sort((a, b) => b.count - a.count);
     return most?.at ?? null;

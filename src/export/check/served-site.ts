@@ -36,7 +36,6 @@ export class ServedSite {
     this.#hosts = new Set(options.hosts);
   }
 
-  /** The URL that a page's references start from. */
   baseOf(path: string, base: string | null): string {
     const own = OWN_ORIGIN + encodePath(this.#addressOf(path));
     return base === null ? own : (URL.parse(base, own)?.href ?? own);
@@ -96,7 +95,6 @@ function encodePath(path: string): string {
   return encodeURI(path).replaceAll('?', '%3F').replaceAll('#', '%23');
 }
 
-/** A page or a style sheet whose references are to be followed. */
 export interface CheckedPage {
   readonly path: string;
   readonly base: string | null;

@@ -1,6 +1,5 @@
 import type { Claim, JobQueue } from '../ports.ts';
 
-/** The reason for a job to stop before its end. */
 export type End = 'lost' | 'canceled' | 'deadline' | 'stopping';
 
 /** A canceled job hears of it within this, or within a third of its lease. */
@@ -36,7 +35,6 @@ export class Lease {
     return this.#controller.signal;
   }
 
-  /** Null while the job may go on. */
   get ended(): End | null {
     return this.#ended;
   }

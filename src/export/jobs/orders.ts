@@ -7,7 +7,6 @@ import type { FoundSoFar } from '../findings.ts';
 
 /** Orders and results of a job's steps. Plain data: it crosses a thread. */
 
-/** Folders of the stores in an exports folder. */
 export interface StoreFolders {
   readonly filesDir: string;
   readonly manifestsDir: string;
@@ -18,11 +17,8 @@ export interface CollectOrder extends StoreFolders {
   readonly source: SourceSettings;
   /** Full host names of the site, in lower case. */
   readonly hosts: readonly string[];
-  /** For the source's temporary files. */
   readonly workDir: string;
-  /** Limits of a bundle. */
   readonly limits: ArchiveLimits;
-  /** Of a source that is crawled. */
   readonly crawl: CrawlOrder;
 }
 
@@ -36,7 +32,6 @@ export interface CrawlPlaces {
 }
 
 export interface CrawlOrder extends CrawlPlaces {
-  /** Threads for pages. */
   readonly pageThreads: number;
 }
 
@@ -62,9 +57,7 @@ export interface VerifyOrder extends StoreFolders, CrawlPlaces {
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
   readonly found: FoundSoFar;
-  /** For the browser's temporary files. */
   readonly workDir: string;
-  /** Receives pictures of the worst pages. */
   readonly picturesDir: string;
 }
 

@@ -6,7 +6,6 @@ import type { StoredJob } from '../ports.ts';
 import { openJobThread } from './job-thread.ts';
 import type { RunJobOptions } from './run-job.ts';
 
-/** The manifest or a file is gone or damaged. */
 const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
 
 /**

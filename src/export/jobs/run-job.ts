@@ -20,19 +20,16 @@ export interface RunJobOptions {
   readonly folder: ExportsFolder;
   readonly queue: JobQueue;
   readonly store: BundleStore;
-  /** Null where search is off. */
   readonly searchData: SearchData | null;
   readonly signatures: Signatures;
   /** The site as the config has it now; null where the organization has none of that domain (any more). */
   readonly siteOf: (
     job: Pick<StoredJob, 'organizationId' | 'domain'>,
   ) => { readonly source: SourceSettings; readonly hosts: readonly string[] } | null;
-  /** `openJobThread` */
   readonly jobEntry: URL;
   readonly limits: () => ArchiveLimits;
   readonly crawlNetwork: () => CrawlNetwork;
   readonly browser: () => BrowserSettings;
-  /** Threads for the pages of a crawl. */
   readonly pageThreads: number;
   /** Name and version of this program, for manifests. */
   readonly generator: string;

@@ -33,7 +33,6 @@ const POLL_MS = 1_000;
 /** A job whose process dies so often kills it. */
 const ATTEMPTS_MAX = 50;
 
-/** Claims jobs and runs them, several at once, each under its lease. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #running = new Set<Promise<void>>();
@@ -49,12 +48,10 @@ export class JobRunner {
     this.#loop = this.#claimJobs();
   }
 
-  /** There may be something new to claim. */
   nudge(): void {
     this.#wake.resolve();
   }
 
-  /** Running jobs go back to the queue. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.nudge();

@@ -15,7 +15,6 @@ interface FolderSourceOptions {
   readonly path: string;
   /** An archive is unpacked here. Empty or missing, and the caller's to remove, also after a failure. */
   readonly workDir: string;
-  /** Limits of a bundle. */
   readonly limits: ArchiveLimits;
 }
 

@@ -5,10 +5,8 @@ import { resolvePath } from '../../web/resolve.ts';
 import type { FoundFile } from './walk-folder.ts';
 
 interface SelectedPages {
-  /** Pages that the paths name. */
   readonly pages: number;
   readonly files: readonly FoundFile[];
-  /** Paths that lead to no page of the site. */
   readonly findings: readonly Finding[];
 }
 

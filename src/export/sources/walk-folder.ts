@@ -11,7 +11,6 @@ import { showName } from '../../domain/show-name.ts';
 import { badSource } from '../../domain/site-source.ts';
 import { isHidden } from '../../web/resolve.ts';
 
-/** A file of the folder that may stand in a bundle. */
 export interface FoundFile {
   /** Canonical: `/` between segments, no leading slash. */
   readonly path: string;
@@ -31,13 +30,11 @@ interface FoundFiles {
 interface Folder {
   /** In the site; empty, or with a slash at its end. */
   readonly path: string;
-  /** Symlinks resolved. */
   readonly dir: string;
   /** The folders that led here, this one too, symlinks resolved: a link to one of them is a loop. */
   readonly trail: ReadonlySet<string>;
 }
 
-/** An entry of a folder: path in the site, and path on disk with symlinks resolved. */
 interface Found {
   readonly path: string;
   readonly file: string;
@@ -71,7 +68,6 @@ class FolderWalk {
   readonly #limits: ArchiveLimits;
   readonly #files: FoundFile[] = [];
   readonly #leftOut: Finding[] = [];
-  /** Paths in NFC. */
   readonly #taken = new Set<string>();
   #entries = 0;
   #totalBytes = 0;

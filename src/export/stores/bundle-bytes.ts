@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 
-/** A packed archive that a store takes in. */
 export interface PackedBundle {
   /** 64 lower-case hex digits. */
   readonly sha256: string;

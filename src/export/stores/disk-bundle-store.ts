@@ -105,7 +105,6 @@ export class DiskBundleStore implements BundleStore {
 
   async close(): Promise<void> {}
 
-  /** Null where it is not kept. */
   async #sizeOf(sha256: string): Promise<number | null> {
     return (await ifThere(stat(this.#pathOf(sha256))))?.size ?? null;
   }

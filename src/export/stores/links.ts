@@ -12,7 +12,6 @@ export function linkSeconds(ttlMs: number, nowMs: number): number {
 
 /** GET and HEAD of one object, answered with these headers. */
 export interface LinkGrant {
-  /** Path of the object in the store. */
   readonly object: string;
   /** Unix time in seconds. */
   readonly expiresS: number;

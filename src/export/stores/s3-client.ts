@@ -11,7 +11,6 @@ export interface S3Settings {
   readonly region: string | null;
   /** URL of another S3 service; null: Amazon's. */
   readonly endpoint: string | null;
-  /** The bucket in the path and not in the host name. */
   readonly pathStyle: boolean;
   /** Folder of the objects in the bucket; empty: none. */
   readonly prefix: string;

@@ -2,7 +2,6 @@ import { filesOfGenerators } from './generators/index.ts';
 import type { ReferenceList } from './reference-list.ts';
 import type { Region } from './region.ts';
 
-/** Addresses in the data and the code of generators. */
 export function readMentions({ text }: Region, list: ReferenceList, place: 'script' | 'page script'): void {
   const source = { text, path: list.filePath ?? '', named: list.urls };
   for (const file of filesOfGenerators(place, source)) list.mention(file);

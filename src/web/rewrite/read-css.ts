@@ -13,7 +13,6 @@ export function mayHoldUrls(css: string): boolean {
   return MAY_HOLD.test(css) || ESCAPED_NAME.test(css);
 }
 
-/** Functions whose strings are addresses. */
 const URL_FUNCTIONS = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
 
 /** Rules whose addresses are names. */

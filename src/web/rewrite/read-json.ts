@@ -50,13 +50,11 @@ interface JsonString {
   /** Keys and indexes that lead to it; those of a key end with the key itself. */
   readonly path: readonly (string | number)[];
   readonly isKey: boolean;
-  /** Inside its quotes. */
   readonly start: number;
   readonly end: number;
   readonly value: string;
 }
 
-/** Deeper JSON is not read. */
 const DEPTH_MAX = 64;
 
 /** Every string of a JSON text with its place, keys too; none where the text is no JSON. */

@@ -161,7 +161,6 @@ export class JobStore {
     return { queued: countOf(countQueuedOf.get(of)), running: countOf(countRunningOf.get(of)) };
   }
 
-  /** Removes at most `PRUNE_MAX` jobs. */
   prune(beforeMs: number): number {
     return this.#write(({ prune }) => Number(prune.run({ beforeMs, limit: PRUNE_MAX }).changes));
   }

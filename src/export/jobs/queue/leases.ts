@@ -42,7 +42,6 @@ export interface Holder {
   readonly bootId: string;
   readonly pidNamespace: string;
   readonly pid: number;
-  /** The process's start in clock ticks since boot: tells a reused pid apart. */
   readonly startTicks: string;
 }
 

@@ -23,7 +23,6 @@ export interface JobRow {
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
   readonly error: string | null;
-  /** JSON. */
   readonly paths: string | null;
   readonly checkpoint: string | null;
 }

@@ -13,7 +13,6 @@ const MENU_ICON = '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M3 5.5h1
 const LANGUAGE_ICON =
   '<svg viewBox="0 0 20 20" aria-hidden="true"><path d="M17.500 10a7.500 7.500 0 1 1-15 0 7.500 7.500 0 0 1 15 0ZM2.500 10h15M10 2.500c2 2 3 4.600 3 7.500s-1 5.500-3 7.500c-2-2-3-4.600-3-7.500s1-5.500 3-7.500Z"/></svg>';
 
-/** A whole HTML document around its main part. */
 export function layoutDocument(view: View, parts: DocumentParts): string {
   const { site, local } = view;
   const { words, code, direction } = local.language;
@@ -111,7 +110,6 @@ function languageSwitch({ site, local, page, to }: View): string {
   return `<details class="languages"><summary class="icon" aria-label="${label}" title="${label}">${LANGUAGE_ICON}</summary><ul>${items.join('')}</ul></details>\n`;
 }
 
-/** Shown by the script. */
 function themeSwitch({ local }: View): string {
   const { colours, light, dark, system } = local.language.words;
   return `<button class="icon theme" type="button" hidden data-label="${escapeHtml(colours)}" data-light="${escapeHtml(light)}" data-dark="${escapeHtml(dark)}" data-system="${escapeHtml(system)}"></button>`;

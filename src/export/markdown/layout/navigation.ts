@@ -10,7 +10,6 @@ const ENTRIES_MAX = 400;
 /** Entries around the current one that a list of such a navigation shows. */
 const NEIGHBOURS_MAX = 200;
 
-/** The navigation at the side, the page's own entry marked. */
 export function layoutNavigation(view: View): string {
   const tree = new NavigationTree(view, view.local.navigation);
   let html = '';
@@ -90,7 +89,6 @@ class NavigationTree {
     return node.kind === 'page' && node.page === this.#view.page;
   }
 
-  /** The entries of a list that are shown. */
   shown(nodes: readonly NavigationNode[]): readonly NavigationNode[] {
     if (!this.#isLarge || nodes.length <= NEIGHBOURS_MAX) return nodes;
     const at = nodes.findIndex((node) => this.#holdsPage(node));

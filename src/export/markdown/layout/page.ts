@@ -28,7 +28,6 @@ export function layoutPage(view: View, page: Page, { heading, text }: PageBody):
   });
 }
 
-/** The 404 page; `content` where the site has its own. */
 export function layoutNotFound(view: View, content: PageBody | null): string {
   const { words } = view.local.language;
   const home = view.to(view.local.home?.path ?? 'index.html');

@@ -6,14 +6,12 @@ import type { Page } from '../site/page.ts';
 import type { LanguageSite, Site } from '../site/read-site.ts';
 import type { Tone } from '../source/tone.ts';
 
-/** A document of the site with all that its layout needs. */
 export interface View {
   readonly site: Site;
   readonly local: LanguageSite;
   readonly theme: Theme;
   /** Null for a 404 page, which is shown at any address. */
   readonly page: Page | null;
-  /** The reference from this document to a file of the site. */
   to(path: string): string;
 }
 

@@ -2,7 +2,6 @@ import { type Token as HtmlToken, Tokenizer } from 'parse5';
 import { escapeHtml } from '../../../web/escape-html.ts';
 import type { Token } from './blocks.ts';
 
-/** The rewritten reference; null: none. */
 type Rewrite = (reference: string) => string | null;
 
 /** Rewrites references of links, pictures and raw HTML. A link without a target becomes its text. */

@@ -7,7 +7,6 @@ import { rewriteTokens } from './references.ts';
 /** The parts of rendering that depend on the page's place in the site. */
 interface PageContext {
   readonly words: Words;
-  /** The rewritten reference; null turns the link into plain text. */
   rewrite(reference: string): string | null;
 }
 
@@ -20,7 +19,6 @@ interface Heading {
 
 export interface RenderedText {
   readonly html: string;
-  /** For the table of contents. */
   readonly headings: readonly Heading[];
   /** Plain text of the first paragraph, or null. */
   readonly opening: string | null;
@@ -31,7 +29,6 @@ export interface MarkdownRenderer {
   renderInline(markdown: string, context: PageContext): string;
 }
 
-/** The `env` of markdown-it's rules. */
 interface Env extends PageContext {
   headings: Heading[];
   opening: string | null;

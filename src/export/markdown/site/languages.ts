@@ -5,7 +5,6 @@ import { type Words, wordsOf } from './words.ts';
 export interface Language {
   /** As `languageTag` spells it. */
   readonly code: string;
-  /** Its own name: `Deutsch`. */
   readonly name: string;
   readonly direction: 'ltr' | 'rtl';
   /** The folder of its pages: `fr/`, or empty for the root. */
@@ -25,9 +24,7 @@ const COUNTERPARTS_MIN = 0.5;
 
 interface LanguageFacts {
   readonly declared: readonly LanguageSettings[];
-  /** The code of pages that name no language, or null. */
   readonly defaultCode: string | null;
-  /** Paths of all page sources. */
   readonly pages: readonly string[];
   /** Codes that pages name themselves. */
   readonly named: readonly string[];

@@ -22,7 +22,6 @@ interface PageSelection {
   readonly find: SiteSink['find'];
 }
 
-/** Makes the pages of one export. */
 export function makePages(
   drafts: readonly Draft[],
   languages: readonly Language[],
@@ -109,7 +108,6 @@ interface Draft {
   readonly title: string;
 }
 
-/** Markup inside a title. */
 const TITLE_MARKUP =
   /!?\[([^\]]*)\]\([^)]*\)|<[^>]+>|(?<![\p{L}\p{N}\\])[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?![\p{L}\p{N}])|`/gu;
 
@@ -135,7 +133,6 @@ export async function readDrafts(
   return drafts;
 }
 
-/** A heading's text without its Markdown. */
 export function plainTitle(heading: string | null): string | null {
   return (
     heading

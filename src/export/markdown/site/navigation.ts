@@ -91,7 +91,6 @@ interface Folder {
   readonly folders: Map<string, Folder>;
 }
 
-/** A node with the facts that order it. */
 interface Entry {
   readonly order: number;
   readonly title: string;

@@ -1,9 +1,7 @@
 import type { FoundFile } from '../../sources/walk-folder.ts';
 
-/** A page of the site without its text. */
 export interface Page {
   readonly source: FoundFile;
-  /** Its HTML file: `guides/start.html`. */
   readonly path: string;
   /** Its Markdown: `guides/start.md`. */
   readonly twin: string;
@@ -11,7 +9,6 @@ export interface Page {
   readonly address: string;
   /** The language's code. */
   readonly language: string;
-  /** `translationKey` */
   readonly key: string;
   readonly title: string;
   readonly sidebarTitle: string;
@@ -21,7 +18,6 @@ export interface Page {
   readonly order: number | null;
   /** True where the exported version is the first that has it. */
   readonly isNew: boolean;
-  /** Not in the navigation. */
   readonly isHidden: boolean;
   /** Not for search engines, the sitemap and `llms.txt`. */
   readonly isNoindex: boolean;

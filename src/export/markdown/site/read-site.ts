@@ -17,20 +17,17 @@ interface SiteOptions extends ExportRequest {
   readonly find: SiteSink['find'];
 }
 
-/** The part of a site that is in one language. */
 export interface LanguageSite {
   readonly language: Language;
   readonly navigation: readonly NavigationNode[];
   /** In a reader's order: those of the navigation, which lead from one to the next. */
   readonly listed: readonly Page[];
-  /** The pages that the navigation does not name. */
   readonly unlisted: readonly Page[];
   readonly home: Page | null;
   /** Source of its 404 page; null: the theme's. */
   readonly notFound: FoundFile | null;
 }
 
-/** Everything of a site but the text of its pages. */
 export interface Site {
   readonly name: string;
   readonly description: string | null;
@@ -55,7 +52,6 @@ export interface Site {
   translationsOf(page: Page): readonly Page[];
 }
 
-/** docshelf's own green. */
 const DEFAULT_TONE: Tone = { hue: 165, tint: 1 };
 const FAVICONS = ['favicon.svg', 'favicon.ico', 'favicon.png'];
 /** Sources of other programs, of no use to a reader. */

@@ -8,7 +8,6 @@ type MarkdownTarget =
   | { readonly kind: 'excluded' | 'missing' | 'elsewhere' };
 
 const ELSEWHERE = /^(?:$|[#?]|\/\/|[a-z][a-z0-9+.-]*:)/i;
-/** Path, then query and fragment. */
 const PARTS = /^([^?#]*)(.*)$/s;
 
 /** A page's names besides its source path: its HTML file, and its address as readers write it. */
@@ -16,7 +15,6 @@ export function namesOfPage({ path, twin, address }: Page): readonly string[] {
   return [path, twin, address, address.replace(/\/$/, ''), path.replace(/\.html$/, '')];
 }
 
-/** Finds pages and files by the names that people write. */
 export class MarkdownTargets {
   readonly #pages = new Map<string, Page>();
   readonly #excluded: ReadonlySet<string>;

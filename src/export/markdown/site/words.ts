@@ -25,7 +25,6 @@ const KEYS = [
   'toStart',
   'more',
 ] as const;
-/** The theme's own texts. */
 export type Words = Readonly<Record<(typeof KEYS)[number], string>>;
 
 /** In the order of `KEYS`, one line a language, so that a translator sees all of it. */

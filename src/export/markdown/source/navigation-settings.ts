@@ -1,6 +1,5 @@
 import type { SettingsReader } from './settings-reader.ts';
 
-/** One entry of a written navigation. */
 export type NavigationEntry =
   /** A page, as the folder or as a reader names it: `guides/start`, `guides/start.md`. */
   | { readonly kind: 'page'; readonly name: string }

@@ -7,7 +7,6 @@ import { readSource } from './read-folder.ts';
 interface TitledBody {
   /** Inline Markdown, or null where the text begins with something else. */
   readonly heading: string | null;
-  /** The Markdown below. */
   readonly body: string;
 }
 

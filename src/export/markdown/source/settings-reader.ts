@@ -17,7 +17,6 @@ export class SettingsReader {
     return Object.keys(this.#values);
   }
 
-  /** These settings, with those of `other` in place of their own. */
   with(other: SettingsReader): SettingsReader {
     return new SettingsReader({ ...this.#values, ...other.#values }, this.#prefix);
   }
@@ -43,7 +42,6 @@ export class SettingsReader {
     return text;
   }
 
-  /** The language that is written at a key. */
   languageAt(key: string, written: string): string {
     const code = languageTag(written);
     if (code === null) throw this.fault(key, 'is no language tag like fr or pt-BR');

@@ -17,7 +17,6 @@ export interface SiteSettings {
   /** A stylesheet of its own, read after the theme's. */
   readonly css: string | null;
   readonly tone: Tone | null;
-  /** In the bar at the top. */
   readonly links: readonly { readonly label: string; readonly href: string }[];
   readonly footer: string | null;
   /** The language of pages that name none. */

@@ -117,7 +117,6 @@ const IN_PAGE_MARKS = '__';
 /** A longer script is the page once more. */
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 
-/** Files that the generators of a source ask for. */
 export function filesOfGenerators(place: GeneratorPlace, source: GeneratorSource): string[] {
   const { text, path } = source;
   if (place === 'page' && !text.includes(IN_PAGE_MARKS)) return [];
@@ -127,7 +126,6 @@ export function filesOfGenerators(place: GeneratorPlace, source: GeneratorSource
   return rows.flatMap((row) => [...row.files(source)]);
 }
 
-/** True for a file of a generator that names others. */
 export function isGeneratorFile(path: string): boolean {
   return GENERATORS.some((row) => row.in === 'file' && isIn(path, row.mark));
 }

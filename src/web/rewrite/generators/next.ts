@@ -45,7 +45,6 @@ export function segmentFiles({ text }: GeneratorSource): string[] {
 }
 
 const NODES_MAX = 500;
-/** A name that stands in a file name as it is. */
 const PLAIN = /^[\w@-]+$/;
 
 /**

@@ -107,7 +107,6 @@ export const ADDRESS_METAS: ReadonlySet<string> = new Set(
 
 export const ROBOTS_METAS: ReadonlySet<string> = new Set(['robots', 'docshelf']);
 
-/** `param` names whose value is an address. */
 export const ADDRESS_PARAMS: ReadonlySet<string> = new Set(['data', 'filename', 'href', 'movie', 'src', 'url']);
 
 const PAGE_TYPE = /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i;
@@ -120,7 +119,6 @@ export function kindOfEmbedded(type: string, url: string): FoundKind {
 
 const ICON = /^(?:icon|mask-icon|fluid-icon|apple-touch-icon(?:-precomposed)?|apple-touch-startup-image)$/;
 
-/** The kind of a `link`, by its `rel` and `as`. */
 export function kindOfLink(rel: string, as: string): FoundKind {
   const tokens = rel.toLowerCase().split(/[\t\n\f\r ]+/);
   const has = (token: string): boolean => tokens.includes(token);

@@ -84,7 +84,6 @@ export class MarkupScanner {
     return end;
   }
 
-  /** Skips all the rest. */
   skipAll(): void {
     this.#resume(this.text.length);
   }

@@ -36,7 +36,6 @@ const SPECIAL: ReadonlySet<string> = new Set('link script meta base object embed
 
 const NO_BASE = /^(?:data|javascript):/i;
 
-/** Reads the attributes of a scanner's tag. */
 export class TagReader {
   readonly #facts: DocumentFacts;
   readonly #list: ReferenceList;
