@@ -55,19 +55,14 @@ export class ServedSite {
   answerTo(path: string): string | null {
     const known = this.#answers.get(path);
     if (known !== undefined) return known;
-    const answer = this.#look(path);
+    const { files, trailingSlash } = this.#options;
+    let found = resolvePath(files, path, trailingSlash);
+    // All redirects of `resolvePath` add a slash or take it away.
+    const other = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+    if (found.kind === 'redirect') found = resolvePath(files, other, trailingSlash);
+    const answer = found.kind === 'file' ? found.path : null;
     this.#answers.set(path, answer);
     return answer;
-  }
-
-  #look(path: string): string | null {
-    const { files, trailingSlash } = this.#options;
-    const found = resolvePath(files, path, trailingSlash);
-    if (found.kind === 'file') return found.path;
-    if (found.kind === 'missing') return null;
-    // All redirects of `resolvePath` add a slash or take it away.
-    const redirected = resolvePath(files, path.endsWith('/') ? path.slice(0, -1) : `${path}/`, trailingSlash);
-    return redirected.kind === 'file' ? redirected.path : null;
   }
 
   /** The URL's path below the site's root, or null where the URL is another site's. */

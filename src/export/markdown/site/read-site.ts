@@ -1,13 +1,12 @@
 import type { ExportRequest } from '../../../domain/job.ts';
 import type { SiteSink } from '../../../domain/site-source.ts';
-import type { FoundFile } from '../../sources/walk-folder.ts';
 import { readFolder, readSource } from '../source/read-folder.ts';
 import { decodeText, PAGE_BYTES_MAX } from '../source/read-page.ts';
 import { readSettings, SETTINGS_FILE, type SiteSettings } from '../source/settings.ts';
 import type { Tone } from '../source/tone.ts';
 import { findLanguages, type Language } from './languages.ts';
 import { makePages, type PageSet, readDrafts } from './make-pages.ts';
-import { type NavigationNode, navigationOf, pagesBelow } from './navigation.ts';
+import { navigationOf, pagesBelow } from './navigation.ts';
 import { isPageSource, type Page } from './page.ts';
 import { MarkdownTargets } from './targets.ts';
 
@@ -17,40 +16,9 @@ interface SiteOptions extends ExportRequest {
   readonly find: SiteSink['find'];
 }
 
-export interface LanguageSite {
-  readonly language: Language;
-  readonly navigation: readonly NavigationNode[];
-  /** In a reader's order: those of the navigation, which lead from one to the next. */
-  readonly listed: readonly Page[];
-  readonly unlisted: readonly Page[];
-  readonly home: Page | null;
-  /** Source of its 404 page; null: the theme's. */
-  readonly notFound: FoundFile | null;
-}
-
-export interface Site {
-  readonly name: string;
-  readonly description: string | null;
-  /** Its public address without a trailing slash; canonical addresses begin with it. */
-  readonly url: string;
-  readonly version: string | null;
-  readonly tone: Tone;
-  /** Paths of files of the site. */
-  readonly logo: SiteSettings['logo'];
-  readonly favicon: string | null;
-  readonly css: string | null;
-  readonly links: SiteSettings['links'];
-  readonly footer: string | null;
-  /** The default language first. */
-  readonly languages: readonly LanguageSite[];
-  /** All pages, in the order of the languages and their readers. */
-  readonly pages: readonly Page[];
-  /** The files that are passed on as they are. */
-  readonly assets: readonly FoundFile[];
-  readonly targets: MarkdownTargets;
-  /** The same page in every language that has it, itself among them. */
-  translationsOf(page: Page): readonly Page[];
-}
+export type LanguageSite = ReturnType<typeof siteOfLanguage>;
+/** Everything of a site but the text of its pages. */
+export type Site = Awaited<ReturnType<typeof readSite>>;
 
 const DEFAULT_TONE: Tone = { hue: 165, tint: 1 };
 const FAVICONS = ['favicon.svg', 'favicon.ico', 'favicon.png'];
@@ -58,7 +26,7 @@ const FAVICONS = ['favicon.svg', 'favicon.ico', 'favicon.png'];
 const COMPONENT_SOURCE = /\.mdx$/i;
 
 /** Reads everything of a folder but the text of its pages. @throws DocshelfError `bad_source` */
-export async function readSite(options: SiteOptions): Promise<Site> {
+export async function readSite(options: SiteOptions) {
   const { find, version } = options;
   const files = await readFolder(options.dir, find, options.signal);
   const settingsFile = files.find(({ path }) => path === SETTINGS_FILE);
@@ -105,6 +73,7 @@ export async function readSite(options: SiteOptions): Promise<Site> {
   return {
     name: settings.name ?? root?.title ?? options.domain,
     description: settings.description ?? root?.description ?? null,
+    /** Canonical addresses begin with it; no slash at its end. */
     url: settings.url ?? standIn,
     version,
     tone: settings.tone ?? DEFAULT_TONE,
@@ -113,13 +82,14 @@ export async function readSite(options: SiteOptions): Promise<Site> {
     css: fileOf(settings.css, 'css'),
     links: settings.links,
     footer: settings.footer,
-    // A language whose pages are all left out has nothing to switch to.
+    /** The default one first. One whose pages are all left out has nothing to switch to. */
     languages: sites.filter(({ listed, unlisted }, index) => index === 0 || listed.length + unlisted.length > 0),
     pages: sites.flatMap(({ listed, unlisted }) => [...listed, ...unlisted]),
-    // A rendered page goes before a file of the same path.
+    /** Passed on as they are; a rendered page goes before a file of the same path. */
     assets: assets.filter(({ path }) => !rendered.has(path)),
     targets,
-    translationsOf: (page) => byKey.get(page.key) ?? [],
+    /** The same page in every language that has it, itself among them. */
+    translationsOf: (page: Page): readonly Page[] => byKey.get(page.key) ?? [],
   };
 }
 
@@ -130,7 +100,7 @@ function siteOfLanguage(
   set: PageSet,
   targets: MarkdownTargets,
   find: SiteSink['find'],
-): LanguageSite {
+) {
   const pages = set.pages.filter((page) => page.language === language.code);
   const site = { navigation: settings.navigation, isDefault: language === languages[0] };
   const navigation = navigationOf(language, pages, site, (name) => targets.page(name), find);
@@ -140,8 +110,10 @@ function siteOfLanguage(
     language,
     navigation,
     listed,
+    /** Not in the navigation. */
     unlisted: pages.filter((page) => !names.has(page)),
     home: pages.find(({ key }) => key === '') ?? listed[0] ?? pages[0] ?? null,
+    /** Source of its 404 page; null: the theme's. */
     notFound: set.notFound.get(language.folder) ?? null,
   };
 }

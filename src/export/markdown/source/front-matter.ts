@@ -2,22 +2,8 @@ import { parse, YAMLParseError } from 'yaml';
 import { DocshelfError } from '../../../domain/errors.ts';
 import { languageTag } from './settings-reader.ts';
 
-/** The fields of a page's front matter. Unknown keys are ignored. */
-export interface FrontMatter {
-  readonly title: string | null;
-  readonly sidebarTitle: string | null;
-  readonly description: string | null;
-  readonly tags: readonly string[];
-  readonly version: string | null;
-  /** As `languageTag` spells it. */
-  readonly language: string | null;
-  readonly order: number | null;
-  /** The first version of the documentation that has this page. */
-  readonly since: string | null;
-  readonly isDraft: boolean;
-  readonly isHidden: boolean;
-  readonly isNoindex: boolean;
-}
+/** The fields of a page's front matter, null where they are left out. Unknown keys are ignored. */
+export type FrontMatter = ReturnType<typeof readFrontMatter>['matter'];
 
 const FENCED = /^---[ \t]*\n((?:[\s\S]*?\n)?)(?:---|\.\.\.)[ \t]*(?:\n|$)/;
 /** UTF-16 code units; a page's facts are a few lines. */
@@ -32,7 +18,7 @@ const FALSE_WORDS = /^(?:false|no|off|)$/i;
  * @param text as `decodeText` gives it
  * @throws DocshelfError `bad_source`, naming file and line
  */
-export function readFrontMatter(path: string, text: string): { readonly matter: FrontMatter; readonly body: string } {
+export function readFrontMatter(path: string, text: string) {
   const fenced = FENCED.exec(text);
   const yaml = fenced?.[1] ?? '';
   if (yaml.length > MATTER_LENGTH_MAX) throw fault(path, 1, `it is longer than ${MATTER_LENGTH_MAX} characters`);
@@ -70,6 +56,7 @@ export function readFrontMatter(path: string, text: string): { readonly matter: 
       version: textOf('version'),
       language,
       order: order === null ? null : Number(order),
+      /** The first version of the documentation that has this page. */
       since: textOf('since'),
       isDraft: flagOf('draft'),
       isHidden: flagOf('hidden'),

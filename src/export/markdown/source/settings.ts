@@ -1,29 +1,13 @@
 import { DocshelfError } from '../../../domain/errors.ts';
 import type { SiteSink } from '../../../domain/site-source.ts';
-import { type LanguageSettings, type NavigationEntry, readLanguages, readNavigation } from './navigation-settings.ts';
+import { readLanguages, readNavigation } from './navigation-settings.ts';
 import { isObject, type Json, SettingsReader } from './settings-reader.ts';
 import { type Tone, toneOfColour } from './tone.ts';
 
 export const SETTINGS_FILE = 'docs.json';
 
-/** The settings of `docs.json`, all optional. Files are named as in the folder. */
-export interface SiteSettings {
-  readonly name: string | null;
-  readonly description: string | null;
-  /** The site's public address, without a trailing slash. */
-  readonly url: string | null;
-  readonly logo: { readonly light: string; readonly dark: string } | null;
-  readonly favicon: string | null;
-  /** A stylesheet of its own, read after the theme's. */
-  readonly css: string | null;
-  readonly tone: Tone | null;
-  readonly links: readonly { readonly label: string; readonly href: string }[];
-  readonly footer: string | null;
-  /** The language of pages that name none. */
-  readonly language: string | null;
-  readonly languages: readonly LanguageSettings[];
-  readonly navigation: readonly NavigationEntry[] | null;
-}
+/** The settings of `docs.json`, null where they are left out. Files are named as in the folder. */
+export type SiteSettings = ReturnType<typeof readSettings>;
 
 const KEYS = new Set(
   '$schema name description url logo favicon css hue colors links footer language languages navigation versions'.split(
@@ -38,7 +22,7 @@ const KEYS = new Set(
  * @param text null where the folder has no such file
  * @throws DocshelfError `bad_source`, naming the key
  */
-export function readSettings(text: string | null, version: string | null, find: SiteSink['find']): SiteSettings {
+export function readSettings(text: string | null, version: string | null, find: SiteSink['find']) {
   const all = new SettingsReader(text === null ? {} : parseJson(text));
   const own = version === null ? null : all.section('versions')?.section(version);
   const settings = own === null || own === undefined ? all : all.with(own);
@@ -49,6 +33,7 @@ export function readSettings(text: string | null, version: string | null, find: 
   return {
     name: settings.text('name'),
     description: settings.text('description'),
+    /** Without a trailing slash. */
     url: readUrl(settings),
     logo: readLogo(settings),
     favicon: settings.text('favicon'),
@@ -56,6 +41,7 @@ export function readSettings(text: string | null, version: string | null, find: 
     tone: readTone(settings),
     links: settings.list('links').map((link) => ({ label: link.needText('label'), href: link.needText('href') })),
     footer: settings.text('footer'),
+    /** Of pages that name none. */
     language: language === null ? null : settings.languageAt('language', language),
     languages: readLanguages(settings),
     navigation: readNavigation(settings),
@@ -86,7 +72,7 @@ function readUrl(settings: SettingsReader): string | null {
   return (url.origin + url.pathname).replace(/\/+$/, '');
 }
 
-function readLogo(settings: SettingsReader): SiteSettings['logo'] {
+function readLogo(settings: SettingsReader): { readonly light: string; readonly dark: string } | null {
   if (!settings.isObject('logo')) {
     const file = settings.text('logo');
     return file === null ? null : { light: file, dark: file };
