@@ -1,16 +1,15 @@
 import { dirname } from 'node:path';
 import type { Config } from '../config/index.ts';
-import type { DeployEvent } from '../deploy/index.ts';
+import type { DeployEvent, PrepareSwap } from '../deploy/index.ts';
 import type { ReleaseView } from '../domain/release.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
 import type { IndexedRelease, SiteSearch } from '../search/index.ts';
-import { SiteServer } from '../serve/index.ts';
+import { type ServeSettings, SiteServer, SiteSnapshot } from '../serve/index.ts';
 import type { Logger } from './log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from './log-events.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
 import { type OpenedShelf, openShelf } from './shelf.ts';
-import { SiteSwitch } from './site-switch.ts';
 
 /** Deploy swaps; serve and search follow in the same tick. */
 export interface SiteParts {
@@ -59,4 +58,38 @@ export async function openSiteParts(
 
 function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): IndexedRelease {
   return { digest, releaseDir: dirname(siteDir), trailingSlash };
+}
+
+type TrailingSlash = ServeSettings['trailingSlash'];
+
+/** The release that becomes active becomes the snapshot that is served. */
+class SiteSwitch {
+  readonly #server: SiteServer;
+  #trailingSlash: TrailingSlash;
+  #served: { readonly active: ReleaseView; readonly older: readonly ReleaseView[] } | null = null;
+
+  constructor(server: SiteServer, trailingSlash: TrailingSlash) {
+    this.#server = server;
+    this.#trailingSlash = trailingSlash;
+  }
+
+  /** Builds the snapshot; the act that it gives only swaps a reference. */
+  readonly prepare: PrepareSwap = (active, older) => {
+    const snapshot = new SiteSnapshot(active, older, { trailingSlash: this.#trailingSlash });
+    return () => {
+      this.#served = { active, older };
+      this.#server.swap(snapshot);
+    };
+  };
+
+  readonly turnOff = (): void => {
+    this.#served = null;
+    this.#server.swap(null);
+  };
+
+  useTrailingSlash(trailingSlash: TrailingSlash): void {
+    if (trailingSlash === this.#trailingSlash) return;
+    this.#trailingSlash = trailingSlash;
+    if (this.#served !== null) this.prepare(this.#served.active, this.#served.older)();
+  }
 }
