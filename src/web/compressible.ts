@@ -1,16 +1,12 @@
 import { isTextType } from './media-type.ts';
 
-/** Types besides text whose bytes shrink: code, uncompressed fonts and uncompressed pictures. */
-const SHRINKING = new Set([
-  'application/wasm',
-  'application/vnd.ms-fontobject',
-  'font/ttf',
-  'font/otf',
-  'font/collection',
-  'image/bmp',
-  'image/x-icon',
-  'image/vnd.microsoft.icon',
-]);
+/** Types besides text whose bytes shrink. */
+const SHRINKING = new Set(
+  [
+    'application/wasm application/vnd.ms-fontobject font/ttf font/otf font/collection',
+    'image/bmp image/x-icon image/vnd.microsoft.icon',
+  ].flatMap((types) => types.split(' ')),
+);
 
 /** First bytes of compressed files, whatever their names: Pagefind's are gzip inside. */
 const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
@@ -24,13 +20,11 @@ const COMPRESSED_MAGIC: readonly (readonly number[])[] = [
   [0x77, 0x4f, 0x46], // WOFF and WOFF2
 ];
 
-/** True for media types that shrink. */
 export function isCompressibleType(type: string): boolean {
   const end = type.indexOf(';');
   return isTextType(type) || SHRINKING.has(end === -1 ? type : type.slice(0, end).trimEnd());
 }
 
-/** True for files worth compressing, by media type and first bytes. */
 export function isCompressible(type: string, head: Uint8Array): boolean {
   if (!isCompressibleType(type)) return false;
   return !COMPRESSED_MAGIC.some((magic) => magic.every((byte, at) => head[at] === byte));

@@ -25,7 +25,6 @@ function knownTypeOf(path: string): string | null {
   return OWN_TYPES.get(extension) ?? (lookup(extension) || null);
 }
 
-/** True for textual media types, with or without parameters. */
 export function isTextType(type: string): boolean {
   const end = type.indexOf(';');
   return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());

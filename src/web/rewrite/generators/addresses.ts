@@ -3,9 +3,7 @@ export interface GeneratorSource {
   readonly text: string;
   /** Path that the file is answered at; empty where it is not known. */
   readonly path: string;
-  /** Addresses found in the file so far. */
   readonly named: readonly string[];
-  /** A `meta`'s attributes. */
   readonly attribute?: (name: string) => string | null;
 }
 

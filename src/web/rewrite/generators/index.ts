@@ -11,7 +11,6 @@ import { webpackFiles } from './webpack.ts';
  * there, and never written: the generator's scripts resolve them.
  */
 
-/** Any script, one in a page, a `meta`, a page as a whole, or a file by its path. */
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
 
 interface Generator {

@@ -29,13 +29,11 @@ function chunksIn(text: string, root: string): string[] {
   return [...addressesWith(text, NEXT_STATIC), ...below.map((address) => root + address)];
 }
 
-/** The server components of a page, whole and by segment. */
 export function payloadFiles({ path }: GeneratorSource): string[] {
   const whole = path.endsWith('/') ? `${path}index.txt` : `${stemOf(path)}.txt`;
   return [whole, ...['_tree', '_full', '_head', '_index'].map((name) => `${folderOf(path)}__next.${name}.txt`)];
 }
 
-/** The tree of a route is small. */
 const TREE_BYTES_MAX = 256 * 1024;
 
 /** The payloads of the segments that a route's tree names, beside it. */

@@ -22,7 +22,6 @@ const DEPTH_MAX = 30;
 const PARTS_MAX = 1_000;
 
 type Sign = '{' | '}' | '(' | ')' | '[' | ']' | ':' | ',' | '+' | '?' | '===' | '||';
-/** Undefined: a map has no such key. */
 type Value = string | boolean | ReadonlyMap<string, string> | undefined;
 type Expression = (chunk: string) => Value;
 
