@@ -93,7 +93,7 @@ describe('compose.yaml', () => {
     const { config } = await loadConfig({ file, env: {}, cwd: ROOT });
     expect(config.staticExport).toMatchObject({
       enabled: true,
-      preload: join(ROOT, 'examples/compose/bundles'),
+      preload: { dir: join(ROOT, 'examples/compose/bundles') },
       bundleUrl: null,
     });
   });
