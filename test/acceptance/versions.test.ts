@@ -53,7 +53,7 @@ describe('a data folder', () => {
       '/docs-2024-06-01.tar.gz': bundleWithManifest('june', { domain: 'acme' }),
     });
     const daemon = await bench.start({ staticExport: { bundleUrl: `${origin}/docs-2024-06-01.tar.gz` } });
-    await daemon.until(({ deployment }) => deployment.domain === 'acme');
+    expect((await daemon.untilServing('2024-06-01')).deployment.domain).toBe('acme');
     await daemon.rewriteConfig({ deployment: { domain: 'other' } });
     const { lastReload } = await daemon.until((status) => status.lastReload !== null);
     expect(lastReload).toMatchObject({ ok: false, error: expect.stringContaining('acme') });
