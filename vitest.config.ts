@@ -1,11 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Acceptance tests that take minutes, or a machine of their own: kills, loads, full disks, hostile sites, whole lives, and the
- * pages of the manual word by word. `npm test` leaves them to `.ci/run`.
+ * Acceptance tests that take long, or a machine of their own: kills, loads, full disks, hostile sites, whole lives, the pages of
+ * the manual word by word, and each way in besides the link. `npm test` leaves them to `.ci/run`, so that it ends within eight minutes.
  */
 const HEAVY = [
   'air-gap-page',
+  'bundle-import',
   'bundle-verify',
   'canary',
   'crawl-hostile',
@@ -16,16 +17,23 @@ const HEAVY = [
   'crawl-probes',
   'crawl-rendered',
   'disk-full',
+  'doctor',
   'every-command',
+  'export-commands',
   'export-disk-full',
   'export-life',
+  'export-links',
   'export-load',
   'export-loop',
   'import-while-starting',
+  'inbox',
   'kubernetes',
   'life',
   'model-processes',
   'oci',
+  'preload',
+  'signature',
+  'socket',
   'systemd',
   'transfer',
 ].map((name) => `test/acceptance/${name}.test.ts`);

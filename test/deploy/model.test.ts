@@ -28,7 +28,7 @@ import { FakeSource, fault, openDaemon, type SettingsOf, settingsOf, type TestDa
  * of each. DOCSHELF_MODEL_SEQUENCES says how many: 2,000 in .ci/run, ten times as many in the soak. With 1, and the seed that
  * a failure names as DOCSHELF_SEED, that sequence is repeated.
  */
-const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 300));
+const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 100));
 /** Side by side: a sequence waits for the disk half of its time. */
 const LANES = 4;
 const STEPS = 8;
