@@ -91,7 +91,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 /** One folder with its config file and archives, and the daemons that run on it. */
 class ProgramUnderTest implements ShelfUnderTest {
-  readonly settleMsMax = 30_000;
+  readonly settleMsMax = 90_000;
   readonly #folder: string;
   readonly #hasSearch: boolean;
   #config: ModelConfig;

@@ -227,7 +227,7 @@ export class World {
     this.#settle(this.second);
   }
 
-  /** Each daemon whose fault may pass has tried again, or has not; one that is woken follows what others have activated. */
+  /** Each daemon whose fault may pass has tried again, or has not; one that is woken follows what others have brought. */
   goOn(): void {
     for (const daemon of [this.first, this.second]) {
       if (daemon?.mayTryAgain === true && this.#decide(2) === 0) this.#settle(daemon);
@@ -628,16 +628,25 @@ export class World {
   }
 
   #follow(daemon: DaemonState): void {
+    const pin = this.config.version;
+    if (pin !== null) {
+      this.#servePin(daemon, pin);
+      return this.#prune(daemon);
+    }
     const target = this.#unpinnedTarget(daemon, null);
     if (target.do === 'serve' && this.#bringAbout(daemon, target, 'settings')) this.#met(daemon);
     this.#prune(daemon);
   }
 
-  /** True where another daemon on the folder has activated something since. */
+  /** True where another daemon on the folder has taken in the pinned version since, or activated something. */
   #isBehind(): boolean {
     const { enabled, version } = this.config;
     const { active } = this.disk;
     const served = this.first?.served ?? null;
+    if (enabled && version !== null) {
+      const pinned = this.#pinnedRef(version);
+      return pinned !== null && !isSame(served, pinned) && this.#relabelFault(version) === null;
+    }
     return enabled && version === null && served !== null && active !== null && !isSame(served, active);
   }
 
