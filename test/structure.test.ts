@@ -247,7 +247,7 @@ describe('the structure of src/', () => {
     expect(paths).toContain('domain/errors.ts');
   });
 
-  it('has a deployment side that never loads the crawl, nor what it is made of', () => {
+  it('has a deployment side that never loads the crawl, nor what it is made of, nor the builder of schemas', () => {
     const workers = paths.filter((path) => path.endsWith('/worker.ts') && roomOf(path) !== 'crawl');
     const loaded = loadedFrom(['main.ts', ...workers], files);
     expect(loaded).toContain('app/daemon.ts');
@@ -255,6 +255,8 @@ describe('the structure of src/', () => {
     expect([...loaded].filter((path) => roomOf(path) === 'crawl' || path === JOB_THREAD)).toEqual([]);
     const packages = [...loaded].flatMap((path) => importsOf(path, files).map(({ specifier }) => packageOf(specifier)));
     expect(packages).not.toContain('playwright-core');
+    // 373 modules, a third of a command's processor time: schemas are JSON when the program runs.
+    expect(packages).not.toContain('typebox');
     expect(loadedFrom([JOB_THREAD], files)).toContain(CRAWL_DOOR);
   });
 

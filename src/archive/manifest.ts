@@ -1,7 +1,7 @@
-import { type Static, Type } from 'typebox';
 import { DOMAIN_PATTERN } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { MANIFEST_PATH } from '../domain/release.ts';
+import type { ShapeOf } from '../domain/shape.ts';
 import { showName } from '../domain/show-name.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
 import type { ExtractedFile } from './listing.ts';
@@ -13,29 +13,37 @@ const MANIFEST_BYTES_MAX = 128 * 1024 ** 2;
 /** Differences that one error names; the rest is counted. */
 const NAMED_DIFFERENCES_MAX = 5;
 
-const ManifestFile = Type.Object({
-  path: Type.String({ minLength: 1, maxLength: 4096 }),
-  size: Type.Integer({ minimum: 0 }),
-  sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  /** A media type; it becomes a header, so nothing but visible ASCII and spaces. */
-  type: Type.String({ pattern: '^[!-~]+/[!-~]+(?: [!-~]+)*$', maxLength: 255 }),
-});
+const MANIFEST_FILE = {
+  type: 'object',
+  required: ['path', 'size', 'sha256', 'type'],
+  properties: {
+    path: { type: 'string', minLength: 1, maxLength: 4096 },
+    size: { type: 'integer', minimum: 0 },
+    sha256: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    /** A media type; it becomes a header, so nothing but visible ASCII and spaces. */
+    type: { type: 'string', pattern: '^[!-~]+/[!-~]+(?: [!-~]+)*$', maxLength: 255 },
+  },
+} as const;
 
 /** `_docshelf/manifest.json`. Other keys are ignored: a later writer may add some. */
-const ManifestSchema = Type.Object({
-  formatVersion: Type.Literal(MANIFEST_FORMAT_VERSION),
-  domain: Type.String({ pattern: DOMAIN_PATTERN.source }),
-  /** Null where the export was given none; it contradicts no label then. */
-  version: Type.Union([Type.String({ pattern: VERSION_PATTERN.source }), Type.Null()]),
-  createdAt: Type.String({ format: 'date-time' }),
-  generator: Type.String({ minLength: 1, maxLength: 200 }),
-  /** Pages, 404 pages among them. */
-  pageCount: Type.Integer({ minimum: 0 }),
-  /** Every file of the site, and of `_docshelf/` all but the manifest itself. */
-  files: Type.Array(ManifestFile),
-});
+const MANIFEST = {
+  type: 'object',
+  required: ['formatVersion', 'domain', 'version', 'createdAt', 'generator', 'pageCount', 'files'],
+  properties: {
+    formatVersion: { const: MANIFEST_FORMAT_VERSION },
+    domain: { type: 'string', pattern: DOMAIN_PATTERN.source },
+    /** Null where the export was given none; it contradicts no label then. */
+    version: { anyOf: [{ type: 'string', pattern: VERSION_PATTERN.source }, { type: 'null' }] },
+    createdAt: { type: 'string', format: 'date-time' },
+    generator: { type: 'string', minLength: 1, maxLength: 200 },
+    /** Pages, 404 pages among them. */
+    pageCount: { type: 'integer', minimum: 0 },
+    /** Every file of the site, and of `_docshelf/` all but the manifest itself. */
+    files: { type: 'array', items: MANIFEST_FILE },
+  },
+} as const;
 
-export type BundleManifest = Static<typeof ManifestSchema>;
+export type BundleManifest = ShapeOf<typeof MANIFEST>;
 
 /** @throws DocshelfError `bad_manifest`, which calls the bundle `name` */
 export function parseManifest(bytes: Uint8Array, name: string): BundleManifest {
@@ -45,7 +53,7 @@ export function parseManifest(bytes: Uint8Array, name: string): BundleManifest {
       cause,
     });
   if (bytes.length > MANIFEST_BYTES_MAX) throw bad(`it has more than ${MANIFEST_BYTES_MAX} bytes`);
-  const manifest = checkerOf<BundleManifest>(ManifestSchema)(parseJson(bytes, bad), bad);
+  const manifest = checkerOf<BundleManifest>(MANIFEST)(parseJson(bytes, bad), bad);
   if (new Set(manifest.files.map(({ path }) => path)).size !== manifest.files.length)
     throw bad('it lists a file twice');
   return manifest;

@@ -1,6 +1,5 @@
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import type { TObject } from 'typebox';
 import type { DocshelfError } from '../domain/errors.ts';
 
 /** The error for a fault of a document. `isNewer`: a later docshelf wrote it. */
@@ -18,11 +17,14 @@ export function parseJson(bytes: Uint8Array, faultOf: DocumentFault): unknown {
 }
 
 /** Checks values by a schema; one with a `formatVersion` refuses later versions as such. */
-export function checkerOf<Value>(schema: TObject): (value: unknown, faultOf: DocumentFault) => Value {
+export function checkerOf<Value>(schema: {
+  readonly properties: object;
+}): (value: unknown, faultOf: DocumentFault) => Value {
   const ajv = new Ajv();
   addFormats.default(ajv, ['date-time']);
   const fits = ajv.compile<Value>(schema);
-  const known = (schema.properties.formatVersion as { readonly const?: number } | undefined)?.const ?? Infinity;
+  const known =
+    (schema.properties as { readonly formatVersion?: { readonly const: number } }).formatVersion?.const ?? Infinity;
   return (value, faultOf) => {
     const version = (value as { formatVersion?: unknown } | null)?.formatVersion;
     if (Number.isInteger(version) && (version as number) > known)

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { type Static, Type } from 'typebox';
 import { checkerOf, type DocumentFault, parseJson } from '../../archive/versioned-json.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
+import type { ShapeOf } from '../../domain/shape.ts';
 import type { Passage, Section } from '../section.ts';
 import type { Vectors } from '../semantic/vector-file.ts';
 
@@ -24,47 +24,66 @@ export const SECTIONS_MAX = 1_000_000;
 const PASSAGES_OF_SECTION_MAX = 100_000;
 const DIMS_MAX = 4096;
 
-const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
-const Part = {
-  count: Type.Integer({ minimum: 0 }),
-  bytes: Type.Integer({ minimum: 0, maximum: PART_BYTES_MAX }),
-  sha256: Sha256,
-};
+const SHA256 = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
+const NATURAL = { type: 'integer', minimum: 0 } as const;
+const BYTES = { type: 'integer', minimum: 0, maximum: PART_BYTES_MAX } as const;
 
 /** `header.json`. Keys that are not named are let be, here and in a section: a later writer may add some. */
-const HeaderSchema = Type.Object({
-  formatVersion: Type.Literal(SEARCH_FORMAT_VERSION),
-  sections: Type.Object({ ...Part, count: Type.Integer({ minimum: 0, maximum: SECTIONS_MAX }) }),
-  vectors: Type.Union([
-    Type.Null(),
-    Type.Object({
-      ...Part,
-      modelDigest: Sha256,
-      dims: Type.Integer({ minimum: 32, maximum: DIMS_MAX, multipleOf: 32 }),
-    }),
-  ]),
-});
-export type Header = Static<typeof HeaderSchema>;
+const HEADER = {
+  type: 'object',
+  required: ['formatVersion', 'sections', 'vectors'],
+  properties: {
+    formatVersion: { const: SEARCH_FORMAT_VERSION },
+    sections: {
+      type: 'object',
+      required: ['count', 'bytes', 'sha256'],
+      properties: { count: { type: 'integer', minimum: 0, maximum: SECTIONS_MAX }, bytes: BYTES, sha256: SHA256 },
+    },
+    vectors: {
+      anyOf: [
+        { type: 'null' },
+        {
+          type: 'object',
+          required: ['count', 'bytes', 'sha256', 'modelDigest', 'dims'],
+          properties: {
+            count: NATURAL,
+            bytes: BYTES,
+            sha256: SHA256,
+            modelDigest: SHA256,
+            dims: { type: 'integer', minimum: 32, maximum: DIMS_MAX, multipleOf: 32 },
+          },
+        },
+      ],
+    },
+  },
+} as const;
+export type Header = ShapeOf<typeof HEADER>;
 
-const LineSchema = Type.Object({
-  /** A path on the site, never another host's (`//host`), on one line. */
-  path: Type.String({ pattern: '^/(?!/)[^\\u0000-\\u0020\\u007f\\\\]*$', maxLength: 16_384 }),
-  title: Type.String({ maxLength: 1000 }),
-  documentTitle: Type.Optional(Type.String({ maxLength: 1000 })),
-  /** Weight of its page among the site's pages, by the links to it. */
-  prior: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-  headings: Type.Array(Type.String({ maxLength: 1000 }), { maxItems: 64 }),
-  text: Type.String(),
-  language: Type.Union([Type.String({ maxLength: 100 }), Type.Null()]),
-  version: Type.Union([Type.String({ maxLength: 128 }), Type.Null()]),
-  tags: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 200 }),
-  passages: Type.Array(Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }), {
-    maxItems: PASSAGES_OF_SECTION_MAX,
-  }),
-  /** True where its passages have vectors: a model need not read every language. */
-  embedded: Type.Boolean(),
-});
-type Line = Static<typeof LineSchema>;
+const LINE = {
+  type: 'object',
+  required: ['path', 'title', 'headings', 'text', 'language', 'version', 'tags', 'passages', 'embedded'],
+  properties: {
+    /** A path on the site, never another host's (`//host`), on one line. */
+    path: { type: 'string', pattern: '^/(?!/)[^\\u0000-\\u0020\\u007f\\\\]*$', maxLength: 16_384 },
+    title: { type: 'string', maxLength: 1000 },
+    documentTitle: { type: 'string', maxLength: 1000 },
+    /** Weight of its page among the site's pages, by the links to it. */
+    prior: { type: 'number', minimum: 0, maximum: 1 },
+    headings: { type: 'array', items: { type: 'string', maxLength: 1000 }, maxItems: 64 },
+    text: { type: 'string' },
+    language: { anyOf: [{ type: 'string', maxLength: 100 }, { type: 'null' }] },
+    version: { anyOf: [{ type: 'string', maxLength: 128 }, { type: 'null' }] },
+    tags: { type: 'array', items: { type: 'string', maxLength: 200 }, maxItems: 200 },
+    passages: {
+      type: 'array',
+      items: { type: 'array', items: NATURAL, minItems: 2, maxItems: 2 },
+      maxItems: PASSAGES_OF_SECTION_MAX,
+    },
+    /** True where its passages have vectors: a model need not read every language. */
+    embedded: { type: 'boolean' },
+  },
+} as const;
+type Line = ShapeOf<typeof LINE>;
 
 export interface CutSection {
   readonly section: Section;
@@ -109,7 +128,7 @@ export async function decodeBundleSearch(read: ReadPart, modelDigest: string | n
 function parseHeader(bytes: Uint8Array): Header {
   if (bytes.length > HEADER_BYTES_MAX) throw bad(SEARCH_HEADER_PATH, `it has more than ${HEADER_BYTES_MAX} bytes`);
   const faultOf = faultsOf(SEARCH_HEADER_PATH);
-  return checkerOf<Header>(HeaderSchema)(parseJson(bytes, faultOf), faultOf);
+  return checkerOf<Header>(HEADER)(parseJson(bytes, faultOf), faultOf);
 }
 
 async function readPart(read: ReadPart, path: string, part: Header['sections']): Promise<Uint8Array> {
@@ -121,7 +140,7 @@ async function readPart(read: ReadPart, path: string, part: Header['sections']):
 }
 
 function* parseLines(bytes: Uint8Array): Generator<CutSection & { readonly embedded: boolean }> {
-  const check = checkerOf<Line>(LineSchema);
+  const check = checkerOf<Line>(LINE);
   let start = 0;
   for (let number = 1; start < bytes.length; number++) {
     const end = bytes.indexOf(0x0a, start);
