@@ -629,12 +629,11 @@ export class World {
 
   #follow(daemon: DaemonState): void {
     const pin = this.config.version;
-    if (pin !== null) {
-      this.#servePin(daemon, pin);
-      return this.#prune(daemon);
+    if (pin !== null) this.#servePin(daemon, pin);
+    else {
+      const target = this.#unpinnedTarget(daemon, null);
+      if (target.do === 'serve' && this.#bringAbout(daemon, target, 'settings')) this.#met(daemon);
     }
-    const target = this.#unpinnedTarget(daemon, null);
-    if (target.do === 'serve' && this.#bringAbout(daemon, target, 'settings')) this.#met(daemon);
     this.#prune(daemon);
   }
 
