@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
+import { isRunning } from '../../src/files/owner.ts';
 import { HEAPS, Thread, type ThreadOptions, threadEntry } from '../../src/threads/index.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 import type { TestCalls } from './worker.ts';
@@ -274,7 +274,7 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     const spinning = own.call('spin', null, { signal: stop.signal });
     stop.abort(new Error('canceled'));
     await expect(spinning).rejects.toThrow('canceled');
-    expect(isAlive(first)).toBe(false);
+    expect(isRunning(first, null)).toBe(false);
     expect(await own.call('pid', null)).not.toBe(first);
   });
 
@@ -296,7 +296,7 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     process.kill(pid, 'SIGINT');
     await own.end({ withinMs: 30_000 });
     expect(await waiting).toBe('answered');
-    expect(isAlive(pid)).toBe(false);
+    expect(isRunning(pid, null)).toBe(false);
   });
 
   it('goes with the process that started it, whatever ended that', async () => {
@@ -304,9 +304,9 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     const { child, said } = await runProgram('isProcess: true', program);
     await expect.poll(said).toMatch(/\d+\n/);
     const pid = Number(said());
-    expect(isAlive(pid)).toBe(true);
+    expect(isRunning(pid, null)).toBe(true);
     child.kill('SIGKILL');
-    await expect.poll(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => isRunning(pid, null)).toBe(false);
   });
 
   it('keeps nobody alive that waits for nothing', async () => {
@@ -329,16 +329,6 @@ describe('the process', { timeout: 20_000 }, () => {
     expect([ended, said()]).toEqual([[0, null], 'answered\n']);
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // A process that nobody has waited for is there as a zombie.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 /** Another process that has a `thread`. */
 async function runProgram(
