@@ -172,7 +172,11 @@ describe('the log', () => {
     await daemon.untilServing('2024-06-01');
     await (await fetch(`${daemon.site}/`)).arrayBuffer();
     await daemon.rewriteConfig({ staticExport: { enabled: false } });
-    await daemon.until(({ state }) => state === 'off');
+    // The settings say off at once; the site is when the loop has turned it off.
+    await waitFor(
+      async () => (daemon.lines().some(({ event }) => event === 'turned-off') ? true : null),
+      () => 'the site is not turned off',
+    );
     expect(await daemon.stop()).toBe(0);
     expect(requestLines(daemon)).toEqual([]);
     const changes = ['taken-in', 'activated', 'reloaded', 'turned-off'];

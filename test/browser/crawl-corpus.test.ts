@@ -15,9 +15,9 @@ import { linksTo, nameOf, type Stop, visitPages, withLaterVisits } from './page-
 import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
 /** Pages of each site that are opened, evenly over all of them; `npm run soak` opens more. */
-const PAGES_OPENED = Number(process.env.DOCSHELF_CRAWL_PAGES ?? 6);
+const PAGES_OPENED = Number(process.env.DOCSHELF_CRAWL_PAGES ?? 3);
 /** Links that are clicked on, of a page in the middle: first pages have few. */
-const CLICKS = 3;
+const CLICKS = 2;
 /** On a busy machine a page may be looked at before its scripts have written all of it: such a one is opened again. */
 const VISITS_MAX = 4;
 const JOB_MS_MAX = 600_000;

@@ -9,14 +9,16 @@ import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpe
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
 import { readArchive, readFolder } from '../helpers/read-archive.ts';
+import { runs } from '../helpers/runs.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
 import { addressOf, SiteClient } from '../helpers/site-client.ts';
 import { PHASES, type Phase, phaseOnDisk } from './phase-on-disk.ts';
 import { TrickleServer } from './trickle-server.ts';
 
 /** Kills while a bundle comes in, and while a daemon swaps between two that it has. */
-const IMPORT_KILLS = 40;
-const SWAP_KILLS = 10;
+const IMPORT_KILLS = runs(15);
+const SWAP_KILLS = runs(4);
+const KILLS_MS_MAX = runs(900_000);
 /** A kill that came too late for its phase is made up for, so many times. */
 const EXTRA_KILLS_MAX = 20;
 const DOWNLOAD_MS = 200;
@@ -62,7 +64,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     await importBundle(bench, withBoth, bundleFile('docusaurus-classic.tar.gz'), ['--version', 'old']);
   });
 
-  it(`at ${IMPORT_KILLS} random moments of an import leaves the old or the new version, whole`, async () => {
+  it(`at ${IMPORT_KILLS} random moments of an import leaves the old or the new version, whole`, { timeout: KILLS_MS_MAX }, async () => {
     const durations = await measureUndisturbed();
     const hits = new Map<Phase, number>();
     const killDuring = async (target: Phase): Promise<void> => {
@@ -84,7 +86,7 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     expect(source.resumed).toBeGreaterThan(0);
   });
 
-  it(`at ${SWAP_KILLS} random moments of a swap leaves the old or the new version, whole`, async () => {
+  it(`at ${SWAP_KILLS} random moments of a swap leaves the old or the new version, whole`, { timeout: KILLS_MS_MAX }, async () => {
     const durations = { action: await measureSwap('action'), pin: await measureSwap('pin') };
     const served: string[] = [];
     await sideBySide(Array.from({ length: SWAP_KILLS }).keys(), 2, async (at) => {

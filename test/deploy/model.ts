@@ -80,6 +80,8 @@ interface DaemonState {
   fetchedFor: string | null;
   choiceHasEnded: boolean;
   mustPrune: boolean;
+  /** The release that the pin asks for is stored, and was refused as it. */
+  pinIsRefused: boolean;
   /** Its fault may pass: it tries again by itself, at a time that no test knows. */
   mayTryAgain: boolean;
 }
@@ -106,6 +108,7 @@ const noDaemon = (): DaemonState => ({
   fetchedFor: null,
   choiceHasEnded: false,
   mustPrune: false,
+  pinIsRefused: false,
   mayTryAgain: false,
 });
 
@@ -329,6 +332,7 @@ export class World {
     else this.#settleUnpinned(daemon);
     this.#forgetEndedChoice(daemon);
     this.#prune(daemon);
+    this.#missRefused(daemon);
   }
 
   #settlePinned(daemon: DaemonState, pin: string): void {
@@ -446,6 +450,7 @@ export class World {
     const fault = this.#relabelFault(pin);
     if (fault !== null) {
       this.#failed(daemon, fault);
+      daemon.pinIsRefused = true;
       return false;
     }
     if (this.disk.labels.get(pin) !== ref.digest) this.#write(() => this.disk.labels.set(pin, ref.digest));
@@ -625,6 +630,15 @@ export class World {
       }
     }
     this.#prune(daemon);
+    if (daemon === this.first) this.#missRefused(daemon);
+  }
+
+  /** What was refused as the pinned version has gone since: then that version is missing. */
+  #missRefused(daemon: DaemonState): void {
+    const { version: pin, link } = this.config;
+    if (!daemon.pinIsRefused || pin === null || this.#pinnedRef(pin) !== null) return;
+    if (link === null) this.#failed(daemon, 'version_not_found');
+    else this.#fetch(daemon, []);
   }
 
   #follow(daemon: DaemonState): void {
@@ -704,11 +718,12 @@ export class World {
 
   #met(daemon: DaemonState): void {
     daemon.isMet = true;
+    daemon.pinIsRefused = false;
     if (!daemon.errorIsOfReload) daemon.error = null;
   }
 
   #failed(daemon: DaemonState, code: string): void {
-    Object.assign(daemon, { isMet: false, error: code, errorIsOfReload: false });
+    Object.assign(daemon, { isMet: false, error: code, errorIsOfReload: false, pinIsRefused: false });
   }
 
   /** Who carries an order out: the daemon, or the command itself where none runs. */
