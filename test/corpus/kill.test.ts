@@ -64,7 +64,9 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     await importBundle(bench, withBoth, bundleFile('docusaurus-classic.tar.gz'), ['--version', 'old']);
   });
 
-  it(`at ${IMPORT_KILLS} random moments of an import leaves the old or the new version, whole`, { timeout: KILLS_MS_MAX }, async () => {
+  it(`at ${IMPORT_KILLS} random moments of an import leaves the old or the new version, whole`, {
+    timeout: KILLS_MS_MAX,
+  }, async () => {
     const durations = await measureUndisturbed();
     const hits = new Map<Phase, number>();
     const killDuring = async (target: Phase): Promise<void> => {
@@ -86,7 +88,9 @@ describe.skipIf(corpus === undefined)(`kill -9${whyNoCorpus}`, () => {
     expect(source.resumed).toBeGreaterThan(0);
   });
 
-  it(`at ${SWAP_KILLS} random moments of a swap leaves the old or the new version, whole`, { timeout: KILLS_MS_MAX }, async () => {
+  it(`at ${SWAP_KILLS} random moments of a swap leaves the old or the new version, whole`, {
+    timeout: KILLS_MS_MAX,
+  }, async () => {
     const durations = { action: await measureSwap('action'), pin: await measureSwap('pin') };
     const served: string[] = [];
     await sideBySide(Array.from({ length: SWAP_KILLS }).keys(), 2, async (at) => {
