@@ -60,8 +60,10 @@ export class Activation {
     const commit = prepareSwap(view, await this.#olderThan(release.digest));
     // Both are marked until the swap is over, against another daemon's pruning.
     await registration.serves([release.digest, ...(previous === null ? [] : [previous.digest])]);
-    const now = new Date().toISOString();
-    if (previous !== null) await store.markServed(previous.digest, now);
+    const nowMs = Date.now();
+    const now = new Date(nowMs).toISOString();
+    // Before the new one, whatever the clock's resolution: pruning goes by the order.
+    if (previous !== null) await store.markServed(previous.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(release.digest, now);
     if (pin === null) await this.#point(release, reason);
     commit();

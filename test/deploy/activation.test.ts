@@ -52,6 +52,15 @@ describe('a swap', () => {
     expect(site.older.map((view) => view.digest)).toEqual([seed.february.digest]);
   });
 
+  test('marks the former release as active before the new one, also within a millisecond', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { store } = await daemonThrough(await copyOf(seed), [V1, V2]);
+    const served = await store.served();
+    expect(Date.parse(served.get(seed.january.digest) ?? '')).toBeLessThan(
+      Date.parse(served.get(seed.february.digest) ?? ''),
+    );
+  });
+
   test('does nothing where the version is served already', async () => {
     const { events } = await daemonThrough(await copyOf(seed), [V1, V1]);
     expect(events.filter((event) => event.kind === 'activated')).toHaveLength(1);
