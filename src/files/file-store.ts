@@ -7,29 +7,24 @@ import { ifThere } from './read.ts';
 import { INCOMING, sweepFiles } from './sweep-files.ts';
 
 export interface StoredFile {
-  /** 64 lower-case hex digits. */
   readonly sha256: string;
-  /** Bytes. */
   readonly size: number;
 }
 
 type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** Nobody edits a stored file: hard links to it are handed out. */
+/** Handed out by hard links, so never edited. */
 const FILE_MODE = 0o444;
-/** Up to this size a file is read into memory once; a larger one is read to learn its digest, and again to be copied. */
+/** Larger files are read twice: for the digest, then to be copied. */
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Errors of link(2) where a hard link cannot be made: another volume, no support, or too many of one file. */
+/** Of link(2): another volume, no support, or too many links to one file. */
 const NO_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
- * Files by the digest of their content, `<dir>/<aa>/<sha256>`, shared by all jobs and by several processes. A name leads to a
- * whole file or to none: content is written under a name of its own in `incoming/` and renamed.
- *
- * Not guaranteed: that a file outlives a power cut, since nothing is flushed; one that such a cut left with another size is
- * written anew by the next `put`, and whoever packs compares digests.
+ * Content-addressed files, `<dir>/<aa>/<sha256>`, shared by jobs and processes. Written in `incoming/`, then renamed.
+ * Not guaranteed: surviving a power cut, as nothing is flushed; one left with another size is written anew by `put`.
  */
 export class FileStore {
   readonly #dir: string;
@@ -47,8 +42,7 @@ export class FileStore {
   }
 
   /**
-   * Takes in a file's content; where it is there already, only the time of its last use is written. Of a file that changes
-   * meanwhile a state that was read is stored: the digest is always that of the stored bytes.
+   * Stores a content, or renews the time of its last use; the digest is always that of the stored bytes.
    * @throws DocshelfError `cannot_read` for the file that is given; the system's own errors where writing fails
    */
   async put(content: Uint8Array | { readonly file: string }): Promise<StoredFile> {
@@ -63,10 +57,7 @@ export class FileStore {
     return await this.#write(readChunks(handle, file));
   }
 
-  /**
-   * `put` for small content in a thread that has nothing better to do: it blocks, and takes a third of the time, since
-   * nothing goes through the thread pool.
-   */
+  /** `put` in a third of the time: it blocks, without the thread pool. */
   putBlocking(bytes: Uint8Array): StoredFile {
     const file = { sha256: hash('sha256', bytes), size: bytes.length };
     const path = this.pathOf(file.sha256);
@@ -91,7 +82,7 @@ export class FileStore {
     }
   }
 
-  /** Makes an unknown folder first: a failed attempt takes as long as writing a small page. */
+  /** Unknown folders first: a failed attempt takes as long as writing a small page. */
   #inFolderBlocking(path: string, act: () => void): void {
     const folder = dirname(path);
     if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true });
@@ -105,15 +96,13 @@ export class FileStore {
     }
   }
 
-  /** Nobody else has it: random for this store, and counted in it. */
   #temporaryPath(): string {
     this.#temporaries += 1;
     return join(this.#dir, INCOMING, `${this.#prefix}-${this.#temporaries}`);
   }
 
   /**
-   * Makes a stored file appear at a path that is not there yet, and the folders above it: as a hard link, or as a copy where
-   * the file system has none.
+   * Links a stored file to a new path, with its folders; copies where hard links cannot be made.
    * @throws the system's own errors: ENOENT where the file is not stored, EEXIST
    */
   async link(sha256: string, to: string): Promise<void> {
@@ -126,11 +115,7 @@ export class FileStore {
     }
   }
 
-  /**
-   * Removes stored files that are not kept, and half-written ones of killed processes. Files put or used within `olderThanMs`
-   * stay, and so do those linked into a job's work folder.
-   * @returns the count and the bytes of the files that were removed
-   */
+  /** As `sweepFiles`. */
   sweep(keep: ReadonlySet<string>, olderThanMs: number): ReturnType<typeof sweepFiles> {
     return sweepFiles(this.#dir, keep, olderThanMs);
   }
@@ -140,13 +125,13 @@ export class FileStore {
     return (await this.#use(file)) ? file : this.#write([bytes]);
   }
 
-  /** True where the file is stored whole; its time of use is renewed, so that no sweep removes it. */
+  /** Renews the time of use: no sweep removes it then. */
   async #use({ sha256, size }: StoredFile): Promise<boolean> {
     const path = this.pathOf(sha256);
     const info = await ifThere(stat(path));
     if (info?.size !== size) return false;
     const now = new Date();
-    // The owner may set times of a read-only file. Where a sweep was quicker, the file is gone.
+    // The owner may set times of a read-only file. A sweep may have been quicker.
     return (await ifThere(utimes(path, now, now))) !== null;
   }
 
@@ -169,7 +154,6 @@ async function writeFile(path: string, chunks: Chunks): Promise<StoredFile> {
   return await digestOf(chunks, (chunk) => handle.writeFile(chunk));
 }
 
-/** Makes the folder of a path where what is done there finds it missing. */
 async function inFolder<Result>(path: string, act: () => Promise<Result>): Promise<Result> {
   try {
     return await act();
@@ -191,7 +175,7 @@ async function digestOf(chunks: Chunks, each?: (chunk: Uint8Array) => Promise<vo
   return { sha256: digest.digest('hex'), size };
 }
 
-/** The file from its start, in buffers of their own: hashing and writing may lag behind. */
+/** In buffers of their own: hashing and writing may lag behind. */
 async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uint8Array> {
   for (let at = 0; ; ) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -1,5 +1,3 @@
-/** Files that are whole or not there, whatever happens while they are written, and what survives a power cut. */
-
 export { LineSpool } from './line-spool.ts';
 export { isAlive, isRunning, type Owner, parseOwner, startTicksOf, thisProcess } from './owner.ts';
 export { collect, digestFile, hashFile, ifThere, listFiles, readBytesIfThere, readIfThere } from './read.ts';

@@ -1,4 +1,4 @@
-/** Runs tasks for their results, no more than `max` at once; others wait for their turn. */
+/** At most `max` tasks at once, for their results. */
 export class Slots {
   readonly #max: number;
   readonly #waiting: (() => void)[] = [];
@@ -21,7 +21,7 @@ export class Slots {
   }
 }
 
-/** Runs tasks side by side, no more than `max` at once. The first failure is thrown to whoever adds the next task. */
+/** At most `max` tasks side by side. The first failure is thrown to whoever adds the next task. */
 export class Lanes implements AsyncDisposable {
   readonly #max: number;
   readonly #running = new Set<Promise<void>>();
@@ -31,7 +31,7 @@ export class Lanes implements AsyncDisposable {
     this.#max = max;
   }
 
-  /** Resolves when the task has started, as soon as a lane is free. */
+  /** Resolves when the task has started. */
   async run(task: () => Promise<void>): Promise<void> {
     while (this.#running.size >= this.#max) await Promise.race(this.#running);
     this.#throwFailure();
@@ -43,13 +43,11 @@ export class Lanes implements AsyncDisposable {
     this.#running.add(running);
   }
 
-  /** Waits for every task, and throws the first failure. */
   async drain(): Promise<void> {
     await this.settle();
     this.#throwFailure();
   }
 
-  /** Waits until nothing runs any more. Never throws. */
   async settle(): Promise<void> {
     await Promise.all(this.#running);
   }
@@ -63,11 +61,7 @@ export class Lanes implements AsyncDisposable {
   }
 }
 
-/**
- * Maps items in their order, up to `max` of them ahead of the reader. Begins none before the reader asks, and leaves none at
- * work when it stops.
- * @throws what `map` throws, at that item's turn
- */
+/** Maps in order, up to `max` items ahead of the reader; when that stops, none is left at work. */
 export async function* mapAhead<Item, Result>(
   items: Iterable<Item> | AsyncIterable<Item>,
   max: number,
@@ -88,7 +82,7 @@ export async function* mapAhead<Item, Result>(
   }
 }
 
-/** Rejects as soon as the signal is aborted; the work itself, which has no end to be called to, goes on in vain. */
+/** Rejects at the signal's abort; the work itself goes on. */
 export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

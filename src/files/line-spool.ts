@@ -1,21 +1,16 @@
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 
 const NEW_LINE = 0x0a;
-/** Bytes that are written or read at once; more where one line has more. */
 const CHUNK_BYTES = 256 * 1024;
 
-/**
- * Lines too many for memory, put aside in a file and read again in their order; it blocks, and so belongs into a thread of
- * its own. The file has no name, so that nothing is left of it when it is closed, or its process killed.
- */
+/** Lines too many for memory, in a file without a name: nothing of it outlives the process. Blocks its thread. */
 export class LineSpool {
   readonly #fd: number;
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  /** Bytes of the chunk that are yet to be written. */
   #filled = 0;
   #writtenBytes = 0;
 
-  /** @param file where nothing is yet, in a folder that is there */
+  /** @param file a free name in an existing folder */
   constructor(file: string) {
     this.#fd = openSync(file, 'wx+', 0o600);
     rmSync(file);
@@ -25,7 +20,7 @@ export class LineSpool {
     return this.#writtenBytes + this.#filled;
   }
 
-  /** @param line has no line break, and no lone surrogate: it is kept in UTF-8. JSON is such a line. */
+  /** @param line without line breaks and lone surrogates: kept in UTF-8. JSON is such a line. */
   add(line: string): void {
     const size = Buffer.byteLength(line) + 1;
     if (size > CHUNK_BYTES - this.#filled) this.#flush();
@@ -38,7 +33,7 @@ export class LineSpool {
     this.#filled += 1;
   }
 
-  /** All lines, from the first at each call; nothing may be added until it has come to its end. */
+  /** From the first at each call; none may be added before its end. */
   *lines(): Generator<string> {
     this.#flush();
     let chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -56,7 +51,6 @@ export class LineSpool {
       }
       chunk.copy(chunk, 0, start, filled);
       filled -= start;
-      // A line that does not fit: room for more of it.
       if (filled === chunk.length) chunk = Buffer.concat([chunk], 2 * filled);
     }
   }

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { errnoOf } from '../domain/errors.ts';
 
-/** The process that a staging folder or a daemon's mark belongs to: tells what a killed one left from the work of a living one. */
+/** The process behind a staging folder or a daemon's mark. */
 export interface Owner {
   readonly host: string;
   readonly pid: number;
-  /** The process's start in clock ticks since boot; null without /proc. Tells a reused pid apart. */
+  /** Clock ticks from boot to its start; null without /proc. Tells a reused pid apart. */
   readonly startTicks: string | null;
 }
 
@@ -14,15 +14,12 @@ export function thisProcess(): Owner {
   return { host: hostname(), pid: process.pid, startTicks: startTicksOf(process.pid) };
 }
 
-/** Null for a process of another host: nobody can say from here, and the caller decides by age. */
+/** Null for a process of another host: the caller decides by age. */
 export function isAlive({ host, pid, startTicks }: Owner): boolean | null {
   return host === hostname() ? isRunning(pid, startTicks) : null;
 }
 
-/**
- * True for a process of this kernel and pid namespace that runs; false for a zombie, and for a later one with the same pid.
- * @param startTicks of the one that is meant; null: any
- */
+/** False for a zombie, and for a later process with the same pid. `startTicks` null: any process with that pid. */
 export function isRunning(pid: number, startTicks: string | null): boolean {
   try {
     process.kill(pid, 0);
@@ -31,7 +28,7 @@ export function isRunning(pid: number, startTicks: string | null): boolean {
     if (errnoOf(error) === 'ESRCH') return false;
   }
   const found = statOf(pid);
-  // Without /proc, and where it hides other users' processes (hidepid), the signal alone tells.
+  // Without /proc, or where hidepid hides it, the signal alone tells.
   if (found === null) return true;
   return !found.isZombie && (startTicks === null || found.startTicks === startTicks);
 }
@@ -44,7 +41,7 @@ export function startTicksOf(pid: number): string | null {
 function statOf(pid: number): { readonly startTicks: string; readonly isZombie: boolean } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in brackets and may hold spaces and brackets itself.
+    // The second field, the program's name in brackets, may hold spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const startTicks = fields[19];
     return startTicks === undefined ? null : { startTicks, isZombie: fields[0] === 'Z' };

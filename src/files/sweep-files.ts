@@ -3,16 +3,14 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifThere } from './read.ts';
 
-/** The folder of what is being written into a file store, and of what is being swept out of it. */
+/** For what is being written into a store, or swept out of it. */
 export const INCOMING = 'incoming';
 
 const SHARD = /^[0-9a-f]{2}$/;
 const STORED = /^[0-9a-f]{64}$/;
 
 /**
- * Removes files of a file store that are neither kept, nor used within `olderThanMs`, nor linked from elsewhere, and half files
- * of that age. Other processes may put and link meanwhile.
- * @returns the count and the bytes of the files
+ * Removes files neither kept, used within `olderThanMs`, nor linked from elsewhere, and half files, while others put.
  */
 export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
   const usedBeforeMs = Date.now() - olderThanMs;
@@ -31,7 +29,7 @@ export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderTh
   }
   for (const name of await namesIn(incoming)) {
     const info = await ifThere(stat(join(incoming, name)));
-    // By the time of the last change of its name too: what another sweep has just put here still has its old time.
+    // The ctime too: what another sweep has just put here has its old mtime.
     if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
     await rm(join(incoming, name), { force: true });
   }
@@ -39,8 +37,7 @@ export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderTh
 }
 
 /**
- * Removes one file, or leaves it where it is in use. It is moved aside and looked at again before: a `put` that finds it
- * between the two looks has set its time, and it goes back to its place; a later one finds it gone and writes it.
+ * Moves a file aside and looks again: a `put` between the looks has renewed its time, and it goes back.
  * @returns its bytes, or null where it stays
  */
 async function sweepFile(incoming: string, path: string, usedBeforeMs: number): Promise<number | null> {

@@ -7,25 +7,20 @@ import { errnoOf } from '../domain/errors.ts';
 import { Lanes } from './lanes.ts';
 import { ifThere } from './read.ts';
 
-/** The content, whole or in parts. */
 type Content = string | Uint8Array | readonly Uint8Array[];
 
 const MODE = 0o644;
 
 /**
- * Replaces a small file so that, whatever happens in between, its name leads to the old content or to the new one, whole:
- * written beside it, flushed, renamed over it, and the folder flushed.
- * @throws the system's own errors; then the file is as it was, and nothing lies beside it
+ * Replaces a small file atomically: written beside it, flushed, renamed, its folder flushed.
+ * @throws the system's own errors; the file is then as it was
  */
 export async function replaceFile(file: string, content: Content, mode = MODE): Promise<void> {
   await writeBeside(file, content, mode, (temporary) => rename(temporary, file));
 }
 
 /**
- * Writes a small file whose name must be free; of processes that do so at once, one succeeds. Unlike rename(2), link(2) fails
- * where the name is taken, so no lock is needed that a killed process could leave.
- * @returns false where the name is taken: that file is as it was
- * @throws the system's own errors
+ * Writes a small file; false where its name is taken: link(2), unlike rename(2), fails then, so no lock is left over.
  */
 export async function writeOnce(file: string, content: Content, mode = MODE): Promise<boolean> {
   let isOurs = true;
@@ -46,7 +41,7 @@ async function writeBeside(
   publish: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const folder = dirname(file);
-  // Unique: leftovers of a crash must not block the next attempt.
+  // Leftovers of a crash must not block the next attempt.
   const temporary = join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
   try {
     await writeFlushed(temporary, content, mode);
@@ -68,10 +63,9 @@ async function writeFlushed(file: string, content: Content, mode: number): Promi
 }
 
 const TEMPORARY = '.tmp-';
-/** Longer than writing a small file takes anywhere. */
 const AGE_MS_MAX = 60_000;
 
-/** Removes temporary files of killed processes. A folder may be missing. */
+/** Of killed processes. A folder may be missing. */
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {
     for (const name of (await ifThere(readdir(folder))) ?? []) {
@@ -84,22 +78,19 @@ export async function sweepTemporaries(folders: readonly string[], nowMs: number
 
 const run = promisify(execFile);
 
-/** Flushes a file, or a folder's list of names: rename(2) and link(2) alone say nothing of what a power cut leaves. */
+/** rename(2) and link(2) alone say nothing of what a power cut leaves. */
 export async function flushPath(path: string): Promise<void> {
   await using handle = await open(path, 'r');
   await handle.sync();
 }
 
-/**
- * Flushes everything below a folder to the disk: by one `sync -f` where the machine has it (5,000 single fsyncs took 8 s, one
- * syncfs(2) flushes all of them together), else, in an image that holds nothing but Node, file by file.
- */
+/** By one `sync -f` where there is one: 5,000 single fsyncs took 8 s. */
 export async function flushTree(folder: string): Promise<void> {
   try {
     await run('sync', ['-f', folder]);
     return;
   } catch {
-    // No such program, or one without -f (BusyBox): the slow way below is as safe.
+    // No such program, or one without -f (BusyBox).
   }
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   await using lanes = new Lanes(16);
