@@ -9,19 +9,17 @@ import type { AddressGuard } from './guarded-address.ts';
 
 export interface DispatcherSettings {
   readonly connectTimeoutMs: number;
-  /** Bound on silence, before the answer and within it. */
+  /** Bound on silence, before and within the answer. */
   readonly idleTimeoutMs: number;
-  /** `env`: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say; `off`: none; else the proxy's URL. */
+  /** `env`: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; `off`: none; else the proxy's URL. */
   readonly proxy: 'env' | 'off' | string;
-  /** A PEM file of certificates that are trusted besides Node's own roots. */
+  /** PEM, besides Node's own roots. */
   readonly caFile: string | null;
 }
 
 /**
- * Guarded connections, HTTP/1.1 alone: its framing tells a whole body from a cut one, and one download gains nothing from
- * multiplexing. What goes through a proxy is connected by the proxy: see `admitBehindProxy`.
- * @param connectionsMax to one origin at a time; null: as many as there are requests
- * @throws DocshelfError `config_invalid`, `cannot_read`.
+ * Guarded connections; HTTP/1.1 alone, whose framing tells a whole body from a cut one. A proxy's: `admitBehindProxy`.
+ * @param connectionsMax to one origin; null: unbounded @throws DocshelfError `config_invalid`, `cannot_read`
  */
 export function createDispatcher(
   settings: DispatcherSettings,
@@ -44,7 +42,7 @@ export function createDispatcher(
     ...options,
     requestTls: tls,
     proxyTls: tls,
-    // Without this, a proxy that never answers CONNECT would be waited for by undici's own 300 s.
+    // Else a proxy that never answers CONNECT is waited for by undici's own 300 s.
     clientFactory: (origin: URL, own: object) => new Pool(origin, { ...own, ...timeouts }),
   };
   try {
@@ -58,7 +56,7 @@ export function createDispatcher(
   }
 }
 
-/** A connection that the guard does not let through. The message names the host, and no address of the inside. */
+/** Names the host, and no address of the inside. */
 class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
@@ -68,10 +66,7 @@ class AddressRefused extends Error {
   }
 }
 
-/**
- * Opens connections to addresses that the guard allows. The socket connects to what was looked up and checked, and its own
- * address is checked once more: a name that answers differently the next time gains nothing.
- */
+/** Checks what was looked up, and the socket's own address: a name that answers differently next time gains nothing. */
 function guardedConnect(guard: AddressGuard, options: buildConnector.BuildOptions): buildConnector.connector {
   const connect = buildConnector({ ...options, lookup: guardedLookup(guard) });
   return (target, callback) => {
@@ -89,14 +84,13 @@ function guardedConnect(guard: AddressGuard, options: buildConnector.BuildOption
   };
 }
 
-/** The refusal of a host by its own words, without a look-up; or null. */
+/** By the host's own words, without a look-up. */
 function refusalOfHost(guard: AddressGuard, host: string): AddressRefused | null {
   const bare = host.replace(/^\[|\]$/g, '');
   const isRefused = guard.isMetadataHost(bare) || (isIP(bare) !== 0 && !guard.allows(bare));
   return isRefused ? new AddressRefused(host) : null;
 }
 
-/** The allowed ones of a name's addresses. */
 export function guardedLookup(guard: AddressGuard): LookupFunction {
   return (hostname, options, callback) => {
     dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -112,9 +106,8 @@ export function guardedLookup(guard: AddressGuard): LookupFunction {
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
 /**
- * Checks a target behind a proxy, whose connection is not ours to guard: its host, and the addresses that its name has here.
- * Not guaranteed: the proxy may be told of others, and a name that is unknown here is left to it. Where private addresses are
- * allowed nothing is looked up: behind a proxy, name services may take long to say that they know nothing.
+ * Checks a target before a proxy connects, by the addresses that it has here; the proxy may resolve others.
+ * Private addresses allowed: nothing is looked up, as name services behind a proxy may be slow to know nothing.
  * @throws AddressRefused
  */
 export async function admitBehindProxy(guard: AddressGuard, url: URL, proxy: string): Promise<void> {

@@ -2,20 +2,19 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
 
 interface OriginFacts {
-  /** Its clock before ours; negative: behind. Null where it tells no time. */
+  /** Its clock minus ours; null where it tells no time. */
   readonly aheadMs: number | null;
-  /** Milliseconds since 1970; null without TLS. */
+  /** Since 1970; null without TLS. */
   readonly certificateEndsAtMs: number | null;
 }
 
-/** Messages of undici's diagnostics channels. */
 interface Exchanged {
   readonly request: { readonly origin?: string | URL | null };
   readonly socket?: unknown;
   readonly response?: { readonly headers: readonly Buffer[] };
 }
 
-/** Clocks and certificates of the origins that this process exchanges HTTP with, for the doctor, whose requests take the usual way. */
+/** Clocks and certificates of the origins that this process asks, for the doctor. */
 export class ExchangeWatch {
   readonly #facts = new Map<string, OriginFacts>();
   readonly #now: () => number;
@@ -36,7 +35,7 @@ export class ExchangeWatch {
     unsubscribe('undici:request:headers', this.#onHeaders);
   }
 
-  /** By origin (`https://host`), in the order in which they were met. */
+  /** By origin: `https://host`. */
   get facts(): ReadonlyMap<string, OriginFacts> {
     return this.#facts;
   }
@@ -62,7 +61,6 @@ export class ExchangeWatch {
   }
 }
 
-/** @param headers names and values in turn */
 function headerOf(headers: readonly string[], name: string): string | null {
   const at = headers.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === name);
   return at < 0 ? null : (headers[at + 1] ?? null);

@@ -1,12 +1,11 @@
 import { BlockList, isIP } from 'node:net';
 
-/** `metadata`: a cloud's service that hands out credentials to any process of the machine; `private`: all that is not on the Internet. */
+/** `metadata`: a cloud's credentials for any process of the machine; `private`: not on the Internet. */
 type AddressKind = 'public' | 'private' | 'metadata';
 
-/** Addresses that may be asked; metadata services never are. */
 export interface AddressRules {
   readonly allowPrivate: boolean;
-  /** Addresses and networks in CIDR notation that may be asked besides. */
+  /** CIDR; asked besides. */
   readonly allowAddresses: readonly string[];
 }
 
@@ -20,7 +19,7 @@ const PRIVATE_V4 = (
 const UNICAST_V6 = ['2000::/3'];
 const PRIVATE_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
 
-/** AWS (and most others), ECS, EKS, Alibaba, Oracle, Azure's wire server, Tencent; the same over IPv6 of AWS, EKS, Google and OpenStack. */
+/** AWS and most others, ECS, EKS, Alibaba, Oracle, Azure (wire server), Tencent; IPv6: AWS, EKS, Google, OpenStack. */
 const METADATA = (
   '169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 192.0.0.192 168.63.129.16 169.254.0.23 ' +
   'fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fe80::a9fe:a9fe'
@@ -41,7 +40,7 @@ export class AddressGuard {
     this.#allowed = listOf(allowAddresses);
   }
 
-  /** @param address as a socket has it; what is no address is none that may be asked */
+  /** @param address of a socket; refused where it is none */
   allows(address: string): boolean {
     const bare = withoutZone(address);
     const kind = this.kindOf(bare);
@@ -49,7 +48,6 @@ export class AddressGuard {
     return kind === 'public' || this.allowsPrivate || isIn(this.#allowed, bare) || this.#allowsCarried(bare);
   }
 
-  /** True for the host names of clouds' metadata services. */
   isMetadataHost(host: string): boolean {
     return METADATA_HOST.test(host);
   }
@@ -69,7 +67,6 @@ export class AddressGuard {
     return isIn(this.#unicast, bare) && !isIn(this.#private, bare) ? 'public' : 'private';
   }
 
-  /** An IPv6 address that stands for IPv4 ones leads where those do. */
   #allowsCarried(address: string): boolean {
     const carried = carriedAddresses(address);
     return carried.length > 0 && carried.every((each) => this.allows(each));
@@ -91,15 +88,14 @@ function listOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** `fe80::1%eth0` is `fe80::1`. */
 function withoutZone(address: string): string {
   return address.replace(/%.*$/s, '');
 }
 
 /**
- * The IPv4 addresses that an IPv6 address stands for: mapped (`::ffff:0:0/96`) and translated (`::ffff:0:0:0/96`), compatible
- * (`::/96`), NAT64 (`64:ff9b::/96`, RFC 6052), 6to4 (`2002::/16`, RFC 3056), Teredo (`2001::/32`, server and inverted client,
- * RFC 4380), ISATAP (RFC 5214).
+ * IPv4 addresses inside IPv6 ones: mapped (`::ffff:0:0/96`), translated (`::ffff:0:0:0/96`), compatible (`::/96`),
+ * NAT64 (`64:ff9b::/96`, RFC 6052), 6to4 (`2002::/16`, RFC 3056), Teredo (`2001::/32`, server and inverted client, RFC
+ * 4380), ISATAP (RFC 5214).
  */
 function carriedAddresses(address: string): string[] {
   if (isIP(address) !== 6) return [];
@@ -108,7 +104,6 @@ function carriedAddresses(address: string): string[] {
   const isZeroTo = (count: number): boolean => groups.slice(0, count).every((group) => group === 0);
   if (isZeroTo(5) && f === 0xffff) return [dotted(g, h)];
   if (isZeroTo(4) && e === 0xffff && f === 0) return [dotted(g, h)];
-  // `::` and `::1` are addresses of their own.
   if (isZeroTo(6) && (g !== 0 || h > 1)) return [dotted(g, h)];
   if (a === 0x64 && b === 0xff9b && groups.slice(2, 6).every((group) => group === 0)) return [dotted(g, h)];
   if (a === 0x2002) return [dotted(b, c)];
@@ -117,13 +112,12 @@ function carriedAddresses(address: string): string[] {
   return [];
 }
 
-/** The IPv4 address behind a network's own NAT64 (`64:ff9b:1::/48`, RFC 8215; 96 bits), which is private wherever it leads; or null. */
+/** The IPv4 address behind a network's own NAT64 (`64:ff9b:1::/48`, RFC 8215; 96 bits), itself private; or null. */
 function locallyTranslated(address: string): string | null {
   const [a, b, c, , , , g = 0, h = 0] = groupsOf(address);
   return a === 0x64 && b === 0xff9b && c === 1 ? dotted(g, h) : null;
 }
 
-/** The eight groups of a valid IPv6 address. */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = address.split('::');
   const [left, right] = [readGroups(head), readGroups(tail ?? '')];

@@ -7,22 +7,20 @@ import { AddressGuard } from './guarded-address.ts';
 import { type Exchange, HttpResponse, type RequestFacts, requestFault } from './http-response.ts';
 
 export interface HttpClientSettings extends DispatcherSettings {
-  /** From the call to the body's last byte, redirects included. */
+  /** To the body's last byte, redirects included. */
   readonly totalTimeoutMs: number;
   readonly redirectsMax: number;
-  /** `host`, `host:port` or `*.domain` (every name below it, not itself); empty: any. */
+  /** `host`, `host:port` or `*.domain` (subdomains alone); empty: any. */
   readonly allowedHosts: readonly string[];
-  /** No host at all may be asked: an air-gapped deployment that allows none. */
+  /** An air-gapped deployment without allowed hosts. */
   readonly allowNone: boolean;
-  /** Whether private addresses may be asked; the metadata services of clouds never are. */
   readonly allowPrivate: boolean;
 }
 
 interface RequestOptions {
-  /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** `answer`: a redirect is an answer like any other. Default for `get`: `follow`; `post` never does. */
+  /** `answer`: redirects resolve. Default of `get`: `follow`; `post` never follows. */
   readonly redirects?: 'follow' | 'answer';
 }
 
@@ -30,13 +28,12 @@ type Message = Pick<Dispatcher.RequestOptions, 'method' | 'body'>;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The one way out to HTTP: bounded in time, redirects, hosts and addresses, and silent about queries. */
 export class HttpClient {
   readonly #settings: HttpClientSettings;
   readonly #guard: AddressGuard;
   readonly #dispatcher: Dispatcher;
 
-  /** Reads `caFile` once. @throws DocshelfError `config_invalid`, `cannot_read`. */
+  /** @throws DocshelfError `config_invalid`, `cannot_read` */
   constructor(settings: HttpClientSettings) {
     this.#settings = settings;
     this.#guard = new AddressGuard({ allowPrivate: settings.allowPrivate, allowAddresses: [] });
@@ -44,21 +41,19 @@ export class HttpClient {
   }
 
   /**
-   * GETs a link. Every status that is not followed resolves. A user part of the link is sent as Basic credentials to that link
-   * alone; no credential follows a redirect.
-   * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`, `host_not_allowed`,
-   *   `address_not_allowed`, with `fields.retryable`; the signal's reason where that aborts.
+   * Every status that is not followed resolves. Credentials, a user part of the link among them, follow no redirect.
+   * @throws DocshelfError `source_unreachable`, `source_timeout`, `source_failed`, `too_many_redirects`,
+   *   `host_not_allowed`, `address_not_allowed`, with `fields.retryable`; the signal's reason where that aborts
    */
   get(link: Secret | string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'GET', body: null }, options);
   }
 
-  /** POSTs a body; a redirect resolves too: what was meant for one place goes to no other. @throws as `get`. */
+  /** A redirect resolves: the body goes to no other place. @throws as `get` */
   post(link: Secret | string, body: string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'POST', body }, { ...options, redirects: 'answer' });
   }
 
-  /** Ends every connection, also those in use. */
   async close(): Promise<void> {
     await this.#dispatcher.destroy();
   }
@@ -110,11 +105,11 @@ export class HttpClient {
         ...message,
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
-        // The bytes as they are stored: a coded body has neither the length nor the digest that was promised.
+        // A coded body has neither the length nor the digest that was promised.
         headers: { 'user-agent': 'docshelf', ...message.headers, 'accept-encoding': 'identity' },
         signal,
       });
-      // undici looks at the signal of a request that waits for its connection only once that is there.
+      // undici looks at the signal only once the connection is there.
       return await unlessAborted(answered, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -122,7 +117,7 @@ export class HttpClient {
     }
   }
 
-  /** The target as a URL, or the error that says why it is not asked. `from` is where a redirect came from. */
+  /** @param from origin of a redirect */
   #checkTarget(link: string, from: URL | null): URL {
     const thing = `"${linkWithoutSecrets(from?.href ?? link)}"`;
     const url = URL.parse(link);
@@ -153,7 +148,7 @@ export class HttpClient {
     });
   }
 
-  /** The caller's signal joined with the timer of the whole transfer; `end` frees both. */
+  /** Joins the caller's signal with the timer; `end` frees both. */
   #beginExchange(link: string, signal: AbortSignal): Exchange {
     const { totalTimeoutMs } = this.#settings;
     const ending = new AbortController();
@@ -202,7 +197,7 @@ function portOf(url: URL): string {
   return url.port || (url.protocol === 'https:' ? '443' : '80');
 }
 
-/** A URL's part decoded; text whose percent signs are not an encoding stays as it is. */
+/** Text whose percent signs are no encoding stays as it is. */
 export function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text);

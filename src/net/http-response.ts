@@ -3,7 +3,7 @@ import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 
 export interface RequestFacts {
-  /** The link as a fault's sentence prints it, quoted: `"https://host/path"`. */
+  /** The link, quoted, without its secrets. */
   readonly thing: string;
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -16,7 +16,7 @@ interface Fault {
   readonly next: string;
 }
 
-/** Codes of Node and OpenSSL that speak of a certificate. */
+/** Of Node and OpenSSL. */
 export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
 const NETWORK_NEXT =
   'Check the host name, the network and network.proxy; docshelf goes on with the version that it has.';
@@ -26,12 +26,10 @@ const PORT_NEXT = 'Check the port, and https or http.';
 const CERTIFICATE_NEXT =
   'Where the server uses an authority of your own, put its certificate into a PEM file and name it in network.caFile.';
 
-/** A request that got no answer, as the error that a person sees. */
 export function requestFault(error: unknown, facts: RequestFacts): DocshelfError {
   return asError(timeoutOf(error, facts) ?? connectionFault(error), error, facts, {});
 }
 
-/** An answer whose body stopped before its end. */
 export function bodyFault(error: unknown, facts: RequestFacts, receivedBytes: number): DocshelfError {
   const fault = timeoutOf(error, facts) ?? {
     code: 'source_truncated' as const,
@@ -53,7 +51,7 @@ function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestF
   return state === undefined ? null : { code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT };
 }
 
-/** ENOTFOUND may be retried too: name service often comes up after the containers that ask it. */
+/** ENOTFOUND passes too: a name service often comes up after the containers that ask it. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name is not known (ENOTFOUND)',
   EAI_AGAIN: 'the name service does not answer (EAI_AGAIN)',
@@ -86,7 +84,7 @@ function asError(fault: Fault, error: unknown, facts: RequestFacts, fields: Reco
   });
 }
 
-/** An `AggregateError` stands for one failure an address; its own code is that of the first. */
+/** An `AggregateError` has the code of its first failure. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -97,7 +95,7 @@ function messageOf(error: unknown): string {
   return withoutQueries(error instanceof Error ? error.message : String(error));
 }
 
-/** Name, code and message alone: the HTTP library's errors carry sockets and received bytes, which may echo the link's query. */
+/** Undici's errors carry sockets and received bytes, which may echo the link's query. */
 function causeWithoutSecrets(error: unknown): Error {
   const cause = new Error(messageOf(error));
   cause.name = error instanceof Error ? error.name : 'Error';
@@ -114,10 +112,10 @@ export interface Exchange {
   end(): void;
 }
 
-/** An answer whose body is to be read by `stream` or `text` to its end, or closed: a socket hangs on it. */
+/** An answer to be read to its end by `stream` or `text`, or closed: it holds a socket. */
 export class HttpResponse {
   readonly status: number;
-  /** Where the answer came from, after redirects. */
+  /** After redirects. */
   readonly link: Secret;
   readonly #answer: Dispatcher.ResponseData;
   readonly #facts: RequestFacts;
@@ -129,17 +127,17 @@ export class HttpResponse {
     this.#answer = answer;
     this.#facts = facts;
     this.#exchange = exchange;
-    // An error that nobody waits for (the body is closed unread) must not end the process.
+    // A body closed unread must not end the process with its error.
     answer.body.on('error', () => {});
   }
 
-  /** A header by its lower-case name; one that came several times joined by `, ` (RFC 9110 section 5.3). */
+  /** By lower-case name; repeated ones joined by `, ` (RFC 9110 section 5.3). */
   header(name: string): string | null {
     const value = this.#answer.headers[name];
     return Array.isArray(value) ? value.join(', ') : (value ?? null);
   }
 
-  /** The body as it was sent, once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason. */
+  /** Once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason */
   async *stream(): AsyncGenerator<Uint8Array, void, void> {
     let receivedBytes = 0;
     try {
@@ -155,7 +153,7 @@ export class HttpResponse {
     }
   }
 
-  /** The beginning of the body as text, at most `bytesMax` bytes; ends the exchange. */
+  /** Its first `bytesMax` bytes; ends the exchange. */
   async text(bytesMax: number): Promise<string> {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -167,7 +165,7 @@ export class HttpResponse {
     return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
   }
 
-  /** Ends the exchange, whole or not; its socket is closed unless the body was read to its end. */
+  /** The socket survives where the body was read to its end. */
   close(): void {
     this.#exchange.end();
     this.#answer.body.destroy();

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 
-/** Clock and chance, which a test replaces. */
 export interface RetryTools {
-  /** Resolves after that many milliseconds; rejects at once where the signal aborts. */
+  /** Rejects when the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** 0 (included) to 1 (excluded). */
   readonly random: () => number;
@@ -15,7 +14,6 @@ export const RETRY_TOOLS: RetryTools = Object.freeze({
 });
 
 interface RetryPlan {
-  /** Further attempts after the first. */
   readonly retriesMax: number;
   readonly signal: AbortSignal;
   readonly onRetry?: ((error: DocshelfError, waitMs: number) => void) | undefined;
@@ -23,14 +21,13 @@ interface RetryPlan {
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
-/** Bound on Retry-After: a daemon waits for its bundle. */
+/** A daemon waits for its bundle. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
 /**
- * Tries again what failed with `fields.retryable`, after a random time ("full jitter": daemons that lost the same server do not
- * come back together) between 0 and min(30 s, 0.5 s * 2^n), five retries at most 0.5 + 1 + 2 + 4 + 8 = 15.5 s in all, and never
- * before `fields.retryAfterMs`, of which at most 120 s count.
- * @throws DocshelfError the last attempt's; the signal's reason where that aborts.
+ * Retries faults with `fields.retryable` under full jitter (daemons that lost one server do not come back together):
+ * 0 to min(30 s, 0.5 s * 2^n), five retries at most 15.5 s; `fields.retryAfterMs` counts up to 120 s.
+ * @throws DocshelfError the last attempt's; the signal's reason where that aborts
  */
 export async function retry<T>(attempt: () => Promise<T>, plan: RetryPlan, tools: RetryTools): Promise<T> {
   const { retriesMax, signal, onRetry } = plan;
@@ -58,7 +55,7 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
   return Math.round(Math.max(backoffMs, askedMs));
 }
 
-/** Waits between whole rounds: 10 s, 20 s, 40 s … at most 5 minutes. */
+/** Between whole rounds: 10 s, 20 s, 40 s … at most 5 minutes. */
 export class Backoff {
   #waitMs = ROUND_WAIT_MS_MIN;
 
@@ -77,15 +74,14 @@ export class Backoff {
 const ROUND_WAIT_MS_MIN = 10_000;
 const ROUND_WAIT_MS_MAX = 300_000;
 
-/** Somebody frees the volume, and nobody tells us. */
+/** Space may be freed without notice to us. */
 const PASS_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
-/** True for a fault that a later round may be without. */
 export function mayPass(error: unknown): boolean {
   return error instanceof DocshelfError && (error.fields.retryable === true || PASS_WITH_SPACE.has(error.code));
 }
 
-/** Retry-After in milliseconds: seconds or a date (RFC 9110 section 10.2.3); null where it says neither. The caller bounds it. */
+/** Retry-After in milliseconds (RFC 9110 section 10.2.3), unbounded; null where it is neither seconds nor a date. */
 export function retryAfterOf(text: string | null, nowMs: number): number | null {
   if (text === null) return null;
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
