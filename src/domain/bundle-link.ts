@@ -1,9 +1,7 @@
-/** Links that bundles are fetched by. Config, commands, doctor and sources read this table. */
 interface LinkScheme {
   /** As it is written, in a sentence. */
   readonly form: string;
   readonly isSound: (link: string) => boolean;
-  /** `bundle`: an artifact that can be nothing else. */
   readonly leadsTo: 'file' | 'bundle';
   /** Key of the config with the credentials; null: the link is the credential. */
   readonly credentialsKey: string | null;
@@ -26,7 +24,6 @@ export const LINK_SCHEMES = {
   },
 } as const satisfies Readonly<Record<string, LinkScheme>>;
 
-/** By the link's beginning, sound or not. */
 export function schemeOf(link: string): LinkScheme | null {
   const name = /^([a-z][a-z0-9+.-]*):/i.exec(link)?.[1]?.toLowerCase() ?? '';
   return (LINK_SCHEMES as Readonly<Record<string, LinkScheme | undefined>>)[name] ?? null;
@@ -36,7 +33,6 @@ export function isBundleLink(link: string): boolean {
   return schemeOf(link)?.isSound(link) === true;
 }
 
-/** Such as a signature. */
 export function isFileLink(link: string): boolean {
   return isBundleLink(link) && schemeOf(link)?.leadsTo === 'file';
 }
@@ -49,7 +45,6 @@ export const FILE_LINK_FORMS = formsOf(Object.values(LINK_SCHEMES).filter(({ lea
 
 /** `oci://registry[:port]/repository:tag`, or `@sha256:…` in place of the tag. */
 export interface OciReference {
-  /** `host` or `host:port`. */
   readonly registry: string;
   readonly repository: string;
   /** A tag may move; a digest, `sha256:` and 64 hex digits, does not. */
@@ -64,7 +59,6 @@ const REFERENCE = new RegExp(
   `^oci://${REGISTRY}/(?<repository>${SEGMENT}(?:/${SEGMENT})*)(?::(?<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127})|@(?<digest>sha256:[0-9a-f]{64}))$`,
 );
 
-/** A registry's names have at most 255 characters. */
 const CHARACTERS_MAX = 1024;
 
 /** A tag or digest is needed: "latest" is not a version. */

@@ -3,27 +3,23 @@ export interface CrawlSettings {
   readonly kind: 'crawl';
   /** The site is everything below its folder. */
   readonly url: string;
-  /** Private networks (CIDR) within reach. */
+  /** CIDR. */
   readonly allowAddresses: readonly string[];
   readonly robots: 'respect' | 'ignore';
   /** For the site's own origin. */
   readonly cookieFile: string | null;
-  /** For the site's own origin. */
   readonly bearerFile: string | null;
   readonly concurrency: number;
   /** Requests to one host in a second; 0: unbounded. */
   readonly rateMax: number;
   readonly limits: CrawlLimits;
-  /** Rendering by a browser; null: pages are taken as they come. */
   readonly render: RenderSettings | null;
 }
 
 export interface RenderSettings {
-  /** Of pages that scripts have written. */
   readonly scripts: 'keep' | 'drop';
 }
 
-/** Of the system's Chromium. Plain data. */
 export interface BrowserSettings {
   /** Chromium's sandbox; `auto`: on, except as root, where it cannot run. */
   readonly sandbox: 'auto' | 'off';
@@ -44,10 +40,8 @@ export interface CrawlLimits {
   readonly requestTimeoutMs: number;
 }
 
-/** The way out of this machine, for every crawl. Plain data. */
 export interface CrawlNetwork {
   readonly connectTimeoutMs: number;
-  /** A transfer without one byte for this long has failed. */
   readonly idleTimeoutMs: number;
   /** `env`, `off`, or the proxy's URL. */
   readonly proxy: string;

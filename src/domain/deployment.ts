@@ -2,7 +2,6 @@
 export const DEPLOYMENT_TYPES = ['cloud', 'client-hosted', 'air-gapped'] as const;
 export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
 
-/** Domain of a data folder that nothing names. */
 export const DEFAULT_DOMAIN = 'docs';
 
 /** One DNS label (RFC 1035, section 2.3.1; digits first per RFC 1123). */

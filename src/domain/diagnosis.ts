@@ -14,10 +14,8 @@ export type DiagnosisCheck =
   | 'certificate'
   | 'clock';
 
-/** Never holds a credential. */
 export interface Diagnosis {
   readonly check: DiagnosisCheck;
-  /** Setting, folder or host. */
   readonly subject: string;
   /** `skipped`: not checked; the message says why. */
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';

@@ -1,6 +1,4 @@
-/** Faults that a person may see have a `code` of this closed union, the same everywhere. Nobody parses messages. */
-
-/** Faults of an archive: one code a rule. Exit code 65, HTTP status 422. */
+/** One code a rule. Exit code 65, HTTP status 422. */
 export const ARCHIVE_CODES = [
   'unknown_format',
   'truncated',
@@ -102,7 +100,6 @@ const UNAVAILABLE_STATUS = {
   export_service_failed: 502,
   job_failed: 502,
   job_timeout: 504,
-  // The service lacks something that no client can mend.
   browser_missing: 503,
   browser_failed: 503,
   hosted_search_failed: 502,
@@ -124,7 +121,6 @@ const OTHER = {
   model_invalid: { exit: 78, status: 422 },
   data_folder_newer: { exit: 78, status: 503 },
   data_folder_older: { exit: 78, status: 503 },
-  // It is rebuilt by itself.
   index_damaged: { exit: 69, status: 503 },
   unauthorized: { exit: 77, status: 401 },
   forbidden: { exit: 77, status: 403 },
@@ -197,7 +193,6 @@ export class DocshelfError extends Error {
   }
 }
 
-/** `ENOENT`; undefined for what is no system error. */
 export function errnoOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;
@@ -210,7 +205,6 @@ const STATES: Readonly<Record<string, string>> = {
   EACCES: 'it is not readable for the user that docshelf runs as',
 };
 
-/** Follows a colon. */
 export function stateOf(error: unknown): string {
   const errno = errnoOf(error);
   return errno === undefined ? String(error) : (STATES[errno] ?? `it cannot be read (${errno})`);
@@ -228,7 +222,6 @@ export function rethrowAs(code: ErrorCode, act: string, next?: string, state: (e
   };
 }
 
-/** An unforeseen fault as `internal`, its message kept. */
 export function toDocshelfError(error: unknown): DocshelfError {
   if (error instanceof DocshelfError) return error;
   const errno = errnoOf(error);

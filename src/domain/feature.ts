@@ -1,13 +1,10 @@
 import type { DeploymentType } from './deployment.ts';
 
-/** The feature table of contract section 4. */
-
 export type FeatureSupport = 'available' | 'configurable' | 'unavailable';
 
 interface FeatureRow extends Readonly<Record<DeploymentType, FeatureSupport>> {
   readonly id: string;
   readonly name: string;
-  /** The config key that turns it on or off. */
   readonly key: string;
 }
 
@@ -64,7 +61,6 @@ export const FEATURES = Object.freeze([
 ] as const satisfies readonly FeatureRow[]);
 
 export type FeatureId = (typeof FEATURES)[number]['id'];
-/** Features with a key of their own under `features`. */
 export type SwitchedFeatureId = Extract<(typeof FEATURES)[number], { readonly key: `features.${string}` }>['id'];
 
 export interface FeatureState {

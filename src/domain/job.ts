@@ -2,10 +2,7 @@ import type { Secret } from './secret.ts';
 import { count, RFC3339, type ShapeOf, textOrNull } from './shape.ts';
 import { VERSION_PATTERN } from './version.ts';
 
-/** Export jobs, as contract section 6 words them. */
-
 export const JOB_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
-/** The last two are terminal. */
 export type JobStatus = (typeof JOB_STATUSES)[number];
 
 export function isTerminal(status: JobStatus): boolean {
@@ -55,7 +52,6 @@ const CURSOR_LENGTH_MAX = 512;
 const domainOrHost = (description: string) =>
   ({ type: 'string', minLength: 1, maxLength: DOMAIN_LENGTH_MAX, description }) as const;
 
-/** Parameters of `GET /jobs`. */
 export const jobQuerySchema = {
   type: 'object',
   additionalProperties: false,
@@ -78,14 +74,10 @@ export const jobQuerySchema = {
   },
 } as const;
 
-/** As archives allow (`limits.ts`). */
 const PATH_LENGTH_MAX = 4096;
 const PATHS_MAX = 10_000;
 
-/**
- * A path from the site's root. Escapes count as decoded, since whoever resolves the path may decode it: no host
- * (`//…`), scheme, segment `..`, backslash, control character, or half of a surrogate pair.
- */
+/** Decoded too, as whoever resolves a path may: no host (`//…`), scheme, `..`, backslash, control or lone surrogate. */
 const PATH_PATTERN = new RegExp(
   [
     '^(?!//)(?![A-Za-z][A-Za-z0-9+.\\-]*:)',
@@ -124,14 +116,12 @@ export const exportRequestSchema = {
     },
   },
 } as const;
-/** The body of `POST /jobs`. */
 export type ExportOrder = ShapeOf<typeof exportRequestSchema>;
 
 /** Null where the order left them out. */
 export interface ExportRequest {
   readonly domain: string;
   readonly version: string | null;
-  /** Null: the whole site. */
   readonly paths: readonly string[] | null;
 }
 
@@ -152,7 +142,6 @@ export const bundleLinkSchema = {
     signature: { type: 'string', description: 'Of the bundle, by minisign; absent where bundles are not signed.' },
   },
 } as const;
-/** A presigned link to the bundle of a completed job. */
 export type BundleLink = ShapeOf<typeof bundleLinkSchema>;
 
 export interface ExportedBundle {
@@ -162,7 +151,6 @@ export interface ExportedBundle {
   readonly contentSha256: string;
 }
 
-/** `{subdomain}-export-{YYYY-MM-DD}.tar.gz`, the date that of the job. */
 export function bundleFileName({ domain, createdAt }: Pick<Job, 'domain' | 'createdAt'>): string {
   return `${domain}-export-${createdAt.slice(0, 10)}.tar.gz`;
 }

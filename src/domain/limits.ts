@@ -1,9 +1,7 @@
 /** Bounds on an untrusted archive (archives.md). */
 export interface ArchiveLimits {
-  /** Entries of any kind. */
   readonly entriesMax: number;
   readonly fileBytesMax: number;
-  /** Of all unpacked files. */
   readonly totalBytesMax: number;
   /** Unpacked bytes per archive byte, looked at once more than `ratioFreeBytes` are unpacked. */
   readonly ratioMax: number;

@@ -6,7 +6,6 @@ export interface Operation {
   /** `operationId` of the OpenAPI document. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Parameters in braces: `/v1/jobs/{jobId}`. */
   readonly path: `/${string}`;
   readonly tag: Tag;
   /** Null: anybody may ask. */
@@ -63,7 +62,6 @@ export interface RequestBody {
 
 export interface OperationAnswer {
   readonly description: string;
-  /** Absent: an answer without a body, or with one that is no JSON. */
   readonly schema?: object;
   readonly examples?: Readonly<Record<string, unknown>>;
   readonly type?: string;

@@ -12,7 +12,6 @@ export interface OrganizationKey {
   readonly sha256: string;
 }
 
-/** Plain data: it crosses a thread. */
 export type SourceSettings =
   /** Built static files, or an archive of them. */
   | { readonly kind: 'folder'; readonly path: string }
@@ -23,7 +22,6 @@ export type SourceSettings =
 export interface OrganizationSite {
   readonly domain: string;
   readonly hosts: readonly string[];
-  /** Null where it is only searched. */
   readonly source: SourceSettings | null;
 }
 
@@ -35,7 +33,6 @@ export interface Organization {
   readonly keys: readonly OrganizationKey[];
 }
 
-/** The organization of a daemon whose config names none. */
 export const OWN_ORGANIZATION_ID = 'docshelf';
 
 /** Without any in the config, one that owns the deployment's domain with the keys of `search.keys`. */

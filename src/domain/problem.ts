@@ -12,7 +12,6 @@ export const problemSchema = {
     title: { type: 'string', description: 'The phrase of the status.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
     detail: { type: 'string', description: 'What is wrong, one sentence.' },
-    /** Clients of such services read this member. */
     error: { type: 'string', description: 'The sentence of `detail` once more.' },
     code: { type: 'string', pattern: '^[a-z0-9_]+$', description: 'Name of the fault: what programs decide by.' },
     next: { type: 'string', description: 'What to do next.' },

@@ -8,7 +8,6 @@ export interface FileEntry {
   readonly type: string;
 }
 
-/** Address of a folder's page: with its slash, or without. Decided at unpacking. */
 export type TrailingSlash = 'always' | 'never';
 
 export const BUNDLE_SOURCE_KINDS = ['url', 'preload', 'inbox', 'import', 'upload', 'export'] as const;
@@ -18,7 +17,6 @@ export type BundleSourceKind = (typeof BUNDLE_SOURCE_KINDS)[number];
 export interface ReleaseInfo {
   readonly formatVersion: number;
   readonly digest: string;
-  /** Of the archive. */
   readonly archiveBytes: number;
   /** Null, or null members, where the bundle leaves them out. */
   readonly manifest: { readonly domain: string | null; readonly version: string | null } | null;
@@ -28,7 +26,6 @@ export interface ReleaseInfo {
   readonly source: BundleSourceKind;
   readonly pages: number;
   readonly files: number;
-  /** Of the unpacked site. */
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
   /** One sentence each: names that differ only by case, ignored launchers. */

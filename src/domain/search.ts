@@ -1,7 +1,5 @@
 import { type ShapeOf, textOrNull, texts } from './shape.ts';
 
-/** Searches and their results, as contract section 5 words them. */
-
 const PAGE_SIZE_MAX = 50;
 const PAGE_SIZE_DEFAULT = 10;
 /** Versions have 128 characters, language tags 35 (RFC 5646, section 4.4.1); a tag is a keyword of a page. */
@@ -53,10 +51,8 @@ export const searchRequestSchema = {
     },
   },
 } as const;
-/** The body of `POST /v1/search/{domain}`. */
 export type WrittenSearch = ShapeOf<typeof searchRequestSchema>;
 
-/** Parameters of `GET /_docshelf/search`, under the same bounds. */
 export const siteSearchSchema = {
   type: 'object',
   required: ['q'],
@@ -68,7 +64,6 @@ export const siteSearchSchema = {
 export interface SearchRequest {
   /** Trimmed and well-formed Unicode, 1 to 1,000 code points. */
   readonly query: string;
-  /** 1 to 50. */
   readonly pageSize: number;
   /** 0 to 1: only results whose score is at least that; null: all. */
   readonly scoreThreshold: number | null;
@@ -128,5 +123,4 @@ export const searchResultsSchema = {
     },
   },
 } as const;
-/** The object that clients get. */
 export type SearchResult = ShapeOf<typeof searchResultsSchema>[number];

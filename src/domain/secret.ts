@@ -11,7 +11,6 @@ export class Secret {
     this.#value = value;
   }
 
-  /** Never for a message. */
   reveal(): string {
     return this.#value;
   }

@@ -1,8 +1,7 @@
 const SHOWN_NAME_CHARS_MAX = 160;
 
 /**
- * A name from outside, fit for a log or a terminal: control and format characters (line breaks, escape sequences,
- * writing direction), quotes and backslashes are escaped, its length is bounded.
+ * A foreign name for logs and terminals: controls, writing direction, quotes and backslashes escaped, length bounded.
  */
 export function showName(name: string): string {
   const cut = name.length > SHOWN_NAME_CHARS_MAX ? `${name.slice(0, SHOWN_NAME_CHARS_MAX)}…` : name;

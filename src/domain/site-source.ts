@@ -5,19 +5,14 @@ import { showName } from './show-name.ts';
 export interface StoredContent {
   readonly sha256: string;
   readonly size: number;
-  /** Media type, with charset where it is text. */
   readonly type: string;
 }
 
 /** Files in any order. A path given twice is a fault of the source. */
 export interface SiteSink {
-  /**
-   * Bytes, a file that is copied, or what is stored. @throws DocshelfError `bad_source` for a path that no archive
-   * may have.
-   */
+  /** @throws DocshelfError `bad_source` for a path that no archive may have */
   add(path: string, content: Uint8Array | { readonly file: string } | StoredContent): Promise<void>;
   find(finding: Finding): void;
-  /** In units of the source. */
   progress(done: number, total: number): void;
 }
 

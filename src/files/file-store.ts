@@ -13,13 +13,13 @@ export interface StoredFile {
 
 type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** Handed out by hard links, so never edited. */
+/** Nobody edits a stored file: hard links to it are handed out. */
 const FILE_MODE = 0o444;
 /** Larger files are read twice: for the digest, then to be copied. */
 const SMALL_BYTES_MAX = 1024 ** 2;
 const CHUNK_BYTES = 256 * 1024;
 
-/** Of link(2): another volume, no support, or too many links to one file. */
+/** Errors of link(2) where a hard link cannot be made: another volume, no support, or too many of one file. */
 const NO_LINK: ReadonlySet<string> = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /**
@@ -82,7 +82,7 @@ export class FileStore {
     }
   }
 
-  /** Unknown folders first: a failed attempt takes as long as writing a small page. */
+  /** Makes an unknown folder first: a failed attempt takes as long as writing a small page. */
   #inFolderBlocking(path: string, act: () => void): void {
     const folder = dirname(path);
     if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true });
@@ -125,13 +125,13 @@ export class FileStore {
     return (await this.#use(file)) ? file : this.#write([bytes]);
   }
 
-  /** Renews the time of use: no sweep removes it then. */
+  /** True where the file is stored whole; its time of use is renewed, so that no sweep removes it. */
   async #use({ sha256, size }: StoredFile): Promise<boolean> {
     const path = this.pathOf(sha256);
     const info = await ifThere(stat(path));
     if (info?.size !== size) return false;
     const now = new Date();
-    // The owner may set times of a read-only file. A sweep may have been quicker.
+    // The owner may set times of a read-only file. Where a sweep was quicker, the file is gone.
     return (await ifThere(utimes(path, now, now))) !== null;
   }
 
@@ -175,7 +175,7 @@ async function digestOf(chunks: Chunks, each?: (chunk: Uint8Array) => Promise<vo
   return { sha256: digest.digest('hex'), size };
 }
 
-/** In buffers of their own: hashing and writing may lag behind. */
+/** The file from its start, in buffers of their own: hashing and writing may lag behind. */
 async function* readChunks(handle: FileHandle, file: string): AsyncGenerator<Uint8Array> {
   for (let at = 0; ; ) {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);

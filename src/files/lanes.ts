@@ -1,4 +1,4 @@
-/** At most `max` tasks at once, for their results. */
+/** Runs tasks for their results, no more than `max` at once; others wait for their turn. */
 export class Slots {
   readonly #max: number;
   readonly #waiting: (() => void)[] = [];
@@ -21,7 +21,7 @@ export class Slots {
   }
 }
 
-/** At most `max` tasks side by side. The first failure is thrown to whoever adds the next task. */
+/** Runs tasks side by side, no more than `max` at once. The first failure is thrown to whoever adds the next task. */
 export class Lanes implements AsyncDisposable {
   readonly #max: number;
   readonly #running = new Set<Promise<void>>();
@@ -31,7 +31,7 @@ export class Lanes implements AsyncDisposable {
     this.#max = max;
   }
 
-  /** Resolves when the task has started. */
+  /** Resolves when the task has started, as soon as a lane is free. */
   async run(task: () => Promise<void>): Promise<void> {
     while (this.#running.size >= this.#max) await Promise.race(this.#running);
     this.#throwFailure();
@@ -82,7 +82,7 @@ export async function* mapAhead<Item, Result>(
   }
 }
 
-/** Rejects at the signal's abort; the work itself goes on. */
+/** Rejects as soon as the signal is aborted; the work itself, which has no end to be called to, goes on in vain. */
 export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

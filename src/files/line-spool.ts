@@ -10,7 +10,7 @@ export class LineSpool {
   #filled = 0;
   #writtenBytes = 0;
 
-  /** @param file a free name in an existing folder */
+  /** @param file where nothing is yet, in a folder that is there */
   constructor(file: string) {
     this.#fd = openSync(file, 'wx+', 0o600);
     rmSync(file);
@@ -20,7 +20,7 @@ export class LineSpool {
     return this.#writtenBytes + this.#filled;
   }
 
-  /** @param line without line breaks and lone surrogates: kept in UTF-8. JSON is such a line. */
+  /** @param line has no line break, and no lone surrogate: it is kept in UTF-8. JSON is such a line. */
   add(line: string): void {
     const size = Buffer.byteLength(line) + 1;
     if (size > CHUNK_BYTES - this.#filled) this.#flush();
@@ -33,7 +33,7 @@ export class LineSpool {
     this.#filled += 1;
   }
 
-  /** From the first at each call; none may be added before its end. */
+  /** All lines, from the first at each call; nothing may be added until it has come to its end. */
   *lines(): Generator<string> {
     this.#flush();
     let chunk = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -6,7 +6,7 @@ import { errnoOf } from '../domain/errors.ts';
 export interface Owner {
   readonly host: string;
   readonly pid: number;
-  /** Clock ticks from boot to its start; null without /proc. Tells a reused pid apart. */
+  /** The process's start in clock ticks since boot; null without /proc. Tells a reused pid apart. */
   readonly startTicks: string | null;
 }
 
@@ -14,7 +14,7 @@ export function thisProcess(): Owner {
   return { host: hostname(), pid: process.pid, startTicks: startTicksOf(process.pid) };
 }
 
-/** Null for a process of another host: the caller decides by age. */
+/** Null for a process of another host: nobody can say from here, and the caller decides by age. */
 export function isAlive({ host, pid, startTicks }: Owner): boolean | null {
   return host === hostname() ? isRunning(pid, startTicks) : null;
 }
@@ -28,7 +28,7 @@ export function isRunning(pid: number, startTicks: string | null): boolean {
     if (errnoOf(error) === 'ESRCH') return false;
   }
   const found = statOf(pid);
-  // Without /proc, or where hidepid hides it, the signal alone tells.
+  // Without /proc, and where it hides other users' processes (hidepid), the signal alone tells.
   if (found === null) return true;
   return !found.isZombie && (startTicks === null || found.startTicks === startTicks);
 }
@@ -41,7 +41,7 @@ export function startTicksOf(pid: number): string | null {
 function statOf(pid: number): { readonly startTicks: string; readonly isZombie: boolean } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field, the program's name in brackets, may hold spaces and brackets.
+    // The second field is the program's name in brackets and may hold spaces and brackets itself.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const startTicks = fields[19];
     return startTicks === undefined ? null : { startTicks, isZombie: fields[0] === 'Z' };

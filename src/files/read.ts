@@ -5,7 +5,7 @@ import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { errnoOf } from '../domain/errors.ts';
 
-/** Null for ENOENT. @throws the system's other errors */
+/** What the act gives, or null where its file or folder is missing. @throws the system's other errors */
 export async function ifThere<Result>(act: Promise<Result>): Promise<Result | null> {
   try {
     return await act;
@@ -23,7 +23,7 @@ export function readBytesIfThere(file: string): Promise<Buffer<ArrayBuffer> | nu
   return ifThere(readFile(file));
 }
 
-/** Null beyond `bytesMax`. */
+/** The bytes of a stream, or null where there are more than `bytesMax`. */
 export async function collect(
   stream: AsyncIterable<Uint8Array>,
   bytesMax: number,
@@ -38,7 +38,7 @@ export async function collect(
   return Buffer.concat(chunks);
 }
 
-/** Sorted paths of all files below, with `/`. */
+/** All files in a folder and below, as sorted paths from it, `/` between segments. */
 export async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
@@ -47,10 +47,10 @@ export async function listFiles(folder: string): Promise<string[]> {
     .sort();
 }
 
-/** The default of 64 KiB takes half as long again for an archive. */
+/** Fewer, larger reads: the default of 64 KiB takes half as long again for an archive. */
 const CHUNK_BYTES = 1024 ** 2;
 
-/** @throws the system's own errors; the signal's reason where that aborts */
+/** A hash of a file, streamed. @throws the system's own errors; the signal's reason where that aborts */
 export async function hashFile(file: string, algorithm: string, signal?: AbortSignal): Promise<Hash> {
   const hash = createHash(algorithm);
   const chunks = createReadStream(file, { highWaterMark: CHUNK_BYTES });
@@ -63,7 +63,7 @@ export async function hashFile(file: string, algorithm: string, signal?: AbortSi
   return hash;
 }
 
-/** 64 lower-case hex digits. @throws as `hashFile` */
+/** SHA-256 of a file, 64 lower-case hex digits. @throws as `hashFile` */
 export async function digestFile(file: string, signal?: AbortSignal): Promise<string> {
   return (await hashFile(file, 'sha256', signal)).digest('hex');
 }

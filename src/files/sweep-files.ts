@@ -3,15 +3,13 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifThere } from './read.ts';
 
-/** For what is being written into a store, or swept out of it. */
+/** The folder of what is being written into a file store, and of what is being swept out of it. */
 export const INCOMING = 'incoming';
 
 const SHARD = /^[0-9a-f]{2}$/;
 const STORED = /^[0-9a-f]{64}$/;
 
-/**
- * Removes files neither kept, used within `olderThanMs`, nor linked from elsewhere, and half files, while others put.
- */
+/** Removes files that are neither kept, used within `olderThanMs` nor linked from elsewhere, and half files. */
 export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderThanMs: number) {
   const usedBeforeMs = Date.now() - olderThanMs;
   const swept = { files: 0, bytes: 0 };
@@ -29,7 +27,7 @@ export async function sweepFiles(dir: string, keep: ReadonlySet<string>, olderTh
   }
   for (const name of await namesIn(incoming)) {
     const info = await ifThere(stat(join(incoming, name)));
-    // The ctime too: what another sweep has just put here has its old mtime.
+    // By the time of the last change of its name too: what another sweep has just put here still has its old time.
     if (info === null || Math.max(info.mtimeMs, info.ctimeMs) > usedBeforeMs) continue;
     await rm(join(incoming, name), { force: true });
   }

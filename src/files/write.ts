@@ -19,9 +19,7 @@ export async function replaceFile(file: string, content: Content, mode = MODE): 
   await writeBeside(file, content, mode, (temporary) => rename(temporary, file));
 }
 
-/**
- * Writes a small file; false where its name is taken: link(2), unlike rename(2), fails then, so no lock is left over.
- */
+/** Writes a small file; false where its name is taken: link(2) fails then, and no lock is left by a killed process. */
 export async function writeOnce(file: string, content: Content, mode = MODE): Promise<boolean> {
   let isOurs = true;
   await writeBeside(file, content, mode, async (temporary) => {
@@ -41,7 +39,7 @@ async function writeBeside(
   publish: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const folder = dirname(file);
-  // Leftovers of a crash must not block the next attempt.
+  // Unique: leftovers of a crash must not block the next attempt.
   const temporary = join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
   try {
     await writeFlushed(temporary, content, mode);
@@ -65,7 +63,7 @@ async function writeFlushed(file: string, content: Content, mode: number): Promi
 const TEMPORARY = '.tmp-';
 const AGE_MS_MAX = 60_000;
 
-/** Of killed processes. A folder may be missing. */
+/** Removes temporary files of killed processes. A folder may be missing. */
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {
   for (const folder of folders) {
     for (const name of (await ifThere(readdir(folder))) ?? []) {
@@ -78,7 +76,7 @@ export async function sweepTemporaries(folders: readonly string[], nowMs: number
 
 const run = promisify(execFile);
 
-/** rename(2) and link(2) alone say nothing of what a power cut leaves. */
+/** Flushes a file, or a folder's list of names: rename(2) and link(2) alone say nothing of what a power cut leaves. */
 export async function flushPath(path: string): Promise<void> {
   await using handle = await open(path, 'r');
   await handle.sync();
@@ -90,7 +88,7 @@ export async function flushTree(folder: string): Promise<void> {
     await run('sync', ['-f', folder]);
     return;
   } catch {
-    // No such program, or one without -f (BusyBox).
+    // No such program, or one without -f (BusyBox): the slow way below is as safe.
   }
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   await using lanes = new Lanes(16);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { DocshelfError } from '../domain/errors.ts';
 
-/** @param setting that names the PEM file @throws DocshelfError `cannot_read`, `config_invalid` */
+/** A PEM file that `setting` names. @throws DocshelfError `cannot_read`, `config_invalid` */
 export function readCertificates(file: string, setting: string): string {
   let pem: string;
   try {
@@ -12,7 +12,7 @@ export function readCertificates(file: string, setting: string): string {
       cause: error,
     });
   }
-  // Node ignores text without certificates; every connection would then fail later, without this reason.
+  // Node passes over text without certificates in silence; every connection would then fail later, without this reason.
   if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
   throw new DocshelfError('config_invalid', `Cannot use "${file}" as ${setting}: it holds no PEM certificate`, {
     next: 'Put the certificates of your authority into it, each between its BEGIN and END lines.',

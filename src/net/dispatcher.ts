@@ -9,11 +9,11 @@ import type { AddressGuard } from './guarded-address.ts';
 
 export interface DispatcherSettings {
   readonly connectTimeoutMs: number;
-  /** Bound on silence, before and within the answer. */
+  /** Bound on silence, before the answer and within it. */
   readonly idleTimeoutMs: number;
-  /** `env`: HTTP_PROXY, HTTPS_PROXY, NO_PROXY; `off`: none; else the proxy's URL. */
+  /** `env`: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say; `off`: none; else the proxy's URL. */
   readonly proxy: 'env' | 'off' | string;
-  /** PEM, besides Node's own roots. */
+  /** A PEM file of certificates that are trusted besides Node's own roots. */
   readonly caFile: string | null;
 }
 
@@ -42,7 +42,7 @@ export function createDispatcher(
     ...options,
     requestTls: tls,
     proxyTls: tls,
-    // Else a proxy that never answers CONNECT is waited for by undici's own 300 s.
+    // Without this, a proxy that never answers CONNECT would be waited for by undici's own 300 s.
     clientFactory: (origin: URL, own: object) => new Pool(origin, { ...own, ...timeouts }),
   };
   try {
@@ -56,7 +56,7 @@ export function createDispatcher(
   }
 }
 
-/** Names the host, and no address of the inside. */
+/** A connection that the guard does not let through. The message names the host, and no address of the inside. */
 class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
@@ -84,7 +84,6 @@ function guardedConnect(guard: AddressGuard, options: buildConnector.BuildOption
   };
 }
 
-/** By the host's own words, without a look-up. */
 function refusalOfHost(guard: AddressGuard, host: string): AddressRefused | null {
   const bare = host.replace(/^\[|\]$/g, '');
   const isRefused = guard.isMetadataHost(bare) || (isIP(bare) !== 0 && !guard.allows(bare));

@@ -2,9 +2,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { TLSSocket } from 'node:tls';
 
 interface OriginFacts {
-  /** Its clock minus ours; null where it tells no time. */
+  /** Its clock before ours; negative: behind. Null where it tells no time. */
   readonly aheadMs: number | null;
-  /** Since 1970; null without TLS. */
+  /** Milliseconds since 1970; null without TLS. */
   readonly certificateEndsAtMs: number | null;
 }
 
@@ -14,7 +14,6 @@ interface Exchanged {
   readonly response?: { readonly headers: readonly Buffer[] };
 }
 
-/** Clocks and certificates of the origins that this process asks, for the doctor. */
 export class ExchangeWatch {
   readonly #facts = new Map<string, OriginFacts>();
   readonly #now: () => number;
@@ -35,7 +34,7 @@ export class ExchangeWatch {
     unsubscribe('undici:request:headers', this.#onHeaders);
   }
 
-  /** By origin: `https://host`. */
+  /** By origin (`https://host`), in the order in which they were met. */
   get facts(): ReadonlyMap<string, OriginFacts> {
     return this.#facts;
   }

@@ -5,7 +5,7 @@ type AddressKind = 'public' | 'private' | 'metadata';
 
 export interface AddressRules {
   readonly allowPrivate: boolean;
-  /** CIDR; asked besides. */
+  /** Addresses and networks in CIDR notation that may be asked besides. */
   readonly allowAddresses: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export class AddressGuard {
     this.#allowed = listOf(allowAddresses);
   }
 
-  /** @param address of a socket; refused where it is none */
+  /** @param address as a socket has it; what is no address is none that may be asked */
   allows(address: string): boolean {
     const bare = withoutZone(address);
     const kind = this.kindOf(bare);
@@ -93,9 +93,8 @@ function withoutZone(address: string): string {
 }
 
 /**
- * IPv4 addresses inside IPv6 ones: mapped (`::ffff:0:0/96`), translated (`::ffff:0:0:0/96`), compatible (`::/96`),
- * NAT64 (`64:ff9b::/96`, RFC 6052), 6to4 (`2002::/16`, RFC 3056), Teredo (`2001::/32`, server and inverted client, RFC
- * 4380), ISATAP (RFC 5214).
+ * IPv4 inside IPv6: mapped (`::ffff:0:0/96`), translated (`::ffff:0:0:0/96`), compatible (`::/96`), NAT64 (RFC 6052),
+ * 6to4 (RFC 3056), Teredo (server and inverted client, RFC 4380), ISATAP (RFC 5214).
  */
 function carriedAddresses(address: string): string[] {
   if (isIP(address) !== 6) return [];

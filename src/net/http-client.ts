@@ -7,12 +7,12 @@ import { AddressGuard } from './guarded-address.ts';
 import { type Exchange, HttpResponse, type RequestFacts, requestFault } from './http-response.ts';
 
 export interface HttpClientSettings extends DispatcherSettings {
-  /** To the body's last byte, redirects included. */
+  /** From the call to the body's last byte, redirects included. */
   readonly totalTimeoutMs: number;
   readonly redirectsMax: number;
-  /** `host`, `host:port` or `*.domain` (subdomains alone); empty: any. */
+  /** `host`, `host:port` or `*.domain` (every name below it, not itself); empty: any. */
   readonly allowedHosts: readonly string[];
-  /** An air-gapped deployment without allowed hosts. */
+  /** No host at all may be asked: an air-gapped deployment that allows none. */
   readonly allowNone: boolean;
   readonly allowPrivate: boolean;
 }
@@ -20,7 +20,7 @@ export interface HttpClientSettings extends DispatcherSettings {
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** `answer`: redirects resolve. Default of `get`: `follow`; `post` never follows. */
+  /** `answer`: a redirect is an answer like any other. Default for `get`: `follow`; `post` never does. */
   readonly redirects?: 'follow' | 'answer';
 }
 
@@ -33,7 +33,7 @@ export class HttpClient {
   readonly #guard: AddressGuard;
   readonly #dispatcher: Dispatcher;
 
-  /** @throws DocshelfError `config_invalid`, `cannot_read` */
+  /** Reads `caFile` once. @throws DocshelfError `config_invalid`, `cannot_read`. */
   constructor(settings: HttpClientSettings) {
     this.#settings = settings;
     this.#guard = new AddressGuard({ allowPrivate: settings.allowPrivate, allowAddresses: [] });
@@ -49,7 +49,7 @@ export class HttpClient {
     return this.#request(link, { method: 'GET', body: null }, options);
   }
 
-  /** A redirect resolves: the body goes to no other place. @throws as `get` */
+  /** POSTs a body; a redirect resolves too: what was meant for one place goes to no other. @throws as `get`. */
   post(link: Secret | string, body: string, options: RequestOptions): Promise<HttpResponse> {
     return this.#request(link, { method: 'POST', body }, { ...options, redirects: 'answer' });
   }
@@ -105,11 +105,11 @@ export class HttpClient {
         ...message,
         origin: url.origin,
         path: `${url.pathname}${url.search}`,
-        // A coded body has neither the length nor the digest that was promised.
+        // The bytes as they are stored: a coded body has neither the length nor the digest that was promised.
         headers: { 'user-agent': 'docshelf', ...message.headers, 'accept-encoding': 'identity' },
         signal,
       });
-      // undici looks at the signal only once the connection is there.
+      // undici looks at the signal of a request that waits for its connection only once that is there.
       return await unlessAborted(answered, signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -117,7 +117,7 @@ export class HttpClient {
     }
   }
 
-  /** @param from origin of a redirect */
+  /** The target as a URL, or the error that says why it is not asked. `from` is where a redirect came from. */
   #checkTarget(link: string, from: URL | null): URL {
     const thing = `"${linkWithoutSecrets(from?.href ?? link)}"`;
     const url = URL.parse(link);
@@ -148,7 +148,7 @@ export class HttpClient {
     });
   }
 
-  /** Joins the caller's signal with the timer; `end` frees both. */
+  /** The caller's signal joined with the timer of the whole transfer; `end` frees both. */
   #beginExchange(link: string, signal: AbortSignal): Exchange {
     const { totalTimeoutMs } = this.#settings;
     const ending = new AbortController();
@@ -197,7 +197,6 @@ function portOf(url: URL): string {
   return url.port || (url.protocol === 'https:' ? '443' : '80');
 }
 
-/** Text whose percent signs are no encoding stays as it is. */
 export function decodeOrKeep(text: string): string {
   try {
     return decodeURIComponent(text);

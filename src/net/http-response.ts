@@ -3,7 +3,7 @@ import { DocshelfError, type ErrorCode } from '../domain/errors.ts';
 import type { Secret } from '../domain/secret.ts';
 
 export interface RequestFacts {
-  /** The link, quoted, without its secrets. */
+  /** The link as a fault's sentence prints it, quoted: `"https://host/path"`. */
   readonly thing: string;
   readonly connectTimeoutMs: number;
   readonly idleTimeoutMs: number;
@@ -16,7 +16,6 @@ interface Fault {
   readonly next: string;
 }
 
-/** Of Node and OpenSSL. */
 export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA|HOSTNAME_MISMATCH/;
 const NETWORK_NEXT =
   'Check the host name, the network and network.proxy; docshelf goes on with the version that it has.';
@@ -51,7 +50,7 @@ function timeoutOf(error: unknown, { connectTimeoutMs, idleTimeoutMs }: RequestF
   return state === undefined ? null : { code: 'source_timeout', state, retryable: true, next: NETWORK_NEXT };
 }
 
-/** ENOTFOUND passes too: a name service often comes up after the containers that ask it. */
+/** ENOTFOUND may be retried too: name service often comes up after the containers that ask it. */
 const UNREACHABLE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name is not known (ENOTFOUND)',
   EAI_AGAIN: 'the name service does not answer (EAI_AGAIN)',
@@ -84,7 +83,7 @@ function asError(fault: Fault, error: unknown, facts: RequestFacts, fields: Reco
   });
 }
 
-/** An `AggregateError` has the code of its first failure. */
+/** An `AggregateError` stands for one failure an address; its own code is that of the first. */
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : '';
@@ -112,10 +111,9 @@ export interface Exchange {
   end(): void;
 }
 
-/** An answer to be read to its end by `stream` or `text`, or closed: it holds a socket. */
+/** An answer whose body is to be read by `stream` or `text` to its end, or closed: a socket hangs on it. */
 export class HttpResponse {
   readonly status: number;
-  /** After redirects. */
   readonly link: Secret;
   readonly #answer: Dispatcher.ResponseData;
   readonly #facts: RequestFacts;
@@ -127,17 +125,17 @@ export class HttpResponse {
     this.#answer = answer;
     this.#facts = facts;
     this.#exchange = exchange;
-    // A body closed unread must not end the process with its error.
+    // An error that nobody waits for (the body is closed unread) must not end the process.
     answer.body.on('error', () => {});
   }
 
-  /** By lower-case name; repeated ones joined by `, ` (RFC 9110 section 5.3). */
+  /** A header by its lower-case name; one that came several times joined by `, ` (RFC 9110 section 5.3). */
   header(name: string): string | null {
     const value = this.#answer.headers[name];
     return Array.isArray(value) ? value.join(', ') : (value ?? null);
   }
 
-  /** Once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason */
+  /** The body as it was sent, once. @throws DocshelfError `source_truncated`, `source_timeout`; the signal's reason. */
   async *stream(): AsyncGenerator<Uint8Array, void, void> {
     let receivedBytes = 0;
     try {
@@ -153,7 +151,7 @@ export class HttpResponse {
     }
   }
 
-  /** Its first `bytesMax` bytes; ends the exchange. */
+  /** The beginning of the body as text, at most `bytesMax` bytes; ends the exchange. */
   async text(bytesMax: number): Promise<string> {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -165,7 +163,7 @@ export class HttpResponse {
     return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
   }
 
-  /** The socket survives where the body was read to its end. */
+  /** Ends the exchange, whole or not; its socket is closed unless the body was read to its end. */
   close(): void {
     this.#exchange.end();
     this.#answer.body.destroy();

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
 
 export interface RetryTools {
-  /** Rejects when the signal aborts. */
+  /** Resolves after that many milliseconds; rejects at once where the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** 0 (included) to 1 (excluded). */
   readonly random: () => number;
@@ -21,7 +21,7 @@ interface RetryPlan {
 
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
-/** A daemon waits for its bundle. */
+/** Bound on Retry-After: a daemon waits for its bundle. */
 const RETRY_AFTER_MAX_MS = 120_000;
 
 /**
@@ -55,7 +55,6 @@ function waitBeforeRetry(failures: number, retryAfterMs: unknown, random: () => 
   return Math.round(Math.max(backoffMs, askedMs));
 }
 
-/** Between whole rounds: 10 s, 20 s, 40 s … at most 5 minutes. */
 export class Backoff {
   #waitMs = ROUND_WAIT_MS_MIN;
 
@@ -74,7 +73,7 @@ export class Backoff {
 const ROUND_WAIT_MS_MIN = 10_000;
 const ROUND_WAIT_MS_MAX = 300_000;
 
-/** Space may be freed without notice to us. */
+/** Somebody frees the volume, and nobody tells us. */
 const PASS_WITH_SPACE: ReadonlySet<ErrorCode> = new Set(['not_enough_space', 'cannot_write']);
 
 export function mayPass(error: unknown): boolean {
