@@ -7,9 +7,9 @@ import {
   SEARCH_HEADER_PATH,
   SECTIONS_MAX,
   SECTIONS_PATH,
-  tooLargeToCarry,
   VECTORS_PATH,
 } from './bundle-format.ts';
+import { tooLargeToCarry } from './too-large-to-carry.ts';
 
 export interface SearchToEncode {
   /** Gone through once. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { pageText } from '../../web/page-text.ts';
-import { tooLargeToCarry } from '../bundle-data/bundle-format.ts';
+import { tooLargeToCarry } from '../bundle-data/too-large-to-carry.ts';
 import { Duplicates, extractPage, PageForms, rankOf, readerUrl, sphinxVersion } from '../extract/index.ts';
 import { PagePriors } from './page-priors.ts';
 import { SiteSections } from './site-sections.ts';
