@@ -30,7 +30,7 @@ const URGENT = { isUrgent: true };
 
 /** Embedding ends between two batches, 80 ms each; a model that is being loaded, or a pass over a million passages, is ended. */
 const ENDING_MS_MAX = 2_000;
-/** The thread of queries may hold a model, and is not terminated in it: the daemon's own deadline is shorter than this. */
+/** The thread of queries may hold a model, and is not terminated in it. A shorter `server.shutdownTimeout` (20 s) comes first. */
 const QUERIES_ENDING_MS_MAX = 60_000;
 
 const DERIVED = 'search';

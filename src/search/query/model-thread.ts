@@ -4,7 +4,7 @@ import type { Embedder } from '../ports.ts';
 import { readsLanguage } from '../semantic/scripts.ts';
 import type { ModelCalls } from '../semantic/worker.ts';
 
-/** Not terminated while it loads a model, 0.3 s on an idle machine: see `startProcess`. The daemon's own deadline is shorter. */
+/** Not terminated while it loads a model (see `startProcess`), which takes 0.3 s on an idle machine. */
 const ENDING_MS_MAX = 60_000;
 
 /**
