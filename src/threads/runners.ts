@@ -52,6 +52,7 @@ export function startProcess({ entry, heap, onExit }: RunnerOrder): Runner {
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
   const bounds = [
     `--max-old-space-size=${oldMb}`,
+    // A young generation is three semi-spaces.
     ...(youngMb === undefined ? [] : [`--max-semi-space-size=${Math.ceil(youngMb / 3)}`]),
   ];
   const child = fork(fileURLToPath(entry), {
