@@ -15,6 +15,7 @@ export class Slots {
       return await task();
     } finally {
       const next = this.#waiting.shift();
+      // A place is handed on and not freed, so that nobody who comes later takes it first.
       if (next === undefined) this.#running -= 1;
       else next();
     }

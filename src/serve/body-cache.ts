@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
+import { Slots } from '../files/lanes.ts';
 import { isCompressible } from '../web/compressible.ts';
 import type { Encoding } from './encoding.ts';
-import { Gate } from './gate.ts';
 import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 export interface Body {
@@ -30,7 +30,7 @@ export class BodyCache {
   readonly bodyBytesMax: number;
   readonly #bodies: LRUCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
-  readonly #gate = new Gate(LOADS_MAX);
+  readonly #slots = new Slots(LOADS_MAX);
 
   /** @param cacheBytes 0 keeps nothing. */
   constructor(cacheBytes: number) {
@@ -50,7 +50,7 @@ export class BodyCache {
     const key = `${file.sha256}${encoding}`;
     const loading = this.#loading.get(key);
     if (loading !== undefined) return loading;
-    const started = this.#gate
+    const started = this.#slots
       .run(() => this.#make(file, encoding))
       .then((body) => {
         this.#bodies.set(key, body);

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ReleaseView } from '../../src/domain/release.ts';
+import { Slots } from '../../src/files/lanes.ts';
 import { BodyCache } from '../../src/serve/body-cache.ts';
-import { Gate } from '../../src/serve/gate.ts';
 import { SiteFile } from '../../src/serve/site-file.ts';
 import { TestReleases } from './helpers.ts';
 
@@ -95,14 +95,14 @@ describe('BodyCache', () => {
   });
 });
 
-describe('Gate', () => {
+describe('Slots', () => {
   it('runs no more than its number at once, and all in the end, failures included', async () => {
-    const gate = new Gate(2);
+    const slots = new Slots(2);
     let running = 0;
     let most = 0;
     const results = await Promise.allSettled(
       Array.from({ length: 9 }, (_, at) =>
-        gate.run(async () => {
+        slots.run(async () => {
           most = Math.max(most, ++running);
           await new Promise((resolve) => setImmediate(resolve));
           running--;
