@@ -4,7 +4,6 @@ import type { ArchiveLimits } from '../domain/limits.ts';
 import { showName } from '../domain/show-name.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
 
-/** Bytes of one read. */
 const READ_BYTES = 256 * 1024;
 /** Bytes read ahead: zip headers lie close to each other, and one system call each would dominate. */
 const WINDOW_BYTES = 128 * 1024;
@@ -22,7 +21,6 @@ export class ArchiveFile implements AsyncDisposable {
   readonly limits: ArchiveLimits;
   readonly signal: AbortSignal | undefined;
   readonly refuse: Refuse;
-  /** Called by `chunks` with the position that it has come to. */
   onRead: ((doneBytes: number) => void) | undefined;
   readonly #handle: FileHandle;
   #window: Buffer = Buffer.alloc(0);

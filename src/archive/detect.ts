@@ -12,7 +12,6 @@ const NOT_THE_BUNDLE =
 
 const starts = (...bytes: number[]) => Buffer.from(bytes);
 
-/** Files handed over by mistake, by their first bytes. */
 const LOOKALIKES: readonly (readonly [looks: string, begins: Buffer | RegExp, next: string])[] = [
   ['an HTML page', /^\uFEFF?\s*<(?:!doctype\s+html|html|head|body|!--)/i, NOT_THE_BUNDLE],
   ['an XML document', /^\uFEFF?\s*<\?xml|^\s*<Error>/i, NOT_THE_BUNDLE],

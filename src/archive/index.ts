@@ -1,7 +1,4 @@
-/**
- * The archive room: inspect a bundle's archive whole, then unpack it. Nothing is written before the whole listing is
- * read and every rule holds; one broken rule refuses the whole archive.
- */
+/** Inspects a whole archive, then unpacks it: nothing is written before every rule holds for the whole listing. */
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
@@ -28,7 +25,6 @@ export { ARCHIVE_RULES, type ArchiveCode, type ArchiveRule } from './rules.ts';
 export interface InspectOptions extends OpenOptions {
   /** True where the data folder takes names that differ only by case for one. */
   readonly foldsCase: boolean;
-  /** `inspectArchive`: bytes of the archive that are read; `extractArchive`: bytes that are unpacked. */
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
@@ -40,8 +36,7 @@ export interface ExtractOptions extends InspectOptions {
 }
 
 /**
- * Checks a whole archive against every rule that does not need the content of a zip's entries, and writes nothing: for a tar
- * one pass through its decompressor, checksums included.
+ * Checks every rule that does not need the content of a zip's entries; of a tar checksums too. Writes nothing.
  * @throws DocshelfError a code of `ARCHIVE_RULES`, `cannot_read`; the signal's reason when it is aborted
  */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
@@ -58,12 +53,8 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
 }
 
 /**
- * Unpacks an archive that `inspectArchive` has passed, with the same limits; files are 0644 and folders 0755, and nothing is
- * flushed. Where it throws, what is written so far stays and nothing is being written any more: the caller removes both folders.
- *
- * @returns the files that were written, by path
- * @throws DocshelfError `wrong_crc`, `wrong_size`, and what `inspectArchive` throws where the archive has changed since;
- *   the system's own errors where writing fails; the signal's reason when it is aborted
+ * Unpacks what `inspectArchive` has passed, unflushed, as 0644 and 0755. On a fault the caller removes both folders.
+ * @throws DocshelfError `wrong_crc`, `wrong_size`, what `inspectArchive` throws; system errors; the signal's reason
  */
 export async function extractArchive(
   file: string,
@@ -83,8 +74,7 @@ export async function extractArchive(
 }
 
 /**
- * Reads all content of an archive that `inspectArchive` has passed, without writing: finds every fault that unpacking would.
- * @returns the files that unpacking would write, by path, and the manifest that fits them, or null
+ * Finds every fault of unpacking what `inspectArchive` has passed, without writing; a manifest may be missing.
  * @throws DocshelfError what `extractArchive` throws; `bad_manifest`, `manifest_mismatch`
  */
 export async function verifyArchive(

@@ -11,13 +11,10 @@ export interface NamedEntry {
 export interface Layout {
   /** The one folder that wraps the site, `html/`, or empty. */
   readonly root: string;
-  /**
-   * Docshelf's own folder, `_docshelf/` or empty; `html/_docshelf/` where somebody wrapped an unpacked bundle into a folder.
-   */
+  /** `_docshelf/` or empty; `html/_docshelf/` where somebody wrapped an unpacked bundle. */
   readonly ownRoot: string;
   /** Names of the files that are left out of the site (layout B). */
   readonly launchers: readonly string[];
-  /** Pages in the site. */
   readonly pages: number;
 }
 

@@ -14,7 +14,6 @@ export interface ArchiveEntry extends NamedEntry {
 export interface ArchiveListing extends Layout {
   readonly format: ArchiveFormat;
   readonly archiveBytes: number;
-  /** In the archive's order. */
   readonly entries: readonly ArchiveEntry[];
   /** Files and their bytes in the whole archive, launchers and docshelf's own folder included. */
   readonly files: number;
@@ -23,25 +22,16 @@ export interface ArchiveListing extends Layout {
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 
-/**
- * UTF-8 bytes of all names together, those of implied folders included: the listing is held in memory.
- * 200,000 files under names of 100 bytes, each in a folder of its own, need 40 MB.
- */
+/** UTF-8 bytes of all names, held in memory. 200,000 files under 100 bytes, each in a folder of its own, need 40 MB. */
 const NAMES_BYTES_MAX = 128 * 1024 ** 2;
 
-/** One file as it was written. */
 export interface ExtractedFile {
-  /** Path in the site, or beginning with `_docshelf/`. */
   readonly path: string;
   readonly size: number;
-  /** 64 lower-case hex digits. */
   readonly sha256: string;
 }
 
-/**
- * Collects entries and holds the rules that concern several of them: names twice, files where folders are needed,
- * case, sums. Rules of one entry alone are its guard's.
- */
+/** Holds the rules that concern several entries: names twice, files where folders are needed, case, sums. */
 export class ListingBuilder {
   readonly #refuse: Refuse;
   readonly #limits: ArchiveLimits;
@@ -61,7 +51,6 @@ export class ListingBuilder {
     this.#foldsCase = foldsCase;
   }
 
-  /** Adds an entry, or throws the refusal of the first rule that it breaks. */
   add(entry: ArchiveEntry): void {
     const { entriesMax, fileBytesMax, totalBytesMax } = this.#limits;
     if (this.#entries.length >= entriesMax) {
@@ -114,7 +103,6 @@ export class ListingBuilder {
     }
   }
 
-  /** Adds a new name, of the entry or of a folder above it, to the look-up by folded case. */
   #know(entry: ArchiveEntry, name: string): void {
     this.#namesBytes += Buffer.byteLength(name);
     if (this.#namesBytes > NAMES_BYTES_MAX) {

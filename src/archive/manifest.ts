@@ -10,7 +10,6 @@ import { checkerOf, type DocumentFault, parseJson } from './versioned-json.ts';
 
 /** Bytes of a manifest: 200,000 files under names of 300 bytes fit. */
 const MANIFEST_BYTES_MAX = 128 * 1024 ** 2;
-/** Differences that one error names; the rest is counted. */
 const NAMED_DIFFERENCES_MAX = 5;
 
 const MANIFEST_FILE = {
@@ -59,11 +58,7 @@ export function parseManifest(bytes: Uint8Array, name: string): BundleManifest {
   return manifest;
 }
 
-/**
- * Holds the unpacked files, the manifest aside, to what it lists: none missing or extra, sizes, digests, and the count of pages.
- *
- * @throws DocshelfError `manifest_mismatch`
- */
+/** Compares files (the manifest aside), sizes, digests and pages. @throws DocshelfError `manifest_mismatch` */
 export function checkManifest(manifest: BundleManifest, extracted: readonly ExtractedFile[], name: string): void {
   const listed = new Map(manifest.files.map((file) => [file.path, file]));
   const differences: string[] = [];

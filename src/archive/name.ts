@@ -6,7 +6,6 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 /** C0, DEL and C1: no site needs them, and they forge lines in logs and terminals. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** The text of a name's bytes, or `name_not_utf8`. */
 export function decodeName(bytes: Uint8Array, refuse: Refuse): string {
   try {
     return UTF8.decode(bytes);
@@ -18,10 +17,7 @@ export function decodeName(bytes: Uint8Array, refuse: Refuse): string {
   }
 }
 
-/**
- * The canonical form of an entry's name: no leading `./`, no trailing slash; the archive's root (`.`, `./`) is empty.
- * @throws DocshelfError a `name_*` code
- */
+/** The root (`.`, `./`) is empty; no leading `./`, no trailing slash. @throws DocshelfError a `name_*` code */
 export function canonicalName(raw: string, limits: ArchiveLimits, refuse: Refuse): string {
   const refused = (code: Parameters<Refuse>[0], state: string) => refuse(code, state, { entry: raw });
   if (raw === '') throw refused('name_empty', 'has no name');

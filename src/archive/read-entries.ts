@@ -7,18 +7,15 @@ import { guardZip } from './zip/guard.ts';
 import { readZip } from './zip/read.ts';
 
 interface ReadEntriesOptions extends OpenOptions {
-  /** Bytes of content that are read. */
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
-/** Takes a file of the site or of `_docshelf/`; its content throws where it differs from the entry. */
 type TakeEntry = (entry: ArchiveEntry, placement: Placement, content: AsyncIterable<Buffer>) => Promise<void>;
 
 /**
- * Reads the content of an archive that has been listed, in its order; launchers, which are no part of the site, too: an archive
- * is sound only as a whole.
- * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the rules' codes where it has changed since; what
- *   `take` throws; the signal's reason
+ * Reads all content in the archive's order, launchers too: an archive is sound only as a whole.
+ * @throws DocshelfError `wrong_crc`, `wrong_size`; `damaged_archive` and the rules' codes where it has changed since;
+ *   what `take` throws; the signal's reason
  */
 export async function readEntries(
   file: string,
@@ -29,7 +26,6 @@ export async function readEntries(
   await using archive = await ArchiveFile.open(file, options);
   const { refuse } = archive;
   const { entries } = listing;
-  // The file may have been replaced since it was listed.
   const changed = () => refuse('damaged_archive', 'it has changed since it was inspected');
   if (archive.bytes !== listing.archiveBytes) throw changed();
   let seen = 0;
@@ -64,7 +60,6 @@ async function drain(content: AsyncIterable<Buffer>): Promise<void> {
   for await (const _chunk of content);
 }
 
-/** The content as it comes, or `wrong_size` at the first byte too many and at the end. */
 async function* exactly(entry: ArchiveEntry, content: AsyncIterable<Buffer>, refuse: Refuse): AsyncGenerator<Buffer> {
   const wrong = (state: string) => refuse('wrong_size', state, { entry: entry.name });
   let bytes = 0;

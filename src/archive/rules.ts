@@ -5,9 +5,7 @@ import { showName } from '../domain/show-name.ts';
 export type ArchiveCode = (typeof ARCHIVE_CODES)[number];
 
 export interface ArchiveRule {
-  /** One sentence without its subject: `no name leaves the site`. */
   readonly rule: string;
-  /** Advice where it is broken. */
   readonly next: string;
 }
 
@@ -66,15 +64,13 @@ export const ARCHIVE_RULES: Readonly<Record<ArchiveCode, ArchiveRule>> = Object.
 interface Refusal {
   /** The entry's name, as far as it is known; it may hold anything. */
   readonly entry?: string;
-  /** In place of the rule's own advice. */
   readonly next?: string;
   readonly cause?: unknown;
 }
 
-/** The error that refuses an archive. `state` follows the entry (`leaves the site`) or else the archive (`it is cut off`). */
+/** `state` follows the entry (`leaves the site`) or else the archive (`it is cut off`). */
 export type Refuse = (code: ArchiveCode, state: string, refusal?: Refusal) => DocshelfError;
 
-/** The refusals of one archive, which errors call `archiveName`. */
 export function refusalsOf(archiveName: string): Refuse {
   return (code, state, { entry, next, cause } = {}) => {
     const rule = ARCHIVE_RULES[code];

@@ -14,15 +14,11 @@ const WRITING_MAX = 4;
 
 interface FileTarget {
   readonly file: string;
-  /** Bytes of the content. */
   readonly size: number;
   readonly entryName: string;
 }
 
-/**
- * Writes files below folders of its own making: exclusively, so that nothing that is there is opened or followed, with
- * modes of its own whatever the umask, unflushed.
- */
+/** Writes below folders of its own, unflushed, with fixed modes; exclusively: opens and follows nothing existing. */
 export class FileWriter extends Lanes {
   readonly #refuse: Refuse;
 
@@ -32,9 +28,8 @@ export class FileWriter extends Lanes {
   }
 
   /**
-   * Writes one file. Resolves when `content` is read to its end, which may be before it is on disk; `onWritten` is called with
-   * the digest when it is.
-   * @throws what writing throws, of this file or of one that was taken earlier
+   * Resolves when `content` is read, maybe before it is on disk; `onWritten` is called when it is.
+   * @throws what writing throws, of this file or of an earlier one
    */
   async take(target: FileTarget, content: AsyncIterable<Buffer>, onWritten: (sha256: string) => void): Promise<void> {
     if (target.size > SMALL_BYTES_MAX) {
@@ -62,7 +57,7 @@ export class FileWriter extends Lanes {
     return sha256;
   }
 
-  /** Names that the archive tells apart may be one to the file system, which shows only when it is asked to create them. */
+  /** Distinct names in the archive may be one to the file system. */
   #explained(error: unknown, target: FileTarget): unknown {
     if (errnoOf(error) !== 'EEXIST') return error;
     return this.#refuse('name_case_conflict', "has a name that the data folder's file system takes for another's", {

@@ -1,6 +1,5 @@
 import { pipeline, Readable } from 'node:stream';
 
-/** The output of a transform. A fault of either side is thrown to the reader, and both are closed when the reader stops. */
 export async function* pumped(
   chunks: AsyncIterable<Buffer>,
   transform: NodeJS.ReadWriteStream,

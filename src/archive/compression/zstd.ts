@@ -12,13 +12,9 @@ const BLOCK_RLE = 1;
 const BLOCK_RESERVED = 3;
 /** Every frame costs a decoder. Seekable zstd writes frames of 128 KiB and more: 8 GiB are 65,536 of them. */
 const FRAMES_MAX = 65_536;
-/** Bytes that a decoder hands out at once. */
 const OUTPUT_BYTES = 256 * 1024;
 
-/**
- * Decodes frame by frame, each with a decoder of its own: Node's drops a second frame that arrives in the chunk that
- * ends the first, and decodes it when it arrives in the next.
- */
+/** A decoder for each frame: Node's drops a second frame that arrives in the chunk that ends the first. */
 export async function* unzstd(
   chunks: AsyncIterable<Buffer>,
   limits: ArchiveLimits,
@@ -67,10 +63,7 @@ export function isSkippableMagic(magic: number): boolean {
   return magic >>> 4 === 0x184d2a5;
 }
 
-/**
- * The bytes of one frame, header to checksum, as they pass; the cursor stands behind its magic number.
- * @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive`
- */
+/** From behind its magic number. @throws DocshelfError `window_too_large`, `truncated`, `damaged_archive` */
 async function* frameBytes(
   magic: Buffer,
   cursor: ByteCursor,
@@ -117,7 +110,6 @@ function readContentSize(field: Buffer): number {
   return field.readUIntLE(0, field.length) + (field.length === 2 ? 256 : 0);
 }
 
-/** Exact counts of bytes from a stream, however it is chunked. */
 class ByteCursor {
   readonly #chunks: AsyncIterator<Buffer>;
   readonly #refuse: Refuse;
@@ -128,7 +120,6 @@ class ByteCursor {
     this.#refuse = refuse;
   }
 
-  /** The next `count` bytes; fewer only at the end. */
   async upTo(count: number): Promise<Buffer> {
     const parts: Buffer[] = [];
     let missing = count;
@@ -141,7 +132,6 @@ class ByteCursor {
     return parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
   }
 
-  /** The next `count` bytes, or `truncated`. */
   async take(count: number): Promise<Buffer> {
     const bytes = await this.upTo(count);
     if (bytes.length < count) throw this.#refuse('truncated', CUT_OFF);

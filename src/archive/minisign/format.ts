@@ -12,14 +12,14 @@ const SECRET_KEY_ID_AT = 54;
 const ED25519 = 'Ed';
 const CURVE = { kty: 'OKP', crv: 'Ed25519' };
 
-/** A public key, of the file that `minisign -G` writes or its second line alone. @throws DocshelfError `config_invalid` */
+/** The whole file of `minisign -G`, or its second line. @throws DocshelfError `config_invalid` */
 export function parsePublicKey(text: string): { readonly keyId: string; readonly key: KeyObject } {
   const bytes = keyBytes('public', text, PUBLIC_BYTES);
   const x = bytes.toString('base64url', 10);
   return { keyId: keyIdOf(bytes.subarray(2, 10)), key: createPublicKey({ format: 'jwk', key: { ...CURVE, x } }) };
 }
 
-/** A secret key without password, of the file that `minisign -G -W` writes or its second line alone. @throws as `parsePublicKey` */
+/** The file of `minisign -G -W` (without password), or its second line. @throws as `parsePublicKey` */
 export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; readonly key: KeyObject } {
   const bytes = keyBytes('secret', text, SECRET_BYTES);
   if (bytes.readUInt16LE(KEY_DERIVATION_AT) !== 0) {
@@ -34,12 +34,10 @@ export function parseSecretKey(text: string): { readonly keyIdBytes: Buffer; rea
   return { keyIdBytes, key };
 }
 
-/** 16 upper-case hex digits, as minisign shows it. */
 function keyIdOf(bytes: Buffer): string {
   return bytes.readBigUInt64LE().toString(16).toUpperCase().padStart(16, '0');
 }
 
-/** Null for text that is not the base64 of exactly `count` bytes. */
 function base64Bytes(text: string, count: number): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === count && bytes.toString('base64') === text ? bytes : null;
@@ -71,7 +69,6 @@ const GLOBAL_BYTES = 64;
 /** Characters of a `.minisig` file: twice what minisign's own bounds on comments allow. */
 const SIGNATURE_CHARS_MAX = 20_000;
 
-/** The signature that a text holds, or null where it holds none. */
 export function parseSignature(text: string) {
   if (text.length > SIGNATURE_CHARS_MAX) return null;
   const [untrusted, first, trusted, second, ...more] = text.trimEnd().split(/\r?\n/);
@@ -88,7 +85,6 @@ export function parseSignature(text: string) {
     keyId: keyIdOf(keyIdBytes),
     signature: bytes.subarray(10),
     trustedComment: trusted.slice(TRUSTED.length),
-    /** Of `signature` and the trusted comment. */
     globalSignature,
   };
 }

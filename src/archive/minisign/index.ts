@@ -7,19 +7,13 @@ import { hashFile } from '../../files/read.ts';
 import type { MinisignSignature } from './format.ts';
 import { globalMessage, parsePublicKey, parseSecretKey, parseSignature, signatureText } from './format.ts';
 
-/**
- * A legacy signature is of the file itself, and Ed25519 wants all of it in memory. Only minisign before 0.10 makes
- * them unasked, so a small bound harms nobody.
- */
+/** Legacy signatures need the whole file in memory; only minisign before 0.10 makes them unasked. */
 const LEGACY_BYTES_MAX = 256 * 1024 ** 2;
-/** minisign's prehash is BLAKE2b-512. */
 const PREHASH = 'blake2b512';
 
 /**
- * Signs a file as minisign does, prehashed and streamed: `minisign -V` verifies it.
- * @param secretKey text of a secret key without password, as `minisign -G -W` writes it
- * @param trustedComment one line, covered by the signature; the same line gives the same signature
- * @returns the text of the `.minisig` file
+ * @param secretKey text, without password, of `minisign -G -W` @param trustedComment one line, signed too
+ * @returns the text of the `.minisig` file; equal input gives an equal one
  * @throws DocshelfError `config_invalid` for the key; the system's own errors; the signal's reason
  */
 export async function signFile(
@@ -35,11 +29,9 @@ export async function signFile(
 }
 
 /**
- * Verifies that one of these keys signed this file, and the trusted comment with it.
- * @param text content of the `.minisig` file
- * @param publicKeys texts of public keys, with or without their comment line
- * @throws DocshelfError `bad_signature`, with the expected key ids in `fields.expected`, `config_invalid` for a key; the
- *   system's own errors; the signal's reason
+ * Verifies that one of the keys signed the file, and the trusted comment with it. `text`: of the `.minisig` file.
+ * @throws DocshelfError `bad_signature` with `fields.expected` (key ids), `config_invalid` for a key; the signal's
+ *   reason
  */
 export async function verifyFile(
   file: string,
@@ -78,7 +70,6 @@ export async function verifyFile(
   return { keyId, trustedComment };
 }
 
-/** The message under a signature. */
 async function messageOf(
   file: string,
   { isPrehashed }: MinisignSignature,

@@ -13,9 +13,8 @@ const LEVEL = 6;
 export interface PackBundleOptions {
   /** In their final order, each path once; `archiveOrder` is the recommended one. */
   readonly entries: Iterable<PackEntry> | AsyncIterable<PackEntry>;
-  /** The archive's file; one that is there is replaced. Beside it lies `<to>.<random>.part` until the archive is whole. */
+  /** Replaced where it is there; `<to>.<random>.part` lies beside it until it is whole. */
   readonly to: string;
-  /** Of zlib, 1 to 9. */
   readonly level?: number;
   readonly signal?: AbortSignal;
   /** Called after each file with the bytes of the files so far, before compression. */
@@ -23,19 +22,13 @@ export interface PackBundleOptions {
 }
 
 export interface PackedArchive {
-  /** Of the archive, 64 lower-case hex digits. */
   readonly sha256: string;
   readonly sizeBytes: number;
 }
 
 /**
- * Packs files into a `.tar.gz`, whose bytes are the same for the same entries, level and version of zlib. Memory does not
- * grow with the files.
- *
- *     entries -> open (read ahead, size and digest verified) -> tar -> gzip -> file, flushed -> its name
- *
- * @throws DocshelfError `cannot_read` where a file is not what its entry says; the system's own errors; the signal's
- *   reason. Nothing is left then.
+ * Packs a `.tar.gz`, reproducible for the same entries, level and version of zlib, in constant memory.
+ * @throws DocshelfError `cannot_read` for a file that is not what its entry says; the signal's reason; leaves nothing
  */
 export async function packBundle(options: PackBundleOptions): Promise<PackedArchive> {
   const { entries, to, level = LEVEL, signal, onProgress } = options;

@@ -24,15 +24,14 @@ export interface OpenedEntry {
 
 type FileEntry = Extract<PackEntry, { file: string }>;
 
-/** Up to this size a file is read whole, ahead of its turn. */
 const SMALL_BYTES_MAX = 512 * 1024;
 /** Files that are read at once: opening, reading and closing wait on the disk. With the size above, 8 MiB of memory. */
 const READING_MAX = 16;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Opens entries in their order, small ones ahead of their turn. A file that differs from its entry is refused.
- * @throws DocshelfError `cannot_read`; the signal's reason when it is aborted
+ * Reads small files ahead.
+ * @throws DocshelfError `cannot_read` for a file that differs from its entry; the signal's reason
  */
 export function openEntries(
   entries: Iterable<PackEntry> | AsyncIterable<PackEntry>,

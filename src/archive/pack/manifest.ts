@@ -2,16 +2,14 @@ import { type FileEntry, isPage, OWN_FOLDER } from '../../domain/release.ts';
 
 export const MANIFEST_FORMAT_VERSION = 1;
 
-/** The fields of a manifest besides its files. */
 export interface ManifestWords {
   readonly domain: string;
   readonly version: string | null;
-  /** RFC 3339, UTC. */
   readonly createdAt: string;
   readonly generator: string;
 }
 
-/** The bytes of `_docshelf/manifest.json`, the same for the same words and files (all but the manifest) in whatever order. */
+/** The same bytes for the same words and files (all but the manifest), in whatever order. */
 export function encodeManifest(words: ManifestWords, files: readonly FileEntry[]): Buffer {
   const { domain, version, createdAt, generator } = words;
   const listed = files

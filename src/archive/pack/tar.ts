@@ -5,9 +5,8 @@ import type { OpenedEntry } from './entries.ts';
 const EPOCH = new Date(0);
 
 /**
- * A tar of these files in this order: ustar, with pax headers where a name asks for one, without times, owners and modes. No
- * more than one file's chunks wait in memory.
- * @throws what `entries` throws; Error where a path comes twice, which is a fault of the caller
+ * Ustar, with pax headers where a name asks for one, without times, owners and modes; one file's chunks wait in memory.
+ * @throws what `entries` throws; Error for a path that comes twice
  */
 export async function* packTar(
   entries: AsyncIterable<OpenedEntry>,
@@ -37,7 +36,6 @@ async function addAll(tar: Pack, entries: AsyncIterable<OpenedEntry>, onPacked: 
   }
 }
 
-/** Resolves when the entry has gone through. */
 async function addEntry(tar: Pack, { path, size, content }: OpenedEntry): Promise<void> {
   const header = { name: path, size, mode: 0o644, mtime: EPOCH, uid: 0, gid: 0, type: 'file' as const };
   const gone = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** The fields of one tar header block, and the records of a PAX header (POSIX.1-2024, pax, "ustar Interchange Format"). */
+/** POSIX.1-2024, pax, "ustar Interchange Format". */
 
 export const TAR_BLOCK_BYTES = 512;
 
@@ -55,7 +55,7 @@ export function untilNul(bytes: Buffer): Buffer {
   return end < 0 ? bytes : bytes.subarray(0, end);
 }
 
-/** The records `<length> <key>=<value>\n` of a PAX header; null where a length lies. A later record of a key wins. */
+/** Of `<length> <key>=<value>` and a newline each, the later of a key wins; null where a length lies. */
 export function readPaxRecords(payload: Buffer): Map<string, Buffer> | null {
   const records = new Map<string, Buffer>();
   for (let at = 0; at < payload.length; ) {

@@ -22,22 +22,20 @@ const REFUSED_TYPES: Readonly<Record<string, readonly [ArchiveCode, string]>> = 
 const UNKNOWN_TYPE = ['type_unknown', 'is neither a file nor a folder'] as const;
 
 export interface TarMember extends ArchiveEntry {
-  /** The name as the archive writes it. */
   readonly rawName: string;
 }
 
 type Extended = 'x' | 'g' | 'L' | 'K';
 
 /**
- * Refuses what breaks a rule in the raw blocks of a tar before a parser behind it sees the block: tar-stream checks no
- * names, types, PAX lengths, end blocks or what follows them, and hangs on a folder with a size.
+ * Judges a tar's raw blocks before tar-stream sees them: it checks no names, types, PAX lengths, end blocks or what
+ * follows them, and hangs on a folder with a size.
  */
 export class TarGuard {
   readonly #refuse: ArchiveFile['refuse'];
   readonly #limits: ArchiveFile['limits'];
   readonly #onMember: (member: TarMember) => void;
 
-  /** The block, or the extended header's body, that is being collected. */
   #held = Buffer.alloc(TAR_BLOCK_BYTES);
   #heldBytes = 0;
   /** Type of the extended header whose body is being collected; null while blocks are. */
@@ -76,7 +74,6 @@ export class TarGuard {
     }
   }
 
-  /** To be called when the last block has passed. */
   end(): void {
     if (this.#zeroBlocks < 2) throw this.#refuse('truncated', 'it is cut off: its two end blocks are missing');
     if (this.#paddingBytes % TAR_BLOCK_BYTES !== 0) throw this.#refuse('truncated', 'it ends in the middle of a block');
@@ -191,7 +188,6 @@ export class TarGuard {
   }
 }
 
-/** Bytes that fill the last block of a body. */
 function paddingOf(size: number): number {
   return (TAR_BLOCK_BYTES - (size % TAR_BLOCK_BYTES)) % TAR_BLOCK_BYTES;
 }

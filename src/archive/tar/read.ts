@@ -11,9 +11,8 @@ import { TarGuard, type TarMember } from './guard.ts';
 type OpenTar = (options: { readonly allowUnknownFormat: boolean }) => Extract;
 
 /**
- * The tar inside an archive, bounded in ratio, every checksum verified.
- * @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`, `wrong_crc`, `wrong_size`, `window_too_large`,
- *   `damaged_archive`
+ * Bounded in ratio, every checksum verified. @throws DocshelfError `ratio_too_high`, `truncated`, `trailing_garbage`,
+ * `wrong_crc`, `wrong_size`, `window_too_large`, `damaged_archive`
  */
 export async function* tarBytes(archive: ArchiveFile, format: Exclude<ArchiveFormat, 'zip'>): AsyncGenerator<Buffer> {
   const { limits, refuse } = archive;
@@ -26,7 +25,6 @@ export async function* tarBytes(archive: ArchiveFile, format: Exclude<ArchiveFor
   }
 }
 
-/** Holds a whole tar to the guard's rules, and keeps nothing of it. */
 export async function walkTar(
   archive: ArchiveFile,
   blocks: AsyncIterable<Buffer>,
@@ -36,8 +34,7 @@ export async function walkTar(
 }
 
 /**
- * Hands out the files of a tar, one after the other.
- * @param take given members in the archive's order, folders without content; it must read the content to its end
+ * @param take must read the content to its end; folders have none
  * @throws DocshelfError what the guard refuses, `damaged_archive`, and what `take` throws
  */
 export async function readTar(
@@ -51,7 +48,6 @@ export async function readTar(
   const guard = new TarGuard(archive, (member) => seen.push(member));
   // Tars older than 1988 carry no magic; the guard has checked their checksums.
   const reader = (extract as OpenTar)({ allowUnknownFormat: true });
-  // The callback is asked for so that a fault is not thrown twice: the loop below is told of it by the reader.
   pipeline(Readable.from(guarded(blocks, guard)), reader, () => {});
   for await (const entry of reader) {
     const member = seen[handedOut];

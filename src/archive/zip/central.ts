@@ -23,13 +23,11 @@ const DOS_FOLDER = 0x10;
 
 export interface ZipEntry extends ArchiveEntry {
   readonly flags: number;
-  /** True where a data descriptor follows the data. */
   readonly hasDescriptor: boolean;
   readonly method: number;
   readonly crc: number;
   readonly compressedBytes: number;
   readonly localStart: number;
-  /** The name as the directory has it. */
   readonly nameBytes: Buffer;
 }
 
@@ -132,7 +130,7 @@ export function readExtraFields(bytes: Buffer): ExtraFields | null {
   return fields;
 }
 
-/** Numbers with 0xffffffff replaced by the ZIP64 field's (APPNOTE.TXT 4.5.3), in order; null where it lacks one or has a larger one than fits. */
+/** 0xffffffff replaced by the ZIP64 field's numbers, in order (APPNOTE.TXT 4.5.3); null: one is missing or unsafe. */
 export function resolveZip64(numbers: readonly number[], fields: ExtraFields): number[] | null {
   const field = fields.get(ZIP64) ?? Buffer.alloc(0);
   let at = 0;

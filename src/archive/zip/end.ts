@@ -17,12 +17,11 @@ const CENTRAL_HEADER_BYTES_MIN = 46;
 export interface ZipEnd {
   readonly entries: number;
   readonly directoryStart: number;
-  /** One past the directory's last byte. */
   readonly directoryEnd: number;
 }
 
 /**
- * Finds the end record and checks every number in it against the file.
+ * Checks every number in the end record against the file.
  * @throws DocshelfError `truncated`, `trailing_garbage`, `bad_length`, `multi_disk`, `damaged_archive`
  */
 export async function readZipEnd(archive: ArchiveFile): Promise<ZipEnd> {
@@ -61,7 +60,6 @@ export async function readZipEnd(archive: ArchiveFile): Promise<ZipEnd> {
 
 type Directory = Record<'entries' | 'bytes' | 'start', number>;
 
-/** The offset in `tail` of the one end record whose comment reaches the last byte. */
 function findEndRecord(tail: Buffer, refuse: Refuse): number {
   const signature = Buffer.alloc(4);
   signature.writeUInt32LE(END_SIGNATURE);

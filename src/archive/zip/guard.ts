@@ -11,17 +11,14 @@ const DESCRIPTOR_BYTES_MAX = 24;
 /** A local header (APPNOTE.TXT 4.3.7), its entry's data, and the data descriptor behind it (4.3.9). */
 export interface ZipRecord {
   readonly entry: ZipEntry;
-  /** One past the last byte of the data. */
+  /** Exclusive, as `end`. */
   readonly dataEnd: number;
-  /** One past the last byte of the record. */
   readonly end: number;
 }
 
 /**
- * Holds all headers of a zip to the rules that need no inflating. What passes has each of its bytes in exactly one record, so
- * that a reader may be given records one at a time.
- * @param onEntry called in the directory's order; it may refuse
- * @returns the records by their place
+ * Checks all headers without inflating. Each byte is then in exactly one record, so a reader may take one at a time.
+ * @param onEntry in the directory's order; it may refuse @returns the records by their place
  */
 export async function guardZip(
   archive: ArchiveFile,
@@ -50,7 +47,6 @@ export async function guardZip(
   return records;
 }
 
-/** Records must follow each other from the first byte to the central directory. */
 function checkOrder(records: readonly ZipRecord[], directoryStart: number, { refuse }: ArchiveFile): void {
   let at = 0;
   for (const { entry, end } of records) {
@@ -63,11 +59,7 @@ function checkOrder(records: readonly ZipRecord[], directoryStart: number, { ref
     throw refuse('trailing_garbage', 'it has bytes between its entries and its central directory');
 }
 
-/**
- * Compares an entry's local header with the central one.
- * @param dataLimit where the central directory begins: no entry reaches beyond it
- * @throws DocshelfError `zip_header_mismatch`, `bad_length`
- */
+/** @param dataLimit where the central directory begins @throws DocshelfError `zip_header_mismatch`, `bad_length` */
 async function checkLocalHeader(archive: ArchiveFile, entry: ZipEntry, dataLimit: number): Promise<ZipRecord> {
   const bad = (state: string) => archive.refuse('bad_length', state, { entry: entry.name });
   const mismatch = (what: string, where = 'local header') =>
@@ -104,10 +96,7 @@ async function checkLocalHeader(archive: ArchiveFile, entry: ZipEntry, dataLimit
   return { entry, dataEnd, end: dataEnd + descriptorBytes };
 }
 
-/**
- * Bytes of the descriptor at the start of `bytes`: of 8-byte or 4-byte sizes, with or without signature. The longer
- * forms are tried first: an empty entry's begins like its shorter one.
- */
+/** Sizes have 8 or 4 bytes, a signature may lack; longest first: an empty entry's begins like its shorter one. */
 function descriptorLength(bytes: Buffer, entry: ZipEntry): number | null {
   const { crc, compressedBytes, size } = entry;
   const shorter = Math.max(size, compressedBytes) <= 0xffffffff ? [fourBytes(compressedBytes, size)] : [];

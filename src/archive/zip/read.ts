@@ -10,10 +10,7 @@ import type { ZipRecord } from './guard.ts';
 /** Entries that are inflated at once: zlib works on the thread pool, of four threads unless told otherwise. */
 const INFLATING_MAX = 4;
 
-/**
- * Hands out the content of every file among records that the guard has passed, several at once.
- * @throws DocshelfError `wrong_crc`, `damaged_archive`, and what `take` throws
- */
+/** Several at once. @throws DocshelfError `wrong_crc`, `damaged_archive`, and what `take` throws */
 export async function readZip(
   archive: ArchiveFile,
   records: readonly ZipRecord[],
@@ -42,7 +39,6 @@ async function* contentOf(archive: ArchiveFile, record: ZipRecord): AsyncGenerat
   }
 }
 
-/** One record as unzipper reads it, told what the guard has found in the directory. */
 async function* unzipped(archive: ArchiveFile, { entry, dataEnd }: ZipRecord): AsyncGenerator<Buffer> {
   // Without data unzipper would go looking for a descriptor, which need not have a signature.
   if (entry.compressedBytes === 0) return;
