@@ -1,3 +1,5 @@
+import { percentDecode } from '../web/percent-decode.ts';
+
 /** Releases hold paths of at most 4,096 bytes (archives.md). */
 const PATH_CHARS_MAX = 4096;
 
@@ -30,11 +32,9 @@ export function canonicalise(target: string): CanonicalTarget {
   let path = rawPath;
   if (rawPath.includes('%')) {
     if (ENCODED_SLASH.test(rawPath)) return NOWHERE;
-    try {
-      path = decodeURIComponent(rawPath);
-    } catch {
-      return MALFORMED;
-    }
+    const decoded = percentDecode(rawPath);
+    if (decoded === null) return MALFORMED;
+    path = decoded;
   }
   if (path.length > PATH_CHARS_MAX || UNNAMEABLE.test(path)) return NOWHERE;
   return { kind: 'path', path: path.slice(1), query };

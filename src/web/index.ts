@@ -7,7 +7,7 @@ export { isCompressible, isCompressibleType } from './compressible.ts';
 export { hashedName } from './hashed-name.ts';
 export { isAssetPath, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from './media-type.ts';
 export { pageText } from './page-text.ts';
-export { percentDecode } from './percent-decode.ts';
+export { decodeOrKeep, percentDecode } from './percent-decode.ts';
 export {
   findLinks,
   outlinePage,

@@ -6,3 +6,6 @@ export function percentDecode(text: string): string | null {
     return null;
   }
 }
+
+/** The text as it stands where its percent signs are no escapes. */
+export const decodeOrKeep = (text: string): string => percentDecode(text) ?? text;

@@ -1,8 +1,9 @@
 import { parse } from 'content-disposition';
 import { DocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
-import { decodeOrKeep, type HttpClient } from '../../net/http-client.ts';
+import type { HttpClient } from '../../net/http-client.ts';
 import type { HttpResponse } from '../../net/http-response.ts';
+import { decodeOrKeep } from '../../web/percent-decode.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 import { refusalOf } from './http-refusal.ts';
 

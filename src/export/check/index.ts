@@ -7,10 +7,10 @@ import { showName } from '../../domain/show-name.ts';
 import { mapAhead } from '../../files/lanes.ts';
 import {
   charsetOfType,
+  decodeOrKeep,
   markedCharset,
   outlinePage,
   pageText,
-  percentDecode,
   type Reference,
   styleReferences,
   TrailingSlashVotes,
@@ -109,7 +109,7 @@ function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedPages): 
 function hasAnchor(pages: CheckedPages, path: string, fragment: string): boolean {
   const [name = ''] = fragment.split(DIRECTIVE);
   if (name === '' || pages.hasAnchor(path, name) !== false) return true;
-  const decoded = percentDecode(name) ?? name;
+  const decoded = decodeOrKeep(name);
   return decoded.toLowerCase() === 'top' || pages.hasAnchor(path, decoded) === true;
 }
 

@@ -1,4 +1,4 @@
-import { type PageReferences, percentDecode } from '../../web/index.ts';
+import { decodeOrKeep, type PageReferences } from '../../web/index.ts';
 
 /** The site's public address by its own canonicals: `https://docs.acme.dev`, `/` or `/docs/`. */
 export interface PublishedAt {
@@ -17,7 +17,7 @@ export class PublishedAddress {
     const canonical = references.find(({ kind }) => kind === 'canonical');
     const url = canonical === undefined ? null : URL.parse(canonical.url);
     if (url === null || !/^https?:$/.test(url.protocol)) return;
-    const prefix = prefixOf(percentDecode(url.pathname) ?? url.pathname, path);
+    const prefix = prefixOf(decodeOrKeep(url.pathname), path);
     if (prefix === null) return;
     const key = url.origin + prefix;
     const vote = this.#votes.get(key) ?? { at: { origin: url.origin, prefix }, count: 0 };

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
+import { percentDecode } from '../../web/percent-decode.ts';
 import { resolvePath } from '../../web/resolve.ts';
 import type { BundleSearch } from './bundle-format.ts';
 
@@ -24,16 +25,8 @@ export async function readBundleSections(
   if (found === null) return null;
   const table = new Map(files.map((entry) => [entry.path, entry]));
   const sections = found.sections.filter(({ section }) => {
-    const page = decodePath(section.path.replace(/[?#].*$/, '').slice(1));
+    const page = percentDecode(section.path.replace(/[?#].*$/, '').slice(1));
     return page !== null && resolvePath(table, page, trailingSlash).kind !== 'missing';
   });
   return { sections, vectors: sections.length === found.sections.length ? found.vectors : null };
-}
-
-function decodePath(path: string): string | null {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,4 @@
-import { decodeOrKeep } from './site-address.ts';
+import { decodeOrKeep } from '../../web/percent-decode.ts';
 import { attributeOf, type Element, elementsOf, type Parent } from './tree.ts';
 
 /** Anchors kept before a heading: real pages have at most a handful. */

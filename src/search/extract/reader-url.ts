@@ -1,7 +1,8 @@
 import type { TrailingSlash } from '../../domain/release.ts';
+import { decodeOrKeep } from '../../web/percent-decode.ts';
 import { findLinks } from '../../web/references.ts';
 import { resolvePath } from '../../web/resolve.ts';
-import { decodeOrKeep, encodeUnsafe, OWN_ORIGIN } from './site-address.ts';
+import { encodeUnsafe, OWN_ORIGIN } from './site-address.ts';
 
 type FileTable = Parameters<typeof resolvePath>[0];
 

@@ -1,16 +1,9 @@
+import { decodeOrKeep } from '../../web/percent-decode.ts';
+
 /** The site's own host, which a bundle does not name. */
 export const OWN_ORIGIN = 'http://site.invalid';
 
 const LINKS_MAX = 2_000;
-
-/** Text whose percent signs are no encoding stays as it is. */
-export function decodeOrKeep(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
 
 export class PageAddress {
   readonly #from: URL | null;

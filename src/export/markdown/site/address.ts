@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { percentDecode } from '../../../web/percent-decode.ts';
+import { decodeOrKeep } from '../../../web/percent-decode.ts';
 
 /** Percent-encodes a path, segment by segment; `:` too, or `a:b` would read as a scheme. */
 export function encodePath(path: string): string {
@@ -8,7 +8,7 @@ export function encodePath(path: string): string {
 
 /** The path that a URL's path says, or the same text where its escapes are broken. */
 export function decodePath(path: string): string {
-  return (percentDecode(path) ?? path).normalize('NFC');
+  return decodeOrKeep(path).normalize('NFC');
 }
 
 /** The reference from one file of the site to another: it holds on any host, below any path, and in a folder on disk. */
