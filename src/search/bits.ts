@@ -1,4 +1,4 @@
-/** How many of 32 bits are set: in pairs, in fours, in bytes, and their sum. */
+/** Population count. */
 export function bitCount(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555);
   const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);

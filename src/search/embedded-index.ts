@@ -16,15 +16,14 @@ export interface Model {
 }
 
 export interface EmbeddedIndexOptions {
-  /** The model, when it is first needed; what fails is asked for again. */
+  /** Called when it is first needed, and again after a failure. */
   readonly model: () => Promise<Model>;
-  /** Of a model that lies in a folder: a bundle may bring its vectors. */
+  /** Null without one in a folder. A bundle may bring its vectors. */
   readonly modelFolder: string | null;
-  /** The data folder's `vectors/`. */
   readonly cacheDir: string;
 }
 
-/** Queries that wait at once. More than a second's worth is of no use to whoever waits. */
+/** More than a second's worth is of no use to whoever waits. */
 const WAITING_MAX = 400;
 const URGENT = { isUrgent: true };
 
@@ -35,10 +34,7 @@ const QUERIES_ENDING_MS_MAX = 60_000;
 
 const DERIVED = 'search';
 
-/**
- * The embedded engine: an SQLite file and a vector file in each release's folder, made and read in threads of their own. One
- * thread answers all queries; building has one for each release, and embedding a process, which end with it.
- */
+/** One thread answers all queries; each build has a thread of its own, and each embedding a process. */
 export class EmbeddedIndex implements SearchIndex {
   readonly #options: EmbeddedIndexOptions;
   readonly #queries: Thread<SearchCalls>;
@@ -117,7 +113,6 @@ export class EmbeddedIndex implements SearchIndex {
     await this.#queries.end({ withinMs: QUERIES_ENDING_MS_MAX });
   }
 
-  /** A thread of its own for one call. An abort ends it, and so does `stop`. */
   async #run<Result>(
     options: Omit<ThreadOptions, 'entry'>,
     call: (thread: Thread<SearchCalls>) => Promise<Result>,
@@ -162,7 +157,6 @@ const stopping = () => new DocshelfError('stopping', 'Cannot go on: docshelf is 
 
 const dirOf = (release: IndexedRelease): string => join(release.releaseDir, DERIVED);
 
-/** Removes leftovers of killed builds from a release's folder. */
 async function sweep(releaseDir: string): Promise<void> {
   for (const name of await readdir(releaseDir)) {
     if (name.startsWith(`.${DERIVED}-`)) await rm(join(releaseDir, name), { recursive: true, force: true });

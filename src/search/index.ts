@@ -1,9 +1,6 @@
 /**
- * The search room: pages -> sections (`extract`, `read-pages`) -> index (`build-index`: `keyword`, passages) -> query
- * (`release-search`: both legs, `rank`) -> ranked sections.
- *
- * `SiteSearch` is what a process holds; the port `SearchIndex` is where indexes are kept, and `worker.ts` the entry of the
- * threads that the embedded one runs in.
+ * pages -> sections (`extract`, `read-pages`) -> index (`build-index`: `keyword`, passages) -> query (`release-search`:
+ * both legs, `rank`) -> ranked sections
  */
 export { EmbeddedIndex, type EmbeddedIndexOptions, type Model } from './embedded-index.ts';
 export type { ModelChoice } from './orders.ts';

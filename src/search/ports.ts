@@ -5,21 +5,20 @@ export type { Search, SearchAnswer, SearchRequest, SearchResult } from './reques
 
 /** Texts to vectors, by a model in a folder or by an endpoint. All have length 1, so that a dot product is the cosine. */
 export interface Embedder {
-  /** Of the model, 64 hex digits: vectors of two embedders are comparable only where it is the same. */
+  /** Of the model, 64 hex digits: vectors are comparable only where it is the same. */
   readonly digest: string;
-  /** Numbers of a vector; a multiple of 32. */
+  /** A multiple of 32. */
   readonly dims: number;
 
-  /** True where the model is of use in a language (BCP 47). Others go by keywords alone. */
+  /** True where the model is of use in a language (BCP 47); others go by keywords alone. */
   reads(language: string): boolean;
 
-  /** @throws DocshelfError `embedder_failed` (endpoint), the signal's reason where that aborts. */
+  /** @throws DocshelfError `embedder_failed` (endpoint); the signal's reason */
   embedQuery(text: string, signal?: AbortSignal): Promise<Float32Array>;
 
-  /** In the order of the texts. @throws as `embedQuery` */
   embedPassages(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
 
-  /** Gives back what it holds outside the heap. */
+  /** Frees the weights, which are outside the heap and do not go with the thread. */
   close?(): Promise<void>;
 }
 
@@ -35,12 +34,11 @@ export interface EmbedProgress {
   readonly embedded: number;
 }
 
-/** Search indexes of releases. Several may be open: one takes over from another between two queries. */
 export interface SearchIndex {
-  /** Builds a release's keyword index, in place of one that is there; a fault of a page's text is none of it. @throws the signal's reason */
+  /** Replaces an index that is there; a fault of a page's text is no failure. @throws the signal's reason */
   build(release: IndexedRelease, signal: AbortSignal): Promise<{ readonly sections: number }>;
 
-  /** Opens a release for queries. @throws DocshelfError `index_damaged` where there is no sound index of this version. */
+  /** @throws DocshelfError `index_damaged` where there is no sound index of this version */
   open(release: IndexedRelease): Promise<{ readonly sections: number }>;
 
   /**
@@ -50,15 +48,15 @@ export interface SearchIndex {
   embed(release: IndexedRelease, onProgress: (progress: EmbedProgress) => void, signal: AbortSignal): Promise<void>;
 
   /**
-   * The results, best first, of an open release.
+   * Best first.
    * @param label the release's version: what `filter.version` names where a page says no version of itself
-   * @throws DocshelfError `index_damaged`, `queue_full`.
+   * @throws DocshelfError `index_damaged`, `queue_full`
    */
   search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer>;
 
   /** Queries under way may fail with `index_damaged`. */
   close(release: IndexedRelease): Promise<void>;
 
-  /** Ends all that is under way with `stopping`; nothing keeps the process alive. */
+  /** Ends all that is under way with `stopping`. */
   stop(): Promise<void>;
 }

@@ -2,15 +2,15 @@
 export interface Section {
   /** As readers see it, with the nearest heading's `#fragment`: `/guides/start#install`. Not unique. */
   readonly path: string;
-  /** The page's title, without the site's name. */
+  /** Without the site's name. */
   readonly title: string;
   /** Of a page's first section: its `<title>` without the site's name, where that is another title. */
   readonly documentTitle?: string;
-  /** Headings from the page's first down to the section's own; empty for what stands before any heading. */
+  /** From the page's first down to the section's own; empty for what stands before any heading. */
   readonly headings: readonly string[];
   /** Code included, blocks parted by a blank line. Never empty: else it says what is below. */
   readonly text: string;
-  /** BCP 47, as `html lang` writes it; null where the page says none. */
+  /** BCP 47; null where the page says none. */
   readonly language: string | null;
   /** Of the documentation, by the page's own word. */
   readonly version: string | null;
@@ -19,7 +19,7 @@ export interface Section {
 
 /** The part of a section that is embedded and shown: about 220 tokens, cut at paragraph borders. */
 export interface Passage {
-  /** In the section's text, in UTF-16 code units. */
+  /** In UTF-16 code units. */
   readonly start: number;
   readonly end: number;
 }

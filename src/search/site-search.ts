@@ -9,21 +9,20 @@ export interface SearchStatus {
   readonly keyword: LegState;
   readonly semantic: LegState;
   readonly sections: number;
-  /** Sections that the model has read; all of them once `semantic` is ready. */
+  /** All of them once `semantic` is ready. */
   readonly embedded: number;
 }
 
 export type SearchEvent =
   | { readonly kind: 'indexed'; readonly sections: number; readonly seconds: number }
   | { readonly kind: 'embedded'; readonly passages: number; readonly seconds: number }
-  /** No index was sound, and one is being built. */
   | { readonly kind: 'rebuilding'; readonly error: DocshelfError }
   | { readonly kind: 'failed'; readonly step: 'index' | 'embed'; readonly error: DocshelfError };
 
 interface SiteSearchOptions {
   readonly index: SearchIndex;
   readonly isSemantic: boolean;
-  /** Time that a release is served before its passages are embedded. */
+  /** Between a swap and embedding. */
   readonly embedAfterMs: number;
   readonly onEvent: (event: SearchEvent) => void;
 }
@@ -32,11 +31,10 @@ interface Served {
   readonly release: IndexedRelease;
   readonly label: string;
   readonly abort: AbortController;
-  /** Rejects where the keyword index cannot be opened. */
   readonly opened: Promise<void>;
 }
 
-/** Search over the site that is served: from a swap on the new release's index answers, and never the one before. */
+/** From a swap on the new release's index answers, and never the one before. */
 export class SiteSearch implements Search {
   readonly #options: SiteSearchOptions;
   #served: Served | null = null;
@@ -62,7 +60,7 @@ export class SiteSearch implements Search {
     };
   }
 
-  /** Builds the index of a bundle that is being taken in, for the swap. A failure is said and no reason to refuse. */
+  /** For a bundle that is being taken in. A failure is reported and no reason to refuse the bundle. */
   async index(release: IndexedRelease, signal: AbortSignal): Promise<void> {
     try {
       await this.#build(release, signal);
@@ -87,7 +85,7 @@ export class SiteSearch implements Search {
     this.#progress = { passages: 0, embedded: 0 };
     this.#sections = 0;
     const opened = this.#open(release, abort.signal);
-    // Whoever searches is told; here it is only kept from being an unhandled rejection.
+    // `search` reports it; here it only must not be an unhandled rejection.
     opened.catch(() => undefined);
     this.#served = { release, label, abort, opened };
     if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, opened);
@@ -101,7 +99,7 @@ export class SiteSearch implements Search {
   async search(request: SearchRequest): Promise<SearchAnswer> {
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
-    // Opening an index takes some 10 ms; one that is being built is not waited for to its end.
+    // Opening an index takes some 10 ms. One that is being built is not awaited.
     const patience = this.#keyword === 'building' ? sleep(1_000, undefined, { ref: false }) : null;
     if (patience !== null) await Promise.race([served.opened.catch(() => undefined), patience]);
     try {
@@ -110,7 +108,7 @@ export class SiteSearch implements Search {
     } catch (error) {
       if (this.#served === served) throw this.#faultOf(toDocshelfError(error), served);
     }
-    // Another version took over meanwhile, and only its pages can be opened now. Each turn takes a swap.
+    // Another version took over meanwhile. Each turn takes a swap.
     return this.search(request);
   }
 
@@ -182,7 +180,6 @@ export class SiteSearch implements Search {
     }
   }
 
-  /** Once the next release answers, and the former is not being opened any more. */
   async #closeAfter({ release, opened }: Served, next: Promise<void>): Promise<void> {
     await Promise.allSettled([opened, next]);
     if (this.#served?.release.digest !== release.digest)

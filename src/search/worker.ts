@@ -7,7 +7,7 @@ import type { Embedder, EmbedProgress } from './ports.ts';
 import { ModelThread } from './query/model-thread.ts';
 import { QueryThread, type SearchOrder, type VectorsOrder } from './query/open-releases.ts';
 
-/** Search's threads: one for each index that is built, each release that is embedded, each bundle, and one for all queries. */
+/** One thread for each build, one for each release or bundle that is embedded, and one for all queries. */
 
 const queries = new QueryThread(queryModelOf);
 
@@ -32,12 +32,11 @@ export type SearchCalls = typeof handlers;
 
 const parent = serve<EmbedderCalls>(handlers, { end: () => queries.end() });
 
-/** A model in a folder reads queries in a thread of its own, beside the one that looks up their words. */
 async function queryModelOf(choice: ModelChoice): Promise<Embedder> {
   return choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThread.load(choice.folder);
 }
 
-/** The model's digest, and how to load it. The runtime, 45 MB of code, comes with the loading. */
+/** The runtime, 45 MB of code, comes with `load`. */
 async function modelOf(choice: ModelChoice): Promise<{ digest: string; load: () => Promise<Embedder> }> {
   if (choice.kind === 'parent') {
     const embedder = new ParentEmbedder(choice.digest, choice.dims, parent.call);

@@ -6,7 +6,7 @@ import type { ShapeOf } from '../../domain/shape.ts';
 import type { Passage, Section } from '../section.ts';
 import type { Vectors } from '../semantic/vector-file.ts';
 
-/** Search data that a bundle may carry, `_docshelf/search/`: header, sections as JSON Lines, vectors as int8 (docs/search-format.md). */
+/** Of `_docshelf/search/` (docs/search-format.md). */
 export const SEARCH_FORMAT_VERSION = 1;
 
 const FOLDER = `${OWN_FOLDER}search/`;
@@ -15,9 +15,8 @@ export const SECTIONS_PATH = `${FOLDER}sections.jsonl`;
 export const VECTORS_PATH = `${FOLDER}vectors.i8`;
 
 const HEADER_BYTES_MAX = 64 * 1024;
-/** Of one file of an archive. */
 export const PART_BYTES_MAX = 512 * 1024 ** 2;
-/** Of one section: its text is bounded on extraction, and JSON takes up to six bytes for a character. */
+/** A section's text is bounded on extraction, and JSON takes up to six bytes for a character. */
 const LINE_BYTES_MAX = 4 * 1024 ** 2;
 /** Ten times the largest documentation site that is measured. */
 export const SECTIONS_MAX = 1_000_000;
@@ -28,7 +27,7 @@ const SHA256 = { type: 'string', pattern: '^[0-9a-f]{64}$' } as const;
 const NATURAL = { type: 'integer', minimum: 0 } as const;
 const BYTES = { type: 'integer', minimum: 0, maximum: PART_BYTES_MAX } as const;
 
-/** `header.json`. Keys that are not named are let be, here and in a section: a later writer may add some. */
+/** Unknown keys are let be, here and in a section: a later writer may add some. */
 const HEADER = {
   type: 'object',
   required: ['formatVersion', 'sections', 'vectors'],
@@ -67,7 +66,7 @@ const LINE = {
     path: { type: 'string', pattern: '^/(?!/)[^\\u0000-\\u0020\\u007f\\\\]*$', maxLength: 16_384 },
     title: { type: 'string', maxLength: 1000 },
     documentTitle: { type: 'string', maxLength: 1000 },
-    /** Weight of its page among the site's pages, by the links to it. */
+    /** Of its page, by the links to it. */
     prior: { type: 'number', minimum: 0, maximum: 1 },
     headings: { type: 'array', items: { type: 'string', maxLength: 1000 }, maxItems: 64 },
     text: { type: 'string' },
@@ -93,15 +92,15 @@ export interface CutSection {
 
 export interface BundleSearch {
   readonly sections: readonly CutSection[];
-  /** One for each passage of the sections that it names. Null: none were made, or with another model. */
+  /** Null: none were made, or with another model. */
   readonly vectors: Vectors | null;
 }
 
-/** A file of the bundle by its path in the archive; it need not read more than `bytesMax`. */
+/** @param path in the archive @param bytesMax more need not be read */
 export type ReadPart = (path: string, bytesMax: number) => Promise<Uint8Array | null>;
 
 /**
- * The search data of a bundle, all but its paths checked: counts, lengths, digests, every section. Null where it carries none.
+ * Checks all but paths: counts, lengths, digests, every section. Null where there is no search data.
  * @param modelDigest of the model in use; vectors of another are not read
  * @throws DocshelfError `bad_search_data` where it is damaged or newer: to be treated as absent, with a note
  */

@@ -6,9 +6,8 @@ import { embedWith } from '../parent-embedder.ts';
 import type { SearchCalls } from '../worker.ts';
 
 export interface BundleSearchMakerOptions {
-  /** The model, when it is first needed; null where bundles carry no vectors. */
+  /** Null where bundles carry no vectors. */
   readonly model: (() => Promise<Model>) | null;
-  /** Where vectors are kept between exports. */
   readonly cacheDir: string;
   readonly heap?: Heap;
 }
@@ -16,7 +15,6 @@ export interface BundleSearchMakerOptions {
 /** The process ends between two batches; one that reads pages or loads its model when it is told to stop is ended. */
 const ENDING_MS_MAX = 1_000;
 
-/** Makes the search data of bundles that are being exported, each in a process of its own. Its shape is export's `SearchData`. */
 export class BundleSearchMaker {
   readonly #options: BundleSearchMakerOptions;
 
@@ -25,10 +23,8 @@ export class BundleSearchMaker {
   }
 
   /**
-   * Writes the files of `_docshelf/search/` into an empty folder. Progress is in passages that have their vector.
-   *
-   * @param siteDir holds the site's files, at their paths
-   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason when it is aborted, once the process has ended
+   * Progress is in passages that have their vector.
+   * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason once the process has ended
    */
   async make(
     { siteDir, files }: { readonly siteDir: string; readonly files: readonly FileEntry[] },

@@ -6,8 +6,7 @@ import { resolvePath } from '../../web/resolve.ts';
 import type { BundleSearch } from './bundle-format.ts';
 
 /**
- * The sections that the bundle brings, those whose page is in this release; null without sound ones: then the pages are read.
- * Vectors of sections that had to be left out are too.
+ * Those whose page is in this release; null without sound ones. No vectors where sections had to be left out.
  * @param ownDir the release's `_docshelf/`
  */
 export async function readBundleSections(

@@ -12,9 +12,9 @@ import {
 import { tooLargeToCarry } from './too-large-to-carry.ts';
 
 export interface SearchToEncode {
-  /** Gone through once. */
+  /** Read once. */
   readonly sections: Iterable<CutSection>;
-  /** One for each passage of the sections that it names. */
+  /** One for each passage of sections that are `embedded`. */
   readonly vectors: Vectors | null;
 }
 
@@ -23,13 +23,11 @@ interface FilePiece {
   readonly bytes: Uint8Array;
 }
 
-/** Lines that are handed on at once. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * The files of `_docshelf/search/` in pieces, one after another, the header last. The same input gives the same bytes.
- * @throws DocshelfError `bad_search_data` where a site has more than the format holds; RangeError where the vectors are not
- *   those of the passages. What came before is of no use then.
+ * Files one after another, the header last. The same input gives the same bytes.
+ * @throws DocshelfError `bad_search_data` where a site exceeds the format; RangeError for vectors of other passages
  */
 export function* encodeBundleSearch({ sections, vectors }: SearchToEncode): Generator<FilePiece> {
   const written = new Part(SECTIONS_PATH);
@@ -51,7 +49,7 @@ export function* encodeBundleSearch({ sections, vectors }: SearchToEncode): Gene
     lines = [];
     bytes = 0;
   }
-  // One piece at least: a site without sections has an empty file.
+  // A site without sections has an empty file.
   yield written.add(Buffer.concat(lines));
   if (at !== owners.length || (vectors !== null && vectors.values.length !== at * vectors.dims))
     throw new RangeError(DISAGREE);
@@ -78,7 +76,6 @@ function lineOf({ section, passages, prior }: CutSection, embedded: boolean): Bu
   return Buffer.from(`${JSON.stringify(line)}\n`);
 }
 
-/** The header's entry of a file, counted while that is written. */
 class Part {
   count = 0;
   readonly #path: string;

@@ -20,17 +20,15 @@ export interface LoadableModel {
   readonly load: () => Promise<Embedder>;
 }
 
-/** Prefix of exports' lists of vectors in use, beside those of the deployment's releases. */
+/** Of exports' lists of the vectors that they use. */
 const USE_PREFIX = 'export-';
-/** The newest are kept: each is of one state of one site, and 20,000 passages take 8 MB. */
+/** Newest first; each is of one state of one site, and 20,000 passages take 8 MB. */
 const USES_KEPT_MAX = 50;
 
 /**
- * Makes the search data that a bundle carries, of the sections, passages and vectors that the deployment side would make of the
- * same pages; the same site gives the same bytes. Vectors are kept in the cache as they come: an interrupted export goes on
- * from there. Memory grows by some 60 bytes a section, and with vectors by about a kilobyte a passage.
- * @throws DocshelfError `model_invalid`, `embedder_failed`, `bad_search_data` where the site has more sections than the format
- *   holds; the signal's reason
+ * The sections, passages and vectors that the deployment side would make; the same site gives the same bytes. An
+ * interrupted export goes on from the cache. Memory: 60 bytes a section, with vectors a kilobyte a passage.
+ * @throws DocshelfError `model_invalid`, `embedder_failed`, `bad_search_data` over the format's bounds; the signal's reason
  */
 export async function makeBundleSearch(
   order: BundleSearchOrder,
@@ -48,7 +46,6 @@ export async function makeBundleSearch(
   return { sections: sections.count, vectors: vectors?.sections.length ?? 0 };
 }
 
-/** In the order in which `buildIndex` reads them. */
 async function sectionsOf({ siteDir, files, into }: BundleSearchOrder): Promise<SiteSections> {
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const trailingSlash = await trailingSlashOf(siteDir, inOrder);
@@ -59,7 +56,7 @@ function* cutSections(sections: SiteSections): Generator<CutSection> {
   for (const { section, passages } of sections.all()) yield { section, prior: section.prior ?? 0, passages };
 }
 
-/** Decided as when the bundle is unpacked: the paths of sections depend on it. */
+/** As decided when the bundle is unpacked: the paths of sections depend on it. */
 async function trailingSlashOf(siteDir: string, files: readonly FileEntry[]): Promise<TrailingSlash> {
   const votes = new TrailingSlashVotes(new Set(files.map(({ path }) => path)));
   for (const { path } of files) {
@@ -92,7 +89,6 @@ async function embed(
     return vectors;
   } finally {
     await rm(file, { force: true });
-    // The model's weights are outside the thread's heap: they do not go with the thread.
     await embedder.close?.();
   }
 }

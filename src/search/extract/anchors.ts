@@ -1,9 +1,9 @@
 import { decodeOrKeep } from '../../web/percent-decode.ts';
 import { attributeOf, type Element, elementsOf, type Parent } from './tree.ts';
 
-/** Anchors kept before a heading: real pages have at most a handful. */
+/** Real pages have at most a handful before a heading. */
 const PENDING_MAX = 20;
-/** UTF-16 code units. Longer ones are no names that somebody links to. */
+/** UTF-16 code units. */
 const ANCHOR_LENGTH_MAX = 1_000;
 
 function anchorOf(element: Element): string | null {
@@ -17,7 +17,7 @@ function anchorOf(element: Element): string | null {
  */
 export class Anchors {
   readonly #document: Parent;
-  /** Anchors since the last text: what stands right before the next heading. */
+  /** Anchors since the last text. */
   #pending: string[] = [];
   #all: ReadonlySet<string> | null = null;
 
@@ -31,12 +31,11 @@ export class Anchors {
     if (anchor !== null) this.#pending.push(anchor);
   }
 
-  /** Pending anchors belong to the text, and not to the next heading. */
   passText(): void {
     if (this.#pending.length > 0) this.#pending = [];
   }
 
-  /** The fragment of a heading without `#`, or null where no anchor leads to it. */
+  /** Without `#`; null where no anchor leads to it. */
   fragmentOf(heading: Element): string | null {
     const own = anchorOf(heading);
     if (own !== null) return own;
@@ -47,7 +46,7 @@ export class Anchors {
       const href = element.tagName === 'a' ? attributeOf(element, 'href') : null;
       if (href?.startsWith('#') && href.length > 1) permalink ??= decodeOrKeep(href.slice(1));
     }
-    // Several anchors may lead here: the page's own permalink says which one it uses.
+    // The page's own permalink says which of several anchors it uses.
     if (permalink !== null && (this.#pending.includes(permalink) || this.#exists(permalink))) return permalink;
     return this.#pending.at(-1) ?? null;
   }

@@ -10,7 +10,6 @@ const WITHOUT_TEXT = new Set(
 /** ARIA landmarks and widgets around the content (WAI-ARIA 1.2, section 5.3). */
 const ROLES = new Set('navigation search banner contentinfo button menu menubar toolbar dialog'.split(' '));
 
-/** Classes, as generators write them, of what stands around or beside the text. */
 const CLASSES = new Set(
   (
     'breadcrumb breadcrumbs crumbs theme-doc-breadcrumbs nextra-breadcrumb ' +
@@ -25,17 +24,16 @@ const CLASSES = new Set(
   ).split(' '),
 );
 
-/** Headings that are none: for screen readers, or a book's author. */
+/** Headings for screen readers or a book's author alone. */
 const HEADING_CLASSES = new Set('sr-only visually-hidden corpauthor'.split(' '));
 
-/** Line numbers beside code: in it, or in a table's cell. */
 const LINE_NUMBER_CLASSES = new Set(
   'linenos lineno linenumber line-number ln lnt gutter rouge-gutter hljs-ln-numbers'.split(' '),
 );
 
 const HIDDEN_STYLE = /display\s*:\s*none/i;
 
-/** A link to where a page's source is edited, by its address: every language has its own words for it. */
+/** Link to where a page's source is edited: every language has its own words for it. */
 const EDIT_ADDRESS = /^https?:\/\/.*\/(?:edit|_edit)\//;
 
 /** Lists of the pages below this one, which stand in for a section without text. */
@@ -77,12 +75,10 @@ function isPageFooter(element: Element): boolean {
   return element.tagName === 'footer' && !(isElement(parent) && /^(?:blockquote|figure)$/.test(parent.tagName));
 }
 
-/** DocBook's words above a list of pages: "Table of Contents". */
 function isContentsCaption({ tagName, parentNode }: Element): boolean {
   return tagName === 'p' && isElement(parentNode) && parentNode.tagName === 'div' && hasClass(parentNode, 'toc');
 }
 
-/** Elements inside the content that are no part of it: navigation, controls, what is hidden. */
 export function isClutter(element: Element): boolean {
   if (WITHOUT_TEXT.has(element.tagName)) return true;
   if (isPageFooter(element) || isContentsCaption(element)) return true;
@@ -99,7 +95,6 @@ const NOTE_CLASSES = new Set(
   'note tip seealso warning caution danger important admonition callout alert custom-block'.split(' '),
 );
 
-/** Notes, quotations and asides: their headings begin no section of the page. */
 export function isNote(element: Element): boolean {
   const { tagName } = element;
   if (tagName === 'aside' || tagName === 'blockquote') return true;

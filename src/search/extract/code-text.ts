@@ -1,14 +1,10 @@
 import { isLineNumber } from './clutter.ts';
 import { attributeOf, DEPTH_MAX, type Element, isElement, isText, type Parent } from './tree.ts';
 
-/** Elements that highlighters use for a line of code, or for a block inside one. */
 const LINES = new Set(['div', 'p', 'li', 'tr']);
 const SKIPPED = new Set(['button', 'svg', 'script', 'style', 'template']);
 
-/**
- * Preformatted code with its line breaks, whether written as characters, as `<br>` or as one element a line; without line
- * numbers and copy buttons.
- */
+/** Line breaks may be characters, `<br>` or one element a line; line numbers and copy buttons are left out. */
 export function codeText(pre: Element): string {
   let text = '';
   let atLineStart = true;

@@ -19,9 +19,8 @@ export interface ContentPart {
 
 /** UTF-16 code units of one section: a thousand passages. */
 const TEXT_LENGTH_MAX = 512 * 1024;
-/** Of a list of pages, which only stands in for a missing text. */
 const CHILD_PAGES_LENGTH_MAX = 2_000;
-/** Headings of one page; real change logs have 3,000. What comes after stays in the last section. */
+/** Real change logs have 3,000 headings. What comes after stays in the last section. */
 const PARTS_MAX = 10_000;
 
 const BLOCKS = new Set(
@@ -35,11 +34,10 @@ interface Place {
   readonly depth: number;
   /** The widest gap that may be written here: items hold lines, cells hold words. */
   readonly gapMax: Gap;
-  /** Inside a note or a link to elsewhere (a card): a heading there is its own, and is text of the section. */
+  /** Inside a note or a card: a heading there is text of the section. */
   readonly isInset: boolean;
-  /** Around a title, where bylines, dates and authors stand. */
+  /** Around a title, beside bylines, dates and authors. */
   readonly headingsOnly: boolean;
-  /** True once an outer header was looked into. */
   readonly isInHeader: boolean;
 }
 
@@ -79,7 +77,7 @@ export class ContentReader {
       if (isText(child)) {
         if (!place.headingsOnly && this.#writer.flow(child.value)) this.#anchors.passText();
       } else if (isElement(child) && place.depth < DEPTH_MAX && !this.#isSkipped(child)) {
-        // Links right beside each other are buttons, labels are tabs: their distance is the style's.
+        // Links right beside each other are buttons, labels are tabs: the style sets them apart.
         if (child.tagName === 'label' || (child.tagName === 'a' && before === 'a')) this.#apart(GAP.space, place);
         this.#element(child, place);
       }
@@ -134,7 +132,6 @@ export class ContentReader {
     }
   }
 
-  /** Begins a part, unless the heading has no words, is one too many, or is inside a note or a card. */
   #heading(element: Element, place: Place): boolean {
     const heading = headingText(element);
     if (heading === '') return false;
@@ -190,7 +187,7 @@ export class ContentReader {
     this.#apart(GAP.line, inner);
   }
 
-  /** A row of data is one line, its cells parted by bars; a row that lays out code or headings is none. */
+  /** A row of data is one line, its cells parted by bars; rows that lay out code or headings are none. */
   #row(element: Element, place: Place): void {
     const cells = element.childNodes.filter(isElement);
     if (cells.some(isLayoutCell)) {

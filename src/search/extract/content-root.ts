@@ -6,7 +6,7 @@ import { attributeOf, elementsOf, findElement, hasClass, isElement, isHeading } 
 
 export interface ContentRoot {
   readonly element: Element;
-  /** True where markup says so; else density told it, and lists of links around the text may be inside. */
+  /** By markup; else by density, and lists of links around the text may be inside. */
   readonly isMarked: boolean;
   readonly density: LinkDensity;
 }
@@ -15,10 +15,9 @@ export interface ContentRoot {
 const CONTAINER_IDS = new Set(['VPContent', 'main-content', 'docs-content']);
 const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-content td-content post-content'.split(' ');
 
-/** Elements that may hold a whole page's content. */
 const HOLDERS = new Set('body div section form center td tr tbody table font span'.split(' '));
 
-/** Share of a container's text that its richest child must have to stand for it. */
+/** Share of a container's text that lets its richest child stand for it. */
 const SHARE_MIN = 0.7;
 
 const isMain = (element: Element): boolean =>
@@ -26,8 +25,7 @@ const isMain = (element: Element): boolean =>
 
 /**
  * The main landmark, in it the one article that has its heading; else an article; else a known generator's container; else the
- * part of the page with the densest text.
- * @param documentTitle the text of `<title>`
+ * part with the densest text.
  */
 export function contentRoot(body: Element, documentTitle: string): ContentRoot {
   const main = findElement(body, isMain);
@@ -50,7 +48,7 @@ function titleHeading(body: Element, documentTitle: string): Element | null {
   return first;
 }
 
-/** The only outermost article, if no first-level heading stands beside it: cards and listings have several. */
+/** Null where a first-level heading stands beside it: cards and listings have several articles. */
 function singleArticle(container: Element): Element | null {
   const articles = outermost(container, 'article');
   const [article] = articles;
@@ -81,7 +79,7 @@ function knownContainer(body: Element): Element | null {
   return null;
 }
 
-/** Descends while one child has nearly all text that is no link, and keeps the page's heading and its list of pages inside. */
+/** Descends while one child has nearly all text that is no link, with the page's heading and list of pages. */
 function densest(body: Element, density: LinkDensity): Element {
   let holder = body;
   for (;;) {

@@ -3,13 +3,13 @@ import { Fingerprints } from './fingerprints.ts';
 
 interface PageRank {
   readonly page: string;
-  /** Folders before it in its canonical address, 64 where it says none, 65 where that is another page's. */
+  /** Folders before it in its canonical address; 64 without one, 65 where that is another page's. */
   readonly distance: number;
 }
 
 type Verdict =
   | { readonly kept: false }
-  /** `replaced`: handle of the equal section that was kept until now, and goes. */
+  /** `replaced`: handle of the equal section that goes. */
   | { readonly kept: true; readonly replaced: number | null };
 
 const NO_CANONICAL = 64;
@@ -17,17 +17,16 @@ const ELSEWHERE = 65;
 const FINGERPRINTS_AT_FIRST = 1024;
 
 /**
- * Sections under two paths: the same title, headings and text within one version and language. The page that is its own canonical
- * wins, else the shorter and then the first path, in whatever order they come. Keeps a fingerprint and a handle a section.
+ * Sections under two paths: equal title, headings and text within one version and language. The page that is its own
+ * canonical wins, else the shorter and then the first path, in whatever order they come.
  */
 export class Duplicates {
   readonly #fingerprints = new Fingerprints();
   /** By the number of the fingerprint: the handle of the kept section, and the number of its page. */
   #kept = new Uint32Array(2 * FINGERPRINTS_AT_FIRST);
-  /** One for each page; the last is the page whose sections come now. */
   readonly #ranks: PageRank[] = [];
 
-  /** @param rank of its page, the same object for all of its sections @param handle of the section for the caller; 32 bits */
+  /** @param rank the same object for all sections of a page @param handle 32 bits, the caller's own */
   add(rank: PageRank, section: Section, handle: number): Verdict {
     if (this.#ranks.at(-1) !== rank) this.#ranks.push(rank);
     const { count } = this.#fingerprints;
@@ -57,7 +56,7 @@ function isBetter(candidate: PageRank, rival: PageRank): boolean {
   return candidate.page < rival.page;
 }
 
-/** Folders before the page in its canonical address, as a site may be published under a prefix (`/en/latest`). */
+/** A site may be published under a prefix (`/en/latest`). */
 function canonicalDistance(page: string, canonical: string | null): number {
   if (canonical === null) return NO_CANONICAL;
   const own = plainPath(page);
@@ -66,7 +65,6 @@ function canonicalDistance(page: string, canonical: string | null): number {
   return Math.min(other.slice(0, other.length - own.length).split('/').length - 1, NO_CANONICAL - 1);
 }
 
-/** A path without what its form may add: extension, index, slash. */
 function plainPath(path: string): string {
   return path.replace(/(?:\/index)?\.x?html?$/i, '').replace(/\/$/, '');
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Numbers of a fingerprint: 128 bits of SHA-256. */
+/** 128 bits of SHA-256. */
 const WORDS = 4;
 const ENTRIES_AT_FIRST = 1024;
 
@@ -18,7 +18,7 @@ export class Fingerprints {
     return this.#count;
   }
 
-  /** The text's number; `count` before the call where it is new. */
+  /** `count` before the call for a new text. */
   numberOf(text: string): number {
     const digest = hash('sha256', text, 'buffer');
     const words = new Uint32Array(digest.buffer, digest.byteOffset, WORDS);

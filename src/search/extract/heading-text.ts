@@ -1,7 +1,7 @@
 import { isClutter } from './clutter.ts';
 import { DEPTH_MAX, type Element, isElement, isText, type Node, oneLine, type Parent } from './tree.ts';
 
-/** UTF-16 code units. Longer ones are text that somebody set as a heading. */
+/** UTF-16 code units. Longer headings are text. */
 const HEADING_LENGTH_MAX = 500;
 
 /** Spans beside each other that the page's style sets apart: a number and its title, a name and its claim. */
@@ -9,7 +9,6 @@ function areSetApart(before: Node | undefined, node: Element): boolean {
   return isElement(before) && before.tagName === 'span' && node.tagName === 'span' && node.attrs.length > 0;
 }
 
-/** A heading's words on one line, without permalinks and controls. */
 export function headingText(heading: Element): string {
   let text = '';
   const read = (parent: Parent, depth: number, inCode: boolean): void => {

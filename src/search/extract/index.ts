@@ -15,10 +15,9 @@ export { cutPassages } from './passages.ts';
 export { PageForms, type ReaderForm, readerUrl } from './reader-url.ts';
 
 interface PageInput {
-  /** The page's file in the site: `guides/start.html`. */
   readonly path: string;
   readonly html: string;
-  /** As readers see it, from `readerUrl`: `/guides/start`, `/guides/start/` or `/guides/start.html`. */
+  /** From `readerUrl`: `/guides/start`, `/guides/start/` or `/guides/start.html`. */
   readonly url: string;
   /** For a page that says none: the bundle's manifest's, or that of Sphinx's options file. */
   readonly version?: string | null;
@@ -27,19 +26,18 @@ interface PageInput {
 
 export interface ExtractedPage {
   readonly page: string;
-  /** Path of its canonical address as published, perhaps under a prefix; null: none. */
   readonly canonical: string | null;
   readonly title: string;
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];
-  /** At least one, in the page's order; two may share a path. */
+  /** At least one; two may share a path. */
   readonly sections: readonly Section[];
-  /** Paths on this site that the content (not the navigation) links to, each once: `/guides/start`. */
+  /** Paths on this site that the content (not the navigation) links to, each once. */
   readonly links: readonly string[];
 }
 
-/** Null for pages that are not to be found: `noindex`, errors, redirects, print pages, indexes and listings, and those without content. */
+/** Null for `noindex`, errors, redirects, print pages, indexes, listings, and pages without content. */
 export function extractPage(input: PageInput): ExtractedPage | null {
   const document = parse(readableMarkup(input.path, input.html));
   const html = document.childNodes.find(isElement);

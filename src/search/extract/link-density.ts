@@ -11,11 +11,10 @@ interface Density {
 
 const NOTHING: Density = { text: 0, linked: 0, links: 0, holdsTitle: false };
 
-/** A menu: most of its text is links, and there are some of them. */
+/** A menu has both. */
 const LINKED_SHARE_MIN = 0.7;
 const LINKS_MIN = 5;
 
-/** The share of links in a page's text, by element. Each is measured once. */
 export class LinkDensity {
   readonly #title: Element | null;
   readonly #measured = new Map<Element, Density>();
@@ -25,7 +24,6 @@ export class LinkDensity {
     this.#title = title;
   }
 
-  /** Worth as content: text speaks for it, links against it. */
   worth(element: Element): number {
     const { text, linked } = this.#of(element, 0);
     return text - 2 * linked;

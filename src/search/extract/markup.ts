@@ -1,4 +1,4 @@
-/** UTF-16 code units of a page; the longest real ones have a million. What comes after is not read. */
+/** UTF-16 code units; the longest real pages have a million. What comes after is not read. */
 const PAGE_LENGTH_MAX = 8 * 1024 ** 2;
 
 /** Next.js's payload, the page's text once more, up to three quarters of a page. */

@@ -1,11 +1,10 @@
 import { attributeOf, type Element, elementsOf, findElement, oneLine, type Parent, rawText } from './tree.ts';
 
 export interface PageFacts {
-  /** As `html lang` writes it; null where the page says none. */
   readonly language: string | null;
   readonly version: string | null;
   readonly tags: readonly string[];
-  /** `<title>` and `og:title` as written, empty where there is none. */
+  /** As written, empty where there is none. */
   readonly documentTitle: string;
   readonly socialTitle: string;
   readonly siteName: string;
@@ -23,7 +22,7 @@ const VERSION_LENGTH_MAX = 128;
 /** UTF-16 code units: BCP 47 tags in use have 20. */
 const LANGUAGE_LENGTH_MAX = 100;
 
-/** Metadata that says the documentation version, the most explicit first. */
+/** The most explicit first. */
 const VERSION_NAMES = ['docsearch:version', 'docusaurus_version', 'readthedocs-version-slug', 'doc:version'];
 /** `docs-<plugin>-<version>`: the scope that Docusaurus searches in. */
 const DOCUSAURUS_TAG = /^docs-.+?-(.+)$/;
@@ -32,7 +31,7 @@ const DOCUSAURUS_CLASS = /(?:^|\s)docs-version-(\S+)/;
 /** Sphinx before 7 writes its options into each page, later ones into a file of their own. */
 const SPHINX_VERSION = /DOCUMENTATION_OPTIONS\b[\s\S]{0,400}?\bVERSION:\s*(['"])(.{0,128}?)\1/;
 
-/** The version in Sphinx's options, of a page's own script or of `_static/documentation_options.js`. */
+/** @param script a page's own, or `_static/documentation_options.js` */
 export function sphinxVersion(script: string): string | null {
   return SPHINX_VERSION.exec(script)?.[2]?.trim() || null;
 }
@@ -100,7 +99,7 @@ function readVersion(html: Element, head: Parent, metadata: Metadata): string | 
   return options === null ? null : sphinxVersion(rawText(options));
 }
 
-/** Keywords, an article's tags, and what the page gives to a hosted search besides: its own search filters by that. */
+/** What a page gives to a hosted search counts too: its own search filters by that. */
 function readTags(metadata: Metadata): string[] {
   const tags = new Set<string>();
   for (const [name, contents] of metadata) {

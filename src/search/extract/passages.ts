@@ -12,7 +12,6 @@ interface PassageOptions {
 const TOKENS_MAX = 220;
 const OVERLAP_TOKENS_MAX = 60;
 
-/** Never cut unless it is longer than a passage by itself. */
 interface Part extends Passage {
   readonly tokens: number;
 }
@@ -31,10 +30,9 @@ const BLANK_LINE = /\n[ \t]*\n\s*/g;
 const SENTENCE_END = /[.!?…]["'”’)\]]*\s+|[。！？｡．][」』”’）]*\s*|[।؟۔]\s+|\n+/g;
 
 /**
- * Cuts a section's text into passages of at most `tokensMax` tokens: at paragraph borders, else between sentences, else
- * inside one. A passage that goes on inside a paragraph begins with the sentence before it.
+ * Cuts at paragraph borders, else between sentences, else inside one. A passage that goes on inside a paragraph begins
+ * with the sentence before it.
  * @param countTokens called a few times for each sentence; its sums count as the whole's
- * @returns in order, each beginning and ending with a visible character
  */
 export function cutPassages(
   text: string,
@@ -75,7 +73,6 @@ export function cutPassages(
   return passages;
 }
 
-/** The stretches between `separator`s, trimmed, without empty ones. */
 function* between(text: string, { start, end }: Passage, separator: RegExp): Generator<Passage> {
   const part = text.slice(start, end);
   let from = 0;
@@ -108,7 +105,7 @@ function fitting(text: string, { start, end }: Passage, count: CountTokens, toke
   return halves.flatMap((half) => fitting(text, half, count, tokensMax));
 }
 
-/** A place to cut, never inside a surrogate pair; null where one character is left. */
+/** Never inside a surrogate pair; null where one character is left. */
 function cutNearMiddle(text: string, start: number, end: number): number | null {
   const middle = (start + end) >> 1;
   const quarter = (end - start) >> 2;

@@ -7,7 +7,6 @@ import { encodeUnsafe, OWN_ORIGIN } from './site-address.ts';
 type FileTable = Parameters<typeof resolvePath>[0];
 
 export interface ReaderForm {
-  /** Of folder pages, as the release has it. */
   readonly trailingSlash: TrailingSlash;
   /** Of the others: `/guides/start.html`, or `/guides/start`. */
   readonly extension: 'keep' | 'drop';
@@ -19,7 +18,7 @@ const INDEX = /(?:^|\/)index\.(?:html|htm|xhtml)$/i;
 /** A canonical is the page's word about itself; a link may be anybody's. */
 const CANONICAL_WEIGHT = 20;
 
-/** The way in which a site's canonicals and links write pages that are files (`guides/start.html`), by a sample of its pages. */
+/** How a site's canonicals and links write pages that are files, by a sample of its pages. */
 export class PageForms {
   readonly #files: FileTable;
   #kept = 0;
@@ -42,7 +41,6 @@ export class PageForms {
     return this.#dropped > this.#kept ? 'drop' : 'keep';
   }
 
-  /** @param page the file that the address names, where it is known; else the file table says whether there is one */
   #count(address: URL, weight: number, page: string | null): void {
     const { pathname } = address;
     if (EXTENSION.test(pathname)) {
@@ -54,7 +52,7 @@ export class PageForms {
   }
 }
 
-/** A page's path in the site's form, if that address leads to this file; else the file's own. */
+/** In the site's form, if that address leads to this file; else the file's own path. */
 export function readerUrl(path: string, form: ReaderForm, files: FileTable): string {
   const stem = path.replace(INDEX, '');
   const folder = form.trailingSlash === 'always' && stem !== '' ? `${stem}/` : stem;

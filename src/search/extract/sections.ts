@@ -7,15 +7,14 @@ import { otherTitle, pageTitle, TITLE_LENGTH_MAX } from './title.ts';
 interface Placed {
   readonly part: ContentPart;
   readonly headings: readonly string[];
-  /** Its own, else the nearest above: as near as a link gets. */
+  /** Its own, else the nearest above. */
   readonly fragment: string | null;
   readonly children: string[];
 }
 
 /**
- * The sections of a page's parts. A heading without text says what is below it, pages or headings, or is no section; the page's
- * first one says its description or title. What stands above the page's own heading (a notice, a category) comes last in it.
- * @param url the page's path as readers see it
+ * A heading without text says what is below it, pages or headings, or is no section; the page's first one says its
+ * description or title. What stands above the page's own heading (a notice, a category) comes last in it.
  */
 export function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
@@ -45,7 +44,7 @@ function placeParts(parts: readonly ContentPart[], title: string): Placed[] {
   const above: { level: number; placed: Placed }[] = [];
   const first = parts.find(({ level }) => level > 0);
   return parts.map((part) => {
-    // Pages that begin at a lower level (DocBook's do) have their title's heading above all others all the same.
+    // DocBook's pages begin at a lower level; their title's heading is above all others all the same.
     const level = part === first && part.heading === title ? 1 : part.level;
     while ((above.at(-1)?.level ?? -1) >= level) above.pop();
     const parent = above.at(-1)?.placed;

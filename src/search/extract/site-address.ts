@@ -10,10 +10,9 @@ export class PageAddress {
   readonly #own: string;
   readonly #publishedOrigin: string | null;
   readonly #links = new Set<string>();
-  /** Path of the canonical address as published, perhaps under a prefix; null: none. */
+  /** As published, perhaps under a prefix. */
   readonly canonical: string | null;
 
-  /** @param url as readers see it: `/guides/start`. @param base the page's `<base href>`. */
   constructor(url: string, base: string | null, canonical: string | null) {
     const own = URL.parse(url, OWN_ORIGIN);
     this.#own = own === null ? url : decodeOrKeep(own.pathname);
@@ -23,7 +22,7 @@ export class PageAddress {
     this.canonical = target === null ? null : decodeOrKeep(target.pathname);
   }
 
-  /** Paths on the site that the page links to, itself aside, each once, without query and fragment. */
+  /** Paths of other pages of the site, each once, without query and fragment. */
   get links(): readonly string[] {
     return [...this.#links];
   }
@@ -37,12 +36,12 @@ export class PageAddress {
   }
 }
 
-/** A path with its fragment, in which only what a URL cannot hold is encoded: readers see their own letters. */
+/** Only what a URL cannot hold is encoded: readers see their own letters. */
 export function withFragment(page: string, fragment: string | null): string {
   return fragment === null ? page : `${page}#${encodeUnsafe(fragment)}`;
 }
 
-/** Percent-encodes what would end or break an address (URL standard, fragment percent-encode set, and `#`, `%`, `\\`). */
+/** URL standard, fragment percent-encode set, and `#`, `%`, `\\`. */
 export function encodeUnsafe(text: string): string {
   return text.replace(
     /[\u0000-\u0020"#<>`%\\\u007f]/g,

@@ -1,13 +1,13 @@
-/** Distance of two pieces of text, the wider one wins: joined, a space, a new line, a blank line. */
+/** Distances of two pieces of text; the wider one wins. */
 export const GAP = { none: 0, space: 1, line: 2, block: 3 } as const;
 export type Gap = (typeof GAP)[keyof typeof GAP];
 
 const SEPARATORS = ['', ' ', '\n', '\n\n'] as const;
 
-/** Zero-width characters and soft hyphens, which would split a word in two for an index. */
+/** Zero-width characters and soft hyphens would split a word in two for an index. */
 const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
 
-/** Plain text as a browser lays it out: white space collapses, a blank line parts blocks, a new line items and rows. Linear. */
+/** Text as a browser lays it out: white space collapses, blank lines part blocks, new lines items and rows. */
 export class TextWriter {
   readonly #lengthMax: number;
   #text = '';
@@ -28,7 +28,7 @@ export class TextWriter {
     if (gap > this.#gap && !this.#isBound) this.#gap = gap;
   }
 
-  /** The next block, whatever it is, begins on the next line: a definition stays with its term. */
+  /** The next block begins on the next line: a definition stays with its term. */
   bind(): void {
     this.#gap = GAP.line;
     this.#isBound = true;
@@ -44,7 +44,7 @@ export class TextWriter {
     this.#bullet = false;
   }
 
-  /** Flowing text, white space and all. @returns true where any of it shows */
+  /** @returns true where any of it shows */
   flow(text: string): boolean {
     const visible = text.replace(INVISIBLE, '');
     const collapsed = visible.replace(/\s+/g, ' ');
@@ -57,7 +57,7 @@ export class TextWriter {
     return true;
   }
 
-  /** Text whose line breaks and indentation count: code. Blank lines around it go. */
+  /** Code: line breaks and indentation count. */
   verbatim(text: string): void {
     const code = text
       .replace(INVISIBLE, '')

@@ -7,17 +7,13 @@ const SEPARATOR_OR_HYPHEN = / (?:\||–|—|·|»|::|-) /g;
 /** UTF-16 code units. */
 export const TITLE_LENGTH_MAX = 300;
 
-/**
- * The first first-level heading; else `og:title` or `<title>` without the site's name. Empty where the page says none.
- * @param mainHeading the first `h1` in the content; `firstHeading`: the first of any level; empty where there is none
- */
+/** The content's first `h1`; else `og:title` or `<title>` without the site's name; else any heading. */
 export function pageTitle(facts: PageFacts, mainHeading: string, firstHeading: string): string {
   const written = facts.socialTitle || facts.documentTitle;
   const title = mainHeading || withoutSiteName(written, facts.siteName, firstHeading) || firstHeading;
   return title.slice(0, TITLE_LENGTH_MAX).toWellFormed();
 }
 
-/** The `<title>` without the site's name, where that is another title. */
 export function otherTitle(facts: PageFacts, title: string, firstHeading: string): string | null {
   const other = withoutSiteName(facts.documentTitle, facts.siteName, firstHeading);
   return other === '' || other === title ? null : other.slice(0, TITLE_LENGTH_MAX).toWellFormed();

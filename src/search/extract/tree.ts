@@ -28,7 +28,6 @@ export function classesOf(element: Element): string[] {
   return attributeOf(element, 'class')?.split(/\s+/) ?? [];
 }
 
-/** Elements below `root` in the page's order. */
 export function* elementsOf(root: Parent): Generator<Element> {
   const open: Node[] = root.childNodes.toReversed();
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -43,7 +42,6 @@ export function findElement(root: Parent, fits: (element: Element) => boolean): 
   return null;
 }
 
-/** All text below, as in the markup. */
 export function rawText(root: Parent): string {
   let text = '';
   const open: Node[] = root.childNodes.toReversed();
@@ -54,7 +52,6 @@ export function rawText(root: Parent): string {
   return text;
 }
 
-/** White space runs as one space, none at the ends; without zero-width characters and soft hyphens. */
 export function oneLine(text: string): string {
   return text
     .replace(/[\u00ad\u200b\u2060\ufeff]/g, '')

@@ -1,11 +1,9 @@
 interface CircuitSettings {
-  /** Failures in a row that open it. */
   readonly failuresMax: number;
-  /** Time until one attempt is made again. */
   readonly openMs: number;
 }
 
-/** A circuit breaker over a steady clock of milliseconds: open after some failures in a row, then one trial decides. */
+/** Open after some failures in a row; then one trial decides. */
 export class CircuitBreaker {
   readonly #settings: CircuitSettings;
   readonly #now: () => number;
@@ -18,7 +16,7 @@ export class CircuitBreaker {
     this.#now = now;
   }
 
-  /** True where the call may be made; its caller then reports `succeeded`, `failed` or `givenUp`, always. */
+  /** True where the call may be made; its caller then always reports `succeeded`, `failed` or `givenUp`. */
   admits(): boolean {
     if (this.#openUntilMs === null) return true;
     if (this.#isTrying || this.#now() < this.#openUntilMs) return false;

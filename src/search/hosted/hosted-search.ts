@@ -10,13 +10,11 @@ interface HostedSearchSettings {
   readonly key: Secret;
 }
 export interface HostedSearchOptions {
-  /** Its limits hold: allowed hosts, proxy, certificates. */
   readonly client: Pick<HttpClient, 'post'>;
   readonly settings: HostedSearchSettings;
   readonly local: Search;
-  /** Told where the local engine answers instead: `hosted_search_failed`, `host_not_allowed`. */
+  /** Reports why the local engine answers instead: `hosted_search_failed`, `host_not_allowed`. */
   readonly onFault: (error: DocshelfError) => void;
-  /** Milliseconds of a steady clock. */
   readonly now?: () => number;
   readonly timeoutMs?: number;
 }
@@ -28,7 +26,7 @@ const CIRCUIT = { failuresMax: 5, openMs: 30_000 };
 /** 50 sections of 80 KB. */
 const ANSWER_BYTES_MAX = 4 * 1024 ** 2;
 
-/** The hosted service's search in front of the local engine. `metadata.source` says which of them answered. */
+/** `metadata.source` says which of the two answered. */
 export class HostedSearch implements Search {
   readonly #options: HostedSearchOptions;
   readonly #url: string;
@@ -41,7 +39,7 @@ export class HostedSearch implements Search {
     this.#circuit = new CircuitBreaker(CIRCUIT, now);
   }
 
-  /** @throws what the local engine throws, where it is asked; the signal's reason where that aborts. */
+  /** @throws what the local engine throws; the signal's reason */
   async search(request: SearchRequest, signal: AbortSignal): Promise<SearchAnswer> {
     // The hosted search knows no prefixes, and each letter typed would count against its rate limit.
     const hosted = request.prefixLast || !this.#circuit.admits() ? null : await this.#tryHosted(request, signal);
@@ -113,9 +111,8 @@ function withSource(results: readonly SearchResult[], source: 'local' | 'hosted'
 }
 
 /**
- * A hosted search's answer in our form; null where it is no list of results. The published contract fixes `content`, `path` and
- * `score`: without those a result is none. All else is as each service has it, and what is missing or of another form is empty.
- * @param resultsMax the best are kept
+ * Null where it is no list of results. The published contract fixes `content`, `path` and `score`: without those a
+ * result is none. All else is as each service has it, and what is missing or of another form is empty.
  */
 export function parseHostedResults(text: string, resultsMax: number): readonly SearchResult[] | null {
   const answer = parseJson(text);

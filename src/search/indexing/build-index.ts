@@ -12,14 +12,11 @@ import type { SiteSection } from './site-sections.ts';
 export const KEYWORD_FILE = 'keyword.sqlite';
 export const VECTOR_FILE = 'vectors.bin';
 
-/** Plain data: it crosses a thread. */
 export interface IndexOrder {
-  /** Holds `site/`, `_docshelf/` and `files.json`. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
-  /** Made here; must not be there yet. */
+  /** Must not be there yet. */
   readonly searchDir: string;
-  /** Of the model whose vectors the bundle may bring. */
   readonly modelFolder: string | null;
 }
 
@@ -28,7 +25,7 @@ interface IndexSource {
   readonly vectors: Vectors | null;
 }
 
-/** Builds a release's index of the pages, or of what the bundle brings. Vectors that it does not bring are made later. */
+/** Of the pages, or of what the bundle brings. Vectors that it does not bring are made later. */
 export async function buildIndex(order: IndexOrder): Promise<{ sections: number }> {
   const { releaseDir, searchDir } = order;
   await mkdir(searchDir);
@@ -70,7 +67,7 @@ function* withPages(sections: readonly CutSection[]): Generator<SiteSection> {
   }
 }
 
-/** A model that cannot be read is told of where it is used: no vectors fit it. */
+/** Null for a model that cannot be read, which is reported where it is used. */
 async function modelDigestOf(folder: string): Promise<string | null> {
   const { readModelFiles } = await import('../semantic/model-files.ts');
   return readModelFiles(folder).then(

@@ -10,7 +10,7 @@ import { readVectors } from '../semantic/vector-file.ts';
 import { KEYWORD_FILE, VECTOR_FILE } from './build-index.ts';
 import { readSectionFacts, type SectionFacts } from './section-facts.ts';
 
-/** Makes a release's vectors, unless they are there for this model, whose `digest` is known before it is loaded. */
+/** Vectors that are there for this model are kept; its `digest` is known before it is loaded. */
 export async function embedInThread(
   { searchDir, release, cacheDir }: EmbedOrder,
   digest: string,
@@ -41,7 +41,6 @@ export async function embedInThread(
       });
       await sweepCache(searchDir, join(cacheDir, digest), embedder.dims);
     } finally {
-      // The model's weights are outside the thread's heap: they do not go with the thread.
       await embedder.close?.();
     }
   } finally {
@@ -57,7 +56,6 @@ async function sweepCache(searchDir: string, folder: string, dims: number): Prom
   if (stored !== null) await sweepVectors(folder, dims, new Set(stored), Date.now()).catch(() => undefined);
 }
 
-/** Sections in languages that the model cannot read are not embedded. */
 function* passageTexts(keyword: KeywordIndex, facts: SectionFacts, embedder: Embedder): Generator<PassageText> {
   for (let number = 0; number < facts.count; number += 1) {
     const language = facts.language(number);

@@ -1,12 +1,9 @@
 /** Weights of pages by the links to them in the text of others: 0 to 1, by the logarithm. Counts links and keeps none. */
 export class PagePriors {
-  /** Links to each address, written in whatever way. */
   readonly #links: Map<string, number>;
-  /** Links of a page to itself, which say nothing. */
   readonly #ownLinks = new Map<string, number>();
   readonly #pageOf = new Map<string, string>();
 
-  /** @param addresses of all pages, those without sections included */
   constructor(addresses: Iterable<string>) {
     this.#links = new Map(Array.from(addresses, (address) => [plain(address), 0]));
   }
@@ -23,7 +20,7 @@ export class PagePriors {
     }
   }
 
-  /** By page, without those that nobody links to. Where two pages share an address, the links are the last one's. */
+  /** By page. Where two pages share an address, the links are the last one's. */
   decide(): Map<string, number> {
     const links = new Map<string, number>();
     for (const [address, page] of this.#pageOf) {

@@ -13,15 +13,10 @@ interface PagesOfSite {
   readonly trailingSlash: TrailingSlash;
 }
 
-/** Pages that are looked at to learn how the site writes its addresses: from all over it, since languages may differ. */
+/** Pages that show how the site writes its addresses: from all over it, since languages may differ. */
 const FORM_SAMPLE_MAX = 60;
 
-/**
- * The sections of a site, each once, in the order of their pages, with the weight of their page. One page is in memory at a
- * time, and a fingerprint of each section.
- * @param spoolFile where nothing is yet
- * @throws DocshelfError `bad_search_data` over `sectionsMax`
- */
+/** Each section once, in the order of pages. @throws DocshelfError `bad_search_data` over `sectionsMax` */
 export async function readSections(
   { siteDir, files, trailingSlash }: PagesOfSite,
   spoolFile: string,

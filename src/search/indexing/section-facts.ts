@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Passage } from '../section.ts';
 
-/** Of each section, for both legs: asking the index would be slow. */
+/** For both legs: asking the index would be slow. */
 export interface SectionFact {
   readonly language: string | null;
   readonly passages: readonly Passage[];
 }
 
-/** By the section's number, in 20 bytes where an object takes 300. */
+/** By section number, in 20 bytes where an object takes 300. */
 export class SectionFacts {
   readonly count: number;
   readonly #languages: readonly (string | null)[];
@@ -60,7 +60,7 @@ export async function writeSectionFacts(searchDir: string, facts: readonly Secti
   await writeFile(join(searchDir, FILE), JSON.stringify({ languages, rows } satisfies Stored), { flag: 'wx' });
 }
 
-/** @throws DocshelfError `index_damaged` where the file cannot be read, or is of another count. */
+/** @throws DocshelfError `index_damaged` where the file cannot be read, or has another count. */
 export async function readSectionFacts(searchDir: string, sections: number): Promise<SectionFacts> {
   try {
     const { languages, rows } = JSON.parse(await readFile(join(searchDir, FILE), 'utf8')) as Stored;

@@ -21,7 +21,6 @@ export class SiteSections {
   #added = 0;
   #priors: ReadonlyMap<string, number> = new Map();
 
-  /** @param file where nothing is yet */
   constructor(file: string) {
     this.#spool = new LineSpool(file);
   }
@@ -30,7 +29,6 @@ export class SiteSections {
     return this.#added - this.#dropped.size;
   }
 
-  /** Of the section that is added next, for `drop`. */
   get nextNumber(): number {
     return this.#added;
   }
@@ -45,12 +43,11 @@ export class SiteSections {
     this.#dropped.add(number);
   }
 
-  /** Sets the weight of pages, 0 to 1; those not named have none. */
+  /** @param priors 0 to 1 by page; pages without have none */
   weigh(priors: ReadonlyMap<string, number>): void {
     this.#priors = priors;
   }
 
-  /** In the order in which they were added, from the first at each call. */
   *all(): Generator<SiteSection> {
     let number = 0;
     for (const line of this.#spool.lines()) {

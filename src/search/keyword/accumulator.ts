@@ -21,7 +21,7 @@ export class Accumulator {
     }
   }
 
-  /** Raises to `weight` times the impact what is below that: the best of several alternatives. */
+  /** For alternatives of one term: a section counts the best one that it has. */
   raise({ sections, impacts }: Postings, weight: number, mask: Mask): void {
     for (let at = 0; at < sections.length; at += 1) {
       const section = sections[at] as number;
@@ -39,14 +39,12 @@ export class Accumulator {
     return this.#scores[section] ?? 0;
   }
 
-  /** The score of a section, which has none from then on. */
   take(section: number): number {
     const score = this.get(section);
     this.#scores[section] = 0;
     return score;
   }
 
-  /** The best sections by score times lift, best first. Empty then. */
   takeBest(limit: number, lifts: Float32Array): Ranked[] {
     const best = new Best(limit);
     for (let at = 0; at < this.#count; at += 1) {
@@ -59,7 +57,6 @@ export class Accumulator {
     return best.ranked();
   }
 
-  /** Hands out every section with a score. Empty then. */
   drain(take: (section: number, score: number) => void): void {
     for (let at = 0; at < this.#count; at += 1) {
       const section = this.#touched[at] as number;

@@ -3,7 +3,6 @@ export interface Ranked {
   readonly score: number;
 }
 
-/** Best first; of equals, the section that stands first in the site. */
 export function byScore(left: Ranked, right: Ranked): number {
   return right.score - left.score || left.section - right.section;
 }

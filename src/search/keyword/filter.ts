@@ -1,7 +1,6 @@
 import type { IndexFile } from './index-file.ts';
 import { languageKey } from './writer.ts';
 
-/** Limits of a search. A section must meet all that are given. */
 export interface Filter {
   readonly version?: string;
   /** With `version`: sections that say no version of themselves may be found too. Default false. */
@@ -25,14 +24,12 @@ export function maskOf(filter: Filter, file: IndexFile): Mask {
   return mask;
 }
 
-/** Those of `mask` that are among `found`. */
 export function only(found: Iterable<number>, mask: Mask, sections: number): Uint8Array {
   const both = new Uint8Array(sections);
   for (const section of found) both[section] = mask === null ? 1 : (mask[section] ?? 0);
   return both;
 }
 
-/** Those of `mask` that are not among `found`. */
 export function without(found: Iterable<number>, mask: Mask, sections: number): Uint8Array {
   const rest = mask === null ? new Uint8Array(sections).fill(1) : mask.slice();
   for (const section of found) rest[section] = 0;

@@ -2,11 +2,10 @@ import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 
-/** Rises with every change to what is read from the file or to the analysis of text: an index of another version is built anew. */
+/** Raise it with every change to the file or to the analysis of text: an index of another version is built anew. */
 export const FORMAT_VERSION = 2;
 
 /**
- * - `sections`: what was added, n from 0.
  * - `words`: FTS5, the four columns as terms parted by spaces; it answers what must stand side by side. Its own ranking is
  *   not used: bm25() knows no lengths of columns, and an OR of common words over 100,000 sections cost it 30 times as much.
  * - `postings`: the sections of each term, which ranking reads; a run is what was added between two flushes.
@@ -24,16 +23,15 @@ export const SCHEMA = `
   PRAGMA user_version = ${FORMAT_VERSION};
 `;
 
-/** The CRC-32 of the file, itself taken as zero, in the SQLite header's application_id. Written last: without it a file is unfinished. */
+/** CRC-32 of the file, itself as zero, in SQLite's application_id. Written last: without it a file is unfinished. */
 const CHECKSUM_OFFSET = 68;
 const CHECKSUM_BYTES = 4;
 const CHUNK_BYTES = 1024 * 1024;
 
-/** SQLite's header: the magic string that a database begins with, and where PRAGMA user_version is kept (sqlite.org/fileformat2.html). */
+/** SQLite's header: its first bytes, and PRAGMA user_version (sqlite.org/fileformat2.html). */
 const MAGIC = 'SQLite format 3\0';
 const VERSION_OFFSET = 60;
 
-/** The format version that a file says it has; null where it is no database. */
 export function versionOf(path: string): number | null {
   return withFile(path, 'r', (file) => {
     const header = Buffer.alloc(VERSION_OFFSET + 4);
@@ -64,7 +62,6 @@ function checksumOf(file: number): number {
   }
 }
 
-/** Writes the checksum into a closed index file and flushes it to the disk. */
 export function seal(path: string): void {
   withFile(path, 'r+', (file) => {
     fsyncSync(file);
@@ -91,7 +88,7 @@ export function damaged(path: string, state: string, cause?: unknown): DocshelfE
   });
 }
 
-/** Errors of the system or of SQLite as `index_damaged`, which has the index built anew; a bug stays what it is. */
+/** Errors of the system or of SQLite as `index_damaged`, which has the index built anew; bugs stay as they are. */
 export function asDamaged(path: string, error: unknown): unknown {
   const isOfTheFile = (error as { code?: unknown } | null)?.code === 'ERR_SQLITE_ERROR' || errnoOf(error) !== undefined;
   return isOfTheFile ? damaged(path, String((error as Error).message), error) : error;

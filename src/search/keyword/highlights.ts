@@ -2,13 +2,13 @@ import { stem } from './stem.ts';
 import { pairsOf } from './terms.ts';
 import { type Word, wordsOf } from './words.ts';
 
-/** A word of the query in a text, in UTF-16 code units. */
+/** In UTF-16 code units. */
 export interface Highlight {
   readonly start: number;
   readonly end: number;
 }
 
-/** The places of the matched terms in a text, in its order, touching ones as one. Pure. */
+/** In the text's order, touching ones as one. */
 export function highlightsOf(text: string, matched: readonly string[]): Highlight[] {
   const terms = new Set(matched);
   const isMatched = matcherOf(terms);
@@ -26,7 +26,7 @@ export function highlightsOf(text: string, matched: readonly string[]): Highligh
   return merged;
 }
 
-/** Matches words, or their stems. A stem begins as its word does, so most need not be stemmed; a repeated word is looked at once. */
+/** Matches words or their stems. A stem begins as its word does, so most words need not be stemmed. */
 function matcherOf(terms: ReadonlySet<string>): (word: string) => boolean {
   const initials = new Set(Array.from(terms, (term) => term.charCodeAt(0)));
   const known = new Map<string, boolean>();

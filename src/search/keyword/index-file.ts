@@ -25,7 +25,6 @@ interface Run {
   readonly list: Uint8Array;
 }
 
-/** A sealed index file, open for reading: every look-up that search needs, and no ranking. */
 export class IndexFile {
   readonly sections: number;
   /** Factor of each section's score, by the prior of its page. */
@@ -58,7 +57,6 @@ export class IndexFile {
     });
   }
 
-  /** @throws DocshelfError `index_damaged` where the file is missing, of another version, unfinished or changed. */
   static open(path: string, ranking: Ranking): IndexFile {
     let database: DatabaseSync | undefined;
     try {
@@ -103,7 +101,6 @@ export class IndexFile {
     return JSON.parse(row.sections);
   }
 
-  /** Those that are not there are left out. */
   readSections(numbers: readonly number[]): Map<number, IndexedSection> {
     const rows = this.#statements.sections.all(JSON.stringify(numbers)) as unknown as SectionRow[];
     return new Map(
@@ -119,7 +116,6 @@ export class IndexFile {
     );
   }
 
-  /** As `sequenceOf` wrote them. */
   readSequences(numbers: readonly number[]): Map<number, Uint16Array> {
     const found = new Map<number, Uint16Array>();
     const unread: number[] = [];
@@ -137,7 +133,6 @@ export class IndexFile {
     return found;
   }
 
-  /** The score for so many occurrences of a word in a section's text. */
   impactInText(n: number, count: number): number {
     return this.#impact(n, 0, 0, count, 0);
   }
@@ -169,7 +164,6 @@ export class IndexFile {
 }
 
 type SequenceRow = { readonly n: number; readonly terms: Uint8Array };
-/** Headings and tags as JSON. */
 type SectionRow = Omit<IndexedSection, 'headings' | 'tags' | 'prior' | 'documentTitle'> & {
   readonly [Column in 'headings' | 'tags']: string;
 } & { readonly n: number };

@@ -1,6 +1,4 @@
 /**
- * The keyword leg of search.
- *
  * text -> words (`words`) -> terms (`terms`, `stem`) -> one SQLite file (`writer`, `format`)
  * query -> parts (`parse-query`) -> what to look for (`plan`, `vocabulary`) -> scores (`ranking`, `accumulator`, `proximity`) -> hits
  */

@@ -28,9 +28,8 @@ export interface Findings {
   readonly hits: readonly KeywordHit[];
   /** Share of the query that the site knows at all, 0 to 1. */
   readonly known: number;
-  /** One byte a section, 1 where it may be found by the filter and the query's operators; null where all may. */
   readonly allowed: Mask;
-  /** The index terms that a section has of what was looked for, for `highlightsOf`; worked out when asked: few hits are shown. */
+  /** Index terms of the query that a section has, for `highlightsOf`; worked out when asked: few hits are shown. */
   readonly matchedIn: (section: number) => string[];
 }
 
@@ -74,7 +73,6 @@ export class KeywordIndex {
     return this.find(query, options).hits;
   }
 
-  /** `search` with what the other leg and the excerpts need. */
   find(query: string, options: SearchOptions): Findings {
     return this.#read(() => {
       const parsed = parseQuery(query);
@@ -91,7 +89,6 @@ export class KeywordIndex {
     });
   }
 
-  /** By number; those that are not there are left out. */
   sections(numbers: readonly number[]): ReadonlyMap<number, IndexedSection> {
     return this.#read(() => this.#file.readSections(numbers));
   }
@@ -112,7 +109,6 @@ export class KeywordIndex {
     }
   }
 
-  /** Words behind a minus must not be there; phrases must, unless in a question. */
   #restrict({ phrases, unwanted, isQuestion }: ParsedQuery, filtered: Mask): Mask {
     let mask = filtered;
     for (const phrase of unwanted) mask = without(this.#holding(phrase) ?? [], mask, this.count);
@@ -123,7 +119,6 @@ export class KeywordIndex {
     return mask;
   }
 
-  /** The sections that have a phrase, or null where it has no words. */
   #holding(phrase: string): number[] | null {
     const expression = phraseExpression(phrase);
     return expression === null ? null : this.#file.matching(expression);
@@ -144,7 +139,6 @@ export class KeywordIndex {
     this.#alternatives.drain((section, impact) => this.#scores.addTo(section, weight * impact));
   }
 
-  /** Takes the best sections out of the scores, those of exact hits before the others. */
   #rank(wanted: string, links: readonly Link[], limit: number): Found[] {
     const identifier = onlyIdentifier(wanted);
     const title = titleKey(wanted);
@@ -162,7 +156,6 @@ export class KeywordIndex {
     ].slice(0, limit);
   }
 
-  /** Adds to the best what the nearness of the query's words gives them; the rest stay as they are. */
   #byProximity(ranked: readonly Ranked[], links: readonly Link[]): readonly Ranked[] {
     const proximity = new Proximity(links);
     if (proximity.isEmpty) return ranked;
@@ -176,7 +169,6 @@ export class KeywordIndex {
     return [...nearer, ...ranked.slice(NEAR_CANDIDATES)].sort(byScore);
   }
 
-  /** The scores of these sections, best first; they have none any more. */
   #takeScores(sections: Iterable<number>): Ranked[] {
     const taken: Ranked[] = [];
     for (const section of sections) {
@@ -210,7 +202,6 @@ function holds(list: Uint32Array, number: number): boolean {
   return list[low] === number;
 }
 
-/** The mean of how well the site knows each word, 0 to 1; 0 for a query without words. */
 function knownPart(links: readonly Link[]): number {
   return links.length === 0 ? 0 : links.reduce((sum, { share }) => sum + share, 0) / links.length;
 }

@@ -7,7 +7,6 @@ export interface ParsedQuery {
   readonly isQuestion: boolean;
   /** Words and phrases behind a minus: a section that has one is no hit. */
   readonly unwanted: readonly string[];
-  /** The text ends within a word, which may go on as the reader types. */
   readonly unfinished: boolean;
 }
 
@@ -25,7 +24,6 @@ const WORD = /[\p{L}\p{N}]+/gu;
 const OPERATOR =
   /(?<=^|\s)-(?:["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]|([\p{L}\p{N}_][^\s"\u201c\u201d\u201e]+))|["\u201c\u201d\u201e]([^"\u201c\u201d\u201e]*)["\u201c\u201d]/gu;
 
-/** Pure; every text is a query. */
 export function parseQuery(text: string): ParsedQuery {
   const phrases: string[] = [];
   const unwanted: string[] = [];

@@ -4,7 +4,6 @@ import { pairsOf, spellingsOf } from './terms.ts';
 import type { Candidate, Vocabulary } from './vocabulary.ts';
 import { type Word, wordsOf } from './words.ts';
 
-/** A term that a query looks for, with those that may stand for it. */
 export interface Lookup {
   /** Weight of each alternative, 1 for an exact hit; a section counts the best one that it has. */
   readonly alternatives: ReadonlyMap<string, number>;
@@ -13,7 +12,6 @@ export interface Lookup {
 
 /** A word of the query, stop words left out, in the order of the query. */
 export interface Link {
-  /** The terms that it is looked for by; none where the index has none. */
   readonly terms: readonly string[];
   readonly rarity: number;
   /** How well the site knows the word: 1 as it was typed, less where only as what it may stand for, 0 not at all. */
@@ -37,7 +35,7 @@ const NEXT_TO_NOTHING = 1;
 const OFTENER = 10;
 const DIGIT = /\p{N}/u;
 
-/** The terms to look for, the rarest first, and the words in their order. @param unfinished the last word may go on */
+/** Terms to look for, the rarest first, and the words in their order. @param unfinished the last word may go on */
 export function planOf(text: string, unfinished: boolean, dictionary: Dictionary, ranking: Ranking) {
   const wishes = new Map<string, Lookup>();
   const links: Link[] = [];

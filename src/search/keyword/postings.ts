@@ -11,7 +11,6 @@ export class PostingsBuilder {
   #before = -1;
   sections = 0;
 
-  /** Counts the term once in a column of a section; sections come in rising order. */
   count(section: number, column: number): void {
     if (section !== this.#section) {
       this.#write();
@@ -50,7 +49,7 @@ export interface Postings {
   readonly impacts: Float32Array;
 }
 
-/** The postings of a term in several runs. @throws DocshelfError `index_damaged` where the bytes are none of ours. */
+/** @throws DocshelfError `index_damaged` where the bytes are none of ours. */
 export function readPostings(
   runs: readonly { sections: number; list: Uint8Array }[],
   sectionsMax: number,

@@ -19,7 +19,6 @@ function bitsOf(term: string): number {
   return (hash >>> 16) ^ (hash & 0xffff) || 1;
 }
 
-/** The neighbouring words of one query, to be looked for in several sections. */
 export class Proximity {
   /** By the bits of a term, the number of its link from 1; 0: none. */
   readonly #linkOf = new Uint8Array(0x10000);
@@ -41,7 +40,6 @@ export class Proximity {
     return this.#rarities.length === 0;
   }
 
-  /** The score of near words. @param impact what so many occurrences give, as for a word */
   of(sequence: Uint16Array, impact: (count: number) => number): number {
     const counts = new Float64Array(this.#rarities.length);
     const places: number[] = [];

@@ -45,7 +45,7 @@ export const RANKING: Ranking = {
 /** Lift of a page prior of 1: enough to decide among equals. */
 export const PRIOR_WEIGHT = 0.05;
 
-/** The logarithm that BM25 weighs a term by, above 0. */
+/** BM25's inverse document frequency, above 0. */
 export function rarity(sectionsWithTerm: number, sections: number): number {
   return Math.log(1 + (sections - sectionsWithTerm + 0.5) / (sectionsWithTerm + 0.5));
 }

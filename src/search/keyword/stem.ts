@@ -65,7 +65,6 @@ function finalY(word: string): string {
   return word.endsWith('y') && hasVowel(word.slice(0, -1)) ? `${word.slice(0, -1)}i` : word;
 }
 
-/** Takes the longest suffix off where what stays measures more than `least`. */
 function derived(word: string, list: Rules, least: number): string {
   const rule = list.find(([suffix]) => word.endsWith(suffix));
   if (rule === undefined) return word;

@@ -15,7 +15,6 @@ export interface TextTerms {
   readonly identifiers: string[];
 }
 
-/** English, or none said: stemmed. */
 export function isEnglish(language: string | null): boolean {
   return language === null || /^en(?:$|[-_])/i.test(language);
 }
@@ -42,7 +41,6 @@ function addRun(terms: TextTerms, run: string): void {
   terms.characters.push(...characters);
 }
 
-/** The pairs of neighbouring characters of a run: what a query looks for; none where it is one character. */
 export function pairsOf(run: string): string[] {
   const characters = [...run];
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);

@@ -104,7 +104,7 @@ const MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670
 /** `⑴` is the number `(1)` to NFKC. */
 const NO_LETTERS = /[^\p{L}\p{N}\p{M}_.+#-]/gu;
 
-/** Lower case, without diacritics, full-width forms as plain ones; marks that are letters of their own (Indic, Japanese, Korean) stay. */
+/** Without case, diacritics and width; marks that are letters of their own (Indic, Japanese, Korean) stay. */
 function fold(word: string): string {
   if (ASCII.test(word)) return word.toLowerCase();
   return word

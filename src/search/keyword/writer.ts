@@ -8,9 +8,8 @@ import { COLUMNS, IDENTIFIERS, isEnglish, TEXT, type TextTerms, termsOf } from '
 import { titleKey } from './words.ts';
 
 export interface IndexedSection extends Section {
-  /** The page's path without the fragment. */
   readonly page: string;
-  /** 0 to 1, by the links to the page for instance; 0 where nothing is said. */
+  /** 0 to 1; 0 where nothing is said. */
   readonly prior?: number;
 }
 
@@ -99,7 +98,6 @@ export class KeywordIndexWriter {
     seal(this.#path);
   }
 
-  /** Counts a folded word and gives its term. Most repeat: their stems are known. */
   #note(surface: string, english: boolean): string {
     const known = this.#words.get(surface);
     if (known !== undefined) {

@@ -7,10 +7,7 @@ import type { ModelCalls } from '../semantic/worker.ts';
 /** Not terminated while it loads a model (see `startProcess`), which takes 0.3 s on an idle machine. */
 const ENDING_MS_MAX = 60_000;
 
-/**
- * A model in a thread of its own: the runtime holds the thread that it is called from until it is done, 2.6 ms for a question of
- * 19 tokens, and whoever asks has other work to do meanwhile. A thread that died is started anew by the next text.
- */
+/** A run holds its thread, 2.6 ms for a question of 19 tokens. A thread that died is started anew by the next text. */
 export class ModelThread implements Embedder {
   readonly digest: string;
   readonly dims: number;

@@ -22,7 +22,6 @@ export interface SearchOrder {
   readonly label: string;
 }
 
-/** The calls of the query thread: releases are opened, searched and closed by their search folder. */
 export class QueryThread {
   readonly #open = new Map<string, ReleaseSearch>();
   readonly #load: (model: ModelChoice) => Promise<Embedder>;
@@ -32,13 +31,13 @@ export class QueryThread {
     this.#load = load;
   }
 
-  /** Ends the models' threads. No call is answered by meaning after it. */
+  /** After it no call is answered by meaning. */
   async end(): Promise<void> {
     const models = await Promise.allSettled(this.#models.values());
     await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
   }
 
-  /** The results as JSON: a clone of ten with 200 highlights took 0.6 ms more. The release may be closed while the model reads. */
+  /** JSON: a clone of ten results with 200 highlights took 0.6 ms more. The release may be closed meanwhile. */
   async search({ searchDir, request, label }: SearchOrder): Promise<Uint8Array<ArrayBuffer>> {
     const release = this.#release(searchDir);
     try {

@@ -3,11 +3,10 @@ import type { Exact, KeywordHit } from '../keyword/keyword-index.ts';
 import { lettersByScript } from '../semantic/scripts.ts';
 
 export interface Legs {
-  /** Hits by keywords, each section once. An `exact` one comes first. */
+  /** Each section once, an `exact` one first. */
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact'>[];
-  /** Common-scale cosine of each section that the model may vote on, whichever leg found it; null: it has no vote at all. */
+  /** On the common scale, of each section that the model may judge; null: it has no vote at all. */
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;
-  /** Share of the query's words that the site knows, 0 to 1. */
   readonly known: number;
 }
 
@@ -35,7 +34,6 @@ export function fuse({ hits, nearest, known }: Legs, limit: number): RankedSecti
     const lift = exact === null ? 0 : EXACT_LIFT[exact];
     best.offer(section, keywordPart(normalised, known) + cosinePart(nearest?.get(section)?.cosine ?? 0) + lift);
   }
-  // A model that may judge none of the sections has no vote either.
   let bestCosine: number | null = null;
   for (const [section, { cosine }] of nearest ?? []) {
     bestCosine = Math.max(bestCosine ?? 0, cosine);
@@ -57,18 +55,16 @@ function keywordPart(normalised: number, known: number): number {
   return (known * normalised) / (normalised + SATURATION);
 }
 
-/** Facts that all results of a query share; `bestCosine` is null where the model has no vote. */
 interface QueryFacts {
   readonly known: number;
   readonly bestCosine: number | null;
 }
 
 /**
- * The curve from relevance to score: a logistic, fitted to tell the best result of a query that a site answers from that of one
- * that it does not (three development sets, the queries of each against the documents of all; the nine pairs weigh the same).
- *
- * The query's own facts move the curve and never the order. Area under the curve: .973 over all pairs, .951 to .999 for each; by
- * keywords alone .933, .868 to .991; fitted without one of the sets, its pairs have .959 to .999.
+ * Logistic from relevance to score, fitted to tell the best result of a query that a site answers from that of one that
+ * it does not (three development sets, the queries of each against the documents of all; the nine pairs weigh the
+ * same). The query's own facts move the curve and never the order. Area under it: .973 over all pairs, .951 to .999 for
+ * each; by keywords alone .933, .868 to .991; fitted without one of the sets, its pairs have .959 to .999.
  */
 const WITH_COSINE = { relevance: 4.9, bestCosine: 14.6, known: 8.2, offset: -17.3 };
 const KEYWORDS_ALONE = { relevance: 7.9, bestCosine: 0, known: 9.5, offset: -12.8 };
@@ -82,7 +78,6 @@ export function scoreOf(relevance: number, { known, bestCosine }: QueryFacts): n
 /** A word of another script is a name or a symbol; with a larger share of foreign letters the model would judge by what is left. */
 const UNREADABLE_PART_MAX = 0.25;
 
-/** False for a query that the model cannot read. */
 export function votesOn(query: string, reads: (language: string) => boolean): boolean {
   let letters = 0;
   let unreadable = 0;

@@ -10,7 +10,7 @@ import { fuse } from './rank.ts';
 import { SemanticLeg } from './semantic-leg.ts';
 import { ShownSections } from './shown-sections.ts';
 
-/** Sections by keywords and passages by meaning, for each result and at least: 50 or 200 change the measures by .0001. */
+/** For each result, and at least: 50 or 200 change the measures by .0001. */
 const CANDIDATES_PER_RESULT = 4;
 const CANDIDATES_MIN = 100;
 
@@ -24,7 +24,6 @@ export interface SemanticParts {
   readonly vectors: VectorIndex;
 }
 
-/** An open index. Its keyword leg is synchronous: to be used in a worker. */
 export class ReleaseSearch {
   readonly #keyword: KeywordIndex;
   readonly #facts: SectionFacts;
@@ -37,7 +36,6 @@ export class ReleaseSearch {
     this.#facts = facts;
   }
 
-  /** @throws DocshelfError `index_damaged`. */
   static async open(searchDir: string): Promise<ReleaseSearch> {
     const keyword = KeywordIndex.open(join(searchDir, KEYWORD_FILE));
     try {
@@ -52,13 +50,11 @@ export class ReleaseSearch {
     return this.#keyword.count;
   }
 
-  /** @param load called with the first query. */
   useSemantic(load: () => Promise<SemanticParts>): void {
     this.#loadSemantic = load;
     this.#semantic = null;
   }
 
-  /** The results, best first. @param label the release's version, which `filter.version` names where a page says none */
   async search(request: SearchRequest, label: string): Promise<SearchResult[]> {
     this.#underway += 1;
     try {
@@ -89,7 +85,7 @@ export class ReleaseSearch {
     this.#keyword.close();
   }
 
-  /** Works ahead until the awaited is there; not where other searches wait for this thread: some of that work is for nothing. */
+  /** Works ahead, unless other searches wait for this thread: some of that work is for nothing. */
   async #meanwhile<Result>(awaited: Promise<Result>, steps: Iterator<void>): Promise<Result> {
     let isOver = false;
     while (!isOver && this.#underway === 1) {

@@ -7,7 +7,6 @@ import { votesIn, votesOn } from './rank.ts';
 export class SemanticLeg {
   readonly #embedder: Embedder;
   readonly #vectors: VectorIndex;
-  /** One byte a section, 1 where the model votes; null where it votes on all. */
   readonly #readable: Mask;
 
   constructor(embedder: Embedder, vectors: VectorIndex, facts: SectionFacts) {
@@ -16,16 +15,13 @@ export class SemanticLeg {
     this.#readable = readableSections(embedder, facts);
   }
 
-  /** Null where the model has no vote, or cannot be asked. It is asked before this returns: the caller goes on meanwhile. */
+  /** Null where the model has no vote, or cannot be asked. It is asked before this returns. */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;
     return this.#embedder.embedQuery(query).catch(() => null);
   }
 
-  /**
-   * The best passages of the sections nearest to the query, and of those given, as far as the model may judge them.
-   * @param limit sections to find besides those given
-   */
+  /** @param limit sections to find besides those given */
   nearest(
     vector: Float32Array,
     given: readonly number[],

@@ -14,10 +14,8 @@ export class ShownSections {
   readonly #keyword: KeywordIndex;
   readonly #facts: SectionFacts;
   readonly #matchedIn: (section: number) => string[];
-  /** Null: it is not there. */
   readonly #read = new Map<number, ReturnType<typeof shownSection> | null>();
 
-  /** @param matchedIn the index terms that a section has of what was looked for */
   constructor(keyword: KeywordIndex, facts: SectionFacts, matchedIn: (section: number) => string[]) {
     this.#keyword = keyword;
     this.#facts = facts;
@@ -81,7 +79,7 @@ function shownSection(read: IndexedSection, passages: readonly Passage[], matche
   };
 }
 
-/** The passage with the most places that are highlighted; of equals, the first. */
+/** Of equals, the first. */
 function mostMarked(text: string, passages: readonly Passage[], matched: readonly string[]): Shown {
   const places = highlightsOf(text, matched);
   const candidates = passages.map(({ start, end }) => ({

@@ -12,7 +12,6 @@ export interface CosineScale {
   readonly unrelated: number;
 }
 
-/** The built-in model's, as `measureScale` gives it. */
 export const COMMON_SCALE: CosineScale = { related: 0.625, unrelated: 0.017 };
 
 /** Half of what e5, the narrowest scale that was seen, has between its anchors. */
@@ -38,7 +37,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
     'The client repeats failed requests with exponential backoff, and gives up when the deadline has passed.',
 };
 
-/** Takes 16 short texts, 0.1 s. @throws DocshelfError `model_invalid` for a model that tells no answers; what the embedder throws */
+/** Embeds 16 short texts: 0.1 s. @throws DocshelfError `model_invalid` where no answer is told; the embedder's errors */
 export async function measureScale(embedder: Embedder, signal?: AbortSignal): Promise<CosineScale> {
   const passages = await embedder.embedPassages(Object.values(ANSWERS), signal);
   let related = 0;

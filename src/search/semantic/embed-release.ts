@@ -13,25 +13,19 @@ export interface PassageText {
 }
 
 export interface EmbedRequest {
-  /** Those of a section together, the sections ascending. Called twice, so that texts need not be in memory together. */
+  /** By section, ascending. Called twice, so that texts need not be in memory together. */
   readonly passages: () => Iterable<PassageText>;
   readonly embedder: Embedder;
-  /** The release's digest. */
   readonly release: string;
   readonly cacheDir: string;
-  /** Where the release's `vectors.bin` is written. */
   readonly file: string;
-  /** Texts between two looks at the signal: 80 ms of one core for the default of 4 with the built-in model. */
+  /** Texts between two looks at the signal: 80 ms of one core for 4 with the built-in model. */
   readonly batchSize?: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: EmbedProgress) => void;
 }
 
-/**
- * Makes a release's vectors: those that the cache lacks in small batches, each kept there as soon as it is made, and the file
- * last. Interrupted at any point, it goes on from there.
- * @throws what the embedder throws; the signal's reason
- */
+/** Interrupted at any point, it goes on from there. @throws what the embedder throws; the signal's reason */
 export async function embedRelease(request: EmbedRequest): Promise<Vectors> {
   const { embedder, signal, onProgress, batchSize = 4 } = request;
   const keys: string[] = [];
@@ -66,7 +60,7 @@ export async function embedRelease(request: EmbedRequest): Promise<Vectors> {
 
 const keyOf = (text: string): string => hash('sha256', text);
 
-/** Looked up when it is their turn: a text that stands twice is embedded once. */
+/** Lazy: a text that stands twice is embedded once. */
 function* missing(passages: Iterable<PassageText>, cache: VectorCache): Generator<[key: string, text: string]> {
   for (const { text } of passages) {
     const key = keyOf(text);
@@ -97,7 +91,6 @@ function assemble(
   return { modelDigest: embedder.digest, dims, sections: Uint32Array.from(sections), values };
 }
 
-/** What a passage is about, then its text. */
 export function passageText(section: Section, passage: Passage): string {
   const about = [...new Set([section.title, ...section.headings])].filter((heading) => heading !== '');
   return [...about, section.text.slice(passage.start, passage.end)].join('\n');

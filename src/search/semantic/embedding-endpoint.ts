@@ -8,17 +8,16 @@ export interface EmbeddingEndpointSettings {
   /** The endpoint itself, `https://host/v1/embeddings`. */
   readonly url: string;
   readonly model: string;
-  /** Sent as `Authorization: Bearer`; null where the endpoint asks for none. */
   readonly key: Secret | null;
 }
 
-/** Texts of one request: the common limits of such services are 96 and up. */
+/** The common limits of such services are 96 and up. */
 const TEXTS_A_REQUEST_MAX = 64;
 /** 64 vectors of 4,096 numbers, written out with 20 digits, are 6 MB. */
 const ANSWER_BYTES_MAX = 16 * 1024 ** 2;
 const DIMS_MAX = 4096;
 
-/** An endpoint like OpenAI's: `{model, input: [text]}` to `{data: [{index, embedding}]}`. Retries are the caller's. */
+/** An endpoint like OpenAI's: `{model, input: [text]}` to `{data: [{index, embedding}]}`. Without retries. */
 export class EmbeddingEndpoint implements Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -100,7 +99,6 @@ async function request(
   return vectorsOf(settings, text, texts.length);
 }
 
-/** In the order of the texts, at length 1. */
 function vectorsOf(settings: EmbeddingEndpointSettings, text: string, count: number): Float32Array[] {
   const vectors: Float32Array[] = [];
   for (const [at, entry] of entriesOf(text).entries()) {

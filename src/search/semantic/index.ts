@@ -1,6 +1,4 @@
 /**
- * The semantic leg of search.
- *
  * passage -> text -> vector (`model`) -> int8 (`quantise`) -> cache (`vector-cache`) -> file (`vector-file`): `embed-release`
  * query -> vector (`model`) -> nearest sections (`vector-index`)
  */

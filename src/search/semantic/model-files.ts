@@ -12,10 +12,10 @@ export interface ModelFiles {
   readonly tokenizerConfig: object;
   /** Of one text, special tokens included; longer texts are cut. */
   readonly tokensMax: number;
-  /** For a graph that leaves it to its caller. */
+  /** For a graph without pooling. */
   readonly pooling: Pooling;
   readonly prompts: { readonly query: string; readonly passage: string };
-  /** SHA-256 over every file that decides a vector, 64 hex digits. */
+  /** SHA-256 over every file that decides a vector. */
   readonly digest: string;
 }
 
@@ -129,7 +129,6 @@ function tokensMaxOf(candidates: readonly unknown[]): number {
   return Math.min(found ?? TOKENS_MAX, TOKENS_MAX);
 }
 
-/** The pooling module's config, by `modules.json` where that is there. */
 async function poolingFileOf(folder: string, modules: Json | readonly Json[] | null): Promise<string | null> {
   if (Array.isArray(modules)) {
     const pooling = (modules as readonly Json[]).find((module) => String(module.type).endsWith('Pooling'));

@@ -5,11 +5,9 @@ import { normalise, pool } from './pooling.ts';
 import { readsLanguage } from './scripts.ts';
 import { Tokens } from './tokens.ts';
 
-/** Outputs of graphs: the text's vector itself, and its token vectors. */
 const POOLED = ['sentence_embedding', 'embedding'];
 const UNPOOLED = ['last_hidden_state', 'token_embeddings'];
 
-/** A model in the thread that calls it: a run takes that thread until it is done. */
 export class EmbeddingModel implements Embedder {
   readonly digest: string;
   readonly dims: number;
@@ -29,7 +27,7 @@ export class EmbeddingModel implements Embedder {
     this.scripts = tokens.readableScripts();
   }
 
-  /** Runs the model once, so that a graph that does not fit its tokenizer is found. @throws DocshelfError `model_invalid` */
+  /** Runs the model once: its graph must fit its tokenizer. @throws DocshelfError `model_invalid` */
   static async load(folder: string): Promise<EmbeddingModel> {
     const files = await readModelFiles(folder);
     const tokens = new Tokens(folder, files);
@@ -66,7 +64,6 @@ export class EmbeddingModel implements Embedder {
     return vectors;
   }
 
-  /** Without prompt and special tokens. */
   countTokens(text: string): number {
     return this.#tokens.count(text);
   }
@@ -76,8 +73,8 @@ export class EmbeddingModel implements Embedder {
   }
 
   /**
-   * One text a run. Batches gain nothing on one core (52 passages of 150 tokens a second singly, 44 in batches sorted by length, 31
-   * unsorted), take 130 MB more, and a quantised graph scales its numbers by the largest of the batch.
+   * One text a run: on one core batches gain nothing (52 passages of 150 tokens a second singly, 44 in batches sorted
+   * by length, 31 unsorted), take 130 MB more, and a quantised graph scales its numbers by the largest of the batch.
    */
   async #embed(text: string): Promise<Float32Array> {
     const ids = this.#tokens.encode(text);

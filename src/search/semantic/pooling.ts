@@ -2,7 +2,7 @@
 export const POOLINGS = ['mean', 'cls', 'max', 'mean_sqrt_len', 'lasttoken'] as const;
 export type Pooling = (typeof POOLINGS)[number];
 
-/** Not yet of length 1. @param hidden token vectors, padding at the end @param tokens the text's own of them, at least 1 */
+/** Not yet of length 1. @param hidden token vectors, padding at the end @param tokens the text's own, at least 1 */
 export function pool(hidden: Float32Array, tokens: number, dims: number, pooling: Pooling): Float32Array {
   if (pooling === 'cls') return hidden.slice(0, dims);
   if (pooling === 'lasttoken') return hidden.slice((tokens - 1) * dims, tokens * dims);
@@ -19,7 +19,7 @@ export function pool(hidden: Float32Array, tokens: number, dims: number, pooling
   return pooled.map((value) => value / divisor);
 }
 
-/** At length 1, so that a dot product is the cosine. A vector of zeros stays what it is. */
+/** To length 1. A vector of zeros stays what it is. */
 export function normalise(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const value of vector) squares += value * value;

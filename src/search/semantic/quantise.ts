@@ -8,7 +8,7 @@ export function quantise(vector: Float32Array): Int8Array {
   return Int8Array.from(vector, (value) => Math.max(-127, Math.min(127, Math.round(value * SCALE))));
 }
 
-/** Words of 32 bits, one bit a number: set where it is above zero. */
+/** One bit a number: set where it is above zero. */
 export function signBits(values: Int8Array | Float32Array): Int32Array {
   const bits = new Int32Array(values.length / 32);
   for (let word = 0; word < bits.length; word += 1) {

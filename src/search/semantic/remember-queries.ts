@@ -4,7 +4,7 @@ import type { Embedder } from '../ports.ts';
 const BYTES_MAX = 4 * 1024 * 1024;
 const BYTES_PER_ENTRY = 200;
 
-/** The same embedder with an LRU: readers ask the same things, and reading takes most of a query's time (0.13 ms a token). */
+/** Readers ask the same things, and reading takes most of a query's time (0.13 ms a token). */
 export function rememberQueries(embedder: Embedder): Embedder {
   const vectors = new LRUCache<string, Float32Array>({
     maxSize: BYTES_MAX,

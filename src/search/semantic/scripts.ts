@@ -3,10 +3,10 @@
  * for Latin and at most 8 for any other script; multilingual-e5-small 404 (Katakana) to 109,484 for each of 26.
  */
 
-/** Pieces of two letters or more from which on a script counts as read. */
+/** Pieces of two letters or more. */
 const PIECES_MIN = 100;
 
-/** Scripts (ISO 15924) with the Unicode property that finds their letters. Chinese and Japanese share Han. */
+/** ISO 15924, and the Unicode property. Chinese and Japanese share Han. */
 const SCRIPT_NAMES = [
   'Latn:Latin Cyrl:Cyrillic Grek:Greek Arab:Arabic Hebr:Hebrew Deva:Devanagari Beng:Bengali Guru:Gurmukhi Gujr:Gujarati',
   'Taml:Tamil Telu:Telugu Knda:Kannada Mlym:Malayalam Sinh:Sinhala Thai:Thai Laoo:Lao Khmr:Khmer Mymr:Myanmar',
@@ -16,7 +16,7 @@ const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
   const [script = '', name] = pair.split(':');
   return { script, one: new RegExp(`\\p{Script=${name}}`, 'u'), word: new RegExp(`^\\p{Script=${name}}{2,}$`, 'u') };
 });
-/** Of languages in a mixture of scripts, the most telling one. */
+/** Of a mixture of scripts, the most telling one. */
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
 /** A tag with its script (RFC 5646, section 2.2.3): looking up the likely one takes 20 times as long. */
@@ -39,7 +39,6 @@ export function readsLanguage(scripts: ReadonlySet<string>, language: string): b
   return script !== null && scripts.has(script);
 }
 
-/** Letters by script; unknown ones under `Zzzz`. */
 export function lettersByScript(text: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const letter of text.match(/\p{L}/gu) ?? []) {
@@ -49,7 +48,6 @@ export function lettersByScript(text: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Scripts of the words in a tokenizer's vocabulary. */
 export function readableScripts(vocabulary: Iterable<string>, isByteLevel: boolean): ReadonlySet<string> {
   const counted = LETTERS.map(({ script, word }) => ({ script, word, found: 0 }));
   for (const piece of vocabulary) {

@@ -4,29 +4,24 @@ import { replaceFile } from '../../files/index.ts';
 import { createSegment, recordsOf, segmentNames } from './vector-cache.ts';
 import { encodeRecord, KEY_BYTES } from './vector-segment.ts';
 
-/** Lists of the keys that a release uses, by its digest. */
 const USES = 'uses';
 /** A segment written to within this time may belong to a process that is embedding. */
 const QUIET_MS_MIN = 10 * 60_000;
 /** Dead part from which on all segments are rewritten. */
 const DEAD_PART_MAX = 0.3;
 
-/** Notes which vectors a release uses, before they are made: a sweep in between spares them. */
+/** Called before the vectors are made: a sweep in between spares them. */
 export async function noteUse(folder: string, release: string, keys: readonly string[]): Promise<void> {
   await mkdir(join(folder, USES), { recursive: true });
   await replaceFile(join(folder, USES, release), Buffer.from([...new Set(keys)].join(''), 'hex'));
 }
 
 /**
- * Drops the vectors that no kept release uses.
- *
  * 1. Forget the lists of releases that are gone.
  * 2. Mark the keys on the other lists as live.
  * 3. Where enough is dead: write the live vectors of all quiet segments into one new segment.
  * 4. Remove the quiet segments. A crash before leaves vectors twice, which harms nothing.
- *
  * @param kept digests of releases
- * @returns the count of dropped records
  */
 export async function sweepVectors(
   folder: string,

@@ -5,12 +5,10 @@ import { readableScripts } from './scripts.ts';
 /** What stands behind so many a token is cut off by the model in any case; a megabyte on one line is not tokenised for that. */
 const CHARACTERS_A_TOKEN_MAX = 20;
 
-/** A model's tokenizer with the model's own limit. */
 export class Tokens {
   readonly #tokenizer: Tokenizer;
   readonly #tokensMax: number;
   readonly #isByteLevel: boolean;
-  /** Special tokens around every text. */
   readonly #before: readonly number[];
   readonly #after: readonly number[];
 
@@ -31,14 +29,12 @@ export class Tokens {
     this.#isByteLevel = JSON.stringify(decoder).includes('"ByteLevel"');
   }
 
-  /** With the special tokens, cut to what the model reads. */
   encode(text: string): number[] {
     const room = this.#tokensMax - this.#before.length - this.#after.length;
     const ids = this.#bare(text.slice(0, room * CHARACTERS_A_TOKEN_MAX));
     return [...this.#before, ...ids.slice(0, room), ...this.#after];
   }
 
-  /** Without special tokens, however long the text is. */
   count(text: string): number {
     return this.#bare(text).length;
   }

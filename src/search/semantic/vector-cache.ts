@@ -5,20 +5,18 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { decodeRecord, encodeRecord, HEADER_BYTES, isSegment, recordBytes, segmentHeader } from './vector-segment.ts';
 
 const SEGMENT = /^[0-9a-f]{16}\.seg$/;
-/** Some 430 kB. */
 const RECORDS_A_READ = 1024;
 
 /**
- * Quantised vectors by the digest of their text, in the folder of one model; shared by all releases.
- *
- * Every open cache writes a segment of its own: processes see each other's when they open the folder next. All wanted vectors are
- * in memory while it is open (400 bytes each). Not guaranteed: that a vector outlives a power cut.
+ * Quantised vectors of one model by the digest of their text, shared by all releases. Every open cache writes a segment
+ * of its own: processes see each other's when they open the folder next. All wanted vectors are in memory while it is
+ * open (400 bytes each). Not guaranteed: that a vector outlives a power cut.
  */
 export class VectorCache {
   readonly folder: string;
   readonly dims: number;
   readonly #vectors: Map<string, Int8Array>;
-  /** From the first vector on; a promise, so that two writers do not make two. */
+  /** A promise, so that two writers do not make two. */
   #segment: Promise<FileHandle> | null = null;
 
   private constructor(folder: string, dims: number, vectors: Map<string, Int8Array>) {
@@ -27,7 +25,7 @@ export class VectorCache {
     this.#vectors = vectors;
   }
 
-  /** Opens `<dir>/<model digest>/`, and makes it. @param keys of the vectors to hold, 64 hex digits each */
+  /** Makes `<dir>/<model digest>/`. @param keys of the vectors to hold, 64 hex digits each */
   static async open(
     dir: string,
     model: { digest: string; dims: number },
@@ -68,14 +66,13 @@ export async function segmentNames(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => SEGMENT.test(name)).sort();
 }
 
-/** Nobody else writes it. */
 export async function createSegment(folder: string, dims: number): Promise<FileHandle> {
   const handle = await open(join(folder, `${randomBytes(8).toString('hex')}.seg`), 'ax', 0o644);
   await handle.appendFile(segmentHeader(dims));
   return handle;
 }
 
-/** The whole records of a folder's segments, or of those named. */
+/** @param names of segments; default: all of the folder */
 export async function* recordsOf(
   folder: string,
   dims: number,
@@ -84,7 +81,7 @@ export async function* recordsOf(
   const size = recordBytes(dims);
   for (const name of names ?? (await segmentNames(folder))) {
     await using handle = await open(join(folder, name), 'r').catch(() => null);
-    // Another process has swept it away in between.
+    // Another process may have swept it away.
     if (handle === null) continue;
     const header = Buffer.alloc(HEADER_BYTES);
     await handle.read(header, 0, HEADER_BYTES, 0);

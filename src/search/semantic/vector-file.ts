@@ -19,12 +19,9 @@ import { ifThere, replaceFile } from '../../files/index.ts';
  * ```
  */
 export interface Vectors {
-  /** 64 hex digits. */
   readonly modelDigest: string;
   readonly dims: number;
-  /** The section of each vector, never falling: the passages of a section stand in their order. */
   readonly sections: Uint32Array;
-  /** One quantised vector after the other. */
   readonly values: Int8Array;
 }
 
@@ -50,10 +47,7 @@ export async function writeVectors(file: string, vectors: Vectors): Promise<void
   await replaceFile(file, [...parts, digest.digest()]);
 }
 
-/**
- * Null where the file is missing, of another format version or of another model, and so has to be made anew.
- * @throws DocshelfError `release_damaged` where the file is not what was written
- */
+/** Null: missing, of another format version or model, to be made anew. @throws DocshelfError `release_damaged` */
 export async function readVectors(file: string, modelDigest: string): Promise<Vectors | null> {
   const bytes = await readWhole(file);
   if (bytes === null) return null;

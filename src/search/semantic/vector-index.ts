@@ -3,7 +3,6 @@ import { inverseLengths } from './quantise.ts';
 import type { Vectors } from './vector-file.ts';
 import { VectorKernel } from './vector-kernel.ts';
 
-/** The best passage of a section. */
 export interface VectorHit {
   /** In the section, from 0. */
   readonly passage: number;
@@ -12,11 +11,9 @@ export interface VectorHit {
 }
 
 interface VectorSearch {
-  /** Passages that are rescored, and so the most sections that are found. */
   readonly limit: number;
-  /** One byte a section, 1 where it may be found; null where all may. */
   readonly allowed: Uint8Array | null;
-  /** Sections that something else found, each once: judged by all of their passages. */
+  /** Sections found by keywords, judged by all of their passages. */
   readonly also?: readonly number[];
 }
 
@@ -29,7 +26,6 @@ export class VectorIndex {
   /** First passage of each section, and the count of all at the end. */
   readonly #firsts: Uint32Array;
 
-  /** @param scale of the model that made the vectors */
   constructor(vectors: Vectors, scale: CosineScale) {
     this.#vectors = vectors;
     this.#toCommonScale = commonScaleOf(scale);
@@ -38,7 +34,7 @@ export class VectorIndex {
     this.#firsts = firstsOf(vectors.sections);
   }
 
-  /** The sections nearest to the query and those of `also`; one without a passage is left out. */
+  /** Sections without a passage are left out. */
   search(query: Float32Array, { limit, allowed, also = [] }: VectorSearch): Map<number, VectorHit> {
     const passages = this.#nearest(query, limit, allowed);
     const sections = this.#vectors.sections;
@@ -51,7 +47,7 @@ export class VectorIndex {
     return this.#bestOfSections(query, passages);
   }
 
-  /** Passages with the least distance. Distances are small whole numbers: counting them finds the border without sorting. */
+  /** Distances are small whole numbers: counting them finds the border without sorting. */
   #nearest(query: Float32Array, limit: number, allowed: Uint8Array | null): number[] {
     const { sections, dims } = this.#vectors;
     const distances = this.#kernel.distances(query);
@@ -66,7 +62,6 @@ export class VectorIndex {
       inside += counts[reach] as number;
       reach += 1;
     }
-    // Of those at the border, as many as there is room for, in their order.
     let atBorder = limit - inside;
     const nearest: number[] = [];
     for (let at = 0; at < distances.length; at += 1) {
@@ -80,7 +75,6 @@ export class VectorIndex {
     return nearest;
   }
 
-  /** Passages of a section stand together. */
   #bestOfSections(query: Float32Array, passages: readonly number[]): Map<number, VectorHit> {
     const { sections } = this.#vectors;
     const products = this.#kernel.products(query, passages);
@@ -100,7 +94,6 @@ export class VectorIndex {
   }
 }
 
-/** No distance: above the most dims that there are. */
 const OUT = 0xffff;
 
 function firstsOf(sections: Uint32Array): Uint32Array {

@@ -1,15 +1,13 @@
 import { bitCount } from '../bits.ts';
 import { signBits } from './quantise.ts';
 
-/** The arithmetic over a release's vectors, which decides what a query costs beside the model. */
 export class VectorKernel {
   readonly #values: Int8Array;
   readonly #dims: number;
-  /** Sign bits, a row of `dims / 32` words for each vector. */
+  /** A row of `dims / 32` words for each vector. */
   readonly #bits: Int32Array;
   readonly #distances: Uint16Array;
 
-  /** @param values one vector after the other @param dims a multiple of 32 */
   constructor(values: Int8Array, dims: number) {
     this.#values = values;
     this.#dims = dims;
@@ -20,7 +18,7 @@ export class VectorKernel {
       this.#bits.set(signBits(values.subarray(row * dims, (row + 1) * dims)), (row * dims) / 32);
   }
 
-  /** Sign bits that differ from the query's, by vector. Written anew by the next call. */
+  /** By vector. Written anew by the next call. */
   distances(query: Float32Array): Uint16Array {
     const [bits, distances] = [this.#bits, this.#distances];
     const queryBits = signBits(query);
@@ -34,7 +32,6 @@ export class VectorKernel {
     return distances;
   }
 
-  /** Dot products with the int8 values of these vectors. */
   products(query: Float32Array, vectors: readonly number[]): Float64Array {
     const [values, dims] = [this.#values, this.#dims];
     const numbers = Float64Array.from(query);

@@ -32,7 +32,6 @@ export function isSegment(header: Uint8Array, dims: number): boolean {
   return segmentHeader(dims).equals(header);
 }
 
-/** @param key 64 hex digits. */
 export function encodeRecord(key: string, vector: Int8Array): Buffer {
   const record = Buffer.alloc(recordBytes(vector.length));
   record.write(key, 'hex');
@@ -41,7 +40,6 @@ export function encodeRecord(key: string, vector: Int8Array): Buffer {
   return record;
 }
 
-/** Copies; null where the checksum is wrong. */
 export function decodeRecord(record: Buffer): { key: string; vector: Int8Array } | null {
   if (crc32(record.subarray(0, -CRC_BYTES)) !== record.readUInt32LE(record.length - CRC_BYTES)) return null;
   return {

@@ -11,7 +11,6 @@ export interface ModelCalls {
 
 serveModel(workerData as string);
 
-/** Answers one text after another. The model is loaded by the first call. */
 function serveModel(folder: string): void {
   let loading: Promise<EmbeddingModel> | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -26,6 +25,5 @@ function serveModel(folder: string): void {
     embedQuery: (text) => inTurn((model) => model.embedQuery(text)),
     embedPassages: (texts) => inTurn((model) => model.embedPassages(texts)),
   };
-  // The weights are outside the thread's heap: they do not go with the thread.
   serve(handlers, { end: async () => (await loading?.catch(() => null))?.close() });
 }
