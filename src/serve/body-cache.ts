@@ -19,7 +19,7 @@ interface CacheableFile extends SiteFileOnDisk {
 
 /** Largest share of one body: a search index must not drive every page out. */
 const CACHE_PART_MAX = 1 / 8;
-/** Cost of an entry besides its bytes: key, object, bookkeeping. */
+/** Of an entry besides its body: key, object, bookkeeping. */
 const ENTRY_BYTES = 256;
 /** Concurrent reads and compressions: the threads of libuv's pool. Their bodies are outside the cache. */
 const LOADS_MAX = 4;
@@ -32,7 +32,6 @@ export class BodyCache {
   readonly #loading = new Map<string, Promise<Body>>();
   readonly #slots = new Slots(LOADS_MAX);
 
-  /** @param cacheBytes 0 keeps nothing. */
   constructor(cacheBytes: number) {
     this.bodyBytesMax = Math.floor(cacheBytes * CACHE_PART_MAX);
     this.#bodies = new LRUCache({
@@ -79,7 +78,6 @@ const gzipAsync = promisify(gzip);
 const BROTLI_QUALITY = 5;
 const GZIP_LEVEL = 6;
 
-/** The bytes in that encoding, made in the thread pool, in a buffer of exactly their size. */
 async function compress(bytes: Buffer, encoding: 'gzip' | 'br'): Promise<Buffer<ArrayBuffer>> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   const compressed = await (encoding === 'gzip'

@@ -5,7 +5,6 @@ export const ETAG_SUFFIX: Readonly<Record<Encoding, string>> = { identity: '', g
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
-/** Weight of one `Accept-Encoding` item: 1 by default, 0 where it is malformed. */
 function weightOf(parameter: string | undefined): number {
   if (parameter === undefined) return 1;
   const match = WEIGHT.exec(parameter.trim());

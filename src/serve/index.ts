@@ -18,14 +18,11 @@ export { COMMON_HEADERS } from './site-file.ts';
 export { SiteSnapshot } from './snapshot.ts';
 
 export interface ServeSettings {
-  /** Bytes of bodies in memory, compressed ones included. */
   readonly cacheBytes: number;
-  /** `auto` asks each release; the others overrule it. */
   readonly trailingSlash: 'auto' | TrailingSlash;
 }
 
 export interface ServeEvents {
-  /** A body was in memory, or was not. */
   onCache?(hit: boolean): void;
   /** A file could not be read, and 503 was answered or the stream broken off: `cannot_read` or `release_damaged`. */
   onFault?(error: DocshelfError, requestId: string | null): void;
@@ -35,10 +32,7 @@ type Answer = Response | Promise<Response>;
 
 const RETRY_AFTER_S = 5;
 
-/**
- * The current site over HTTP. A body in memory is answered in the same tick, without a promise: the HTTP adapter then writes
- * straight to the socket.
- */
+/** A body in memory is answered without a promise: the HTTP adapter then writes it straight to the socket. */
 export class SiteServer {
   readonly #bodies: BodyCache;
   readonly #events: ServeEvents;
@@ -104,7 +98,6 @@ export class SiteServer {
     return body;
   }
 
-  /** 304 or 412 where the request's conditions say so, else null. */
   #conditional(file: SiteFile, encoding: Encoding, request: SiteRequest): Response | null {
     const verdict = evaluatePreconditions(request, file.validators(encoding));
     if (verdict === 'proceed') return null;

@@ -27,7 +27,6 @@ function respond(method: string, status: number, headers: AnswerHeaders, body: s
   return new Response(method === 'HEAD' ? null : body, { status, headers: { ...BASE_HEADERS, ...headers, ...own } });
 }
 
-/** A self-contained page, light and dark. */
 export function noticePage(method: string, { status, title, text, headers }: Notice): Response {
   const html = `<!doctype html>
 <html lang="en">

@@ -1,4 +1,3 @@
-/** A request, independent of the HTTP framework. */
 export interface SiteRequest {
   readonly method: string;
   /** The raw request target, neither decoded nor normalised. */

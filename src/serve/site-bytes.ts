@@ -3,7 +3,6 @@ import { DocshelfError } from '../domain/errors.ts';
 
 export interface SiteFileOnDisk {
   readonly diskPath: string;
-  /** Bytes, as the file table has it. */
   readonly size: number;
 }
 

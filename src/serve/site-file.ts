@@ -7,7 +7,6 @@ import type { SiteFileOnDisk } from './site-bytes.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** Headers of every page and file, docshelf's own among them. */
 export const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
 
 /** Hex digits of the SHA-256 in an entity tag: 128 bits. */
@@ -16,7 +15,6 @@ const ETAG_DIGITS = 32;
 const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 
-/** A file of a snapshot, with its headers for each encoding made once. */
 export class SiteFile implements SiteFileOnDisk {
   readonly path: string;
   readonly type: string;
@@ -62,7 +60,6 @@ export class SiteFile implements SiteFileOnDisk {
     };
   }
 
-  /** Headers of the whole file of so many encoded bytes. The same object every time. */
   headers(encoding: Encoding, bytes: number): AnswerHeaders {
     const made = this.#headers[encoding];
     if (made !== undefined) return made;

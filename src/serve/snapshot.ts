@@ -58,7 +58,6 @@ export class SiteSnapshot {
     };
   }
 
-  /** @param path of a file that the active release has, or an older one's asset. */
   #file(path: string): SiteFile {
     const known = this.#files.get(path);
     if (known !== undefined) return known;
