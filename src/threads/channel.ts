@@ -3,9 +3,7 @@ import { DocshelfError, type PlainError, toDocshelfError } from '../domain/error
 /** Functions that another thread may call: one argument of plain data, and a plain answer. */
 export type CallsOf<Calls> = { readonly [Name in keyof Calls]: (order: never, context: never) => unknown };
 
-/** A handler's second argument. */
 export interface CallContext<Progress = never> {
-  /** Aborted with the caller's. */
   readonly signal: AbortSignal;
   /** Reaches the caller at most ten times a second, and always with the last value, before the answer. */
   readonly progress: (value: Progress) => void;
@@ -47,14 +45,11 @@ export interface ChannelOptions {
   readonly isBatched?: boolean;
   /** Answers that are there at once go in messages of so many. */
   readonly answersAtOnce?: number;
-  /** Calls that may wait for an answer; more are refused. */
   readonly callsMax?: number;
   readonly full?: () => DocshelfError;
-  /** The other side asks this one to end. */
   readonly onStop?: () => void;
 }
 
-/** The part that a `Worker`, a `MessagePort` and a process have in common. */
 export interface Port {
   postMessage(items: readonly Item[], transfer?: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (items: readonly Item[]) => void): unknown;
@@ -108,15 +103,11 @@ export class Channel<Theirs extends CallsOf<Theirs>> {
     });
   }
 
-  /** Calls that wait for their answer. */
   get waiting(): number {
     return this.#calls.size;
   }
 
-  /**
-   * @throws DocshelfError as the handler's, or `busy` where too many calls wait; the signal's reason where that is aborted, once
-   *   the handler has ended
-   */
+  /** @throws DocshelfError as the handler's, or `busy`; the signal's reason once the handler has ended */
   readonly call: ThreadCall<Theirs> = async (name, order, { signal, onProgress, transfer, isUrgent } = {}) => {
     signal?.throwIfAborted();
     const { callsMax = CALLS_MAX, full, isBatched } = this.#options;
@@ -260,7 +251,7 @@ class Context implements CallContext<unknown> {
     this.#abort.abort(reason);
   }
 
-  /** A handler may tell more than anybody looks at. */
+  /** A handler may tell more than anybody reads. */
   readonly progress = (value: unknown): void => {
     this.#pending = { value };
     if (performance.now() - this.#postedMs >= PROGRESS_EVERY_MS) this.flush();

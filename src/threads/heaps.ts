@@ -1,4 +1,3 @@
-/** In MiB, as V8 divides it. */
 export interface Heap {
   readonly maxYoungGenerationSizeMb?: number;
   readonly maxOldGenerationSizeMb: number;

@@ -5,7 +5,6 @@ import type { Port } from './channel.ts';
 import type { Heap } from './heaps.ts';
 
 export interface RunnerOrder {
-  /** A module that calls `serve`. */
   readonly entry: URL;
   readonly heap: Heap;
   /** The module's `workerData`; a process has none. */
@@ -19,7 +18,6 @@ export interface Runner {
   readonly port: Port;
   ref(): void;
   unref(): void;
-  /** Ends it at once, whatever it is at. */
   terminate(): void;
 }
 

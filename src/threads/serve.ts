@@ -10,11 +10,7 @@ export interface ServeOptions {
   readonly end?: () => unknown;
 }
 
-/**
- * Answers the calls of the thread that started this one, or of the process, until it is told to end.
- *
- * @returns the way back: calls of the starting thread's `handlers`
- */
+/** Answers the starting thread's calls until it is told to end. @returns the way back, to that one's `handlers` */
 export function serve<Parent extends CallsOf<Parent>>(handlers: object, options: ServeOptions = {}): Channel<Parent> {
   const port = parentPort ?? processPort();
   const { end, ...channelOptions } = options;

@@ -5,11 +5,9 @@ import type { Heap } from './heaps.ts';
 import { type Runner, startProcess, startThread } from './runners.ts';
 
 export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'callsMax'> {
-  /** Bound of its heap; see `HEAPS`. */
   readonly heap: Heap;
   /** A module that calls `serve`; see `threadEntry`. */
   readonly entry: URL;
-  /** The module's `workerData`. */
   readonly data?: unknown;
   /** For faults: `search` gives "Cannot search: its thread has ended". */
   readonly task: string;
@@ -25,7 +23,6 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly abortWithinMs?: number;
   /** False: after it has died all calls fail, since another thread would not know what this one was told. */
   readonly isReplaced?: boolean;
-  /** The thread has ended, for whatever reason. */
   readonly onEnd?: () => void;
 }
 
@@ -35,10 +32,7 @@ interface Running<Calls extends CallsOf<Calls>> {
   readonly exited: Promise<void>;
 }
 
-/**
- * A thread that answers calls. It is started by the first one, and anew by the next one where it died. It keeps the process
- * alive as long as somebody waits for an answer, and no longer.
- */
+/** Started by its first call, and anew by the next where it died. Keeps the process alive only while a call waits. */
 export class Thread<Calls extends CallsOf<Calls>> {
   readonly #options: ThreadOptions;
   #running: Running<Calls> | null = null;
@@ -49,15 +43,11 @@ export class Thread<Calls extends CallsOf<Calls>> {
     this.#options = options;
   }
 
-  /** Calls that wait for their answer. */
   get waiting(): number {
     return this.#running?.channel.waiting ?? 0;
   }
 
-  /**
-   * @throws DocshelfError as the handler's, or with one of `codes`; the signal's reason where that is aborted, once the handler or
-   *   the thread has ended
-   */
+  /** @throws DocshelfError as the handler's, or of `codes`; the signal's reason once the handler or thread has ended */
   readonly call: ThreadCall<Calls> = async (name, order, given) => {
     const signal = given?.signal ?? this.#options.signal;
     signal?.throwIfAborted();
@@ -82,7 +72,6 @@ export class Thread<Calls extends CallsOf<Calls>> {
     }
   };
 
-  /** Starts the thread ahead of its first call. */
   start(): void {
     this.#running ??= this.#spawn();
   }
