@@ -9,10 +9,7 @@ export function bearerToken(authorization: string | undefined): string | null {
   return BEARER.exec(authorization ?? '')?.[1] ?? null;
 }
 
-/**
- * @throws DocshelfError `forbidden` where no token is set; `unauthorized` where the request's is missing, malformed
- * or another
- */
+/** @throws DocshelfError `forbidden` where no token is set; `unauthorized` where the request's is missing or another */
 export function requireToken(token: Secret | null, authorization: string | undefined): void {
   if (token === null) {
     throw new DocshelfError('forbidden', 'Cannot act: no admin token is set, and without one every action is refused', {

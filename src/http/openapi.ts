@@ -69,7 +69,6 @@ export function openApiDocument(operations: readonly Operation[], info: OpenApiI
   };
 }
 
-/** Adds the schemas that it names. */
 function describe(operation: Operation, schemas: Record<string, object>): object {
   const { id, tag, security, summary, description, body, upload, headers = {} } = operation;
   const parameters = parametersOf(operation);

@@ -7,7 +7,6 @@ const NEUTRAL = new DocshelfError('internal', 'Cannot answer the request: docshe
   next: 'Look for the request id in the log of docshelf: its line has the cause.',
 });
 
-/** Where the fault names no time. */
 const RETRY_AFTER_S = 5;
 
 export function problemOf(error: DocshelfError, requestId: string | null): Problem {
@@ -46,7 +45,6 @@ export function problemResponse(error: DocshelfError, requestId: string | null):
 
 export interface FaultHooks {
   readonly metrics: { onError(code: ErrorCode): void };
-  /** For a status of 500 or above. */
   onError?(error: DocshelfError, requestId: string | null): void;
 }
 

@@ -4,15 +4,7 @@ import { DocshelfError } from '../domain/errors.ts';
 import type { BodyOf, Operation, QueryOf } from '../domain/operation.ts';
 import { bodyReader, queryReader } from './read-request.ts';
 
-/**
- * Routes, each made of one `Operation`, which also describes it:
- *
- *     const listJobs = { id: 'listJobs', method: 'GET', path: '/v1/jobs', … } as const satisfies Operation;
- *     addRoutes(app, [route(listJobs, (c, { query }) => c.json(jobs.list(query())))], { adminKey: [requireKey] });
- *     openApiDocument([listJobs], info);
- *
- * A client takes `method` and `path` from the same operation, and types from its schemas (`ShapeOf`).
- */
+/** One `Operation` makes the route, its description in OpenAPI, and a client's types (`ShapeOf`). */
 export interface Route<E extends BoundEnv> {
   readonly operation: Operation;
   readonly run: (c: Context<E>) => Response | Promise<Response>;

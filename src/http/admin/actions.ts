@@ -23,13 +23,10 @@ export interface UploadOptions {
   /** Text of the minisign signature that came before it; null: that of the config. */
   readonly signature: string | null;
   readonly source: 'upload' | 'import';
-  /** Null where the client did not announce it. */
   readonly contentLength: number | null;
-  /** Aborts when the client is gone. */
   readonly signal: AbortSignal;
 }
 
-/** Each rejects with a `DocshelfError`. */
 export interface AdminActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'takeUp'> {
   reload(): Promise<LastReload>;
   upload(
@@ -42,12 +39,10 @@ export interface AdminActions extends Pick<Deployment, 'activate' | 'rollback' |
 /** Over the network with a token, or through the socket of its owner. */
 export type Door = 'token' | 'socket';
 
-/** The bindings are absent where the app is called without a socket. */
 export type AdminEnv = { Bindings: Partial<HttpBindings> };
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Why not, one sentence. */
   readonly reason: string | null;
 }
 
@@ -60,7 +55,6 @@ export interface AdminOptions extends FaultHooks {
   readonly state: () => DeployState;
   readonly status: () => Promise<StatusReport>;
   readonly features: () => FeatureReport;
-  /** Absent: there are no exports here. */
   readonly jobs?: () => Promise<ExportJobs>;
   readonly metrics: Metrics;
   readonly actions: AdminActions;
@@ -72,7 +66,6 @@ type Run<Id extends OperationId> = (
   input: Input<(typeof operations)[Id]>,
 ) => Response | Promise<Response>;
 
-/** Idle time of an upload over the network. */
 const UPLOAD_IDLE_MS_MAX = 60_000;
 /** Limit of file systems, so that the name can be shown and stored as it is. */
 const FILE_NAME_BYTES_MAX = 255;
@@ -162,7 +155,6 @@ export function requireAdmin(door: Door, token: () => Secret | null) {
   };
 }
 
-/** The client may hold it back until it is asked for (RFC 9110, section 10.1.1). */
 function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<Uint8Array> {
   const { incoming, outgoing } = env ?? {};
   if (req.raw.headers.has('expect')) outgoing?.writeContinue();
@@ -177,7 +169,6 @@ function openBody({ req, env }: Context<AdminEnv>, door: Door): ReadableStream<U
   return req.raw.body;
 }
 
-/** @throws DocshelfError `bad_request` */
 function versionOf(c: Context<AdminEnv>): string {
   const version = c.req.param('version') ?? '';
   if (isVersion(version)) return version;
@@ -187,7 +178,6 @@ function versionOf(c: Context<AdminEnv>): string {
   );
 }
 
-/** @throws DocshelfError `bad_request` where it leads elsewhere. */
 function fileNameOf(c: Context<AdminEnv>): string {
   const fileName = c.req.param('fileName') ?? '';
   const isPlain = /^[^/\\\x00-\x1f\x7f-\x9f]+$/.test(fileName) && fileName !== '.' && fileName !== '..';

@@ -5,10 +5,7 @@ import { text, textOrNull } from '../../domain/shape.ts';
 import { digest, lastReloadSchema, statusSchema, version } from '../../domain/status.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
 
-/**
- * The calls of the admin listener and of a daemon's socket (contract, section 2), for routes, commands, OpenAPI and
- * help: another one is a row here, and its run in `actions.ts`.
- */
+/** Calls of the admin listener and a daemon's socket (contract, section 2). Another needs its run in `actions.ts`. */
 
 export const ADMIN_INFO = {
   title: 'docshelf admin listener',

@@ -12,7 +12,6 @@ export function bytesInWords(bytes: number): string {
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** The same in every locale of a server. */
 export function countInWords(count: number): string {
   return count.toLocaleString('en-US');
 }

@@ -14,12 +14,9 @@ import { API_INFO } from './operations.ts';
 import { type SearchApiOptions, searchRoute, tellRate } from './search.ts';
 
 export interface ApiOptions extends FaultHooks {
-  /** Replaced when the config changes. */
   readonly access: () => Access;
-  /** Absent where search is off. */
   readonly search?: SearchApiOptions['search'];
   readonly rates: SearchApiOptions['rates'];
-  /** Absent where exports are off. */
   readonly exports?: ExportService;
   /** Absent where links lead elsewhere. */
   readonly download?: AnswerDownload;
@@ -34,10 +31,7 @@ export type AnswerDownload = (c: Context<ApiEnv, typeof DOWNLOAD_PATH>) => Respo
 const DOWNLOAD_PATH = '/v1/bundles/:sha256/:fileName';
 const READ_METHODS = 'GET, HEAD';
 
-/**
- * The API listener: search and exports where they are on, and their description. Faults are problem documents
- * (contract section 8).
- */
+/** The API listener: search, exports and their description. Faults are problem documents (contract, section 8). */
 export function createApiApp(options: ApiOptions): Hono<ApiEnv> {
   const { access, search, rates, exports, download, programVersion, publicUrl } = options;
   const app = new Hono<ApiEnv>();

@@ -8,7 +8,6 @@ import * as calls from './operations.ts';
 
 export interface ExportApiOptions {
   readonly exports: ExportService;
-  /** Null: the URL that they asked. */
   readonly publicUrl: () => string | null;
 }
 

@@ -29,9 +29,7 @@ export class KeyRing {
   }
 
   /**
-   * Authority follows the stored type, never the prefix.
-   *
-   * @throws DocshelfError `unauthorized` for a missing, malformed or unknown key; `forbidden` for another type
+   * Authority is the stored type, not the prefix. @throws DocshelfError `unauthorized`; `forbidden` for another type
    */
   holder(authorization: string | undefined, wanted: KeyType): Organization {
     const given = bearerToken(authorization);

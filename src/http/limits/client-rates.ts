@@ -3,9 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 
 export interface ClientPolicy {
-  /** Requests at once, after a pause. */
   readonly burst: number;
-  /** Sustained requests a second. */
   readonly perSecond: number;
 }
 

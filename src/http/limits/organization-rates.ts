@@ -11,7 +11,6 @@ export interface RateStore {
 /** Corrections of the time of day do not stretch an hour, and times compare over restarts. */
 const steadyNowMs = (): number => performance.timeOrigin + performance.now();
 
-/** Contract section 5. */
 export class OrganizationRates {
   readonly #store: RateStore;
   readonly #policy: RatePolicy;

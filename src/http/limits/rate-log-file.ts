@@ -24,7 +24,6 @@ const RECORD_BYTES = 8;
 export class RateLogFile {
   readonly #options: RateLogFileOptions;
   readonly #pending = new Map<string, number[]>();
-  /** Records in the file. */
   readonly #written = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();

@@ -3,7 +3,6 @@ import type { ServedRequest } from './served-request.ts';
 
 export interface AccessLogOptions {
   readonly write: (facts: AccessFacts, message: string) => void;
-  /** Proxies, as addresses or networks, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
 }
 

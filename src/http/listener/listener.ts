@@ -15,7 +15,6 @@ interface ListenerHandlers {
   readonly name: ListenerName;
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
   readonly onRequest?: (served: ServedRequest) => void;
-  /** The listener goes on. */
   readonly onFault?: (error: DocshelfError) => void;
 }
 
@@ -27,16 +26,12 @@ export interface Listener {
   readonly url: string;
   readonly port: number;
   readonly address: string;
-  /**
-   * No new connections, idle ones closed, requests in flight finished with `Connection: close`, the rest cut at the
-   * deadline.
-   */
+  /** Closes idle connections, ends requests in flight with `Connection: close`, cuts the rest at the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 /** Longer than the 60 s of load balancers, which would send a request into a closing connection. */
 const KEEP_ALIVE_MS = 75_000;
-/** From the first byte of a request to the end of its headers. */
 const HEADERS_MS_MAX = 30_000;
 /** 20 KiB each: 200 MiB. */
 const CONNECTIONS_MAX = 10_000;

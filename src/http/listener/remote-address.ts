@@ -4,7 +4,6 @@ export type RemoteAddress = (peer: string, forwardedFor: string | undefined) => 
 
 /**
  * Each trusted proxy appends to `X-Forwarded-For` the address that it saw: the last untrusted one is the client's.
- *
  * @param trustedProxies addresses and networks in CIDR notation
  */
 export function remoteAddressBehind(trustedProxies: readonly string[]): RemoteAddress {

@@ -10,9 +10,7 @@ export const LISTENERS = {
 } as const satisfies Record<string, ListenerKind>;
 
 interface ListenerKind {
-  /** Section of the config. */
   readonly section: string;
-  /** To receive a request whole. */
   readonly receiveMsMax: number;
 }
 
@@ -24,7 +22,7 @@ export interface ServedRequest {
   readonly method: string;
   /** Without the query, which may hold a credential. */
   readonly path: string;
-  /** 499 where the client left before the answer. */
+  /** 499, as nginx has it, where the client left before the answer. */
   readonly status: number;
   /** Headers included. */
   readonly bytes: number;
@@ -35,7 +33,6 @@ export interface ServedRequest {
   readonly forwardedFor: string | undefined;
 }
 
-/** nginx's status for it. */
 const CLIENT_CLOSED = 499;
 
 /** Absolute form included (RFC 9112, section 3.2.2). */

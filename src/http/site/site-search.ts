@@ -10,7 +10,6 @@ import { queryReader } from '../read-request.ts';
 
 export interface SiteSearchSettings extends FaultHooks {
   readonly search: Search;
-  /** Proxies, as addresses or networks, whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
   readonly clients?: ClientRates;
 }

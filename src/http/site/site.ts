@@ -15,17 +15,14 @@ export interface SiteAppOptions {
   readonly server: SiteServer;
   status(): SiteStatus;
   features(): FeatureReport;
-  /** Absent: the site has no search of docshelf's. */
   readonly search?: AnswerSiteSearch;
   onError?(error: unknown, requestId: string | null): void;
 }
 
-/** The bindings are absent where the app is called without a socket (`app.request`). */
 type SiteEnv = { Bindings: Partial<HttpBindings> };
 
 const RETRY_AFTER_S = 5;
 
-/** 404 where serving is off, 503 until a version is active. */
 function nothingServed(method: string, { state, reason }: SiteStatus): Response {
   if (state === 'off') {
     return noticePage(method, {
