@@ -24,9 +24,8 @@ export interface DaemonOptions {
 }
 
 /**
- * Starts the daemon. Once the listeners are open, no fault of a bundle or of a changed config ends it.
- *
- * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`.
+ * Once the listeners are open, no fault of a bundle or of a changed config ends it.
+ * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const parts = await openSiteParts(options.loaded.config, options.log, options.onProgress);
@@ -51,7 +50,6 @@ export class Daemon {
   /** Config at the start; what differs from it waits for a restart. */
   readonly #opened: Config;
   #config: Config;
-  /** Null where exports are off. */
   readonly #exports: PromiseWithResolvers<Exports> | null;
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;

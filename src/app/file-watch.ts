@@ -14,7 +14,6 @@ const SETTLE_MS = 50;
  */
 export class FileWatch {
   readonly #onChange: () => void;
-  /** File -> digest at the last look. */
   #digests: ReadonlyMap<string, string> = new Map();
   #watchers: FSWatcher[] = [];
   #pollTimer: NodeJS.Timeout | undefined;
@@ -30,10 +29,7 @@ export class FileWatch {
     this.#digests = await digestsOf([...this.#digests.keys()]);
   }
 
-  /**
-   * Watches these files in place of others. A file that was watched before is compared with the last look at it,
-   * since it may have changed between being read and this call.
-   */
+  /** Files watched before are compared with their last look: they may have changed between being read and this call. */
   async start(files: readonly string[]): Promise<void> {
     this.#closeWatchers();
     const found = await digestsOf(files);

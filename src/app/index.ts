@@ -23,7 +23,6 @@ export async function startDaemon(options: Omit<DaemonOptions, 'log'>) {
   return { daemon, stop, say: (message: string) => log.info(message) };
 }
 
-/** Ends the process, whatever a thread is at. */
 function endProcessAfter(ms: number, log: Logger): void {
   setTimeout(
     () => {
@@ -37,7 +36,6 @@ function endProcessAfter(ms: number, log: Logger): void {
 
 const LAST_LINES_MS = 200;
 
-/** For one command. */
 export interface OpenSources {
   readonly sources: readonly BundleSource[];
   close(): Promise<void>;

@@ -19,14 +19,12 @@ import type { Exports } from './open-exports.ts';
 import { organizationsSlice } from './slices.ts';
 
 export interface ListenerParts {
-  /** Config at the start. */
   readonly config: Config;
   readonly current: () => Config;
   readonly domain: () => string;
   readonly site: Pick<SiteAppOptions, 'server' | 'status' | 'features'>;
   readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
   readonly search: Search | null;
-  /** Null where exports are off. */
   readonly exports: Promise<Exports> | null;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -36,7 +34,6 @@ export interface ListenerParts {
 export interface Listeners {
   readonly site: Listener;
   readonly admin: Listener;
-  /** Null without search and exports. */
   readonly api: Listener | null;
   /** For commands; null where no socket could be opened. */
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;

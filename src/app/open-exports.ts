@@ -22,7 +22,6 @@ export interface Exports {
 }
 
 export interface ExportsParts {
-  /** At the start: store and queue keep to it. */
   readonly config: Config;
   readonly current: () => Config;
   readonly publicUrl: () => string;
@@ -36,10 +35,7 @@ const RETENTION_EVERY_MS = 3_600_000;
 /** Beside the thread that fetches: on two cores a second one costs more than it saves on a thousand pages. */
 const PAGE_THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/**
- * Begins to run jobs where this daemon's role is to. @throws DocshelfError `cannot_write`, `data_folder_newer`,
- * `config_invalid`
- */
+/** Runs jobs where its role is to. @throws DocshelfError `cannot_write`, `data_folder_newer`, `config_invalid` */
 export async function openExports(parts: ExportsParts): Promise<Exports> {
   const { config, current, log, metrics } = parts;
   const { role } = config.exportApi;

@@ -20,7 +20,6 @@ export interface ShelfHooks {
   readonly prepareSwap: PrepareSwap;
   readonly onOff: () => void;
   readonly onEvent: (event: DeployEvent) => void;
-  /** Null where search is off. */
   readonly search: SiteSearch | null;
 }
 

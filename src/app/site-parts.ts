@@ -62,7 +62,6 @@ function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): Indexe
 
 type TrailingSlash = ServeSettings['trailingSlash'];
 
-/** The release that becomes active becomes the snapshot that is served. */
 class SiteSwitch {
   readonly #server: SiteServer;
   #trailingSlash: TrailingSlash;

@@ -5,7 +5,6 @@ import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.t
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { bundleLink, organizationsSlice } from '../slices.ts';
 
-/** The preload folder, and the source of each exported site. */
 export async function checkSources(config: Config): Promise<Diagnosis[]> {
   const { dir, mayBeMissing } = config.staticExport.preload;
   const found = [await checkPreload(dir, mayBeMissing)];
