@@ -8,7 +8,6 @@ import { parseDuration, parseSize } from './units.ts';
 
 export interface LoadedConfig {
   readonly config: Config;
-  /** Absolute; null where there is none. */
   readonly file: string | null;
   /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly origins: ReadonlyMap<string, string>;
@@ -16,14 +15,9 @@ export interface LoadedConfig {
   readonly watchedFiles: readonly string[];
 }
 
-/**
- * The config of valid settings: defaults filled, units converted, null for what has neither value nor default.
- *
- * @param baseDir where relative paths begin
- */
+/** Defaults filled, units converted, null for what has neither; relative paths begin at `baseDir`. */
 export function decode(settings: Settings, baseDir: string): { config: Config; named: readonly NamedPath[] } {
   const named: NamedPath[] = [];
-  // The one place where schema and compiler meet.
   return { config: section(configSchema, []) as Config, named };
 
   function section(schema: SchemaNode, path: readonly string[]): unknown {
@@ -116,7 +110,6 @@ export function deepFreeze<T extends object>(value: T): T {
   return Object.freeze(value);
 }
 
-/** Null where it has none. */
 export function valueAt(config: Config, path: readonly string[]): unknown {
   let [schema, value] = [configSchema, config as unknown];
   for (const key of path) {

@@ -7,16 +7,11 @@ import { dottedOf, pointerOf } from './setting.ts';
 export interface Explanation {
   /** JSON Pointer from the top of the config. */
   readonly pointer: string;
-  /** JSON Pointer of what is missing there. */
   readonly missing?: string;
   readonly message: string;
 }
 
-/**
- * Ajv's errors as sentences that say what the key takes, and never what it holds.
- *
- * @param top pointer of the checked value
- */
+/** Sentences that say what a key takes, and never what it holds. `top`: pointer of the checked value. */
 export function explainErrors(errors: readonly ErrorObject[], top: string): Explanation[] {
   // One more than is shown tells that there are more.
   return distinct(errors)
@@ -46,8 +41,7 @@ function explain(error: ErrorObject, pointer: string): Explanation {
 }
 
 /**
- * One error for each thing that is wrong. Of a value that fits none of several alternatives, the faults inside are
- * told where it and an alternative are maps, else the whole.
+ * One error for each fault. Where no alternative fits: the faults inside if it and the value are maps, else the whole.
  */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
@@ -82,7 +76,6 @@ const TYPES: Readonly<Record<string, string>> = {
   number: 'a number',
 };
 
-/** `a`, `a or b`, `a, b or c`. */
 function either(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

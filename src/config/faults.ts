@@ -11,7 +11,6 @@ export interface ConfigFault {
   readonly next?: string;
 }
 
-/** @param key dotted; null: the fault is of no key */
 export function faultOf(message: string, key: string | null, where: string | null): ConfigFault {
   return { code: 'config_invalid', message, key, where };
 }
@@ -19,7 +18,6 @@ export function faultOf(message: string, key: string | null, where: string | nul
 /** A file full of unknown keys must not become a log full of faults. */
 export const FAULTS_MAX = 100;
 
-/** All faults of a config, and the files to watch for their mending. */
 export class ConfigError extends DocshelfError {
   readonly faults: readonly ConfigFault[];
   readonly watchedFiles: readonly string[];

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { isBundleLink, isFileLink } from '../domain/bundle-link.ts';
 import type { TextRule } from './schema-node.ts';
 
-/** By their name in the schema. */
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   'http-url': (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
   link: isFileLink,
@@ -15,7 +14,6 @@ export function fits(text: string, { pattern, format }: TextRule): boolean {
   return format === undefined || FORMATS[format]?.(text) === true;
 }
 
-/** An IP address, or a network in CIDR notation. */
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIP(address);

@@ -32,9 +32,7 @@ export function jsonSchema(): object {
 }
 
 /**
- * Loads the config: file, environment and flags -> settings -> checked -> decoded -> one frozen Config. Relative
- * paths begin at the config file's folder, or at `cwd` without a file.
- *
+ * Loads file, environment and flags. Relative paths begin at the config file's folder, or at `cwd` without one.
  * @throws ConfigError with all faults of all sources
  */
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
@@ -78,7 +76,6 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   return { config: deepFreeze(config), file: file.path, origins, watchedFiles };
 }
 
-/** Keys and sections that differ and need a restart. */
 export function pendingRestart(running: Config, wanted: Config): string[] {
   return listRestartKeys()
     .filter(({ path }) => revealed(valueAt(running, path)) !== revealed(valueAt(wanted, path)))

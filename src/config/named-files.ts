@@ -11,7 +11,6 @@ import { dottedOf, type FileReading } from './setting.ts';
 /** A presigned link has one to four thousand characters, a signature up to ten thousand. */
 const CONTENT_BYTES_MAX = 64 * 1024;
 
-/** Printed, it is its path. */
 export class NamedFile {
   readonly path: string;
   /** Trimmed; empty until `readNamedFiles` has read it. */
@@ -44,7 +43,6 @@ export class NamedFolder {
 export interface NamedPath {
   readonly schema: SchemaNode;
   readonly path: string;
-  /** JSON Pointer. */
   readonly pointer: string;
   readonly where: string | null;
   /** Takes the content; null where the path alone is of use. */

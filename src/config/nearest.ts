@@ -4,13 +4,11 @@ import { listKeys } from './schema-node.ts';
 
 const lower = (name: string): string => name.toLowerCase();
 
-/** Without regard to case. */
 export function nearestOf(name: string, names: readonly string[]): string | undefined {
   const distances = names.map((candidate) => editDistance(lower(name), lower(candidate)));
   return names[distances.indexOf(Math.min(...distances))];
 }
 
-/** Names a plain key, and the nearest known one. */
 export function unknownKeySentence(parent: string, name: string, siblings: readonly string[]): string {
   const dotted = parent === '' ? name : `${parent}.${name}`;
   const shown = isPlainName(name) ? `"${dotted}"` : 'that is no plain name';
@@ -18,11 +16,7 @@ export function unknownKeySentence(parent: string, name: string, siblings: reado
   return `unknown key ${shown}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
 }
 
-/**
- * A sibling of a like name, else a key of that name elsewhere (wrong section), else the nearest sibling.
- *
- * @param parent dotted, empty at the top
- */
+/** A sibling of a like name, else a key of that name elsewhere (wrong section), else the nearest sibling. */
 function nearestKey(parent: string, name: string, siblings: readonly string[]): string | undefined {
   const inParent = (key: string): string => (parent === '' ? key : `${parent}.${key}`);
   const sibling = nearestOf(name, siblings);
@@ -32,7 +26,6 @@ function nearestKey(parent: string, name: string, siblings: readonly string[]): 
   return sibling === undefined ? undefined : inParent(sibling);
 }
 
-/** Names that differ by at most a third of their letters. */
 function isLike(name: string, other: string): boolean {
   return editDistance(lower(name), lower(other)) * 3 <= Math.max(name.length, other.length);
 }

@@ -5,18 +5,13 @@ import { dottedOf, pointerOf, type Settings } from './setting.ts';
 type Path = readonly (string | number)[];
 
 interface Named {
-  /** In lower case. */
   readonly name: string;
   readonly path: Path;
 }
 
-/** Key that each kind of source needs. */
 const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
 
-/**
- * Names that are there twice (ids, each with a file in the data folder; domains and hosts, one set of names; keys:
- * contract, section 7), and sources without what their kind reads.
- */
+/** Ids, keys, domains and hosts that come twice (contract, section 7), and sources without what their kind reads. */
 export function findOrganizationFaults(settings: Settings, { organizations }: Config): ConfigFault[] {
   const ids: Named[] = [];
   const sites: Named[] = [];

@@ -12,12 +12,10 @@ export function printConfig({ config, file, origins }: LoadedConfig) {
   return {
     file,
     rows: printed.map(({ key, value, origin }) => ({ key, value: asText(value), origin })),
-    /** For programs: dotted key to value and origin. */
     settings: Object.fromEntries(printed.map(({ key, value, origin }) => [key, { value, origin }])),
   };
 }
 
-/** Under the written names, without what has no value. */
 function publicValue(value: unknown, schema: SchemaNode): unknown {
   // Of a proxy only the user part is secret.
   if (value instanceof Secret) return schema['x-shown'] === 'link' ? linkWithoutSecrets(value.reveal()) : `${value}`;

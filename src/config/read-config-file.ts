@@ -10,7 +10,6 @@ const DEFAULT_NAME = 'config.yaml';
 const CONFIG_BYTES_MAX = 1024 ** 2;
 
 export interface ConfigFile extends Reading {
-  /** Absolute; null where there is none. */
   readonly path: string | null;
   /** As it was given: what faults and origins call it. */
   readonly name: string;
@@ -37,11 +36,7 @@ export async function readConfigFile(named: string | null, cwd: string): Promise
 const ORGANIZATIONS_BYTES_MAX = 4 * 1024 ** 2;
 const ORGANIZATIONS = 'organizations';
 
-/**
- * YAML with the one key `organizations`: who hands out keys need not be who may change the rest.
- *
- * @param written settings of the other sources
- */
+/** YAML with the one key `organizations`: who hands out keys need not be who may change the rest. */
 export async function readOrganizationsFile(written: Settings, baseDir: string): Promise<FileReading> {
   const setting = written.get('organizationsFile');
   // Another value than text is a fault of the key's own check.

@@ -32,11 +32,8 @@ function comparable(name: string): string {
 }
 
 /**
- * Settings of `DOCSHELF__SECTION__KEY`. `…__FILE` reads the value from a file, one newline at its end left out,
- * unless the key itself is named `file`. A section takes a JSON object; a variable for one of its keys goes before
- * it.
- *
- * @param baseDir where relative paths of `…__FILE` begin
+ * `DOCSHELF__SECTION__KEY`; `…__FILE` reads the value from a file (unless the key is named `file`), less one newline at
+ * its end. A section takes JSON; variables of its keys go before it.
  */
 export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): Promise<FileReading> {
   const names = Object.keys(env).filter((name) => /^docshelf__/i.test(name));
@@ -71,7 +68,6 @@ export async function readEnvironment(env: NodeJS.ProcessEnv, baseDir: string): 
   return { settings, faults, files };
 }
 
-/** Texts are read as in the environment. */
 export async function readFlags(flags: Readonly<Record<string, unknown>>): Promise<Setting[]> {
   const settings: Setting[] = [];
   for (const [dotted, value] of Object.entries(flags)) {
@@ -120,10 +116,7 @@ function setTwice(key: KeySpec, first: string, second: string): ConfigFault {
   return faultOf(message, dotted, `environment ${second}`);
 }
 
-/**
- * Texts as values of their keys' types: `8080`, `true`, JSON lists and maps. Other text stays, for the validation to
- * judge.
- */
+/** `8080`, `true`, JSON lists and maps. Other text stays, for the validation to judge. */
 async function coerceText(
   written: readonly { readonly schema: SchemaNode; readonly text: string }[],
 ): Promise<unknown[]> {

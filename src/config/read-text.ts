@@ -1,9 +1,8 @@
 import { open } from 'node:fs/promises';
 
 /**
- * A text file of at most `bytesMax` bytes, read and not measured first: a pipe works, and a growing file cannot pass.
- *
- * @throws a system error, or an Error whose message is the state (`it is larger than 1048576 bytes`).
+ * Bounded while reading, not measured first: a pipe works, a growing file cannot pass.
+ * @throws a system error, or an Error whose message is the state (`it is larger than 1048576 bytes`)
  */
 export async function readText(file: string, bytesMax: number): Promise<string> {
   await using handle = await open(file, 'r');

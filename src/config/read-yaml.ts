@@ -21,7 +21,7 @@ const DEPTH_MAX = 32;
 /** Tags that say of a value what YAML's core schema would say anyway, or that it is text. */
 const PLAIN_TAG = /^(?:tag:yaml\.org,2002:(?:str|int|float|bool|null|map|seq)|!)$/;
 
-/** In place of the parser's sentences that quote the file, which may hold a credential there, or speak of its insides. */
+/** For the parser's sentences that quote the file, which may hold a credential there. */
 const OWN_SENTENCES: Readonly<Record<string, string>> = {
   UNEXPECTED_TOKEN: 'something stands here that does not belong here',
   TAG_RESOLVE_FAILED: 'custom tags are not supported',
@@ -41,9 +41,8 @@ class YamlFault extends Error {
 }
 
 /**
- * The settings of a YAML file (YAML 1.2, core schema), every one with its line and column. A value whose key wants
- * text is its source text: `3.10` stays `3.10`. Where the syntax is broken, the first fault is reported and nothing
- * is read, because what a parser makes of the rest is a guess.
+ * YAML 1.2, core schema, with lines and columns. Where a key wants text its source text stays: `3.10` is `3.10`. Broken
+ * syntax tells the first fault and reads nothing: the rest is a guess.
  */
 export function readYaml(text: string, name: string): Reading {
   const lines = new LineCounter();
@@ -88,7 +87,6 @@ interface NodeEvents {
   readonly onDuplicate: (key: string, offset: number) => void;
 }
 
-/** Turns nodes into plain data, resolving aliases within the bound, and tells the place of every key and item. */
 function plainData(document: Document.Parsed, on: NodeEvents): unknown {
   let nodes = 0;
   return plain(document.contents, configSchema, [], 0);

@@ -24,7 +24,6 @@ of its variable; \`docshelf config check\` does nothing else, \`docshelf config 
 - **Secrets** (\`bundleUrl\`, \`token\`) are printed as \`[redacted]\`, and no fault repeats a value.
 `;
 
-/** The text of `docs/config.md`: every key with its type, default and environment variable. */
 export function configReference(): string {
   const sections = Map.groupBy(listKeys(), ({ path }) => path[0] ?? '');
   return `${INTRODUCTION}\n${[...sections].map(([name, keys]) => sectionReference(name, keys)).join('\n')}`;

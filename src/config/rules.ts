@@ -5,11 +5,9 @@ import { pointerOf, type Settings } from './setting.ts';
 interface Rule {
   /** The keys that it looks at; the fault is told at the first of them that somebody wrote. */
   readonly keys: readonly string[];
-  /** The sentence, or null where the rule holds. */
   readonly broken: (config: Config) => string | null;
 }
 
-/** A rule that is broken where `isBroken` is true. */
 const rule = (keys: readonly string[], isBroken: (config: Config) => boolean, sentence: string): Rule => ({
   keys,
   broken: (config) => (isBroken(config) ? sentence : null),
@@ -107,7 +105,6 @@ function againstEvery(key: string, does: string, read: (config: Config) => unkno
 
 type Listener = 'server' | 'admin' | 'api';
 
-/** Two listeners that are open at once need two ports. */
 function portsApart(one: Listener, other: Listener, areOpen: (config: Config) => boolean): Rule {
   return {
     keys: [`${one}.port`, `${other}.port`, `${one}.host`, `${other}.host`],
@@ -121,11 +118,7 @@ function portsApart(one: Listener, other: Listener, areOpen: (config: Config) =>
   };
 }
 
-/**
- * Faults between keys that are valid one by one.
- *
- * @param faulty pointers of the settings that have a fault of their own
- */
+/** Faults between keys; those in `faulty` (pointers) have one of their own. */
 export function findBrokenRules(settings: Settings, config: Config, faulty: ReadonlySet<string>): ConfigFault[] {
   const faults: ConfigFault[] = [];
   for (const { keys, broken } of RULES) {

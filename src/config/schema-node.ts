@@ -17,7 +17,6 @@ export interface Contents extends TextRule {
 /** The doctor looks at who may read a secret, and when certificates end. */
 export type FileKind = 'file' | 'secret' | 'certificates';
 
-/** The part of JSON Schema that `schema/` writes, as plain data. */
 export interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, SchemaNode>>;
@@ -36,7 +35,6 @@ export interface SchemaNode {
   readonly 'x-unit'?: Unit;
   /** The end of the key's name in `Config`: `Ms`, `Max`. */
   readonly 'x-suffix'?: string;
-  /** Bounds of a size or duration, written as one. */
   readonly 'x-bounds'?: { readonly min: string; readonly max: string };
   /** The key that a bare `true` or `false` in place of the section stands for. */
   readonly 'x-shorthand'?: string;
@@ -49,7 +47,6 @@ export interface SchemaNode {
   readonly 'x-not-built'?: true;
 }
 
-/** The JSON Schema of the config: what docshelf checks with is what an editor checks with. */
 export const configSchema: SchemaNode = document as unknown as SchemaNode;
 
 /** The fixed keys of a section, or null where the schema is a value (lists and maps are values: replaced whole). */
@@ -64,24 +61,20 @@ export function mapOf(schema: SchemaNode): SchemaNode {
   return schema.anyOf?.find(({ type }) => type === 'object') ?? schema;
 }
 
-/** The schema of one key of a section or map; undefined for a key that the schema does not know. */
 export function childOf(schema: SchemaNode | undefined, key: string): SchemaNode | undefined {
   const { properties, additionalProperties } = schema === undefined ? {} : mapOf(schema);
   if (properties !== undefined && Object.hasOwn(properties, key)) return properties[key];
   return typeof additionalProperties === 'object' ? additionalProperties : undefined;
 }
 
-/** A key's name in `Config`. */
 export function nameOf(key: string, schema: SchemaNode): string {
   return `${key}${schema['x-suffix'] ?? ''}`;
 }
 
-/** The schema of a key or section of the config; undefined for one that it does not know. */
 export function schemaAt(path: readonly string[]): SchemaNode | undefined {
   return path.reduce<SchemaNode | undefined>(childOf, configSchema);
 }
 
-/** JSON types that the schema takes. */
 export function typesOf(schema: SchemaNode | undefined): ReadonlySet<string> {
   const types = new Set<string>(typeof schema?.type === 'string' ? [schema.type] : (schema?.type ?? []));
   for (const word of schema?.enum ?? []) types.add(typeof word);
@@ -89,7 +82,6 @@ export function typesOf(schema: SchemaNode | undefined): ReadonlySet<string> {
   return types;
 }
 
-/** One setting of the config. */
 export interface KeySpec {
   readonly path: readonly string[];
   readonly schema: SchemaNode;
@@ -105,12 +97,10 @@ const NODES = listNodes(configSchema, []).slice(1);
 const KEYS = NODES.filter(({ schema }) => sectionOf(schema) === null);
 const SECTIONS = NODES.filter(({ schema }) => sectionOf(schema) !== null);
 
-/** Every key that holds a value. */
 export function listKeys(): readonly KeySpec[] {
   return KEYS;
 }
 
-/** Every section, the outermost first. */
 export function listSections(): readonly KeySpec[] {
   return SECTIONS;
 }

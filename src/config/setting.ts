@@ -1,11 +1,8 @@
 import type { ConfigFault } from './faults.ts';
 import { childOf, type SchemaNode, schemaAt, sectionOf } from './schema-node.ts';
 
-/** One key as one source sets it. */
 export interface Setting {
-  /** The key's segments: `['server', 'port']`. */
   readonly path: readonly string[];
-  /** The value as it was written. */
   readonly value: unknown;
   /** `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly where: string;
@@ -35,7 +32,6 @@ export function dottedOf(pointer: string): string {
 
 type Source = Pick<Setting, 'where' | 'places'>;
 
-/** Settings of one source, and its faults. */
 export interface Reading {
   readonly settings: readonly Setting[];
   readonly faults: readonly ConfigFault[];
@@ -46,10 +42,7 @@ export interface FileReading extends Reading {
   readonly files: readonly string[];
 }
 
-/**
- * The settings that a value makes. Sections come apart into their keys, so that another source can override one key of
- * them; everything else (lists and maps too) is one setting. A section without content sets nothing.
- */
+/** Sections come apart into keys, each of which another source can override; lists and maps stay whole. */
 export function settingsOf(
   value: unknown,
   source: Source,
@@ -84,7 +77,6 @@ export class Settings {
     return this.#byPointer.get(pointerOf(dotted.split('.')));
   }
 
-  /** All settings but those at these pointers. */
   without(pointers: ReadonlySet<string>): Settings {
     return new Settings(this.all().filter((setting) => !pointers.has(pointerOf(setting.path))));
   }

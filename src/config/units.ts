@@ -8,7 +8,6 @@ function parse(written: unknown, factors: Readonly<Record<string, number>>): num
   return match === null || factor === undefined ? null : Number(match[1]) * factor;
 }
 
-/** Bytes of `128MiB` or of a plain number, or null where the text is no size. */
 export function parseSize(written: unknown): number | null {
   return parse(written, SIZE);
 }

@@ -8,18 +8,14 @@ import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
 import { parseDuration, parseSize } from './units.ts';
 
 /**
- * Holds all settings against the schema. @returns every fault, and the pointers of the settings that have one
- *
- * Each setting is checked by the schema of its own key, so that Ajv compiles only what somebody wrote: compiling the
- * whole schema takes 47 ms of CPU at every start, the keys of a usual config less than 10 (measured). What the schema says of
- * sections (fixed keys, all of them optional) is what took the sources apart into settings.
+ * Checks each setting by its own key's schema: compiling the whole takes 47 ms of CPU at every start, a usual config's
+ * keys less than 10 (measured). Sections were checked when the sources came apart into settings.
  */
 export function validate(settings: Settings): { faults: readonly ConfigFault[]; faulty: ReadonlySet<string> } {
   const ajv = createAjv();
   const faults: ConfigFault[] = [];
   const faulty = new Set<string>();
   for (const setting of settings.all()) {
-    // One more than is ever shown, so that the error can say that there are more.
     if (faults.length > FAULTS_MAX) break;
     const found = faultsOf(setting, ajv);
     faults.push(...found);

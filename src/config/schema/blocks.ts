@@ -6,11 +6,8 @@ import type { NamedFile, NamedFolder } from '../named-files.ts';
 import type { Contents, FileKind, TextRule } from '../schema-node.ts';
 
 /**
- * The building blocks of a row. Its JSON Schema describes what a person writes; its `Static` type is the value in `Config`, and
- * `x-unit`, `x-names` and `x-suffix` are the decode step between them, carried out in `decode.ts`.
- *
- * Only `scripts/generate.ts` and the tests run this code. The program reads the generated `config.schema.json`: importing TypeBox
- * costs 125 ms of CPU at every start (measured), more than all the rest of loading.
+ * A row's JSON Schema describes what a person writes, its `Static` type the value in `Config`; `decode.ts` goes
+ * between. Only `scripts/generate.ts` and tests run this: TypeBox costs 125 ms of CPU at every start (measured).
  */
 
 interface More {
@@ -21,12 +18,10 @@ interface More {
   readonly notBuilt?: true;
 }
 
-/** A row whose name in `Config` ends with its unit or with `Max`. */
 type Suffixed<T, S extends string> = TUnsafe<T> & { readonly 'x-suffix': S };
 type NameOf<K extends string, S> = S extends { readonly 'x-suffix': infer X extends string } ? `${K}${X}` : K;
 type Decoded<P extends TProperties> = { readonly [K in keyof P & string as NameOf<K, P[K]>]: Static<P[K]> };
 
-/** How a row ends: its text, its default where it has one, and what else there is to say. */
 type Told = readonly [description: string, fallback?: unknown, more?: More];
 
 const row = <T>(schema: object, ...[description, fallback, { restart, notBuilt, ...more } = {}]: Told): TUnsafe<T> =>
@@ -39,7 +34,6 @@ const row = <T>(schema: object, ...[description, fallback, { restart, notBuilt, 
     ...more,
   });
 
-/** Keys with a default may be left out; the others are required unless they are `optional`. */
 function requiredOf(properties: TProperties): string[] {
   return Object.entries(properties)
     .filter(([, schema]) => !Type.IsOptional(schema) && !('default' in schema))
@@ -118,7 +112,6 @@ function timed<T>(schema: object, min: string, max: string, ...told: Told) {
 export const duration = (min: string, max: string, ...told: Told) =>
   timed<number>({ ...DURATION, 'x-expects': 'a duration such as 30s (s, m, h or d)' }, min, max, ...told);
 
-/** A duration, or one of the other forms. */
 export const durationOr = <T>(
   others: readonly object[],
   expects: string,
@@ -134,7 +127,6 @@ export const path = (...told: Told) => row<string>(PATH, ...told);
 export const folder = (...told: Told) =>
   row<NamedFolder>({ ...PATH, 'x-unit': 'folder', 'x-names': 'folder' }, ...told);
 
-/** A path whose file must be readable, and hold what it should where that is said. */
 export const file = (kind: FileKind, holds: Contents | null, ...told: Told) =>
   row<string>({ ...PATH, 'x-names': kind, ...(holds && { 'x-holds': holds }) }, ...told);
 
@@ -145,7 +137,6 @@ export const contents = (kind: FileKind, holds: Contents, ...told: Told) =>
 export const secret = (expects: string, rule: TextRule, ...told: Told) =>
   row<Secret>({ ...words(expects, rule), maxLength: 16_384, 'x-unit': 'secret' }, ...told);
 
-/** One of the words, or a link that is printed without its user part and query. */
 export const secretOr = <const W extends readonly string[]>(
   alternatives: W,
   expects: string,
@@ -162,13 +153,11 @@ export const secretOr = <const W extends readonly string[]>(
     ...told,
   );
 
-/** The value of an Authorization header. */
 const KEY = { pattern: '^[\\x21-\\x7e]{1,4096}$', expects: 'a key: visible ASCII characters, without spaces' };
 export const keyFile = (...told: Told) => contents('secret', KEY, ...told);
 
 /** One line of a header, of the size that most servers take. */
 const HEADER = { pattern: '^[\\x20-\\x7e]+$', expects: 'one line of visible ASCII characters', bytesMax: 16 * 1024 };
-/** A crawl reads it when it begins. */
 export const headerFile = (...told: Told) => file('secret', HEADER, ...told);
 
 const HOST = ['an IP address or a host name', { pattern: '^[A-Za-z0-9._:-]{1,255}$' }] as const;
@@ -194,7 +183,6 @@ export const version = (...told: Told) => text(VERSION_RULE, { pattern: VERSION_
 export const DOMAIN_RULE = 'a domain: 1 to 63 lower-case letters, digits or "-", such as acme';
 export const domain = (...told: Told) => text(DOMAIN_RULE, { pattern: DOMAIN_PATTERN.source }, ...told);
 
-/** Certificate and key of a listener. */
 export const certificate = () => ({
   certFile: optional(path('Certificate chain in PEM.')),
   keyFile: optional(path('Private key in PEM.')),

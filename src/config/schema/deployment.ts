@@ -7,8 +7,6 @@ import * as t from './blocks.ts';
 import { basePath, perSite } from './listeners.ts';
 import { search } from './service.ts';
 
-/** This daemon, and the bundles and sites that it serves. */
-
 export const deployment = t.section(
   {
     type: t.oneOf(

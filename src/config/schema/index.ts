@@ -5,9 +5,8 @@ import { admin, api, log, metrics, network, server } from './listeners.ts';
 import { database, exportApi, organizations, organizationsFile, rateLimits, search } from './service.ts';
 
 /**
- * The whole config (contract, section 2). A row states a key once: its name, type, unit, default and text, and whether it needs a
- * restart or is not built yet. `Config` is its `Static` type; validation, decoding, `config.schema.json`, `docs/config.md` and the
- * chart's schema of values follow. After a change: `sh scripts/run.sh node scripts/generate.ts`.
+ * The whole config (contract, section 2). Decoding, `config.schema.json`, `docs/config.md` and the chart's schema
+ * follow. After a change: `sh scripts/run.sh node scripts/generate.ts`.
  */
 const keys = section(
   {
@@ -39,5 +38,5 @@ export const schemaSource = Type.Unsafe<Static<typeof keys>>({
   ...keys,
 });
 
-/** The config as docshelf works with it: checked, whole and deeply frozen. Sizes are bytes, durations milliseconds, paths absolute. */
+/** Checked and deeply frozen: sizes in bytes, durations in milliseconds, paths absolute. */
 export type Config = Static<typeof schemaSource>;

@@ -1,7 +1,5 @@
 import * as t from './blocks.ts';
 
-/** The listeners, and what they tell: site, admin interface, API, metrics, log. */
-
 const tls = {
   ...t.certificate(),
   http2: t.boolean('Offers HTTP/2.', true),
@@ -147,7 +145,6 @@ export const log = t.section(
   'The log.',
 );
 
-/** How docshelf reaches others: whom it may ask, by which way, and how long it waits. */
 export const network = t.section(
   {
     allowedHosts: t.list(

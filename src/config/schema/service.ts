@@ -2,8 +2,6 @@ import { type Static, Type } from 'typebox';
 import { DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import * as t from './blocks.ts';
 
-/** The service side of contract section 2: search, the static export API, and who may ask for them. */
-
 const id = (of: string) =>
   t.text(
     'a name of letters, digits, ".", "_" or "-"',
