@@ -5,7 +5,6 @@ const META = /<meta[\s/][^>]*>/gi;
 const ATTRIBUTE = /([^\s"'>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?/g;
 const XML_DECLARATION = /^<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]+)["']/;
 
-/** A tag's attributes, names in lower case; the first of a name counts. */
 function attributesOf(tag: string): ReadonlyMap<string, string> {
   const attributes = Array.from(
     tag.slice('<meta'.length).matchAll(ATTRIBUTE),
@@ -36,7 +35,6 @@ function metaCharset(text: string): string | null {
   return null;
 }
 
-/** The charset of a media type or a Content-Type, in lower case, or null where it names none. */
 export function charsetOfType(mediaType: string): string | null {
   return /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? null;
 }
@@ -48,20 +46,12 @@ export function markedCharset([first, second, third]: Uint8Array): string | null
   return first === 0xff && second === 0xfe ? 'utf-16le' : null;
 }
 
-/**
- * The charset that a page, XML or SVG names itself, by the encoding standard's name, or null: byte order mark, `<meta>`, XML
- * declaration (HTML standard, section 13.2.3.2).
- *
- * @param head the first `CHARSET_HEAD_BYTES`
- */
+/** Of a page, XML or SVG, by byte order mark, `<meta>`, XML declaration (HTML standard, section 13.2.3.2). */
 export function htmlCharset(head: Uint8Array): string | null {
   return markedCharset(head) ?? charsetInMarkup(new TextDecoder('latin1').decode(head.subarray(0, CHARSET_HEAD_BYTES)));
 }
 
-/**
- * `htmlCharset` of a text of one unit a byte without byte order mark. Simplified from the standard's prescan: a `>` inside an
- * attribute's value ends a tag.
- */
+/** One unit a byte. Simplified from the standard's prescan: a `>` inside an attribute's value ends a tag. */
 export function charsetInMarkup(text: string): string | null {
   const head = text.slice(0, CHARSET_HEAD_BYTES);
   const meta = metaCharset(head.replace(/<!--[\s\S]*?(?:-->|$)/g, ''));

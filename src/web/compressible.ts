@@ -1,6 +1,5 @@
 import { isTextType } from './media-type.ts';
 
-/** Types besides text whose bytes shrink. */
 const SHRINKING = new Set(
   [
     'application/wasm application/vnd.ms-fontobject font/ttf font/otf font/collection',

@@ -1,4 +1,3 @@
-/** Text as it may stand in an element or in a quoted attribute. */
 export function escapeHtml(text: string): string {
   return /[&<>"']/.test(text)
     ? text

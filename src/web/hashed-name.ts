@@ -13,9 +13,8 @@ function isHash(part: string): boolean {
 const ROLLUP_HASH_CHARS = 8;
 
 /**
- * True for a name that carries a hash of its content: a part set off by `.`, `-` or `_` of at least 8 hex digits with a letter
- * and a digit, or 8 base64url characters with both cases and a digit. A part between two dots may hold `-` and `_` where it is
- * as long as Rollup's (`app.DT_SZKt1.js`, and not `v1.Getting-Started-2.png`). Folders and pages do not count.
+ * Parts set off by `.`, `-` or `_`: at least 8 hex digits with letter and digit, or 8 base64url characters of both
+ * cases with a digit; between dots `-` and `_` count in one of Rollup's length (`app.DT_SZKt1.js`). No pages, no folders.
  */
 export function hashedName(path: string): boolean {
   if (isPage(path)) return false;

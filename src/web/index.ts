@@ -1,7 +1,4 @@
-/**
- * Pages, references, media types, resolution of paths. The serving side names the files behind this door: the HTML parser that
- * comes with it costs a start 20 ms.
- */
+/** The serving side names files behind this door: the HTML parser that comes with it costs a start 20 ms. */
 export { CHARSET_HEAD_BYTES, charsetOfType, htmlCharset, markedCharset } from './charset.ts';
 export { isCompressible, isCompressibleType } from './compressible.ts';
 export { hashedName } from './hashed-name.ts';

@@ -12,7 +12,6 @@ const UNKNOWN = 'application/octet-stream';
 const TEXT =
   /^(?:text\/|application\/(?:json|xml|javascript|ecmascript|manifest\+json|toml|yaml|x-sh|sql|[\w.-]+\+(?:json|xml))$|image\/svg\+xml$)/;
 
-/** Lower case, without its dot; empty where there is none. */
 export function extensionOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const dot = name.lastIndexOf('.');
@@ -30,7 +29,6 @@ export function isTextType(type: string): boolean {
   return TEXT.test(end === -1 ? type : type.slice(0, end).trimEnd());
 }
 
-/** The media type of an extension, text with `charset`: `text/html; charset=utf-8`. */
 export function mediaTypeOf(path: string, charset = 'utf-8'): string {
   const type = knownTypeOf(path) ?? UNKNOWN;
   return isTextType(type) ? `${type}; charset=${charset}` : type;
@@ -38,12 +36,10 @@ export function mediaTypeOf(path: string, charset = 'utf-8'): string {
 
 const MARKUP = new Set(['html', 'htm', 'xhtml', 'xml', 'svg', 'rss', 'atom']);
 
-/** True where `mediaTypeOfFile` needs the file's first bytes. */
 export function namesItsCharset(path: string): boolean {
   return MARKUP.has(extensionOf(path));
 }
 
-/** `mediaTypeOf`, with the charset that the file's first bytes name where it is markup (`htmlCharset`). */
 export function mediaTypeOfFile(path: string, head: Uint8Array): string {
   const charset = namesItsCharset(path) ? htmlCharset(head) : null;
   return mediaTypeOf(path, charset ?? 'utf-8');

@@ -11,20 +11,16 @@ export type ReferenceKind = 'link' | 'canonical' | 'asset';
 export interface Reference {
   /** `link`: a place that a reader goes to. `canonical`: the page's own address. `asset`: loaded by the page. */
   readonly kind: ReferenceKind;
-  /** Lower case. */
   readonly tag: string;
   readonly attribute: string;
   readonly url: string;
 }
 
 export interface PageReferences {
-  /** The first `<base href>`. */
   readonly base: string | null;
-  /** In the order of the page. */
   readonly references: readonly Reference[];
 }
 
-/** Attributes that hold one URL, by element. `link` is told apart by its `rel`. */
 const URL_ATTRIBUTES: Readonly<Record<string, { readonly kind: ReferenceKind; readonly names: readonly string[] }>> = {
   a: { kind: 'link', names: ['href'] },
   area: { kind: 'link', names: ['href'] },
@@ -48,7 +44,6 @@ const LOADED =
   /(?:^|\s)(?:stylesheet|icon|mask-icon|apple-touch-icon(?:-precomposed)?|apple-touch-startup-image|manifest|(?:module)?preload|prefetch|prerender)(?:\s|$)/i;
 const LINK_TO_HOST = /(?:^|\s)(?:preconnect|dns-prefetch)(?:\s|$)/i;
 
-/** Attributes that hold several URLs, by element. */
 const URL_LISTS: Readonly<Record<string, string>> = { img: 'srcset', source: 'srcset', link: 'imagesrcset' };
 
 function kindOfLink(rel: string): ReferenceKind | null {
@@ -119,7 +114,6 @@ class ReferenceCollector implements MarkupReader {
 /** The page is text here, and no bytes (`source-text.ts`). */
 const TEXT_CHARSET = 'utf-16le';
 
-/** Collects lists of pictures and targets of fragments, too. */
 class OutlineCollector extends ReferenceCollector {
   readonly pictures: Reference[] = [];
   readonly anchors = new Set<string>();
@@ -138,15 +132,12 @@ class OutlineCollector extends ReferenceCollector {
   }
 }
 
-/** References of a page in attributes that hold one URL. */
 export function findLinks(html: string): PageReferences {
   const { base, references } = new ReferenceCollector(html).read();
   return { base, references };
 }
 
-/** A page as a checker of links sees it, without references in styles and scripts. */
 export interface PageOutline extends PageReferences {
-  /** URLs of `srcset` and `imagesrcset`. */
   readonly pictures: readonly Reference[];
   /** Every `id`, and the `name` of an `a` (HTML standard, "find a potential indicated element"). */
   readonly anchors: ReadonlySet<string>;
@@ -157,7 +148,6 @@ export function outlinePage(html: string): PageOutline {
   return { base, references, pictures, anchors };
 }
 
-/** The URLs of a `srcset` or `imagesrcset`, in their order. */
 export function srcsetUrls(srcset: string): string[] {
   return srcsetSpans(srcset).map((span) => srcset.slice(...span));
 }

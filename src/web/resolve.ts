@@ -16,10 +16,7 @@ const INDEX_PAGES = PAGE_EXTENSIONS.map((extension) => `index${extension}`);
 const NOT_FOUND_PAGES = ['404.html', '404/index.html'];
 const WELL_KNOWN = '.well-known/';
 
-/**
- * True for paths that are never answered: docshelf's own folder, and any segment that begins with a dot, but for `.well-known/`
- * (RFC 8615) at the root.
- */
+/** Docshelf's own folder, and segments that begin with a dot, except `.well-known/` (RFC 8615) at the root. */
 export function isHidden(path: string): boolean {
   if (`${path}/`.startsWith(OWN_FOLDER)) return true;
   const rest = path.startsWith(WELL_KNOWN) ? path.slice(WELL_KNOWN.length) : path;
@@ -55,7 +52,6 @@ function resolveExactly(files: FileTable, path: string, trailingSlash: TrailingS
     : { kind: 'redirect', location: `${lastSegment(path)}/` };
 }
 
-/** The nearest 404 page: in the path's own folder, then up to the root (`ja/404.html` before `404.html`). */
 function nearestNotFoundPage(files: FileTable, path: string): string | null {
   // No release is deeper: bounds the look-ups of a request with thousands of segments.
   const folders = path.split('/', ARCHIVE_LIMITS.depthMax + 1).slice(0, -1);
@@ -68,11 +64,10 @@ function nearestNotFoundPage(files: FileTable, path: string): string | null {
 }
 
 /**
- * A path in a site's file table: the exact file; `<path>.html`, even beside a folder of that name; the folder's `index.html`,
- * where `always` redirects to its slash and `never` answers with and without it; then the same for the path's other Unicode
- * normal forms, since some systems store names decomposed.
- *
- * @param path decoded, without a leading slash; empty for the root.
+ * The exact file; `<path>.html`, also beside a folder; the folder's `index.html`, where `always` redirects to its slash
+ * and `never` answers with and without it; then the path's other Unicode normal forms, since some systems store names
+ * decomposed.
+ * @param path decoded, without a leading slash; empty for the root
  */
 export function resolvePath(files: FileTable, path: string, trailingSlash: TrailingSlash): Resolution {
   if (!isHidden(path)) {

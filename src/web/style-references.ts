@@ -6,7 +6,7 @@ import { CSS } from './rewrite/write.ts';
 
 const NAMES_NO_FILE = /^(?:$|#|data:)/i;
 
-/** Addresses that styles load, in a style sheet or a page, SVG's attributes among them: in its order, escapes decoded. */
+/** Of a sheet, a page, SVG's attributes: in order, escapes decoded. */
 export function styleReferences(file: ReferringFile): Reference[] {
   const text = textOf(file);
   if (!mayHoldUrls(text.units)) return [];

@@ -20,10 +20,9 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.html$/i;
 const decodedPath = ({ pathname }: URL): string | null => percentDecode(pathname)?.slice(1) ?? null;
 
 /**
- * Votes, page by page, on the addresses of a site's folder pages (`x/index.html`): `/x/` or `/x`. Counted are
- * - internal links and canonicals to a folder page, with or without its slash;
- * - relative references inside folder pages that resolve only with the slash, or only without;
- * - where neither votes, relative references against absolute ones: with the former, folder pages need the slash.
+ * Votes on the addresses of folder pages (`x/index.html`), `/x/` or `/x`: links and canonicals to them, and their
+ * relative references that resolve in one form alone. Where neither votes, relative references against absolute ones:
+ * the former need the slash.
  */
 export class TrailingSlashVotes {
   readonly #files: { has(path: string): boolean };
@@ -32,7 +31,6 @@ export class TrailingSlashVotes {
   #relative = 0;
   #absolute = 0;
 
-  /** @param files the site's paths, without a leading slash. */
   constructor(files: { has(path: string): boolean }) {
     this.#files = files;
   }
@@ -41,7 +39,6 @@ export class TrailingSlashVotes {
     this.addReferences(path, findLinks(html));
   }
 
-  /** `addPage` of a page that is read already. */
   addReferences(path: string, { base, references }: PageReferences): void {
     const canonical = references.find(({ kind }) => kind === 'canonical');
     const canonicalUrl = canonical === undefined ? null : URL.parse(canonical.url, OWN_ORIGIN);
@@ -106,7 +103,6 @@ export class TrailingSlashVotes {
   }
 }
 
-/** A page's two possible addresses, with and without the slash. */
 class PageAddresses {
   /** True for a folder's page other than the root's that answers at its own address only: there the two differ. */
   readonly isFolderPage: boolean;

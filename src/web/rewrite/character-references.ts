@@ -10,7 +10,6 @@ interface Decoded {
   readonly places: readonly number[];
 }
 
-/** The text of a part with its character references decoded; null where there is none. */
 export function decodeReferences(text: string, start: number, end: number, rule: ReferenceRule): Decoded | null {
   const value = text.slice(start, end);
   if (!value.includes('&')) return null;

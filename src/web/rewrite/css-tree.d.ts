@@ -1,5 +1,4 @@
-// The parts of css-tree that are used, by themselves: all of it takes a thread 105 ms of CPU to load, the tokenizer 8
-// (measured). Its types speak of the whole package only.
+// Loading all of css-tree takes a thread 105 ms of CPU, its tokenizer 8 (measured).
 declare module 'css-tree/tokenizer' {
   export { tokenize, tokenTypes } from 'css-tree';
 }

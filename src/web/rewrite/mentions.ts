@@ -13,18 +13,16 @@ const DATA =
 /** A longer script is the page itself once more, with all its examples. */
 const DATA_SCRIPT_CHARS_MAX = 32 * 1024;
 
-/** Data of a chart, a map or a recording, in a script of a page. */
 export function readDataLiterals({ text }: Region, list: ReferenceList): void {
   if (text.length > DATA_SCRIPT_CHARS_MAX || text.includes('__next_f')) return;
   for (const [address] of text.matchAll(DATA)) list.mention(address);
 }
 
-/** A whole string that ends like a file that scripts load. */
 const LITERAL =
   /(?<=["'`])\/[\w.~%@+-][\w.~%@+/-]{0,200}\.(?:json|m?js|css|wasm|png|jpe?g|gif|svg|webp|avif|ico|mp4|webm|mp3|woff2?)(?:\?[\w=&.%-]{1,60})?(?=\\*["'`])/g;
 const LITERALS_MAX = 2_000;
 
-/** Strings of a script that are addresses from the root: a search index, a picture. An example's is missed by nobody. */
+/** Addresses from the root: a search index, a picture. Nobody misses an example's. */
 export function readLiterals({ text }: Region, list: ReferenceList): void {
   for (const [address] of text.matchAll(LITERAL).take(LITERALS_MAX)) list.mention(address);
 }

@@ -15,7 +15,6 @@ export function mayHoldUrls(css: string): boolean {
 
 const URL_FUNCTIONS = new Set(['url', 'src', 'image-set', '-webkit-image-set']);
 
-/** Rules whose addresses are names. */
 const NAMES = new Set(['@namespace', '@document', '@-moz-document', '@charset']);
 
 /** Reads tokens (css-tree, CSS Syntax 3) and builds no tree: faulty CSS is read as far as its tokens go. */
@@ -28,13 +27,10 @@ export function readCss(region: Region, list: ReferenceList): void {
 class CssReading {
   readonly #region: Region;
   readonly #list: ReferenceList;
-  /** Names of the open functions, `(` for plain brackets. */
   readonly #functions: string[] = [];
-  /** The at-rule whose prelude is being read, until its `{` or `;`. */
   #rule = '';
   /** Start of the address in an `url()` without quotes whose name has escapes. */
   #escapedUrlStart: number | null = null;
-  /** True until the address of an `@import` has come. */
   #isImporting = false;
 
   constructor(region: Region, list: ReferenceList) {
@@ -95,7 +91,6 @@ class CssReading {
     this.#functions.pop();
   }
 
-  /** Without quotes: `url( a.png )`. */
   #onUrl(start: number, end: number): void {
     const text = this.#region.text.slice(start, end);
     const close = text.endsWith(')') && !text.endsWith('\\)') ? end - 1 : end;

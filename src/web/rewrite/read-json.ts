@@ -20,7 +20,6 @@ export function readManifest(region: Region, list: ReferenceList): void {
   }
 }
 
-/** An address, and no bare name. */
 const ADDRESS = /^(?:\.{0,2}\/|[a-z][a-z0-9+.-]*:)/i;
 
 /** An import map (HTML standard, 8.1.6.2): addresses, keys that are addresses, folders of keys and scopes, digests. */
@@ -57,13 +56,11 @@ interface JsonString {
 
 const DEPTH_MAX = 64;
 
-/** Every string of a JSON text with its place, keys too; none where the text is no JSON. */
 function jsonStrings({ text }: Region): JsonString[] {
   const start = text.startsWith('\u00ef\u00bb\u00bf') ? 3 : text.startsWith('\ufeff') ? 1 : 0;
   if (!isJson(text.slice(start))) return [];
   const strings: JsonString[] = [];
   const path: (string | number)[] = [];
-  /** For each open bracket: true where an object's key comes next. */
   const awaitsKey: boolean[] = [];
   for (let at = start; at < text.length && path.length <= DEPTH_MAX; at++) {
     const character = text[at];

@@ -8,9 +8,8 @@ const MAY_NAME =
   /\bfetch\b|\.open\b|\bAudio\b|\.src\b|\.href\b|\.setAttribute\b|\blocation\b|[uU]rl["']?\s*:\s*["'][^"'\n]*\.(?:json|ya?ml)["'?]|\b(?:axios|jQuery|Redoc|System)\b|\$\.get|\.loadIndex\b/;
 
 /**
- * Sinks of a script within a page that take a whole string for an address, seen from the page: browsers' own, those of common
- * libraries, API descriptions (`url: "openapi.json"`) and Sphinx's index. Parts of an address (`"/a" + b`) and other methods
- * than GET are passed over.
+ * Sinks that take a whole string for an address, seen from the page: browsers' and common libraries' own, API
+ * descriptions (`url: "openapi.json"`), Sphinx's index. Not `"/a" + b`, and no other methods than GET.
  */
 const LOADS = [
   /(?:\bfetch|\$\.get(?:JSON|Script)?|\bjQuery\.get(?:JSON|Script)?|\baxios(?:\.get)?|\bRedoc\.init|\bSystem\.import|\.loadIndex)\s*\(/,
@@ -31,15 +30,13 @@ function anyOf(patterns: readonly RegExp[]): string {
 const MARK = 'import("';
 const MARK_END = '")';
 
-/** Template, state or a bare word. */
 const NO_ADDRESS = /[\s{}<>"]|^[^./]*$/;
 
-/** The end of an address that is surely a file's. */
 const FILE = /\.\w{2,11}(?:\?|$)/;
 /** More than any script of a page loads; a list of data may have as many. */
 const GUESSES_MAX = 500;
 
-/** Loads of a script in a file, seen from a page that is often beside it (Swagger UI's settings). Nothing of it is written. */
+/** Seen from a page that is often beside it (Swagger UI's settings); never written. */
 export function readFileScript({ text }: Region, list: ReferenceList): void {
   const loads = text
     .matchAll(SINKS)
@@ -49,7 +46,6 @@ export function readFileScript({ text }: Region, list: ReferenceList): void {
   for (const file of files.take(GUESSES_MAX)) list.mention(file);
 }
 
-/** The addresses that a script in a page, or in a handler of one of its elements, loads or leads to. */
 export function readPageScript(region: Region, list: ReferenceList): void {
   const { text } = region;
   if (!MAY_NAME.test(text)) return;

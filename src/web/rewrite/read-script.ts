@@ -9,16 +9,15 @@ type LexedImport = ReturnType<typeof parse>[0][number];
 const MAY_IMPORT = /\bimport\b|\bexport\b/;
 
 /**
- * Calls whose first argument is an address, beside `import()`. Each is overwritten by an `import(` that ends at the same
- * place, so that the lexer of modules says which are code, and no string, comment or regular expression.
+ * Beside `import()`. Each is overwritten by an `import(` that ends at the same place: the lexer then says which are code.
  */
 const CALLS =
   /\bnew\s+(?:Shared)?Worker\s*\(|\bimportScripts\s*\(|\.\s*(?:audioWorklet|paintWorklet)\s*\.\s*addModule\s*\(|\.\s*serviceWorker\s*\.\s*register\s*\(/g;
 const IMPORT_CALL = 'import(';
 
 /**
- * The addresses of a script, classic or module: specifiers, `new URL('…', import.meta.url)`, workers, worklets,
- * `importScripts()` and `import.meta.resolve()`. Only literals; a script that does not parse has none.
+ * Literals alone: specifiers, `new URL('…', import.meta.url)`, workers, worklets, `importScripts()`,
+ * `import.meta.resolve()`. A script that does not parse has none.
  */
 export function readScript(region: Region, list: ReferenceList): void {
   readMentions(region, list, 'script');
@@ -43,7 +42,6 @@ function readCalls(region: Region, list: ReferenceList): void {
 /** The lexer's `d` of an `import.meta`, of which a dynamic import has its place and a static one -1. */
 const IMPORT_META = -2;
 
-/** The imports of a script; none of one that does not parse. */
 export function lexImports(code: string): readonly LexedImport[] {
   try {
     return parse(code)[0];
@@ -67,13 +65,11 @@ function onSpecifier(
 }
 
 interface StringLiteral {
-  /** Inside the quotes. */
   readonly start: number;
   readonly end: number;
   readonly value: string;
 }
 
-/** The string literals that follow each other, divided by commas. */
 function* stringArguments(text: string, start: number): Generator<StringLiteral> {
   for (let at = start; ; ) {
     const literal = stringAt(text, at);
@@ -85,7 +81,6 @@ function* stringArguments(text: string, start: number): Generator<StringLiteral>
   }
 }
 
-/** `new URL('…', import.meta.url)` and `import.meta.resolve('…')`, from the `import.meta` that the lexer vouches for. */
 function onImportMeta({ s, e }: LexedImport, region: Region, list: ReferenceList): void {
   const { text } = region;
   const resolve = /^\s*\.\s*resolve\s*\(\s*/.exec(text.slice(e, e + 40))?.[0];
@@ -132,7 +127,6 @@ function stringAt(text: string, start: number): StringLiteral | null {
   return null;
 }
 
-/** The literal that ends at a place. */
 function stringBefore(text: string, end: number): StringLiteral | null {
   const quote = text[end - 1];
   if (quote !== '"' && quote !== "'" && quote !== '`') return null;

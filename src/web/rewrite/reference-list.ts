@@ -4,16 +4,12 @@ import { decodeUrl, isUtf16 } from './source-text.ts';
 
 const KIND_INDEX: ReadonlyMap<FoundKind, number> = new Map(REFERENCE_KINDS.map((kind, index) => [kind, index]));
 
-/** Addresses that lead to no file. */
 const NO_FILE = /^(?:data|javascript|mailto|tel|sms|blob|about|filesystem|urn|chrome|vbscript):/i;
 
-/** Gathers what the readers find. */
 export class ReferenceList {
-  /** Parts of the file's text: see `ownStrings`. */
   readonly urls: string[] = [];
   readonly spans: number[] = [];
   readonly charset: string;
-  /** `ReferringFile.path` */
   readonly filePath: string | null;
   readonly #indexes = new Map<string, number>();
   readonly #bytesPerUnit: number;
@@ -24,12 +20,7 @@ export class ReferenceList {
     this.#bytesPerUnit = isUtf16(charset) ? 2 : 1;
   }
 
-  /**
-   * Takes a reference in, unless it names no file.
-   *
-   * @param units the address, decoded as far as the region's own syntax goes; white space around it is not counted in.
-   * @param start the place in the region's text where it is written, up to `end`.
-   */
+  /** @param units decoded as far as the region's own syntax goes @param start place in the region's text */
   add(kind: FoundKind, region: Region, start: number, end: number, units: string, writing = region.writing): void {
     const [from, to] = trimmed(region.text, start, end);
     const url = decodeUrl(units.slice(...trimmed(units, 0, units.length)), this.charset);

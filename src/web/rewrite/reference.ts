@@ -42,11 +42,9 @@ export interface FoundReference {
 /** All references of one file as plain data, small enough to be kept for each page; read with `referencesOf`. */
 export interface FoundReferences {
   readonly charset: string;
-  /** Distinct. */
   readonly urls: readonly string[];
   /** Start, end, index into `urls`, index into `REFERENCE_KINDS`, writing: of each reference. */
   readonly spans: readonly number[];
-  /** The first `<base href>`. */
   readonly base: string | null;
   /** JSON. */
   readonly importMaps: readonly string[];

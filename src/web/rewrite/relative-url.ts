@@ -7,16 +7,13 @@ export function percentEncode(text: string): string {
   );
 }
 
-/** A file's path (not encoded, without leading slash) as it is written in an address. */
 export function encodePath(path: string): string {
   return path.replace(ENCODED, (character) => (character === '/' ? character : percentEncode(character)));
 }
 
 /**
- * The shortest address from one path of a site to another, not encoded and without leading slash; a path that is empty or
- * ends in a slash is a folder's own.
- *
- * @param suffix query and fragment, encoded, with their `?` and `#`.
+ * The shortest address between two paths, neither encoded; a folder's own is empty or ends with a slash.
+ * @param suffix query and fragment, encoded, with `?` and `#`
  */
 export function relativeUrl(fromPath: string, toPath: string, suffix = ''): string {
   if (fromPath === toPath && suffix.startsWith('#')) return suffix;

@@ -10,12 +10,9 @@ interface ImportMap {
 }
 
 /**
- * The address of a module specifier (HTML standard, "resolve a module specifier").
- *
- * @param fileUrl the absolute address of the module, or of the page where it is inline.
- * @param importMaps JSON (`FoundReferences.importMaps`); those that are no JSON count for nothing.
- * @param pageUrl the address that the maps are resolved against.
- * @returns null for a bare specifier that no map knows, and for what is no address.
+ * HTML standard, "resolve a module specifier"; null for a bare specifier that no map knows, and for what is no address.
+ * @param fileUrl of the module, or of the page where it is inline
+ * @param importMaps JSON; those that are no JSON count for nothing @param pageUrl base of the maps
  */
 export function resolveSpecifier(
   specifier: string,
@@ -53,7 +50,6 @@ function resolveIn(names: Readonly<Record<string, string>>, name: string, pageUr
   return null;
 }
 
-/** A text that begins with a dot or a slash is relative; any other is absolute, or no address. */
 function parseAddress(text: string, base: string): URL | null {
   return /^\.{0,2}\//.test(text) ? URL.parse(text, base) : URL.parse(text);
 }

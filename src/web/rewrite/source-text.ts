@@ -8,7 +8,6 @@
  */
 export interface SourceText {
   readonly units: string;
-  /** The encoding standard's name, in lower case. */
   readonly charset: string;
 }
 
@@ -26,11 +25,7 @@ export function isUtf16(charset: string): boolean {
   return charset.startsWith('utf-16');
 }
 
-/**
- * Decodes a file, once for all who read it.
- *
- * @param charset finds the charset in a text of one unit a byte; one that nobody knows is read as UTF-8
- */
+/** @param charset finds the charset in a text of one unit a byte; an unknown one is read as UTF-8 */
 export function sourceText(bytes: Uint8Array, charset: (text: string) => string): SourceText {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const units = buffer.toString('latin1');
@@ -93,7 +88,6 @@ export function unitsOfReference(text: string): string {
 const BEYOND_ASCII = /[\x80-\uffff]/;
 const BEYOND_LATIN1 = /[\u0100-\uffff]/;
 
-/** The text that units stand for. */
 export function decodeUnits(units: string, charset: string): string {
   return BEYOND_ASCII.test(units) ? decodeRuns(units, charset, (bytes) => decoderOf(charset).decode(bytes)) : units;
 }
@@ -150,7 +144,6 @@ export function ownStrings(parts: readonly string[]): string[] {
   });
 }
 
-/** A part of a text that may be kept longer than the text. */
 export function ownString(part: string): string {
   if (part.length < COPIED_CHARS) return part;
   const encoding = BEYOND_LATIN1.test(part) ? 'utf16le' : 'latin1';

@@ -24,7 +24,6 @@ export interface Edit {
 
 /** Characters that end an address in some syntax; `%` stays, being written on purpose. */
 const UNSAFE = /[^\w!#$%&()*+,./:;=?@~[\]-]/gu;
-/** Most addresses: they stand as they are in every syntax. */
 const PLAIN = /^[\w!#$%*+./:=?@~-]+$/;
 const PARENTHESES_AND_BRACKETS = /[()[\]]/g;
 

@@ -11,7 +11,6 @@ export interface GeneratorSource {
 const DELIMITERS = new Set('"\'`\\ \t\n\r,()<>{};|');
 const HAS_EXTENSION = /\.[a-z0-9]+(?:\?[\w=&.%-]*)?$/i;
 
-/** Each address that a known part stands in. */
 export function* addressesWith(text: string, part: string): Generator<string> {
   let end = 0;
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, end)) {
@@ -33,7 +32,6 @@ export function stemOf(path: string): string {
   return stem === '' ? '/' : stem;
 }
 
-/** As `stemOf`, `/index` for the root. */
 export function indexedStemOf(path: string): string {
   return stemOf(path) === '/' ? '/index' : stemOf(path);
 }
@@ -42,7 +40,7 @@ export function folderOf(path: string): string {
   return stemOf(path) === '/' ? '/' : `${stemOf(path)}/`;
 }
 
-/** An address from the folder that the site was built for: `assets/a.js` in `/docs/assets/b.js` is `/docs/assets/a.js`. */
+/** `assets/a.js` in `/docs/assets/b.js` is `/docs/assets/a.js`. */
 export function fromBuildRoot(address: string, filePath: string): string {
   const folder = `/${address.slice(0, address.indexOf('/') + 1)}`;
   const at = folder === '/' ? -1 : filePath.lastIndexOf(folder);

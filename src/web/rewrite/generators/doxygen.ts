@@ -4,7 +4,6 @@ const SECTIONS = /\bindexSectionsWithContent\s*=\s*\{([^}]*)\}/;
 const SECTION_NAMES = /\bindexSectionNames\s*=\s*\{([^}]*)\}/;
 const ENTRY = /(\d+)\s*:\s*"((?:[^"\\]|\\.)*)"/g;
 const NAVIGATION = /\bNAVTREEINDEX\s*=\s*\[([^\]]*)\]/;
-/** An entry of the tree with its children in another script: title, page, name of the script. */
 const BRANCH = /\[\s*(?:"(?:[^"\\]|\\.)*"|null)\s*,\s*(?:"[^"]*"|null)\s*,\s*"([\w.-]+)"\s*\]/g;
 const NAME = /^\w+$/;
 /** A large library has a few hundred. */
@@ -28,7 +27,6 @@ function entriesIn(script: string, table: RegExp): (readonly [key: string, value
   return Array.from(rows.matchAll(ENTRY), ([, key = '', value = '']) => [key, value.replace(/\\(.)/g, '$1')] as const);
 }
 
-/** The parts of the tree of pages, which `navtreedata.js` counts and names. */
 export function treeParts(source: GeneratorSource): string[] {
   const count = NAVIGATION.exec(source.text)?.[1]?.match(/"[^"]*"/g)?.length ?? 0;
   const parts = Array.from({ length: Math.min(count, FILES_MAX) }, (_, at) => `navtreeindex${at}.js`);

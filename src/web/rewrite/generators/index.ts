@@ -7,8 +7,7 @@ import { viteDependencies, vitePressFiles } from './vite.ts';
 import { webpackFiles } from './webpack.ts';
 
 /**
- * Files whose addresses a generator's scripts put together: chunks, payloads, search indexes. They are fetched where they are
- * there, and never written: the generator's scripts resolve them.
+ * Chunks, payloads, search indexes: fetched where they are there, never written, as the generator's scripts resolve them.
  */
 
 type GeneratorPlace = 'script' | 'page script' | 'meta' | 'page' | 'file';
@@ -113,7 +112,6 @@ export const UNNAMED_FILES: readonly string[] = ['pagefind/pagefind-entry.json',
 
 /** In every mark of a page, and in few pages. */
 const IN_PAGE_MARKS = '__';
-/** A longer script is the page once more. */
 const PAGE_SCRIPT_CHARS_MAX = 32 * 1024;
 
 export function filesOfGenerators(place: GeneratorPlace, source: GeneratorSource): string[] {
@@ -135,7 +133,6 @@ function isIn(text: string, mark: string | RegExp): boolean {
 
 const ROUTE_FILE = /^\/.*\.(?:js|css)$/;
 
-/** Tables of what each route loads, by addresses from the root. */
 function routeFiles({ text }: GeneratorSource): string[] {
   return ['.js', '.css'].flatMap((part) => [...addressesWith(text, part)].filter((each) => ROUTE_FILE.test(each)));
 }

@@ -4,7 +4,6 @@ const NEXT_STATIC = '/_next/static/';
 const NEXT_CHUNKS = 'static/chunks/';
 /** `/_next/static/<build>/_buildManifest.js` names files below `/_next/`. */
 const BUILD_MANIFEST_TO_ROOT = '../../';
-/** A page names its first chunks in its head. */
 const HEAD_URLS_MAX = 100;
 
 /** The folder of Next.js' files, behind the site's base path or the host of its assets, as the page has them. */
@@ -36,7 +35,6 @@ export function payloadFiles({ path }: GeneratorSource): string[] {
 
 const TREE_BYTES_MAX = 256 * 1024;
 
-/** The payloads of the segments that a route's tree names, beside it. */
 export function segmentFiles({ text }: GeneratorSource): string[] {
   if (text.length > TREE_BYTES_MAX) return [];
   return segmentsOf(Buffer.from(text, 'latin1').toString('utf8')).map((name) => `./__next.${encodeURI(name)}.txt`);
@@ -46,8 +44,8 @@ const NODES_MAX = 500;
 const PLAIN = /^[\w@-]+$/;
 
 /**
- * Segments of a route, each with those above it: `!KGVuKQ.$c$slug.__PAGE__`. Next.js (16 on) splits a page's payload by them,
- * and names them in `__next._tree.txt`: rows of `<id>:<JSON>`, where `"$Q<id>"` stands for the map of another row.
+ * Segments of a route with those above it: `!KGVuKQ.$c$slug.__PAGE__`. Next.js 16 splits a page's payload by them,
+ * named in `__next._tree.txt`: rows of `<id>:<JSON>`, where `"$Q<id>"` stands for the map of another row.
  */
 export function segmentsOf(tree: string): string[] {
   const rows = new Map<string, unknown>();

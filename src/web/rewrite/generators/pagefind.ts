@@ -1,15 +1,11 @@
 import type { GeneratorSource } from './addresses.ts';
 
-/**
- * Pagefind's search (1.5 and 1.6): `pagefind-entry.json` names an index for each language, whose `.pf_meta` names the files of
- * the index and a fragment for each page.
- */
+/** Pagefind 1.5 and 1.6: `pagefind-entry.json` names an index a language, its `.pf_meta` index files and fragments. */
 
 const MARK = 'pagefind_dcd';
 const NAME = /^[\w-]{1,100}$/;
 const DEPTH_MAX = 16;
 
-/** Beside every index, whatever its languages. */
 const OWN_FILES =
   'pagefind.js pagefind-worker.js wasm.unknown.pagefind pagefind-highlight.js pagefind-ui.js pagefind-ui.css'.split(
     ' ',

@@ -15,7 +15,6 @@ export function rustdocFiles({ attribute: value = () => null }: GeneratorSource)
   ];
 }
 
-/** Files named by `namesOf`, below the way to the root that `root` finds in a script. */
 export function belowRoot(root: RegExp, namesOf: (script: string) => readonly string[]) {
   return ({ text: script }: GeneratorSource): readonly string[] => {
     const way = root.exec(script)?.[1];
@@ -25,7 +24,6 @@ export function belowRoot(root: RegExp, namesOf: (script: string) => readonly st
   };
 }
 
-/** Settings in JSON, with the address of the search's worker and the way to the root. */
 export function materialFiles({ text: script }: GeneratorSource): readonly string[] {
   if (!script.includes('"base"')) return [];
   try {

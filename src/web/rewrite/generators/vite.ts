@@ -1,6 +1,5 @@
 import { fromBuildRoot, type GeneratorSource } from './addresses.ts';
 
-/** VitePress' digests of each page's script. */
 const HASH_MAP = '__VP_HASH_MAP__=JSON.parse(';
 const BASE = /__VP_SITE_DATA__=JSON\.parse\("(?:(?!\\"base\\").)*?\\"base\\":\\"([^"\\]*)\\"/;
 const JSON_STRING = /"(?:[^"\\]|\\.)*"/y;
@@ -8,8 +7,8 @@ const PAGE = /^[\w.()[\]-]+\.md$/;
 const DIGEST = /^[\w-]+$/;
 
 /**
- * Files that VitePress loads by the name of a page: `hashmap.json`, and the scripts of all pages, whole (`x.js`) and without
- * what the page's HTML has (`x.lean.js`). Only a script's file may name them: in each page they would be too many.
+ * Loaded by a page's name: `hashmap.json`, and every page's script, whole (`x.js`) and without static parts
+ * (`x.lean.js`). Only a script's file may name them: in each page they would be too many.
  */
 export function vitePressFiles({ text: script, path }: GeneratorSource): readonly string[] {
   const at = script.indexOf(HASH_MAP);
@@ -34,7 +33,6 @@ function digestsAt(script: string, at: number): readonly [page: string, digest: 
   }
 }
 
-/** Vite's list of a lazy module's dependencies. */
 export function viteDependencies({ text, path }: GeneratorSource): string[] {
   const mark = 'm.f=';
   const start = text.indexOf(mark, text.indexOf('__vite__mapDeps')) + mark.length;

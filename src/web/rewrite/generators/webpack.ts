@@ -17,7 +17,6 @@ const TOKEN =
 const CHUNK = /\.(?:m?js|css)(?:\?[\w=&.-]*)?$/;
 /** Chunks of one script: large sites have one for each page. */
 const CHUNKS_MAX = 20_000;
-/** Expressions inside each other, and parts of one. */
 const DEPTH_MAX = 30;
 const PARTS_MAX = 1_000;
 
@@ -25,7 +24,6 @@ type Sign = '{' | '}' | '(' | ')' | '[' | ']' | ':' | ',' | '+' | '?' | '===' | 
 type Value = string | boolean | ReadonlyMap<string, string> | undefined;
 type Expression = (chunk: string) => Value;
 
-/** The chunks of a script, as the script sees them. */
 export function webpackFiles({ text, path }: GeneratorSource): string[] {
   const { publicPath, names } = webpackChunks(text);
   return names.map((name) => (publicPath === '' ? fromBuildRoot(name, path) : (publicPath ?? './') + name));
@@ -66,7 +64,6 @@ class NameFunction {
     this.#parameter = parameter;
   }
 
-  /** No chunks for an expression of another shape. */
   read(): { readonly chunks: ReadonlySet<string>; readonly nameOf: Expression } {
     try {
       const nameOf = this.#choice();
@@ -77,7 +74,6 @@ class NameFunction {
     }
   }
 
-  /** `a ? b : c ? d : e`, or what binds closer. */
   #choice(): Expression {
     if (this.#depth >= DEPTH_MAX) throw new OtherShape();
     this.#depth += 1;
@@ -111,7 +107,6 @@ class NameFunction {
     if (this.#parts > PARTS_MAX) throw new OtherShape();
   }
 
-  /** `a`, `a[b]` */
   #member(): Expression {
     const whole = this.#primary();
     if (!this.#takes('[')) return whole;
@@ -141,7 +136,6 @@ class NameFunction {
     return () => value;
   }
 
-  /** The inside of a map from chunks to parts of their names, behind its `{`. */
   #map(): ReadonlyMap<string, string> {
     const map = new Map<string, string>();
     while (!this.#takes('}')) {
@@ -174,7 +168,6 @@ class NameFunction {
     if (!this.#takes(sign)) throw new OtherShape();
   }
 
-  /** @throws OtherShape for what is no string, number or word */
   #token(): { readonly text?: string; readonly number?: string; readonly word?: string } {
     TOKEN.lastIndex = this.#at;
     const groups = TOKEN.exec(this.#script)?.groups;

@@ -13,9 +13,8 @@ const MATHML =
   'maction math merror mfrac mi mn mo mover mpadded mphantom mroot mrow ms msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover';
 
 /**
- * Attributes that hold addresses, by element; elements whose attributes depend on each other are in `tag-reader.ts`. Not here:
- * `action` and `formaction` (a form leads nowhere offline), `cite`, `itemtype`, `itemid`, `profile` and `xmlns` (names),
- * `usemap` (within the page).
+ * Those that depend on each other are in `tag-reader.ts`. Not here: `action`, `formaction` (a form leads nowhere
+ * offline), `cite`, `itemtype`, `itemid`, `profile`, `xmlns` (names), `usemap` (within the page).
  */
 const RULES: Readonly<Record<string, Rule>> = {
   a: LINK,
@@ -59,7 +58,6 @@ const RULE_MAPS: ReadonlyMap<string, ReadonlyMap<string, FoundKind>> = new Map(
   Object.entries(RULES).map(([tag, rule]) => [tag, new Map(Object.entries(rule))]),
 );
 
-/** Attributes of custom elements (`model-viewer`, `rapi-doc`, `elements-api`) that commonly hold addresses. */
 const CUSTOM_RULE: ReadonlyMap<string, FoundKind> = new Map(
   ['src', 'srcset', 'ios-src', 'poster', 'spec-url', 'apidescriptionurl'].map((name) => [name, 'lazy'] as const),
 );
@@ -68,10 +66,7 @@ export function ruleOf(tag: string): ReadonlyMap<string, FoundKind> | undefined 
   return RULE_MAPS.get(tag) ?? (tag.includes('-') ? CUSTOM_RULE : undefined);
 }
 
-/**
- * Attributes of any element that scripts take an address from: those of the libraries for lazy pictures and frames, Nuxt's
- * payload (`data-src` of a script), and all `data-…-src`, as Docsy's search index. They may hold a list, CSS, or anything.
- */
+/** Of libraries for lazy pictures and frames, of Nuxt's payload, and all `data-…-src` (Docsy). They may hold anything. */
 const LAZY_ATTRIBUTES: ReadonlySet<string> = new Set(
   'background background-image bg bgset full hires image img large lazy lazy-background lazy-src lazy-srcset original original-src poster src srcset thumb zoom zoom-image'
     .split(' ')
@@ -83,22 +78,18 @@ export function isLazyAttribute(name: string): boolean {
   return LAZY_ATTRIBUTES.has(name) || name.endsWith('-src') || name.endsWith('-srcset');
 }
 
-/** Attributes that hold several addresses with descriptors. */
 export function isListAttribute(name: string): boolean {
   return name.endsWith('srcset') || name === 'data-bgset';
 }
 
-/** SVG's attributes whose value is CSS and may hold `url()`. */
 export const CSS_ATTRIBUTES: ReadonlySet<string> = new Set(
   'clip-path cursor fill filter marker marker-end marker-mid marker-start mask stroke'.split(' '),
 );
 
-/** HTML elements whose content is text. */
 export const RAW_TEXT: ReadonlySet<string> = new Set(
   'iframe noembed noframes noscript script style textarea title xmp'.split(' '),
 );
 
-/** `meta` names whose content is an address. */
 export const ADDRESS_METAS: ReadonlySet<string> = new Set(
   'config square70x70logo square150x150logo square310x310logo tileimage wide310x150logo'
     .split(' ')

@@ -10,7 +10,6 @@ const VOID = new Set('area base br col embed hr img input link meta source track
 
 type Namespace = 'html' | 'svg' | 'math';
 
-/** Elements of SVG and MathML that HTML goes on in. */
 const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
   html: new Set<string>(),
   svg: new Set(['foreignobject', 'desc', 'title']),
@@ -21,8 +20,8 @@ const INTEGRATION_POINTS: Readonly<Record<Namespace, ReadonlySet<string>>> = {
 const DEPTH_MAX = 256;
 
 /**
- * Tells HTML from SVG and MathML, which decides on raw text and CDATA. Simplified: an end tag closes the nearest open element
- * of its name, and `font` and `annotation-xml`, which depend on their attributes, are taken for ordinary ones.
+ * Tells HTML from SVG and MathML, for raw text and CDATA. Simplified: end tags close the nearest element of their name;
+ * `font` and `annotation-xml`, which depend on attributes, are ordinary.
  */
 export class ForeignStack {
   readonly #names: string[] = [];
@@ -40,15 +39,12 @@ export class ForeignStack {
     return this.#namespaces.at(-1) ?? 'html';
   }
 
-  /** True where the next tag is read as HTML. */
   get #isInHtml(): boolean {
     return !this.isForeign || INTEGRATION_POINTS[this.#namespace].has(this.#names.at(-1) ?? '');
   }
 
-  /** @returns whether this element is HTML. */
   open(name: string, isSelfClosing: boolean): boolean {
     const begins = name === 'svg' || name === 'math';
-    // Outside of SVG and MathML nothing has to be remembered.
     if (this.#names.length === 0 && !begins) return true;
     if (BREAKOUT.has(name)) this.#breakOut();
     const isInHtml = this.#isInHtml;

@@ -3,8 +3,7 @@ type Span = readonly [start: number, end: number];
 const COMMA = 0x2c;
 
 /**
- * The addresses of a `srcset` (HTML standard, "parse a srcset attribute"): one ends at white space and may hold commas, but
- * not at its end. Descriptors are not judged.
+ * HTML standard, "parse a srcset attribute": an address may hold commas, but not at its end. Descriptors are not judged.
  */
 export function srcsetSpans(srcset: string): Span[] {
   const spans: Span[] = [];
@@ -53,7 +52,6 @@ export function refreshSpan(content: string): Span | null {
   return [start + 1, close === -1 ? content.length : close];
 }
 
-/** A `Refresh` header, or null where it names no address. */
 export function refreshOf(header: string): { readonly seconds: number; readonly address: string } | null {
   const span = refreshSpan(header);
   return span === null ? null : { seconds: Number.parseFloat(header) || 0, address: header.slice(...span).trim() };
@@ -65,7 +63,6 @@ function skip(text: string, start: number, belongs: (code: number) => boolean): 
   return at;
 }
 
-/** HTML's white space: tab, line feed, form feed, carriage return, space. */
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x09 || code === 0x0d || code === 0x0c;
 }

@@ -9,7 +9,6 @@ export function decodedRegion(region: Region, start: number, end: number, isXml:
   return decoded === null ? region.slice(start, end, writing) : region.decoded(decoded.text, decoded.places, writing);
 }
 
-/** The text of a style or script in XML and SVG: character references and CDATA sections undone. */
 export class ElementText {
   readonly name: string;
   #text = '';

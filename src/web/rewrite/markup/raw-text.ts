@@ -1,6 +1,5 @@
 const ENDS_NAME = /[\t\n\f\r />]/;
 
-/** True where `name` (lower case) stands at a place in the text, in any case, with white space, `/` or `>` behind it. */
 function isTagNameAt(text: string, at: number, name: string): boolean {
   for (let index = 0; index < name.length; index++) {
     if ((text.charCodeAt(at + index) | 0x20) !== name.charCodeAt(index)) return false;
@@ -18,8 +17,7 @@ export function endOfRawText(text: string, start: number, name: string): number 
 }
 
 /**
- * The place of a script's end tag (HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31): between `<!--` and `-->` a `<script`
- * opens a stretch that the next `</script` ends.
+ * HTML standard, 13.2.5.4 and 13.2.5.15 to 13.2.5.31: in `<!-- -->` a `<script` opens a stretch that its `</script` ends.
  */
 export function endOfScript(text: string, start: number): number {
   const plainEnd = endOfRawText(text, start, 'script');
@@ -58,7 +56,6 @@ function next(text: string, searched: string, from: number): number {
   return at === -1 ? text.length : at;
 }
 
-/** The place behind an XML doctype, which may hold declarations in brackets, and anything in their quotes. */
 export function endOfDoctype(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {

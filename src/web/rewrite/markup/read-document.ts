@@ -29,7 +29,6 @@ class DocumentReader implements MarkupReader {
   readonly #foreign = new ForeignStack();
   readonly #tags: TagReader;
   readonly #depth: number;
-  /** The style or script in SVG or XML whose text is being gathered. */
   #gathered: ElementText | null = null;
   #gatheredType: string | null = null;
 

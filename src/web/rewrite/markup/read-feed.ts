@@ -3,10 +3,7 @@ import type { Region } from '../region.ts';
 import { decodedRegion } from './mapped-text.ts';
 import { MarkupScanner } from './scanner.ts';
 
-/**
- * Reads XML that is no page: of a feed its style sheet alone, since its addresses are absolute, for those who take it
- * elsewhere; of the tiles of a site (`browserconfig`) their pictures.
- */
+/** A feed's style sheet alone, as its addresses are absolute on purpose; pictures of a site's tiles (`browserconfig`). */
 export function readFeed(region: Region, list: ReferenceList): void {
   const scanner = new MarkupScanner(region.text, true);
   let isTiles = false;

@@ -1,15 +1,12 @@
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
 import { endOfDoctype, endOfRawText, endOfScript } from './raw-text.ts';
 
-/** Hears the tokens of a document, and asks the scanner about the tag meanwhile. */
 export interface MarkupReader {
   onStartTag(): void;
   onEndTag?(): void;
   onText?(start: number, end: number): void;
   onCdata?(start: number, end: number): void;
-  /** The inside of a real comment. */
   onComment?(start: number, end: number): void;
-  /** The inside of `<?…?>`, in XML alone. */
   onInstruction?(start: number, end: number): void;
 }
 
@@ -19,25 +16,21 @@ const CDATA = '<![CDATA[';
 const NO_CDATA = '<!_CDATA[';
 
 /**
- * htmlparser2's tokenizer with places. Where it differs from the HTML standard it is stopped and begins anew behind the place
- * (a test compares with parse5): raw text, which the reader skips; `<![CDATA[` in HTML; attributes of end tags; declarations
- * in an XML doctype.
+ * htmlparser2's tokenizer with places, restarted where it differs from the HTML standard (tested against parse5): raw
+ * text, `<![CDATA[` in HTML, attributes of end tags, declarations in an XML doctype.
  */
 export class MarkupScanner {
   readonly text: string;
   readonly isXml: boolean;
   /** True in XML, and inside SVG and MathML; set by the reader. */
   allowsCdata: boolean;
-  /** Place of the tag's `<`. */
   tagStart = 0;
   isSelfClosing = false;
   attributeCount = 0;
   #nameStart = 0;
   #nameEnd = 0;
-  /** Sliced when first asked for. */
   #name: string | null = null;
   #isEndTag = false;
-  /** Place behind the tag. */
   contentStart = 0;
   /** Start and end of the name, start and end of the value of each attribute; reused for every tag. */
   readonly #attributes: number[] = [];
@@ -88,13 +81,11 @@ export class MarkupScanner {
     this.#resume(this.text.length);
   }
 
-  /** In lower case. */
   get tagName(): string {
     this.#name ??= this.text.slice(this.#nameStart, this.#nameEnd).toLowerCase();
     return this.#name;
   }
 
-  /** In lower case. */
   attributeName(index: number): string {
     const at = index * ATTRIBUTE_NUMBERS;
     return this.text.slice(this.#attributes[at], this.#attributes[at + 1]).toLowerCase();
@@ -114,7 +105,6 @@ export class MarkupScanner {
     return before === '"' || before === "'";
   }
 
-  /** The first attribute of that name, or -1. */
   indexOfAttribute(name: string): number {
     for (let index = 0; index < this.attributeCount; index++) {
       const at = index * ATTRIBUTE_NUMBERS;

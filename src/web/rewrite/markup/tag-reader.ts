@@ -22,7 +22,6 @@ import { refreshSpan, srcsetSpans } from './lists.ts';
 import { decodedRegion } from './mapped-text.ts';
 import type { MarkupScanner } from './scanner.ts';
 
-/** `FoundReferences` beside the references. */
 export class DocumentFacts {
   base: string | null = null;
   /** True after a `<base href>`, also one that can be no base. */
@@ -31,7 +30,6 @@ export class DocumentFacts {
   readonly robots: string[] = [];
 }
 
-/** Elements whose attributes make sense only together. */
 const SPECIAL: ReadonlySet<string> = new Set('link script meta base object embed param'.split(' '));
 
 const NO_BASE = /^(?:data|javascript):/i;
@@ -41,7 +39,6 @@ export class TagReader {
   readonly #list: ReferenceList;
   readonly #region: Region;
   readonly #scanner: MarkupScanner;
-  /** Names of attributes of this tag that were read: of two, the first counts. */
   readonly #seen: string[] = [];
   #seenCount = 0;
 
@@ -82,7 +79,6 @@ export class TagReader {
     return this.#scanner.isXml && name.endsWith(':href') ? 'xlink:href' : name;
   }
 
-  /** True where this tag had an attribute of that name before; from now on it has. */
   #isSeen(name: string): boolean {
     for (let at = 0; at < this.#seenCount; at++) if (this.#seen[at] === name) return true;
     this.#seen[this.#seenCount] = name;
@@ -176,7 +172,6 @@ export class TagReader {
     return decodedRegion(this.#region, start, end, isXml, flags | (this.#scanner.isQuoted(index) ? 0 : UNQUOTED));
   }
 
-  /** An attribute's value with its references undone, or null where the tag has none of that name. */
   value(name: string): string | null {
     const index = this.#scanner.indexOfAttribute(name);
     return index === -1 ? null : decodeUnits(this.#decodedRegion(index, 0).text, this.#list.charset);
