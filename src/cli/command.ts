@@ -9,7 +9,6 @@ export interface CommonOptions {
   readonly json?: boolean;
 }
 
-/** Of commands that speak to a daemon. */
 export interface DaemonChoice {
   readonly pid?: number;
   readonly adminUrl?: string;
@@ -56,7 +55,6 @@ export function daemonCommand(name: string, description: string, example: string
     );
 }
 
-/** Its line of help is the call's summary. */
 export function actionCommand(name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command {
   return daemonCommand(name, summary.charAt(0).toLowerCase() + summary.slice(1), example);
 }
@@ -92,7 +90,6 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** The answer of a command: in JSON where that is asked for, else in words. */
 export function answer<T>({ json }: CommonOptions, value: T, inWords: (value: T) => string): void {
   if (json === true) printJson(value);
   else print(inWords(value));

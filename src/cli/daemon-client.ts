@@ -21,7 +21,6 @@ import type { DaemonChoice } from './command.ts';
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
 
 interface Call {
-  /** Of the path. */
   readonly parameters?: Readonly<Record<string, string>>;
   /** Null and undefined are left out. */
   readonly query?: Readonly<Record<string, string | null | undefined>>;
@@ -39,12 +38,7 @@ export async function findDaemon(config: Config, options: DaemonChoice): Promise
   return (await findDaemons(config, options))[0] ?? null;
 }
 
-/**
- * With `--pid` that one, with `--admin-url` the one there.
- *
- * @throws DocshelfError `daemon_unreachable` where only other hosts' daemons are on the folder, or none with that
- * pid.
- */
+/** @throws DocshelfError `daemon_unreachable` where only other hosts' daemons are there, or none with that pid */
 export async function findDaemons(config: Config, options: DaemonChoice): Promise<readonly DaemonClient[]> {
   const { token } = config.admin;
   if (options.adminUrl !== undefined) return [overNetwork(options.adminUrl, token)];
@@ -67,7 +61,6 @@ export async function findDaemons(config: Config, options: DaemonChoice): Promis
   return meant.map((mark) => clientOf(mark, token));
 }
 
-/** Null where none answers. */
 export async function daemonStatus(config: Config, options: DaemonChoice): Promise<StatusReport | null> {
   const hasChosen = options.adminUrl !== undefined || options.pid !== undefined;
   const asked = findDaemon(config, options).then((daemon) => daemon?.call(operations.status) ?? null);

@@ -29,7 +29,6 @@ export function healthcheckCommand(): Command {
     });
 }
 
-/** From its mark, else from the config. */
 async function adminUrlOf(config: Config): Promise<string> {
   const marks = await marksOn(config);
   const [adminUrl] = marks.filter(({ owner }) => owner.host === hostname()).map((mark) => mark.adminUrl);

@@ -12,7 +12,6 @@ interface CreateOptions extends CommonOptions {
 
 /** Contract, section 7. The stored type decides; the prefix is for people. */
 const PREFIX: Readonly<Record<KeyType, string>> = { admin: 'svc_', assistant: 'svc_dsc_' };
-/** 43 characters of base64url. */
 const KEY_BYTES = 32;
 /** As the config has it. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;

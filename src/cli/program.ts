@@ -22,7 +22,6 @@ First steps:
 
 The keys of the config: config.example.yaml. Errors and what to do: docs/errors.md.`;
 
-/** Defined and not run. */
 export function createProgram(version: string): Command {
   const program = new Command('docshelf')
     .description(

@@ -10,7 +10,6 @@ import { storedRelease } from './stored-release.ts';
 
 type Audit = Awaited<ReturnType<typeof auditStored>>;
 
-/** Shown to a person. */
 const SHOWN_MAX = 50;
 
 export function bundleAuditCommand(): Command {

@@ -8,8 +8,7 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { ProgressBar } from '../progress-bar.ts';
 
 /**
- * Fetches into TMPDIR, by the rules of `network`, and hands the archive over; it is gone afterwards.
- *
+ * Fetches into TMPDIR, by the rules of `network`; the archive is gone once `use` has ended.
  * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws
  */
 export async function fetchArchive<T>(

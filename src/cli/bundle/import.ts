@@ -61,7 +61,6 @@ export function bundleImportCommand(): Command {
     });
 }
 
-/** By the daemon on the data folder; where none runs, on the folder itself. */
 export async function importArchive(
   config: Config,
   options: DaemonChoice,

@@ -3,11 +3,7 @@ import { SiteStore } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 
-/**
- * With its file table. @param verb of the command
- *
- * @throws DocshelfError `version_not_found`, `release_damaged`, `data_folder_newer`.
- */
+/** @throws DocshelfError `version_not_found`, `release_damaged`, `data_folder_newer` */
 export async function storedRelease(version: string, config: Config, verb: string): Promise<ReleaseView> {
   const { store, digest } = await find(version, config, verb);
   return store.view(digest, version);

@@ -87,7 +87,6 @@ async function verifyFile(file: string, options: VerifyOptions, config: Config, 
   };
 }
 
-/** The network is opened only where the signature has to be fetched. */
 async function signerOf(file: string, { signature }: VerifyOptions, config: Config): Promise<Signer | null> {
   let opened: OpenSources | null = null;
   const sources = async () => {

@@ -16,10 +16,9 @@ const KEY = /^[\x21-\x7e]{1,4096}$/;
 const KEY_FILE_BYTES_MAX = 64 * 1024;
 
 /**
- * Address and key of the service, from the command line, the environment, and `staticExport.renew`, whose key is sent to the
- * config's service alone.
- *
- * @throws DocshelfError `usage` where no address is said, `unauthorized` where no key is, `cannot_read`.
+ * Address and key of the service: the command line's, the environment's, or those of `staticExport.renew`, whose key is
+ * sent to the config's service alone.
+ * @throws DocshelfError `usage` where no address is said, `unauthorized` where no key is, `cannot_read`
  */
 export async function serviceAddress(
   { apiUrl, keyFile }: AddressOptions,

@@ -17,7 +17,6 @@ export interface DownloadOptions {
 
 export interface Downloaded {
   readonly bundle: BundleAnswer;
-  /** SHA-256. */
   readonly digest: string;
   readonly sizeBytes: number;
   /** The server's name for it. */
@@ -30,10 +29,8 @@ const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
 /**
- * Downloads into a folder beside its place, verifies digest and size, and hands the archive over; that folder is gone
- * afterwards.
- *
- * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws.
+ * Into a folder beside its place, which is gone once `use` has ended. Verifies digest and size.
+ * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws
  */
 export async function downloadBundle<T>(
   folder: string,

@@ -27,7 +27,6 @@ export function editValues(text: string, values: Readonly<Record<string, string>
   return bom + edited;
 }
 
-/** @throws DocshelfError as `editValues` does. */
 export function sectionIn(text: string): Readonly<Record<string, unknown>> {
   const section = dataOf(parse(text.replace(/^\ufeff/, '')))[SECTION];
   if (section === null || section === undefined) return {};
@@ -120,7 +119,6 @@ function pairOf(map: ParsedMap, name: string): ParsedPair | undefined {
   return map.items.find(({ key }) => isScalar(key) && key.value === name);
 }
 
-/** Without comments behind it. */
 function endOf(pair: ParsedPair | undefined): number {
   return pair === undefined ? 0 : rangeOf(pair.value ?? pair.key)[1];
 }

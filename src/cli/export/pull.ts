@@ -34,11 +34,8 @@ interface PullOptions extends WaitingOptions, StartOptions {
 type Pulled = Awaited<ReturnType<typeof keep>>;
 
 interface Target {
-  /** Beside the archive's place, for a rename. */
   readonly folder: string;
-  /** Null: as the bundle is called. */
   readonly name: string | null;
-  /** False where it is only imported. */
   readonly keeps: boolean;
 }
 

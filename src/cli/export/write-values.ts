@@ -7,7 +7,6 @@ import { replaceFile } from '../../files/index.ts';
 import { editValues, sectionIn } from './edit-values.ts';
 
 export interface BundleValues {
-  /** A credential. */
   readonly bundleUrl: Secret;
   readonly version: string;
   readonly sha256: string;
@@ -31,9 +30,8 @@ export async function checkValuesFile(file: string): Promise<void> {
 }
 
 /**
- * Sets the keys and leaves every other byte. Replaced in one step with its mode; a new file is for its owner alone.
- *
- * @throws DocshelfError `cannot_read`, `cannot_write`; then the file is as it was.
+ * Every other byte stays. The file is replaced in one step, with its mode; a new one is for its owner alone.
+ * @throws DocshelfError `cannot_read`, `cannot_write`; then the file is as it was
  */
 export async function writeValues(file: string, { bundleUrl, version, sha256 }: BundleValues): Promise<void> {
   const { path, text, mode } = await read(file);

@@ -4,7 +4,6 @@ import { nameOf, type ShownCommand, type ShownOption, shownCommands, type ValueK
 
 const SHELLS = { bash, zsh, fish } as const;
 
-/** @param program of which this command is a part */
 export function completionCommand(program: Command): Command {
   return command(
     'completion',
@@ -60,7 +59,6 @@ function bashValues({ path, options }: ShownCommand): string[] {
   );
 }
 
-/** Words where no option's value stands. */
 function bashWords({ options, children, places }: ShownCommand): string {
   const place = places[0]?.value ?? 'any';
   const values = typeof place === 'string' ? [] : place;
@@ -153,7 +151,6 @@ function fishValues(value: ValueKind): string {
   return { file: "-a '(__fish_complete_path)'", folder: "-a '(__fish_complete_directories)'", any: '' }[value];
 }
 
-/** A word of a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -27,7 +27,6 @@ const EXIT_CODES: Terms = {
   78: 'the config has a fault',
 };
 
-/** The man page docshelf(1) of the commands that the program parses, in the macros of man(7). */
 export function manPage(program: Command, version: string): string {
   const commands = shownCommands(program).filter(({ children }) => children.length === 0);
   return `.\\" Generated from the definitions of the commands.

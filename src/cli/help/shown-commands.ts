@@ -26,7 +26,6 @@ function shownCommand(command: Command, path: string, children: readonly string[
     description: command.description(),
     children,
     places: command.registeredArguments.map((argument) => ({
-      /** `<file>` */
       term: termOf(argument),
       description: argument.description,
       value: kindOf(argument.name(), argument.argChoices),
@@ -40,13 +39,10 @@ function shownCommand(command: Command, path: string, children: readonly string[
 function shownOption(option: Option) {
   const placeholder = /[<[]([^\]>.]+)/.exec(option.flags)?.[1];
   return {
-    /** `-V, --version`, `--config <file>` */
     flags: option.flags,
-    /** `--config` */
     long: option.long ?? option.flags,
     description: help.optionDescription(option),
     placeholder,
-    /** Null where it takes none. */
     value: placeholder === undefined ? null : kindOf(placeholder, option.argChoices),
   };
 }

@@ -42,7 +42,6 @@ export function initCommand(): Command {
     });
 }
 
-/** Asks for what the options leave open. @returns the config's path */
 async function initConfig({ force = false, yes, json, config, ...given }: InitOptions): Promise<string> {
   const file = resolve(config ?? (process.env.DOCSHELF_CONFIG || 'config.yaml'));
   const mayAsk = yes !== true && json !== true && process.stdin.isTTY === true;
@@ -51,11 +50,9 @@ async function initConfig({ force = false, yes, json, config, ...given }: InitOp
 }
 
 /**
- * An unconfigured daemon would serve nothing, and tell nobody: a terminal is offered a config, else the start is
+ * An unconfigured daemon would serve nothing and tell nobody: a terminal is offered a config, else the start is
  * refused.
- *
- * @returns true where a config was written
- * @throws DocshelfError `config_invalid`
+ * @returns true where a config was written. @throws DocshelfError `config_invalid`
  */
 export async function offerInit({ file, origins }: LoadedConfig): Promise<boolean> {
   if (file !== null || [...origins.values()].some((origin) => origin !== 'default')) return false;

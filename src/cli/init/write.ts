@@ -7,7 +7,6 @@ import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { replaceFile, writeOnce } from '../../files/index.ts';
 
-/** Missing ones stay at their defaults. */
 export interface InitAnswers {
   readonly type?: DeploymentType | undefined;
   readonly domain?: string | undefined;
@@ -35,9 +34,7 @@ const STATES: Readonly<Record<string, string>> = {
 
 /**
  * Loads the config before it gets its name.
- *
- * @throws DocshelfError `cannot_write` where one is there without `force`, or nothing can be written; `usage` where
- * the answers make no sound config
+ * @throws DocshelfError `cannot_write`, also where one is there without `force`; `usage` for answers of no sound config
  */
 export async function writeConfig(file: string, answers: InitAnswers, force: boolean): Promise<void> {
   const folder = dirname(file);

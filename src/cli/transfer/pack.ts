@@ -25,7 +25,6 @@ const KEY_BYTES_MAX = 64 * 1024;
 
 /**
  * The folder gets its name when it is whole.
- *
  * @throws DocshelfError `usage`, `cannot_read`, `cannot_write`, `bad_signature`, and an archive code for a bundle
  */
 export async function packTransfer(options: PackOptions): Promise<{ folder: string; files: readonly TransferFile[] }> {

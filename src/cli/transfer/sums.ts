@@ -17,7 +17,6 @@ export interface TransferFile {
 const SEGMENT = '[A-Za-z0-9][A-Za-z0-9._+@-]{0,200}';
 export const PLAIN_NAME = new RegExp(`^${SEGMENT}$`);
 const LINE = new RegExp(`^(?<sha256>[0-9a-f]{64}) [ *](?<path>${SEGMENT}(?:/${SEGMENT})?)$`);
-/** Thousands of bundles. */
 const SUMS_BYTES_MAX = 1024 ** 2;
 
 export function sumsText(files: readonly TransferFile[]): string {
@@ -38,10 +37,7 @@ export async function digestFolder(folder: string): Promise<TransferFile[]> {
   return files;
 }
 
-/**
- * Every named file is as it was, and no other is there. @throws DocshelfError `cannot_read`, `manifest_mismatch`,
- * `wrong_digest`.
- */
+/** No other file may be there. @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest` */
 export async function checkSums(folder: string): Promise<readonly TransferFile[]> {
   const expected = await readSums(folder);
   const files = await digestFolder(folder).catch(rethrowAs('cannot_read', `read "${folder}"`));

@@ -23,9 +23,8 @@ interface VerifiedSignature {
 
 /**
  * Takes bundles in once the whole folder is checked, in the order of their names: the last one is served.
- *
- * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`, and
- * those of taking in
+ * @throws DocshelfError `cannot_read`, `manifest_mismatch`, `wrong_digest`, `bad_signature`, `no_signature`; those of
+ *   taking in
  */
 export async function unpackTransfer(given: string, options: UnpackOptions) {
   const folder = resolve(given);
