@@ -10,7 +10,6 @@ import type { StoreFolders } from './jobs/orders.ts';
  * - `work`: a folder for each running attempt, and one for the journal of each job.
  */
 const FOLDERS = ['files', 'manifests', 'bundles', 'signatures', 'pictures', 'crawls', 'work'] as const;
-/** Paths in the folder of the service side (`exports/` in the data folder). */
 export type ExportsFolder = Readonly<Record<'dir' | 'jobsFile' | (typeof FOLDERS)[number], string>>;
 
 const REPACK = '-repack-';
@@ -40,12 +39,10 @@ export async function makeWorkFolder({ work }: ExportsFolder, jobId: string, att
   return path;
 }
 
-/** The folder of the journal that a job's attempts share. Not made here. */
 export function journalFolder({ work }: ExportsFolder, jobId: string): string {
   return join(work, jobId);
 }
 
-/** A folder of the caller's own for packing the bundle of a job anew. */
 export async function makeRepackFolder({ work }: ExportsFolder, jobId: string): Promise<string> {
   return mkdtemp(join(work, `${jobId}${REPACK}`));
 }

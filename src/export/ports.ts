@@ -8,10 +8,8 @@ import type { CollectOrder, CrawlOrder, VerifyOrder } from './jobs/orders.ts';
 export interface StoredJob extends Job {
   readonly organizationId: string;
   readonly paths: readonly string[] | null;
-  /** Claims so far. */
   readonly attempt: number;
   readonly isCanceled: boolean;
-  /** `JobQueue.advance` */
   readonly checkpoint: string | null;
   readonly bundle: ExportedBundle | null;
 }
@@ -119,19 +117,16 @@ export interface BundleStore {
   close(): Promise<void>;
 }
 
-/** A signed link to a bundle, as a request names it. */
 export interface FollowedLink {
   readonly sha256: string;
   readonly fileName: string;
   readonly query: URLSearchParams;
 }
 
-/** The bundle behind a signed link of the disk store. */
 export interface LinkedBundle {
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly diskPath: string;
-  /** As the link fixes them. */
   readonly contentType: string;
   readonly contentDisposition: string;
 }

@@ -22,10 +22,8 @@ export interface ExportSettings {
 export interface ExportServiceOptions {
   readonly queue: Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report'>;
   readonly store: Pick<BundleStore, 'has' | 'link'>;
-  /** As the config is now. */
   readonly settings: () => ExportSettings;
   readonly repack: (job: StoredJob, signal: AbortSignal) => Promise<void>;
-  /** A picture that the report of a job names, or null. */
   readonly pictureOf: (jobId: string, name: string) => Promise<Uint8Array<ArrayBuffer> | null>;
   /** Null where bundles are not signed. */
   readonly signatureOf: (sha256: string) => Promise<string | null>;
@@ -57,7 +55,6 @@ export class ExportService {
     return jobView(queued);
   }
 
-  /** @throws DocshelfError `not_found` */
   async get(organizationId: string, jobId: string): Promise<Job> {
     return jobView(await this.#find('show', organizationId, jobId));
   }
@@ -76,7 +73,6 @@ export class ExportService {
     return report ?? { jobId, pages: 0, files: 0, bytes: 0, counts: {}, findings: [] };
   }
 
-  /** A PNG that the report of a job names. @throws DocshelfError `not_found` */
   async picture(organizationId: string, jobId: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
     await this.#find('show a picture of', organizationId, jobId);
     const picture = await this.#options.pictureOf(jobId, name);
@@ -86,7 +82,6 @@ export class ExportService {
     });
   }
 
-  /** @throws DocshelfError `not_found` */
   async cancel(organizationId: string, jobId: string): Promise<Job> {
     await this.#find('cancel', organizationId, jobId);
     const canceled = await this.#options.queue.cancel(jobId);

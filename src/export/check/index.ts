@@ -20,10 +20,8 @@ import { type CheckedPage, CheckedPages, ServedSite } from './served-site.ts';
 
 export interface CheckSiteOptions {
   readonly siteDir: string;
-  /** A free path, removed again. */
   readonly spoolFile: string;
   readonly files: readonly FileEntry[];
-  /** Host names of the site, in lower case. */
   readonly hosts: readonly string[];
   /** Called in the order of pages and of references. */
   readonly find: (finding: Finding) => void;
@@ -38,13 +36,10 @@ const FOLLOWED_AT_ONCE = 100;
 const READ_AHEAD = 8;
 
 /**
- * Checks a written site: reads every page and style sheet once, then follows every reference. Finds `broken_reference` (to no
- * file, as docshelf serves the site), `missing_fragment` and `off_origin_load` (of a page, from another host).
- *
- * Checked are attributes that name URLs, `srcset` too, and styles. Not checked: scripts and what they load, `srcdoc`, meta
- * refresh; and fragments of files that are no pages.
- *
- * @throws the system's own errors; the signal's reason when it is aborted
+ * Reads every page and style sheet once, then follows every reference. Finds `broken_reference` (to no file, as
+ * docshelf serves the site), `missing_fragment` and `off_origin_load` (of a page, from another host).
+ * Checked are attributes that name URLs, `srcset` too, and styles. Not checked: scripts and what they load, `srcdoc`,
+ * meta refresh; and fragments of files that are no pages.
  */
 export async function checkSite(options: CheckSiteOptions): Promise<void> {
   const { siteDir, spoolFile, files, hosts, find, onProgress, signal } = options;

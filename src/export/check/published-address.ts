@@ -31,7 +31,6 @@ export class PublishedAddress {
   }
 }
 
-/** A canonical address up to the page's own path; null where it is another page's. */
 function prefixOf(address: string, path: string): string | null {
   const folder = path.replace(INDEX_PAGE, '');
   const forms =

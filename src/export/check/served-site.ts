@@ -28,7 +28,6 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 export class ServedSite {
   readonly #options: ServedSiteOptions;
   readonly #hosts: ReadonlySet<string>;
-  /** `answerTo` by path. */
   readonly #answers = new Map<string, string | null>();
 
   constructor(options: ServedSiteOptions) {
@@ -65,7 +64,6 @@ export class ServedSite {
     return answer;
   }
 
-  /** The URL's path below the site's root, or null where the URL is another site's. */
   #ownPathname({ origin, hostname, pathname }: URL): string | null {
     if (origin === OWN_ORIGIN) return pathname;
     const { published } = this.#options;
@@ -110,7 +108,6 @@ export class CheckedPages {
     this.#spool = new LineSpool(spoolFile);
   }
 
-  /** @param styles references in its styles */
   add(path: string, { base, references, pictures, anchors }: PageOutline, styles: readonly Reference[]): void {
     this.#keep({ path, base, references: [...references, ...pictures, ...styles] });
     this.#anchors.set(path, `\n${[...anchors].join('\n')}\n`);

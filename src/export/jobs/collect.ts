@@ -11,13 +11,11 @@ import { FindingList, type FoundSoFar } from '../findings.ts';
 
 /** A collected site, which a job goes on from. Its files are in the file store. */
 interface SiteTable {
-  /** By path (code units). */
   readonly files: readonly FileEntry[];
   readonly found: FoundSoFar;
 }
 
 export interface CollectProgress {
-  /** In the source's own units. */
   readonly done: number;
   readonly total: number;
   readonly pages: number;

@@ -34,7 +34,6 @@ export class JobProgress {
     this.#pageCount = claim.job.pageCount;
   }
 
-  /** Takes work done of work known in one step. */
   of(step: JobStep): (done: number, total: number, pages?: number) => void {
     const [from, to] = SPANS[step];
     return (done, total, pages) => {

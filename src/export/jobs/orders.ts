@@ -15,14 +15,12 @@ export interface StoreFolders {
 export interface CollectOrder extends StoreFolders {
   readonly request: ExportRequest;
   readonly source: SourceSettings;
-  /** Full host names of the site, in lower case. */
   readonly hosts: readonly string[];
   readonly workDir: string;
   readonly limits: ArchiveLimits;
   readonly crawl: CrawlOrder;
 }
 
-/** Settings and folders that crawl and proof share. */
 export interface CrawlPlaces {
   readonly network: CrawlNetwork;
   readonly browser: BrowserSettings;
@@ -50,7 +48,6 @@ export interface CheckedSite {
   readonly found: FoundSoFar;
 }
 
-/** The proof of a crawled site that is checked. */
 export interface VerifyOrder extends StoreFolders, CrawlPlaces {
   readonly domain: string;
   readonly source: CrawlSettings;

@@ -9,10 +9,9 @@ import type { RunJobOptions } from './run-job.ts';
 const MISSING: ReadonlySet<ErrorCode> = new Set(['bundle_gone', 'cannot_read']);
 
 /**
- * Packs the archive of a completed job anew, out of its manifest and the file store, and puts it into the bundle store.
- *
- * @throws DocshelfError `bundle_gone` where manifest or files are gone, or pack to other bytes than the job's (another version
- *   of zlib); `cannot_write` and others, which may pass
+ * Packs a completed job's archive anew, out of its manifest and the file store, and puts it into the bundle store.
+ * @throws DocshelfError `bundle_gone` where manifest or files are gone, or pack to other bytes than the job's (another
+ *   version of zlib); `cannot_write` and others, which may pass
  */
 export async function repackBundle(job: StoredJob, options: RunJobOptions, signal: AbortSignal): Promise<void> {
   const { folder, store, signatures, jobEntry } = options;

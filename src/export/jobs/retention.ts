@@ -10,10 +10,8 @@ type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'signatures' | '
 const UNUSED_MS = 8 * 24 * 3_600_000;
 
 /**
- * Removes ended jobs that are old enough, and then archives, signatures, manifests, pictures and files that no job names.
- *
- * @param beforeMs Unix time
- * @returns how many jobs were removed
+ * Removes ended jobs that are old enough, then archives, signatures, manifests, pictures and files that no job names.
+ * @param beforeMs Unix time. @returns how many jobs were removed
  */
 export async function applyRetention(options: RetentionOptions, beforeMs: number): Promise<number> {
   const { queue, store, signatures, folder, jobEntry, signal } = options;

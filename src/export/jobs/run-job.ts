@@ -31,7 +31,6 @@ export interface RunJobOptions {
   readonly crawlNetwork: () => CrawlNetwork;
   readonly browser: () => BrowserSettings;
   readonly pageThreads: number;
-  /** Name and version of this program, for manifests. */
   readonly generator: string;
 }
 
@@ -49,8 +48,6 @@ interface Attempt extends RunJobOptions {
  *     collect (source -> file store) -> check -> verify (crawls) -> search data -> describe (manifest) -> pack -> sign -> store
  *
  * Attempts never collide: files are named by digest, or lie in the attempt's own folder, which is removed on return.
- *
- * @throws DocshelfError what the steps throw; the signal's reason when it is aborted
  */
 export async function runJob(
   claim: Claim,

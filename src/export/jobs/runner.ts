@@ -8,7 +8,6 @@ import { type End, Lease } from './lease.ts';
 import { type RunJobOptions, runJob } from './run-job.ts';
 
 interface JobRunnerOptions extends RunJobOptions {
-  /** Read anew for each job. */
   readonly settings: () => JobRunnerSettings;
   readonly onEvent: (event: JobEvent) => void;
 }

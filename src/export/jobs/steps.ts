@@ -30,8 +30,6 @@ import type {
 /**
  * The heavy steps of a job in its thread. The site's table passes between them as a file of the file store, which an
  * interrupted job goes on from.
- *
- * @param crawler for sources that are crawled
  */
 export function serveSteps(crawler: SiteCrawler): void {
   serve(stepsWith(crawler));
@@ -69,7 +67,6 @@ async function collect(
   return { tableSha256: await writeSiteTable(store, table), pages };
 }
 
-/** The site as a folder, and its faults. */
 async function check(
   { tableSha256, filesDir, siteDir, hosts }: CheckOrder,
   onStep: OnStep,
@@ -101,7 +98,6 @@ export async function verify(
   return findings.soFar;
 }
 
-/** The manifest of the site with docshelf's own files beside it. */
 async function describe(order: DescribeOrder): Promise<{ readonly contentSha256: string }> {
   const { request, tableSha256, filesDir, manifestsDir, ownDir, createdAt, generator } = order;
   const store = new FileStore(filesDir);
@@ -135,7 +131,6 @@ async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
   return packBundle({ entries, to, signal, onProgress: (doneBytes) => onStep(doneBytes, totalBytes) });
 }
 
-/** Removes manifests and files that no kept bundle holds. */
 async function sweep(
   { keep, olderThanMs, filesDir, manifestsDir, recordsDir }: SweepOrder,
   crawler: SiteCrawler,

@@ -10,9 +10,7 @@ import { type PageText, readPage } from './source/read-page.ts';
 type Find = SiteSink['find'];
 
 /**
- * Renders one page of the site, from its file, and its twin: the Markdown without front matter, under its title and
- * description.
- *
+ * The page, and its twin: the Markdown without front matter, under its title and description.
  * @throws DocshelfError `bad_source`
  */
 export async function renderPage(

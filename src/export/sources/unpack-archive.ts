@@ -8,10 +8,9 @@ import { showName } from '../../domain/show-name.ts';
 import { badSource } from '../../domain/site-source.ts';
 
 /**
- * Unpacks an archive of a site, by the same rules as a bundle that is taken in.
- *
- * @param workDir a folder that is the caller's to empty and to remove
- * @throws DocshelfError `bad_source` where it cannot be read or holds no page, a code of `ARCHIVE_RULES` where it is refused
+ * By the rules of a bundle that is taken in. @param workDir a folder that is the caller's to empty and to remove
+ * @throws DocshelfError `bad_source` where it cannot be read or holds no page, a code of `ARCHIVE_RULES` where it is
+ *   refused
  */
 export async function unpackArchive(
   file: string,

@@ -16,7 +16,6 @@ export interface FoundFile {
   readonly path: string;
   /** Path on disk, symlinks resolved. */
   readonly file: string;
-  /** Bytes, as it was found. */
   readonly size: number;
 }
 
@@ -49,10 +48,9 @@ const TOO_LARGE = 'Point the source at the built site alone, or split the site.'
 const LOOKS_MAX = 8;
 
 /**
- * Finds the files of a folder. Links within it are followed. Left out are: hidden paths (`isHidden`), other links, what is
- * neither file nor folder, and what no archive may hold.
- *
- * @throws DocshelfError `bad_source` where a folder cannot be read, or more is in it than an archive may hold; the signal's
+ * Links within the folder are followed. Left out are: hidden paths (`isHidden`), other links, what is neither file nor
+ * folder, and what no archive may hold.
+ * @throws DocshelfError `bad_source` where a folder cannot be read or holds more than an archive may; the signal's
  *   reason
  */
 export async function walkFolder(dir: string, limits: ArchiveLimits, signal: AbortSignal): Promise<FoundFiles> {
@@ -90,7 +88,6 @@ class FolderWalk {
     return { files: this.#files.sort(byPath), leftOut: this.#leftOut };
   }
 
-  /** Takes in a folder's files. @returns the folders in it. */
   async #read(folder: Folder): Promise<Folder[]> {
     // As bytes: a name that is not UTF-8 would be read as another name, which is not there.
     const entries = await readdir(folder.dir, { withFileTypes: true, encoding: 'buffer' }).catch((error: unknown) => {
@@ -106,7 +103,6 @@ class FolderWalk {
     return below;
   }
 
-  /** Looks at one entry; null where its name or kind leaves it out. */
   async #look(folder: Folder, entry: Dirent<Buffer>): Promise<Found | null> {
     const path = this.#pathOf(folder, entry);
     if (path === null) return null;
@@ -140,14 +136,12 @@ class FolderWalk {
     }
   }
 
-  /** The reason to leave an entry out, or null. */
   #whyNot(path: string, info: Stats): string | null {
     if (!info.isFile()) return NEITHER;
     if (info.size > this.#limits.fileBytesMax) return `it has more than ${this.#limits.fileBytesMax} bytes`;
     return this.#taken.has(path.normalize('NFC')) ? 'another file has the same name in another Unicode form' : null;
   }
 
-  /** The path in the site of a folder's entry; null where it is left out. */
   #pathOf(folder: Folder, entry: Dirent<Buffer>): string | null {
     const refuse = refusalsOf(this.#name);
     try {

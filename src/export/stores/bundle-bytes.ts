@@ -3,15 +3,13 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 
 export interface PackedBundle {
-  /** 64 lower-case hex digits. */
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly file: string;
 }
 
 /**
- * The bytes of a packed archive in chunks of `chunkBytes`, the last one shorter.
- *
+ * Chunks of `chunkBytes`, the last one shorter.
  * @throws DocshelfError `store_failed` at the end where size or digest are others, `cannot_read`; the signal's reason
  */
 export async function* bundleBytes(

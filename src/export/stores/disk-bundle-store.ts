@@ -13,7 +13,6 @@ export interface DiskBundleStoreOptions {
   readonly dir: string;
   /** URL under which clients reach the API listener, path prefix included. */
   readonly publicUrl: () => string;
-  /** Milliseconds since 1970. */
   readonly nowMs: () => number;
   /** Age at which a signing key is replaced; 7 days where absent. */
   readonly rotateKeysMs?: number;

@@ -10,10 +10,8 @@ export function linkSeconds(ttlMs: number, nowMs: number): number {
   return Math.min(Math.ceil(((nowMs % 1000) + ttlMs) / 1000), LINK_MS_MAX / 1000);
 }
 
-/** GET and HEAD of one object, answered with these headers. */
 export interface LinkGrant {
   readonly object: string;
-  /** Unix time in seconds. */
   readonly expiresS: number;
   readonly contentDisposition: string;
   readonly contentType: string;

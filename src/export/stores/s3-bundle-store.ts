@@ -21,17 +21,14 @@ import { linkSeconds } from './links.ts';
 import { createS3Client, type S3Settings, type StoreAct, storeFault } from './s3-client.ts';
 
 export interface S3BundleStoreOptions extends S3Settings {
-  /** Milliseconds since 1970. */
   readonly nowMs: () => number;
 }
 
 /**
- * Bundles as objects of S3 and services like it: `<prefix>/<sha256>.tar.gz`. Loads the SDK (0.13 s).
- *
- * Links are SigV4 presigned GETs, to HEAD of which Amazon answers 403: `GET` with `Range: bytes=0-0` says length and ETag. A
- * link ends with the credentials that signed it; where those expire, as a role's, `expiresAt` says so.
- *
- * Every call throws `store_failed` where the store cannot be used.
+ * Objects of S3 and services like it: `<prefix>/<sha256>.tar.gz`. Loads the SDK (0.13 s). Every call throws
+ * `store_failed` where the store cannot be used.
+ * Links are SigV4 presigned GETs, to HEAD of which Amazon answers 403: `GET` with `Range: bytes=0-0` says length and
+ * ETag. A link ends with the credentials that signed it; where those expire, as a role's, `expiresAt` says so.
  */
 export class S3BundleStore implements BundleStore {
   readonly #options: S3BundleStoreOptions;
@@ -133,9 +130,8 @@ const PARTS_AT_ONCE = 4;
 const GIVE_UP_MS_MAX = 10_000;
 
 /**
- * Uploads a packed archive, whole or not at all: several parts become reachable with the last call, after their digest was
- * checked. Each part has its SHA-256, by which a store refuses one that was damaged.
- *
+ * Whole or not at all: several parts become reachable with the last call, after their digest was checked. Each part has
+ * its SHA-256, by which a store refuses one that was damaged.
  * @throws DocshelfError as `bundleBytes`; the SDK's errors
  */
 async function uploadBundle(

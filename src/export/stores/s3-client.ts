@@ -12,9 +12,7 @@ export interface S3Settings {
   /** URL of another S3 service; null: Amazon's. */
   readonly endpoint: string | null;
   readonly pathStyle: boolean;
-  /** Folder of the objects in the bucket; empty: none. */
   readonly prefix: string;
-  /** Null: `findCredentials`. */
   readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
   /** PEM file of certificates that are trusted besides Node's own roots. */
   readonly caFile: string | null;
@@ -23,7 +21,6 @@ export interface S3Settings {
 }
 
 const CONNECT_MS_MAX = 10_000;
-/** Without one byte for this long, a request has failed. */
 const IDLE_MS_MAX = 60_000;
 /** The SDK waits longer before each, and does not repeat what the store refuses for good. */
 const ATTEMPTS_MAX = 4;
@@ -54,7 +51,6 @@ export function createS3Client(settings: S3Settings): S3Client {
   });
 }
 
-/** Undefined: the SDK's default chain. */
 function credentialsOf({ credentials, findCredentials }: S3Settings): S3ClientConfig['credentials'] | undefined {
   if (credentials !== null) {
     const { accessKeyId, secretAccessKey } = credentials;
@@ -73,13 +69,11 @@ function credentialsOf({ credentials, findCredentials }: S3Settings): S3ClientCo
   };
 }
 
-/** In a fault's sentence: `Cannot <act>: <state>`. */
 export type StoreAct = `${'store' | 'look for' | 'link to' | 'remove'} bundle "${string}" in bucket "${string}"`;
 
 interface Fault {
   readonly state: string;
   readonly next: string;
-  /** True where the same request may succeed later by itself. */
   readonly retryable: boolean;
 }
 const lasting = (state: string, next: string): Fault => ({ state, next, retryable: false });

@@ -5,13 +5,10 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { ifThere, writeOnce } from '../../files/index.ts';
 
 interface SigningKeysOptions {
-  /** Made where it is missing. */
   readonly dir: string;
   /** Age at which a key signs no more, milliseconds. */
   readonly rotateMs: number;
-  /** Lifetime of a signature, milliseconds. */
   readonly signedMsMax: number;
-  /** Milliseconds since 1970. */
   readonly nowMs: () => number;
 }
 
@@ -29,16 +26,14 @@ const ID = /^[1-9]\d{0,8}$/;
 const CLOCKS_APART_MS_MAX = 3600_000;
 
 /**
- * The secrets that links are signed with, shared by all processes of one data folder: `<id>.json` for each key, readable by
- * docshelf's user alone. A file is linked into place whole under a free name: of processes that make the next key at the same
- * time one succeeds, and the others take its key.
- *
- * The clock may jump. Back: no key is made or removed. Forward: one key is made early; the key before the newest is kept
- * whatever the clock says, so that its signatures work again once the clock is right.
+ * `<id>.json` for each key, readable by docshelf's user alone, shared by all processes of one data folder. A file is
+ * linked into place whole under a free name: of processes that make the next key at the same time one succeeds, and the
+ * others take its key.
+ * The clock may jump. Back: no key is made or removed. Forward: one is made early; the key before the newest is always
+ * kept, so that its signatures work again once the clock is right.
  */
 export class SigningKeys {
   readonly #options: SigningKeysOptions;
-  /** As far as this process knows. */
   #newest: SigningKey | null = null;
 
   constructor(options: SigningKeysOptions) {
@@ -72,7 +67,6 @@ export class SigningKeys {
     return id === undefined ? null : this.#read(id);
   }
 
-  /** In the order in which the keys were made. */
   async #ids(): Promise<string[]> {
     const names = (await ifThere(readdir(this.#options.dir))) ?? [];
     const ids = names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));

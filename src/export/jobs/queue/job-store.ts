@@ -13,7 +13,6 @@ export interface Clocks {
   monotonicMs(): number;
 }
 
-/** A claim without its job. */
 type ClaimRef = Pick<StoredJob, 'jobId' | 'attempt'>;
 
 /** Characters. Every reader of a job gets it: anything larger lies in a file that the checkpoint names. */
@@ -127,7 +126,6 @@ export class JobStore {
     return this.#write(() => this.#fail(claim, error, report));
   }
 
-  /** Ends a job that was asked to stop. */
   release({ jobId, attempt }: ClaimRef): void {
     const nowMs = this.#clocks.wallMs();
     this.#write(({ release }) => {
@@ -165,11 +163,7 @@ export class JobStore {
     return this.#write(({ prune }) => Number(prune.run({ beforeMs, limit: PRUNE_MAX }).changes));
   }
 
-  /**
-   * Digests that completed jobs name, a page in the order of completion.
-   *
-   * @param after 0 for the first page, then `next` of the page before; null after the last one
-   */
+  /** Digests that completed jobs name, by completion. @param after 0 first, then `next`, which is null at the end */
   references(after: number): { bundles: readonly string[]; contents: readonly string[]; next: number | null } {
     const rows = this.#statements.references.all({ after, limit: REFERENCES_PER_PAGE }) as unknown as {
       completion: number;
@@ -191,7 +185,6 @@ export class JobStore {
     return transact(this.#database, () => act(this.#statements));
   }
 
-  /** Running jobs whose lease has expired or whose holder is dead. */
   #abandoned(leaseMs: number): RunningRow[] {
     const running = this.#statements.running.all() as unknown as RunningRow[];
     const expired = new Set(this.#leases.expired(running, leaseMs, this.#clocks.monotonicMs()));

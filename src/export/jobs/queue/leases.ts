@@ -11,7 +11,6 @@ export interface LifeSign {
 interface Sighting {
   readonly attempt: number;
   readonly heartbeat: number;
-  /** First sight, on the watcher's monotonic clock. */
   readonly sinceMs: number;
 }
 

@@ -6,7 +6,6 @@ export interface QueueOrder {
   readonly file: string;
 }
 
-/** The calls of the store, which the thread answers one after another. */
 export type QueueMethod = Exclude<keyof JobStore, 'close'>;
 export type QueueArgs<Method extends QueueMethod> = Parameters<JobStore[Method]>;
 export type QueueResult<Method extends QueueMethod> = ReturnType<JobStore[Method]>;

@@ -69,12 +69,10 @@ export class SqliteJobQueue implements JobQueue {
     return { bundles, contents };
   }
 
-  /** Ends the thread, once what was asked before is answered. */
   close(): Promise<void> {
     return this.#thread.end({ withinMs: ENDING_MS_MAX });
   }
 
-  /** A call of a client: refused where too many wait. */
   #ask<Method extends QueueMethod>(method: Method, ...args: QueueArgs<Method>): Promise<QueueResult<Method>> {
     return this.#thread.call('ask', { method, args }) as Promise<QueueResult<Method>>;
   }

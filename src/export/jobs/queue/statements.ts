@@ -1,7 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { JOB_COLUMNS } from './row.ts';
 
-/** The condition of a holder's writes. */
 const HELD = `jobId = :jobId AND attempt = :attempt AND status = 'running'`;
 
 /** Times shown to people never go back. */

@@ -77,7 +77,6 @@ export class FullText {
     this.#parts?.push(twin);
   }
 
-  /** Null where it is too large or there is none. */
   text(): string | null {
     return this.#parts?.join('\n') || null;
   }

@@ -24,7 +24,6 @@ export function layoutNavigation(view: View): string {
   return html + listLoose();
 }
 
-/** The title of the nearest group that a page stands in, or null. */
 export function groupTitleOf({ local, page }: View): string | null {
   const search = (nodes: readonly NavigationNode[], title: string | null): string | null | undefined => {
     for (const node of nodes) {
@@ -97,7 +96,6 @@ class NavigationTree {
   }
 }
 
-/** The number of entries; counting ends soon after `max`. */
 function countUpTo(nodes: readonly NavigationNode[], max: number): number {
   let count = 0;
   for (const node of nodes) {

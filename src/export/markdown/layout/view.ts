@@ -60,7 +60,6 @@ function themeFile(name: string, text: string): TextFile {
   return { path: `assets/${name.replace('.', `.${hash}.`)}`, text };
 }
 
-/** The site's first letter on a tile of its colour. */
 function iconOf(name: string, { hue, tint }: Tone): string {
   const letter = escapeHtml([...name.trim()][0]?.toUpperCase() ?? '');
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="oklch(47% ${0.11 * tint} ${hue})"/><text x="16" y="22.5" font-family="system-ui,sans-serif" font-size="19" font-weight="700" text-anchor="middle" fill="#fff">${letter}</text></svg>\n`;

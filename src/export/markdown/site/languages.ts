@@ -3,14 +3,12 @@ import { languageTag } from '../source/settings-reader.ts';
 import { type Words, wordsOf } from './words.ts';
 
 export interface Language {
-  /** As `languageTag` spells it. */
   readonly code: string;
   readonly name: string;
   readonly direction: 'ltr' | 'rtl';
   /** The folder of its pages: `fr/`, or empty for the root. */
   readonly folder: string;
   readonly words: Words;
-  /** Its own written navigation, or null. */
   readonly navigation: readonly NavigationEntry[] | null;
 }
 
@@ -26,7 +24,6 @@ interface LanguageFacts {
   readonly declared: readonly LanguageSettings[];
   readonly defaultCode: string | null;
   readonly pages: readonly string[];
-  /** Codes that pages name themselves. */
   readonly named: readonly string[];
 }
 

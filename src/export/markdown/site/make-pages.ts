@@ -8,7 +8,6 @@ import { addressOfStem, isNotFoundStem, isPageSource, type Page, stemOf } from '
 import { MarkdownTargets, namesOfPage } from './targets.ts';
 
 export interface PageSet {
-  /** The pages of this export. */
   readonly pages: readonly Page[];
   /** All names of the pages that it leaves out: pages of later versions, and pages not in `paths`. */
   readonly excludedNames: ReadonlySet<string>;
@@ -99,7 +98,6 @@ function choose(pages: readonly Page[], assets: ReadonlySet<string>, { paths, fi
   return pages.filter((page) => chosen.has(page));
 }
 
-/** A page's source before its address is settled. */
 interface Draft {
   readonly source: FoundFile;
   /** Its path in the site without extension: `guides/start`, `guides/index`. */
@@ -111,7 +109,6 @@ interface Draft {
 const TITLE_MARKUP =
   /!?\[([^\]]*)\]\([^)]*\)|<[^>]+>|(?<![\p{L}\p{N}\\])[*_]{1,3}(?=\S)|(?<=\S)[*_]{1,3}(?![\p{L}\p{N}])|`/gu;
 
-/** Reads every page source's front matter and title. Drafts are left out. */
 export async function readDrafts(
   files: readonly FoundFile[],
   find: SiteSink['find'],

@@ -7,7 +7,6 @@ export interface Page {
   readonly twin: string;
   /** `guides/start`, `guides/` for a folder's page, empty for the home page. */
   readonly address: string;
-  /** The language's code. */
   readonly language: string;
   readonly key: string;
   readonly title: string;
@@ -30,11 +29,7 @@ export function isPageSource(path: string): boolean {
   return PAGE_SOURCE.test(path);
 }
 
-/**
- * The path of a source without its extension. A `README` is its folder's index page, unless the folder has one.
- *
- * @param hasPage true where a page source has that stem
- */
+/** A `README` is its folder's index page, unless the folder has one. @param hasPage whether a source has that stem */
 export function stemOf(path: string, hasPage: (stem: string) => boolean): string {
   const stem = path.replace(PAGE_SOURCE, '');
   const index = stem.replace(README, '$1index');

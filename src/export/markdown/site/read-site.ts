@@ -17,7 +17,6 @@ interface SiteOptions extends ExportRequest {
 }
 
 export type LanguageSite = ReturnType<typeof siteOfLanguage>;
-/** Everything of a site but the text of its pages. */
 export type Site = Awaited<ReturnType<typeof readSite>>;
 
 const DEFAULT_TONE: Tone = { hue: 165, tint: 1 };
@@ -110,7 +109,6 @@ function siteOfLanguage(
     language,
     navigation,
     listed,
-    /** Not in the navigation. */
     unlisted: pages.filter((page) => !names.has(page)),
     home: pages.find(({ key }) => key === '') ?? listed[0] ?? pages[0] ?? null,
     /** Source of its 404 page; null: the theme's. */

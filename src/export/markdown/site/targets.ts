@@ -20,10 +20,7 @@ export class MarkdownTargets {
   readonly #excluded: ReadonlySet<string>;
   readonly #files: ReadonlySet<string>;
 
-  /**
-   * @param excluded names of pages that this export leaves out
-   * @param files paths of the files that are copied
-   */
+  /** @param excluded names of pages that this export leaves out. @param files paths of the files that are copied */
   constructor(pages: readonly Page[], excluded: ReadonlySet<string>, files: ReadonlySet<string>) {
     this.#excluded = excluded;
     this.#files = files;

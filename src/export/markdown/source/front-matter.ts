@@ -12,10 +12,7 @@ const TRUE_WORDS = /^(?:true|yes|on)$/i;
 const FALSE_WORDS = /^(?:false|no|off|)$/i;
 
 /**
- * Parts a page into its front matter and its text. A page without a closing `---` has none.
- *
- * @param path the page's name in errors
- * @param text as `decodeText` gives it
+ * A page without a closing `---` has none. @param text as `decodeText` gives it
  * @throws DocshelfError `bad_source`, naming file and line
  */
 export function readFrontMatter(path: string, text: string) {
@@ -82,7 +79,6 @@ function parseYaml(path: string, yaml: string): Readonly<Record<string, unknown>
   throw fault(path, 1, 'it is no list of keys and values');
 }
 
-/** The line of a key inside the front matter, from 1. */
 function lineOf(yaml: string, key: string): number {
   return yaml.split('\n').findIndex((line) => line.replace(/^["']/, '').startsWith(key)) + 1 || 1;
 }

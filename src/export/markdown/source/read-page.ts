@@ -3,7 +3,6 @@ import type { FoundFile } from '../../sources/walk-folder.ts';
 import { type FrontMatter, readFrontMatter } from './front-matter.ts';
 import { readSource } from './read-folder.ts';
 
-/** A page's text, parted from the heading of level 1 that it begins with. */
 interface TitledBody {
   /** Inline Markdown, or null where the text begins with something else. */
   readonly heading: string | null;

@@ -64,7 +64,6 @@ export class SettingsReader {
     return new SettingsReader(value, `${this.#prefix}${key}.`);
   }
 
-  /** The objects of a list; an empty one where there is none. */
   list(key: string): readonly SettingsReader[] {
     return this.items(key).map((value, index) => this.item(key, value, index));
   }

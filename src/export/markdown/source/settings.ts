@@ -16,10 +16,8 @@ const KEYS = new Set(
 );
 
 /**
- * Reads `docs.json`. The entry of the version in `versions` overrules the keys beside it. An unknown key is
- * reported and ignored: other programs read files of this name too.
- *
- * @param text null where the folder has no such file
+ * An unknown key is reported and ignored: other programs read files of this name too. The entry of the version in
+ * `versions` overrules the keys beside it.
  * @throws DocshelfError `bad_source`, naming the key
  */
 export function readSettings(text: string | null, version: string | null, find: SiteSink['find']) {
@@ -41,7 +39,6 @@ export function readSettings(text: string | null, version: string | null, find: 
     tone: readTone(settings),
     links: settings.list('links').map((link) => ({ label: link.needText('label'), href: link.needText('href') })),
     footer: settings.text('footer'),
-    /** Of pages that name none. */
     language: language === null ? null : settings.languageAt('language', language),
     languages: readLanguages(settings),
     navigation: readNavigation(settings),

@@ -10,7 +10,6 @@ const HEX = /^#(?:([0-9a-f]{3})|([0-9a-f]{6}))$/i;
 /** Chroma below which a colour has no hue that anybody sees. */
 const GREY_CHROMA_MAX = 0.02;
 
-/** The tone of a colour `#rgb` or `#rrggbb`, or null for what is none. */
 export function toneOfColour(colour: string): Tone | null {
   const [, short, long] = HEX.exec(colour) ?? [];
   const digits = long ?? short?.replace(/./g, '$&$&');
