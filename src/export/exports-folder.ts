@@ -16,7 +16,6 @@ const REPACK = '-repack-';
 /** 200,000 files of 8 GiB in all are packed in some minutes; an older one is of a process that was killed. */
 const REPACK_MS_MAX = 3_600_000;
 
-/** Makes what is missing. @throws the system's own errors */
 export async function openExportsFolder(dir: string): Promise<ExportsFolder> {
   for (const name of FOLDERS) await mkdir(join(dir, name), { recursive: true });
   const paths = FOLDERS.map((name) => [name, join(dir, name)] as const);

@@ -85,7 +85,6 @@ const DIRECTIVE = ':~:';
 function* findFaults(page: CheckedPage, site: ServedSite, pages: CheckedPages): Generator<Finding> {
   const base = site.baseOf(page.path, page.base);
   for (const reference of page.references) {
-    // Leads nowhere.
     if (reference.kind === 'canonical') continue;
     const target = site.targetOf(reference.url, base);
     if (target.kind === 'elsewhere' && reference.kind === 'asset') {

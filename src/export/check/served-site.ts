@@ -40,7 +40,6 @@ export class ServedSite {
     return base === null ? own : (URL.parse(base, own)?.href ?? own);
   }
 
-  /** @param base as `baseOf` gives it */
   targetOf(reference: string, base: string): ServedTarget {
     if (NO_PLACE.test(reference)) return NONE;
     const url = URL.parse(reference, base);
@@ -121,7 +120,6 @@ export class CheckedPages {
     for (const line of this.#spool.lines()) yield JSON.parse(line) as CheckedPage;
   }
 
-  /** True where an element of the page has that name; null for files that are no pages. */
   hasAnchor(path: string, name: string): boolean | null {
     return this.#anchors.get(path)?.includes(`\n${name}\n`) ?? null;
   }

@@ -67,7 +67,6 @@ async function typeOf(path: string, file: string): Promise<string> {
   return mediaTypeOfFile(path, buffer.subarray(0, bytesRead));
 }
 
-/** @returns the table's digest */
 export async function writeSiteTable(store: FileStore, table: SiteTable): Promise<string> {
   const { sha256 } = await store.put(Buffer.from(JSON.stringify(table)));
   // The checkpoint that names it is flushed too.

@@ -73,7 +73,6 @@ export interface PackOrder extends StoreFolders {
 }
 
 export interface SweepOrder extends StoreFolders {
-  /** `contentSha256` of the bundles that are kept. */
   readonly keep: readonly string[];
   /** Records of crawls: what they name is kept too. */
   readonly recordsDir: string;

@@ -24,7 +24,6 @@ export type JobEvent =
   | { readonly kind: 'failed'; readonly job: Job; readonly error: DocshelfError }
   /** The job goes on elsewhere: another attempt has it, or this process ends. */
   | { readonly kind: 'left'; readonly job: Job }
-  /** The queue itself does not answer. */
   | { readonly kind: 'fault'; readonly error: DocshelfError };
 
 /** Asks without a nudge: another process may have added a job. */

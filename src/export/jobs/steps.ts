@@ -27,10 +27,7 @@ import type {
   VerifyOrder,
 } from './orders.ts';
 
-/**
- * The heavy steps of a job in its thread. The site's table passes between them as a file of the file store, which an
- * interrupted job goes on from.
- */
+/** The heavy steps of a job. The site's table passes between them as a file of the file store. */
 export function serveSteps(crawler: SiteCrawler): void {
   serve(stepsWith(crawler));
 }
@@ -51,7 +48,6 @@ const stepsWith = (crawler: SiteCrawler) => ({
 });
 export type JobSteps = ReturnType<typeof stepsWith>;
 
-/** Source -> file store. @throws DocshelfError `bad_source`; the signal's reason */
 async function collect(
   order: CollectOrder,
   crawler: SiteCrawler,
@@ -86,7 +82,6 @@ async function check(
   return { files, pages: files.filter(({ path }) => isPage(path)).length, bytes, found: findings.soFar };
 }
 
-/** Earlier findings, and those of opening the written site beside the live one. */
 export async function verify(
   order: VerifyOrder,
   crawler: SiteCrawler,

@@ -48,7 +48,6 @@ export class FolderSource implements SiteSource {
     await give(files, sink, unpacked.bytes, signal);
   }
 
-  /** The folder to read; `bytes` that went through unpacking it. */
   async #openFolder(sink: SiteSink, signal: AbortSignal): Promise<{ dir: string; bytes: number }> {
     const { path, workDir, limits } = this.#options;
     const info = await stat(path).catch((error: unknown) => {

@@ -32,7 +32,6 @@ export function selectPages(files: readonly FoundFile[], paths: readonly string[
   return { pages: wanted.size, files: selected, findings };
 }
 
-/** The file that answers a path, with or without the slash of a folder. */
 function fileAt(table: ReadonlySet<string>, path: string): string | null {
   const address = decodedPath(path);
   if (address === null) return null;

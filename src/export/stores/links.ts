@@ -22,7 +22,6 @@ const PURPOSE = 'docshelf bundle link, version 1';
 /** HEAD gives nothing that GET does not. */
 const METHOD = 'GET';
 
-/** HMAC-SHA-256 in base64url. */
 export function signGrant(grant: LinkGrant, secret: KeyObject): string {
   const hmac = createHmac('sha256', secret);
   const { object, expiresS, contentDisposition, contentType } = grant;

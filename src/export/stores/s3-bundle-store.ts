@@ -94,7 +94,6 @@ export class S3BundleStore implements BundleStore {
     this.#client.destroy();
   }
 
-  /** Null where there is no such object, or another's. */
   async #sizeOf(sha256: string, verb: 'store' | 'look for', signal?: AbortSignal): Promise<number | null> {
     try {
       const head = new HeadObjectCommand(this.#objectOf(sha256));

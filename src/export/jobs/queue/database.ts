@@ -44,7 +44,6 @@ export function patiently<T>(act: () => T): T {
   }
 }
 
-/** Runs `act` whole, and on the disk, or not at all, with the file locked for writing. */
 export function transact<T>(database: DatabaseSync, act: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -58,7 +57,6 @@ export function transact<T>(database: DatabaseSync, act: () => T): T {
   }
 }
 
-/** An error of SQLite for an operator; any other error as it is. */
 export function asStoreFault(file: string, error: unknown): unknown {
   const fault = (code: 'busy' | 'cannot_write' | 'cannot_read', state: string, next: string) =>
     new DocshelfError(code, `Cannot use the job store "${file}": ${state}`, { next, cause: error });

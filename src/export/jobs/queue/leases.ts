@@ -14,10 +14,7 @@ interface Sighting {
   readonly sinceMs: number;
 }
 
-/**
- * Measures leases on the watcher's own monotonic clock: one expires when the attempt's sign of life has not changed for that
- * long. A watcher that has just begun waits a whole lease.
- */
+/** By the watcher's monotonic clock: a lease expires when its sign of life has not changed for that long. */
 export class LeaseWatch {
   #seen: ReadonlyMap<string, Sighting> = new Map();
 
@@ -33,10 +30,7 @@ export class LeaseWatch {
   }
 }
 
-/**
- * The process that holds a claim: one that was killed and comes back need not wait for its own lease. Another host's or
- * container's is left to the lease.
- */
+/** A claim's process: nobody waits for the lease of a dead one. Another host's or container's is left to the lease. */
 export interface Holder {
   readonly bootId: string;
   readonly pidNamespace: string;

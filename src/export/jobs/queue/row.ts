@@ -13,7 +13,6 @@ export interface JobRow extends Omit<StoredJob, 'createdAt' | 'updatedAt' | 'isC
   readonly bundleSha256: string | null;
   readonly bundleSizeBytes: number | null;
   readonly contentSha256: string | null;
-  /** JSON. */
   readonly paths: string | null;
 }
 

@@ -19,10 +19,7 @@ export class SqliteJobQueue implements JobQueue {
     this.#thread = new Thread({ task: 'ask for jobs', heap: HEAPS.queue, entry, data: order, callsMax: WAITING_MAX });
   }
 
-  /**
-   * @param entry of the thread, for tests that turn its clocks
-   * @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`
-   */
+  /** @throws DocshelfError `data_folder_newer`, `cannot_write`, `cannot_read`, `busy`. @param entry for tests */
   static async open(order: QueueOrder, entry = threadEntry('./worker', import.meta)): Promise<SqliteJobQueue> {
     const queue = new SqliteJobQueue(order, entry);
     try {

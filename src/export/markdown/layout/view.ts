@@ -22,7 +22,6 @@ export function viewOf(site: Site, local: LanguageSite, theme: Theme, page: Page
   return { site, local, theme, page, to };
 }
 
-/** A reference of `docs.json`, relative to this document. */
 export function referenceOf({ site, to }: View, written: string): string {
   const target = site.targets.resolve('docs.json', written);
   return target.kind === 'file' ? to(target.path) + target.suffix : written;

@@ -33,7 +33,6 @@ function rewriteInline(children: readonly Token[], rewrite: Rewrite): Token[] {
   });
 }
 
-/** Attributes that hold one reference, by element. */
 const REFERRING = new Set(
   'a:href area:href audio:src embed:src iframe:src image:href img:src object:data source:src track:src video:src video:poster'.split(
     ' ',

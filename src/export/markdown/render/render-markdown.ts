@@ -4,7 +4,6 @@ import type { Words } from '../site/words.ts';
 import { makeCallouts, makeTables, makeTasks, renderCode } from './blocks.ts';
 import { rewriteTokens } from './references.ts';
 
-/** The parts of rendering that depend on the page's place in the site. */
 interface PageContext {
   readonly words: Words;
   rewrite(reference: string): string | null;
@@ -34,7 +33,6 @@ interface Env extends PageContext {
   opening: string | null;
 }
 
-/** One renderer for all pages of a site; what differs between pages comes with each call. */
 export function createRenderer(): MarkdownRenderer {
   const md = new MarkdownIt({ html: true, linkify: true });
   // A bare `guide.md` is a file here and no address in Moldova.

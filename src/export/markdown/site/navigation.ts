@@ -10,7 +10,6 @@ export type NavigationNode =
   | { readonly kind: 'link'; readonly title: string; readonly href: string }
   | { readonly kind: 'group'; readonly title: string; readonly children: readonly NavigationNode[] };
 
-/** The pages of a navigation in a reader's order, as often as they are named. */
 export function pagesBelow(nodes: readonly NavigationNode[]): readonly Page[] {
   return nodes.flatMap((node) =>
     node.kind === 'page' ? [node.page] : node.kind === 'group' ? pagesBelow(node.children) : [],

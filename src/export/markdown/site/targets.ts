@@ -10,7 +10,6 @@ type MarkdownTarget =
 const ELSEWHERE = /^(?:$|[#?]|\/\/|[a-z][a-z0-9+.-]*:)/i;
 const PARTS = /^([^?#]*)(.*)$/s;
 
-/** A page's names besides its source path: its HTML file, and its address as readers write it. */
 export function namesOfPage({ path, twin, address }: Page): readonly string[] {
   return [path, twin, address, address.replace(/\/$/, ''), path.replace(/\.html$/, '')];
 }

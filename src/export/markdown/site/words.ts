@@ -46,7 +46,6 @@ const LINES: Readonly<Record<string, string>> = {
   fa: 'پرش به محتوا|ناوبری|در این صفحه|قبلی|بعدی|نسخه|زبان|جدید|کپی|کپی شد|رنگ‌ها|روشن|تیره|مانند سیستم|نکته|راهنمایی|مهم|هشدار|احتیاط|جدول|پیوند به|صفحه پیدا نشد|چنین صفحه‌ای اینجا نیست.|به صفحهٔ آغاز|بیشتر',
 };
 
-/** The theme's words in a language, or in English where nobody has translated them. */
 export function wordsOf(code: string): Words {
   const words = (LINES[code] ?? LINES[code.split('-')[0] ?? ''] ?? LINES.en ?? '').split('|');
   return Object.fromEntries(KEYS.map((key, index) => [key, words[index] ?? ''])) as Words;

@@ -29,7 +29,6 @@ export function readNavigation(settings: SettingsReader): readonly NavigationEnt
   return section === null || section.value('languages') !== null ? null : entriesOf(section, 1);
 }
 
-/** The languages of a site: `languages`, or `navigation.languages`, with a navigation each. */
 export function readLanguages(settings: SettingsReader): readonly LanguageSettings[] {
   const inNavigation = settings.isObject('navigation') ? settings.section('navigation')?.list('languages') : undefined;
   const listed = settings
