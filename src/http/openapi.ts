@@ -164,7 +164,6 @@ function reference(schema: object, schemas: Record<string, object>): object {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** Without docshelf's own keywords. */
 function plain(schema: object): object {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key.startsWith('x-') ? undefined : value)));
 }

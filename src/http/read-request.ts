@@ -62,7 +62,6 @@ export function queryReader<const Op extends Pick<Operation, 'act' | 'query'>>(
   };
 }
 
-/** What is no integer is left for the schema to refuse. */
 function integerOf(text: string): number | string {
   return /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
@@ -108,7 +107,6 @@ export function badField(act: string, name: string | null, state: string, next?:
   });
 }
 
-/** `filter.tag`, `paths[3]`; null: the request as a whole. */
 function fieldOf(error: ErrorObject | undefined): string | null {
   const { params = {}, instancePath = '' } = error ?? {};
   const parent = instancePath

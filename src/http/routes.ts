@@ -69,7 +69,6 @@ function methodsOf(operations: readonly Operation[]): string {
   return ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'].filter((method) => methods.has(method)).join(', ');
 }
 
-/** Paths may have 16 KiB. */
 export const shown = (text: string): string => text.slice(0, 200);
 
 export function refuseMethod(allow: string): (c: Context) => never {

@@ -18,7 +18,6 @@ const REFRESH_S = 5;
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath fill='%232f6fdb' d='M5 5h6v19H5zM13 8h6v16h-6z'/%3E%3Cpath fill='%2318a06a' d='m20 9 5-2 6 17-5 2z'/%3E%3Cpath fill='%23838d9b' d='M3 26h27v2H3z'/%3E%3C/svg%3E";
 
-/** Without a script and without another file. */
 export function adminPage(status: StatusReport, features: FeatureReport, now: Date): Markup {
   const { state, deployment, activity } = status;
   const { tone, meaning } = STATE[state];
@@ -92,7 +91,6 @@ function searchCard({ search, jobs }: StatusReport): Markup {
 <p class="soft">Export jobs: ${countInWords(jobs.running)} running, ${countInWords(jobs.queued)} queued</p></div>`;
 }
 
-/** The gravest first. */
 function alerts({ lastError, lastReload, activity, notices }: StatusReport, now: Date): Markup[] {
   const found: Markup[] = [];
   if (lastError !== null) {

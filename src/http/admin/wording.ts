@@ -16,7 +16,6 @@ export function countInWords(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** `2024-06-01 09:30 UTC`. */
 export function timeInWords(rfc3339: string): string {
   return `${rfc3339.slice(0, 10)} ${rfc3339.slice(11, 16)} UTC`;
 }

@@ -52,7 +52,6 @@ export function exportRoutes({ exports, publicUrl }: ExportApiOptions): Route<Ap
   ];
 }
 
-/** A proxy's path before ours. */
 function pathPrefix(publicUrl: string | null): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }

@@ -31,7 +31,6 @@ export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> 
   });
 }
 
-/** On every counted or refused request, faults too. */
 export function tellRate(rates: OrganizationRates): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     await next();

@@ -14,7 +14,6 @@ export interface SiteSearchSettings extends FaultHooks {
   readonly clients?: ClientRates;
 }
 
-/** `GET /_docshelf/search` on the site listener. */
 export type AnswerSiteSearch = (request: Request, env: Partial<HttpBindings> | undefined) => Promise<Response>;
 
 const HEADERS = {
