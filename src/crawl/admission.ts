@@ -5,20 +5,19 @@ import type { CrawlFindings } from './crawl-findings.ts';
 import type { Robots } from './robots.ts';
 import type { Scope } from './scope.ts';
 
-/** Characters of an address, as servers and proxies commonly take. */
+/** As servers and proxies commonly take. */
 const URL_CHARS_MAX = 2_000;
 const SEGMENTS_MAX = 40;
-/** Of one segment in a path, which then leads in a circle: `/a/b/a/b/a/b/a/b`. */
+/** Of one segment: such a path leads in a circle, `/a/b/a/b/a/b/a/b`. */
 const REPEATS_MAX = 4;
-/** Addresses that differ in a date alone: a little more than a year's days. */
+/** Addresses that differ in a date alone: a year's days and some. */
 const DATES_MAX = 400;
-/** Addresses of assets that differ in their query alone: pictures by size. */
+/** Addresses that differ in their query alone: pictures by size. */
 const ASSET_VARIANTS_MAX = 5_000;
 
-/** A date that ends a path or stands in a query: `/2031/05`, `/2031-05-12/`, `?month=2031-05`. */
 const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
 
-/** Recognises addresses that a site makes up without end. Each is judged, and counted, once. */
+/** Addresses that a site makes up without end. Each is judged, and counted, once. */
 export class Traps {
   readonly #limits: Pick<CrawlLimits, 'queryVariantsMax'>;
   readonly #variants = new Map<string, number>();
@@ -28,7 +27,6 @@ export class Traps {
     this.#limits = limits;
   }
 
-  /** The reason to leave an address out, or null. */
   judge(url: URL, isPage: boolean): string | null {
     const { href, pathname, search } = url;
     if (href.length > URL_CHARS_MAX) return `its address is longer than ${URL_CHARS_MAX} characters`;
@@ -62,7 +60,6 @@ function countUp(counts: Map<string, number>, key: string): number {
   return count;
 }
 
-/** As of `Entry`. */
 export interface Naming {
   readonly askedAs: AskedAs;
   readonly referrer: string;
@@ -86,7 +83,7 @@ interface AdmissionOptions {
   readonly followsLinks: boolean;
 }
 
-/** Redirects, search data and the manifest come on top. */
+/** Of the archive's bound: redirects, search data and the manifest come on top. */
 const ENTRIES_SHARE = 0.9;
 
 export class Admission {
@@ -103,7 +100,7 @@ export class Admission {
     this.#robots = robots;
   }
 
-  /** Each address is judged once, and told of where it is left out, unless it is another site's. */
+  /** A refusal is reported once for each address of the site. */
   admits(url: string, naming: Naming, size: CrawlSize): boolean {
     const { scope, followsLinks } = this.#options;
     const parsed = new URL(url);
@@ -115,7 +112,6 @@ export class Admission {
     return why === null;
   }
 
-  /** The reason against one more page, or null. */
   reasonAgainstPage({ pages }: CrawlSize): string | null {
     const { pagesMax } = this.#options.settings.limits;
     return pages < pagesMax ? null : `the export has ${pagesMax} pages, which is its limit`;

@@ -4,7 +4,7 @@ import type { Finding } from '../domain/job.ts';
 const WAITING_MAX = 5_000;
 const TOLD_MAX = 100_000;
 
-/** Findings of a crawl, each address once. They wait for the names of their pages' files until the crawl is over. */
+/** Each address once. Findings wait for the names of their pages' files until the crawl is over. */
 export class CrawlFindings {
   readonly #find: (finding: Finding) => void;
   readonly #waiting: Finding[] = [];
@@ -14,7 +14,6 @@ export class CrawlFindings {
     this.#find = find;
   }
 
-  /** @param referrer address of the page or file that names it, or empty */
   add(kind: 'left_out' | 'not_fetched' | 'too_many_redirects', url: string, referrer: string, why: string): void {
     const key = `${kind} ${url}`;
     if (this.#told.has(key)) return;
@@ -27,7 +26,6 @@ export class CrawlFindings {
     else this.#find({ ...finding, page: pathOf(finding.page) });
   }
 
-  /** @param paths file of each address */
   flush(paths: ReadonlyMap<string, string>): void {
     for (const finding of this.#waiting.splice(0)) {
       this.#find({ ...finding, page: paths.get(finding.page) ?? pathOf(finding.page) });

@@ -23,24 +23,20 @@ import { writeSite } from './site/write-site.ts';
 
 export interface CrawlSourceOptions {
   readonly settings: CrawlSettings;
-  /** Full host names of the site, in lower case. */
+  /** In lower case. */
   readonly hosts: readonly string[];
   readonly limits: ArchiveLimits;
   readonly browser: BrowserSettings;
   readonly network: CrawlNetwork;
-  /** Of the file store. */
   readonly filesDir: string;
   readonly workDir: string;
-  /** Of the job: the next attempt goes on from it. */
+  /** The next attempt goes on from it. */
   readonly journalDir: string;
   readonly recordsDir: string;
   readonly pageThreads: number;
 }
 
-/**
- * A live site, by HTTP: look where it begins, read its robots.txt, go from its seeds to all that they lead to, ask for its 404
- * page, then name the files and write the pages so that they lead to each other.
- */
+/** Steps: start page, robots.txt, seeds and all that they lead to, the 404 page, names of files, pages written anew. */
 export class CrawlSource implements SiteSource {
   readonly #options: CrawlSourceOptions;
   readonly #store: FileStore;
@@ -61,7 +57,6 @@ export class CrawlSource implements SiteSource {
     const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
     const packFolders = { jobDir: journalDir, recordDir: record.dir };
     const { attempt } = journal;
-    // Start while the first page is fetched.
     const threads = held.adopt(new PageThreads(pageThreads, { filesDir, foundDir, packFolders, attempt }), (started) =>
       started.end(),
     );
@@ -144,7 +139,6 @@ export class CrawlSource implements SiteSource {
   }
 }
 
-/** The site's page for an address that it cannot have, or null. */
 async function findNotFoundPage(crawl: Crawl, scope: Scope): Promise<Entry | null> {
   const url = `${scope.origin}${scope.prefix}docshelf-looks-for-the-404-page`;
   const entry = await crawl.visit(url, { askedAs: 'not_found', referrer: '', depth: 0, isOptional: true });
@@ -162,11 +156,10 @@ function fetchedOf(entries: ReadonlyMap<string, Entry>): FetchedUrl[] {
   return Array.from(entries.values(), ({ fetched }) => fetched).filter((fetched) => fetched !== null);
 }
 
-/** Pages that the server fails to give, at least so many and more than this share: the export would have holes. */
+/** Pages that the server fails to give, so many and more than this share, would be holes in the export. */
 const FAULTS_MIN = 3;
 const FAULT_SHARE_MAX = 0.1;
 
-/** @throws DocshelfError `bad_source` where too little of the site could be fetched */
 function checkShare({ counts }: Pick<Crawl, 'counts'>, { url }: CrawlSettings): void {
   const { asked, faults, pages } = counts;
   if (faults < FAULTS_MIN && pages > 0) return;

@@ -28,13 +28,12 @@ interface CrawlOptions {
 
 type RenderPage = (entry: ContentEntry) => Promise<void>;
 
-/** Requests to another host at a time, as a browser has. */
+/** Of requests to another host, as browsers do. */
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
 /** Answers being read: a few for each thread, and few to lose when the process is killed. */
 const RESTING_MAX = 16;
 
-/** Goes from address to address, and keeps their answers. */
 export class Crawl {
   readonly entries = new Map<string, Entry>();
   readonly #options: CrawlOptions;
@@ -46,7 +45,6 @@ export class Crawl {
   #done = 0;
   #rendered = 0;
   #toRender = 0;
-  /** Of pages. */
   #asked = 0;
   #faults = 0;
 
@@ -72,7 +70,7 @@ export class Crawl {
     return this.#pages.withDigest;
   }
 
-  /** Pages asked for, those of them that the server failed to give, and those that there are. */
+  /** Pages: asked for, failed by the server, stored. */
   get counts(): { readonly asked: number; readonly faults: number; readonly pages: number } {
     return { asked: this.#asked, faults: this.#faults, pages: this.#pages.size.pages };
   }
@@ -90,7 +88,7 @@ export class Crawl {
     this.#queue.slowDown(host);
   }
 
-  /** Takes an address on, unless it is known, elsewhere, or to be left out. */
+  /** Known addresses, other sites' and those to be left out are passed over. */
   name(url: string, naming: Naming): void {
     const known = this.entries.get(url);
     if (known?.askedAs === 'browser' && naming.askedAs === 'link') this.#promote(known, naming);
@@ -99,7 +97,7 @@ export class Crawl {
     if (entry !== null) this.#queue.add(new URL(url).host, entry);
   }
 
-  /** Asks for one address at once, past queue and rules. */
+  /** At once, past queue and rules. */
   async visit(url: string, naming: Naming): Promise<Entry> {
     const known = this.entries.get(url);
     if (known !== undefined) return known;
@@ -110,7 +108,7 @@ export class Crawl {
     return entry;
   }
 
-  /** Asks for an address before all that nobody waits for; null where it is not taken on. */
+  /** Before all that nobody waits for; null where it is not taken on. */
   async ask(url: string, naming: Naming): Promise<Entry | null> {
     const entry = this.entries.get(url) ?? this.#admit(url, naming);
     if (entry === null || entry.state === 'done') return entry;
@@ -121,12 +119,11 @@ export class Crawl {
     return entry;
   }
 
-  /** Replaces a page by its settled document. @param html in UTF-8 */
   async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
     await this.#pages.settle(entry, html);
   }
 
-  /** Resolves when every named address has been asked for. @throws what storing throws; what `end` is given */
+  /** Resolves when every named address was asked for. @throws what storing throws; what `end` is given */
   async finish(): Promise<void> {
     await this.#queue.drain();
   }
@@ -148,7 +145,6 @@ export class Crawl {
     return entry;
   }
 
-  /** Asks for an address; `rest` keeps the answer. */
   async #work(entry: Entry): Promise<{ readonly rest: Promise<void> }> {
     const { responder, findings } = this.#options;
     // Asked for ahead of its turn.
@@ -199,7 +195,6 @@ export class Crawl {
   }
 }
 
-/** True for pages that no script asks for as parts. */
 function isRendered(entry: Entry): entry is ContentEntry {
   return hasContent(entry) && entry.place !== null && isPageType(entry.type) && namesPage(entry.askedAs);
 }

@@ -1,12 +1,9 @@
 /**
- * A live site as a source: fetched page by page, read as it comes, and written anew at its end.
- *
  *     seeds.ts, listed-urls.ts (addresses) -> crawl.ts (what is asked next) -> ask/, fetch/ (one address, its answer)
  *         ^ found by pages/ (in threads) and render/ (in the browser) <- page-store.ts, kept/ (on the disk)
  *     names.ts (paths of the files) -> site/ (all of it written; pages/ rewrites each) -> verify/ (opened and compared)
  *
- * `crawl-source.ts` tells the steps; `scope.ts`, `admission.ts` and `robots.ts` say what is taken on. The one door, whose
- * functions load what they need.
+ * `scope.ts`, `admission.ts` and `robots.ts` say what is taken on. The functions here load what they need.
  */
 import { join } from 'node:path';
 import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
@@ -29,7 +26,6 @@ interface VerifyCrawlOptions
   readonly browser: BrowserSettings;
 }
 
-/** @throws as `verifySite` */
 export async function verify(
   { source: settings, siteDir, files, browser, picturesDir, ...places }: VerifyCrawlOptions,
   events: Pick<VerifySiteOptions, 'find' | 'onProgress'>,

@@ -8,7 +8,6 @@ import type { ContentEntry } from './entry.ts';
 import type { Scope } from './scope.ts';
 
 interface ListedUrl {
-  /** Canonical. */
   readonly url: string;
   readonly askedAs: AskedAs;
 }
@@ -19,7 +18,7 @@ export function isList({ url, askedAs }: Pick<ContentEntry, 'url' | 'askedAs'>):
   return isSitemapPath(pathname) || isGeneratorFile(pathname);
 }
 
-/** The site's own addresses that a file of it lists. @param file with its content */
+/** @param file with the entry's content */
 export async function urlsListedIn(entry: ContentEntry, file: string, scope: Scope): Promise<ListedUrl[]> {
   const { url, askedAs, fetched } = entry;
   if (fetched.content.size > SITEMAP_BYTES_MAX || !scope.isOwn(new URL(url))) return [];
@@ -40,7 +39,7 @@ export async function urlsListedIn(entry: ContentEntry, file: string, scope: Sco
   return [...own(sitemaps, 'sitemap'), ...own(pages, 'link')];
 }
 
-/** Empty where it is no whole gzip, or too large. */
+/** Empty for a broken gzip, or one that is too large. */
 async function unpacked(bytes: Buffer): Promise<Buffer> {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   return promisify(gunzip)(bytes, { maxOutputLength: SITEMAP_BYTES_MAX }).catch(() => Buffer.alloc(0));
@@ -60,7 +59,7 @@ export function isSitemapPath(pathname: string): boolean {
   return NAME.test(pathname);
 }
 
-/** Reads a sitemap (sitemaps.org) in XML, a feed or a list of lines. Never fails. */
+/** A sitemap (sitemaps.org) in XML, a feed, or a list of lines. Never fails. */
 export function readSitemap(text: string): Sitemap {
   const start = text.trimStart();
   if (!start.startsWith('<')) {
@@ -90,9 +89,9 @@ class SitemapReader implements Sitemap {
     if (tagName === 'sitemap') this.#isInSitemap = true;
     if (tagName === 'item' || tagName === 'entry') this.#isInItem = true;
     const isFeedLink = this.#isInItem && tagName === 'link';
-    // `image:loc` is no page's. RSS has an address as text.
+    // `image:loc` is no page. RSS has an address as text.
     this.#text = tagName === 'loc' || isFeedLink ? '' : null;
-    // A page in other languages (Google's extension of the protocol), or Atom's.
+    // Other languages (Google's extension of the protocol), or Atom's.
     if (tagName !== 'xhtml:link' && !isFeedLink) return;
     const attribute = (wanted: string): string | undefined => attrs.find(({ name }) => name === wanted)?.value;
     const href = (attribute('rel') ?? 'alternate') === 'alternate' ? attribute('href') : undefined;

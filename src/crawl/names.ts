@@ -4,9 +4,8 @@ import { isPage, OWN_FOLDER } from '../domain/release.ts';
 import { mediaTypeOf, percentDecode } from '../web/index.ts';
 
 interface AnsweredUrl {
-  /** Absolute, without fragment. */
   readonly url: string;
-  /** Media type without parameters, in lower case. */
+  /** Without parameters, in lower case; empty where the answer had none. */
   readonly type: string;
   readonly sha256: string;
 }
@@ -19,13 +18,10 @@ interface Named extends AnsweredUrl {
 const PLAIN_QUERY = /^[A-Za-z0-9_=.,~+&-]{1,60}$/;
 
 /**
- * Gives every address the path of its file. The same set gives the same names, in any order.
- *
- * Of addresses that differ in their query alone, the shortest has the plain name, and the others their query: `list.html`,
- * `list@page=2.html`. Addresses with one name and one content share a file (`/` and `/index.html`). Names that differ by case or
- * Unicode form alone, and a file where others need a folder, get a digest of the address.
- *
- * @param taken paths that are not to be had
+ * Paths of files; the same set has the same names, in any order. Of addresses that differ in their query alone, the
+ * shortest has the plain name, and the others their query: `list.html`, `list@page=2.html`. Addresses with one name and
+ * one content share a file (`/` and `/index.html`). Names that differ by case or Unicode form alone, and a file where
+ * others need a folder, get a digest of the address.
  */
 export function assignNames(
   answers: Iterable<AnsweredUrl>,
@@ -47,7 +43,7 @@ class Names {
   readonly #taken: Set<string>;
   readonly #folders = new Set<string>();
 
-  /** @param wanted folded names, which keep their folders */
+  /** @param wanted folded names, which get the folders that they need */
   constructor(taken: Iterable<string>, wanted: Iterable<string>) {
     this.#taken = new Set(Array.from(taken, fold));
     for (const path of this.#taken) this.#addFolders(path);
@@ -90,7 +86,6 @@ class Names {
   }
 }
 
-/** Without a query first, then the shorter one. */
 function byPreference(a: Named, b: Named): number {
   return a.query.length - b.query.length || a.url.length - b.url.length || (a.url < b.url ? -1 : 1);
 }
@@ -99,7 +94,6 @@ function querySuffix(query: string): string {
   return PLAIN_QUERY.test(query) ? `@${query}` : `@${hash('sha256', query).slice(0, 12)}`;
 }
 
-/** As a file system that folds case and Unicode forms compares it. */
 function fold(path: string): string {
   return path.normalize('NFC').toUpperCase().toLowerCase();
 }
@@ -107,25 +101,22 @@ function fold(path: string): string {
 const EXTERNAL_FOLDER = '_external';
 
 interface NaturalName {
-  /** Folder, empty or with a slash at its end. */
   readonly folder: string;
-  /** Of the last segment, without its extension. */
   readonly stem: string;
   readonly extension: string;
 }
 
-/** Bytes of UTF-8 of one segment; file systems hold 255, and some get a suffix. */
+/** UTF-8; file systems hold 255, and some names get a suffix. */
 const SEGMENT_BYTES_MAX = 180;
-/** Bytes of a whole path: Windows' programs stop long before PATH_MAX. */
+/** Windows' programs stop long before PATH_MAX. */
 const PATH_BYTES_MAX = 900;
 /** An archive may have 64. */
 const DEPTH_MAX = 48;
-/** Of files that are nested too deep or named too long. */
 const LONG_FOLDER = '_long/';
 
-/** Windows refuses them, or they were percent-encoded slashes. */
+/** Refused by Windows; slashes were percent-encoded. */
 const REFUSED = /[\u0000-\u001f\u007f-\u009f<>:"|?*\\/]/g;
-/** Devices of Windows, with whatever extension. */
+/** Windows' devices, with whatever extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
 /** Launchers, to an importer (contract, section 3). */
 const LAUNCHER = /^start docs/i;
@@ -140,10 +131,9 @@ const MEDIA = /^(?:image|audio|video)\//;
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
 
 /**
- * The name of an address by its answer's type, without the query: its path decoded, `index` for a folder, an extension where its
- * own would be served as another type, and without what a file system would refuse or docshelf would not serve.
- *
- * @param type media type without parameters, in lower case; empty where the answer had none
+ * Without the query: the path decoded, `index` for a folder, an extension where its own would be served as another
+ * type, and without what a file system would refuse or docshelf would not serve.
+ * @param type as of `AnsweredUrl`
  */
 export function naturalName(url: URL, type: string, ownOrigin: string): NaturalName {
   const isOwn = url.origin === ownOrigin;
@@ -166,7 +156,6 @@ function withExtension(name: string, type: string): { stem: string; extension: s
   return dot <= 0 ? { stem: name, extension: '' } : { stem: name.slice(0, dot), extension: name.slice(dot) };
 }
 
-/** The extension that a name lacks to be served as its type, or null. */
 function missingExtension(name: string, answered: string): string | null {
   const type = SCRIPT.test(answered) ? 'text/javascript' : answered;
   const [served = ''] = mediaTypeOf(name).split(';');
@@ -197,7 +186,6 @@ function safeSegment(segment: string, isRoot: boolean): string {
   return name;
 }
 
-/** Too long a name keeps its beginning. */
 function bounded(name: NaturalName): NaturalName {
   const folders = name.folder.split('/').slice(0, -1);
   const stem = cut(name.stem, SEGMENT_BYTES_MAX);

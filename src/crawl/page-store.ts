@@ -28,7 +28,6 @@ interface PageStoreOptions {
 const REDIRECTS_MAX = 10;
 
 export class PageStore {
-  /** Addresses that pages name digests of. */
   readonly withDigest = new Set<string>();
   readonly #options: PageStoreOptions;
   #pages = 0;
@@ -71,7 +70,7 @@ export class PageStore {
     await this.#keep(entry, answered, bytes);
   }
 
-  /** Replaces a page by its settled document. @param html in UTF-8 */
+  /** @param html in UTF-8 */
   async settle(entry: ContentEntry, html: Uint8Array): Promise<void> {
     const read = await this.#options.threads.read({ url: entry.url, type: 'html', charset: 'utf-8', content: html });
     entry.settled = read.content;
@@ -85,7 +84,7 @@ export class PageStore {
     entry.type = typeOfAnswer(answered, entry.askedAs);
     const source = sourceTypeOfAnswer(entry.type, entry.askedAs);
     const lists = isList(entry);
-    // A body too large for memory is kept as it is. Sitemaps and feeds are read from the store.
+    // Sitemaps and feeds are read from the store, and a body too large for memory is kept as it is.
     const isSmall = bytes !== null || (answered.content?.size ?? 0) <= this.#options.settings.limits.pageBytesMax;
     const given = bytes ?? answered.content ?? new Uint8Array();
     let read: ReadPage | null = null;

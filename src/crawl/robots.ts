@@ -3,17 +3,16 @@ const ROBOTS_BYTES_MAX = 512 * 1024;
 
 interface Rule {
   readonly isAllowed: boolean;
-  /** As written: the longest rule is the most specific. */
+  /** The longest rule is the most specific. */
   readonly path: string;
   /** Between its asterisks. */
   readonly parts: readonly string[];
-  /** It ends with `$`. */
   readonly isWhole: boolean;
 }
 
 const OWN_AGENT = 'docshelf';
 
-/** The rules of a robots.txt for docshelf (RFC 9309). To robots-parser 3.0.1 `/%7Eme` and `/~me` are two paths (2.2.2). */
+/** Rules for docshelf (RFC 9309). robots-parser 3.0.1 takes `/%7Eme` and `/~me` for two paths (2.2.2). */
 export class Robots {
   readonly sitemaps: readonly string[];
   readonly #rules: readonly Rule[];
@@ -69,7 +68,7 @@ function ruleOf(path: string, isAllowed: boolean): Rule {
   return { isAllowed, path, isWhole, parts: normalized(isWhole ? path.slice(0, -1) : path).split('*') };
 }
 
-/** Each part is searched once, from the left: no rule takes longer than the address is long. */
+/** Linear: each part is searched once, from the left. */
 function fits({ parts, isWhole }: Rule, path: string): boolean {
   const [first = '', ...others] = parts;
   if (!path.startsWith(first)) return false;
@@ -94,7 +93,6 @@ function normalized(path: string): string {
 
 const NO_FOLLOW = /(?:^|[\s,])(?:nofollow|none)(?:$|[\s,])/i;
 
-/** @param directives of an `X-Robots-Tag` or a robots meta */
 export function saysNoFollow(directives: string): boolean {
   return NO_FOLLOW.test(directives);
 }

@@ -1,20 +1,18 @@
-/** A site's addresses. Plain data: it crosses a thread. */
+/** Plain data: it crosses a thread. */
 export interface ScopeSettings {
   /** Of the start page, after redirects. */
   readonly origin: string;
-  /** The pages' folder: `/docs/`. */
   readonly prefix: string;
-  /** Full host names of the site, in lower case, asked at the start's origin. */
+  /** In lower case, asked at the start's origin. */
   readonly hosts: readonly string[];
 }
 
-/** The folder of an address: `/docs/` for `/docs`, `/docs/` and `/docs/index.html`. */
+/** `/docs/` for `/docs`, `/docs/` and `/docs/index.html` */
 export function prefixOf({ pathname }: URL): string {
   const slash = pathname.lastIndexOf('/') + 1;
   return slash === pathname.length || pathname.includes('.', slash) ? pathname.slice(0, slash) : `${pathname}/`;
 }
 
-/** Tells the site's own addresses from others, and gives each address one form. */
 export class Scope {
   readonly settings: ScopeSettings;
   readonly origin: string;
@@ -37,7 +35,7 @@ export class Scope {
     this.#publicOrigin = first === undefined ? origin : `https://${first}`;
   }
 
-  /** Absolute, without fragment and user, the site's own at its one origin; null for other schemes than http(s). */
+  /** Absolute, without fragment and user, own addresses at one origin; null for other schemes than http(s). */
   canonical(url: URL): string | null {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
     const path = `${url.pathname}${url.search}`;
@@ -50,7 +48,6 @@ export class Scope {
     return port === '' && (this.#hosts.has(hostname) || (this.#hasDefaultPort && hostname === this.#hostname));
   }
 
-  /** True for own addresses below the folder that is exported. */
   holdsPage({ pathname }: URL): boolean {
     return pathname.startsWith(this.prefix) || `${pathname}/` === this.prefix;
   }

@@ -16,10 +16,8 @@ import { prefixOf, type Scope, type ScopeSettings } from './scope.ts';
 const REDIRECTS_MAX = 10;
 
 /**
- * The site's scope by its start page. Redirects within the host are followed; the folder stays that of the config. A host that
- * the page says it is published at, by the same path, is the site's too: often a server within is crawled.
- *
- * @param hosts full host names of the site
+ * Redirects within the host are followed; the folder stays that of the config. A host that the start page says it is
+ * published at, by the same path, is the site's too: often a server within is crawled.
  * @throws DocshelfError `bad_source` where no page of the site is there
  */
 export async function findScope(
@@ -65,12 +63,11 @@ export async function findScope(
   throw fail(`its start page leads to over ${REDIRECTS_MAX} redirects`);
 }
 
-/** Without fragment and user. */
 function plain(url: URL): URL {
   return new URL(`${url.pathname}${url.search}`, url.origin);
 }
 
-/** Of most sites, WordPress, Astro. */
+/** Most sites, WordPress, Astro. */
 const SITEMAPS = ['sitemap.xml', 'sitemap_index.xml', 'sitemap-index.xml'];
 const SITEMAPS_MAX = 500;
 const KNOWN = { depth: 0, isOptional: true, referrer: '' } as const;
@@ -97,7 +94,6 @@ export async function readRobots(
   return robots;
 }
 
-/** Names the start page, and the files that list others. */
 export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots, crawl: Crawl): void {
   const start = scope.canonical(new URL(settings.url));
   if (start !== null) crawl.name(start, { askedAs: 'link', referrer: '', depth: 0 });
@@ -117,7 +113,7 @@ export function nameSeeds(settings: CrawlSettings, scope: Scope, robots: Robots,
   }
 }
 
-/** Names the pages that a request is limited to. @returns their addresses */
+/** @returns their addresses */
 export function namePaths(paths: readonly string[], scope: Scope, crawl: Crawl): Map<string, string> {
   const urls = new Map<string, string>();
   for (const path of paths) {

@@ -10,7 +10,7 @@ import { ReferenceTargets } from './pages/reference-target.ts';
 import { PageWriting } from './pages/write-page.ts';
 import { Scope, type ScopeSettings } from './scope.ts';
 
-/** A thread that reads and writes pages. Scope comes before all but `publishedHost`, and names before anything is written. */
+/** Scope comes before all but `publishedHost`, and names before anything is written. */
 
 const { filesDir, foundDir, packFolders, attempt, thread, givesPages } = workerData as PageThreadData;
 const packs = new ContentPacks(packFolders, `${attempt}-${thread}.pack`);

@@ -2,10 +2,10 @@ import { isAssetPath, mediaTypeOf as mediaTypeOfPath } from '../../web/index.ts'
 import { type FoundKind, type SourceType, sourceTypeOf } from '../../web/rewrite/index.ts';
 import { type FetchedUrl, mediaTypeOf } from './fetched-url.ts';
 
-/** By a reference, by a rendered page, as a file that sites have, as one that lists addresses, or as one that cannot be. */
+/** `known_file`: one that sites have; `not_found`: an address that cannot be. */
 export type AskedAs = FoundKind | 'browser' | 'known_file' | 'sitemap' | 'llms' | 'not_found';
 
-/** No pages, and missed by nobody. */
+/** Nobody misses these. */
 const OWN_FILES: ReadonlySet<AskedAs> = new Set(['known_file', 'sitemap', 'llms']);
 
 const GENERIC: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain']);
@@ -26,7 +26,6 @@ export function isPageType(type: string): boolean {
   return PAGE_TYPES.has(type);
 }
 
-/** The media type that an answer says, else that of what it was asked for as. */
 export function typeOfAnswer(fetched: FetchedUrl, askedAs: AskedAs): string {
   const type = mediaTypeOf(fetched);
   if (!GENERIC.has(type)) return type;
@@ -43,7 +42,7 @@ export function sourceTypeOfAnswer(type: string, askedAs: AskedAs): SourceType |
   return askedAs === 'manifest' && /json$/.test(type) ? 'manifest' : sourceTypeOf(type);
 }
 
-/** True where a page is the answer for a script or picture, as of some servers where one is missing. */
+/** Some servers answer so where a script or picture is missing. */
 export function isPageInPlaceOfFile(url: URL, type: string, askedAs: AskedAs): boolean {
   if (!isPageType(type) || namesPage(askedAs) || askedAs === 'not_found') return false;
   return TYPE_BY_KIND[askedAs] !== undefined || isAssetPath(url.pathname) || OWN_FILES.has(askedAs);

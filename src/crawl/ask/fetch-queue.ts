@@ -1,9 +1,9 @@
 interface FetchQueueOptions<Item> {
-  /** Asks for an item; `rest` goes on while the next one is asked for. A rejection ends the queue. */
+  /** `rest` goes on while the next item is asked for. A rejection ends the queue. */
   readonly work: (item: Item) => Promise<{ readonly rest: Promise<void> }>;
-  /** Requests at a time, and in a second (0: no bound). */
+  /** `rateMax`: requests in a second, 0: no bound. */
   readonly boundsOf: (host: string) => { readonly inFlightMax: number; readonly rateMax: number };
-  /** Requests at a time, of all hosts together. */
+  /** Of all hosts together. */
   readonly inFlightMax: number;
   /** Of `rest`; over it nothing is asked for. */
   readonly restingMax: number;
@@ -13,12 +13,11 @@ interface Line<Item> {
   readonly host: string;
   waiting: Item[];
   readonly urgent: Item[];
-  /** Of `waiting`. */
   taken: number;
   inFlight: number;
   inFlightMax: number;
   readonly intervalMs: number;
-  /** No request before this time (`performance.now()`). */
+  /** `performance.now()` */
   notBeforeMs: number;
   timer: NodeJS.Timeout | null;
 }
@@ -43,7 +42,7 @@ export class FetchQueue<Item> {
     this.#add(host, (line) => line.waiting.push(item));
   }
 
-  /** Adds an item that somebody waits for: before all others, and however much rests. */
+  /** For an item that somebody waits for: before all others, and however much rests. */
   addUrgent(host: string, item: Item): void {
     this.#add(host, (line) => line.urgent.push(item));
   }
@@ -55,7 +54,7 @@ export class FetchQueue<Item> {
     this.#pump(line);
   }
 
-  /** Work that may add items: the queue is not drained before its end. A rejection ends the queue. */
+  /** The queue is not drained before the end of `work`, which may add items. A rejection ends the queue. */
   await(work: Promise<void>): void {
     this.#awaited += 1;
     work.then(
@@ -72,7 +71,6 @@ export class FetchQueue<Item> {
     line.notBeforeMs = Math.max(line.notBeforeMs, performance.now() + ms);
   }
 
-  /** Halves a host's requests at a time. */
   slowDown(host: string): void {
     const line = this.#lineOf(host);
     line.inFlightMax = Math.max(1, Math.floor(line.inFlightMax / 2));
@@ -159,7 +157,7 @@ export class FetchQueue<Item> {
   }
 }
 
-/** The next item. Taken ones are let go of now and then, so that taking costs the same however many wait. */
+/** Taken items are let go of now and then, so that taking costs the same however many wait. */
 function take<Item>(line: Line<Item>): Item {
   const item = line.waiting[line.taken] as Item;
   line.taken += 1;

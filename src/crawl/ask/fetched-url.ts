@@ -1,26 +1,22 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 
-/** The answer of an address, as the journal and the record of a crawl keep it. */
+/** As the journal and the record of a crawl keep it. */
 export interface FetchedUrl {
-  /** In its canonical form. */
   readonly url: string;
   /** 200 where content is kept. */
   readonly status: number;
-  /** Of a redirect: absolute, with its fragment. */
+  /** Absolute, with its fragment. */
   readonly location: string | null;
-  /** As it came, or empty. */
   readonly contentType: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** An `X-Robots-Tag` forbids to follow its links. */
   readonly noFollow: boolean;
   /** Decoded; null where none is kept. */
   readonly content: FetchedContent | null;
 }
 
 export interface PackedAt {
-  /** Name of the file. */
   readonly pack: string;
   readonly offset: number;
 }
@@ -39,12 +35,7 @@ export function mediaTypeOf({ contentType }: Pick<FetchedUrl, 'contentType'>): s
 /** A browser takes a body as one message, held several times over on its way. */
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/**
- * A kept answer for the browser: without cookies and policies.
- *
- * @param read gives kept bytes (`KeptContent`)
- * @throws DocshelfError `source_too_large`; what `read` throws
- */
+/** For the browser: without cookies and policies. @throws DocshelfError `source_too_large`; what `read` throws */
 export async function storedAnswer(
   { url, status, contentType, location, content }: FetchedUrl,
   read: (content: FetchedContent) => Promise<Uint8Array>,

@@ -28,7 +28,7 @@ interface ResponderOptions {
   readonly record: ReadonlyMap<string, FetchedUrl>;
   readonly limits: CrawlLimits;
   readonly archiveLimits: ArchiveLimits;
-  /** A busy host is to be left alone for so long, and asked less from then on. */
+  /** A busy host is left alone for so long, and asked less from then on. */
   readonly onBusy: (host: string, ms: number) => void;
   readonly signal: AbortSignal;
 }
@@ -36,9 +36,8 @@ interface ResponderOptions {
 const ATTEMPTS_MAX = 3;
 const BUSY_ATTEMPTS_MAX = 5;
 const BACK_OFF_MS = 250;
-/** A job has a deadline. */
 const PAUSE_MS_MAX = 60_000;
-/** Addresses of a host that fail in a row before it is given up. */
+/** In a row, before the host is given up. */
 const HOST_FAULTS_MAX = 5;
 /** Of files without references; larger ones wait on the disk. */
 const MEMORY_BYTES_MAX = 1024 ** 2;
@@ -50,7 +49,7 @@ const BUSY: ReadonlySet<number> = new Set([429, 503]);
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The answer of an address: that of an earlier attempt, the last crawl's where nothing has changed, or the server's. */
+/** Answers of an earlier attempt, of the last crawl where nothing has changed, or of the server. */
 export class Responder {
   readonly #options: ResponderOptions;
   readonly #faultsByHost = new Map<string, number>();
@@ -170,7 +169,7 @@ function locationOf(location: string | null, url: string): string | null {
   return location === null ? null : (URL.parse(location, url)?.href ?? null);
 }
 
-/** The target of a `Refresh` header; null where it is the page itself, or late. */
+/** Null for the page itself, or a late one. */
 function refreshTarget(answer: FetchedAnswer, url: string): string | null {
   const refresh = answer.status === 200 ? refreshOf(answer.header('refresh') ?? '') : null;
   if (refresh === null || refresh.seconds > REFRESH_SECONDS_MAX) return null;

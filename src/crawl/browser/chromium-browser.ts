@@ -10,7 +10,6 @@ import { ChromiumRequests, type OwnersOf } from './chromium-requests.ts';
 import { ChromiumTab } from './chromium-tab.ts';
 
 export interface ChromiumSettings extends Omit<BrowserSettings, 'verify'> {
-  /** For `findChromium` alone. */
   readonly env: NodeJS.ProcessEnv;
   readonly tempDir: string;
 }
@@ -18,7 +17,7 @@ export interface ChromiumSettings extends Omit<BrowserSettings, 'verify'> {
 const VIEWPORT = { width: 1280, height: 1024 };
 const LAUNCH_MS_MAX = 30_000;
 
-/** One browser process with a profile of its own, cut off from the network: `answer` answers for all of it. */
+/** One process with a profile of its own, cut off from the network: `answer` answers for all of it. */
 export class ChromiumBrowser {
   readonly #browser: Browser;
   readonly #context: BrowserContext;
@@ -39,8 +38,7 @@ export class ChromiumBrowser {
         chromiumSandbox: sandbox === 'auto' && process.getuid?.() !== 0,
         args: CHROMIUM_FLAGS,
         ignoreDefaultArgs: UNWANTED_FLAGS,
-        // This process's environment may hold secrets. The browser's socket lies in the system's temporary folder: below a data
-        // folder its path may be longer than a socket's 107 bytes (unix(7)).
+        // Ours may hold secrets. Below a data folder the path of the browser's socket may exceed 107 bytes (unix(7)).
         env: { PATH: env.PATH ?? '', HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
         handleSIGINT: false,
         handleSIGTERM: false,
@@ -99,7 +97,7 @@ export class ChromiumBrowser {
     await new ChromiumRequests(cdp, answer, this.#ownersOf, this.#closing.signal).start();
   }
 
-  /** Requests of no tab, such as a shared worker's, belong to all tabs. */
+  /** Requests of no tab, as a shared worker's, belong to all tabs. */
   readonly #ownersOf: OwnersOf = (frameId) => {
     const tabs = [...this.#tabs];
     const own = tabs.find((tab) => tab.hasFrame(frameId));

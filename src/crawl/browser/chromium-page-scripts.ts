@@ -1,4 +1,4 @@
-/** Functions that run inside of a page, in a world of its own. Each crosses as its text, and names nothing outside of itself. */
+/** These run inside of a page, in a world of its own: each crosses as its text, and names nothing outside of itself. */
 
 interface SnapshotBounds {
   readonly htmlCharactersMax: number;
@@ -6,12 +6,11 @@ interface SnapshotBounds {
   readonly linksMax: number;
 }
 
-/** Makes lazy parts load: goes down the page by screens, for observers of intersections, and wakes lazy pictures and frames. */
+/** Makes lazy parts load: scrolls by screens, for observers of intersections, and wakes lazy pictures and frames. */
 export async function scrollToEnd(stepsMax: number): Promise<void> {
-  // A busy machine may take a second for a frame; a page that is not drawn has none, and is not waited for twice.
+  // A busy machine may take a second for a frame; a page that is not drawn has none.
   let frameMsMax = 2_000;
-  // Scrolled to before a frame is laid out, a place is seen by the observers of that very frame, and only so: of two places
-  // between two frames they see one.
+  // Observers see where the page stands when a frame is laid out: of two places between two frames they see one.
   const inNextFrame = (act: () => void) =>
     new Promise<void>((resolve) => {
       const run = () => {
@@ -66,7 +65,7 @@ export function untilUnchanged(quietMs: number, msMax: number): Promise<void> {
   });
 }
 
-/** Resolves after a time of the page's own: one that a busy machine does not let run is not quiet. */
+/** The page's own time: one that a busy machine does not let run is not quiet. */
 export function tick(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
@@ -89,14 +88,14 @@ export function snapshot({ htmlCharactersMax, textCharactersMax, linksMax }: Sna
       : `<!DOCTYPE ${doctype.name}${doctype.publicId === '' ? '' : ` PUBLIC "${doctype.publicId}"`}${
           doctype.systemId === '' ? '' : `${doctype.publicId === '' ? ' SYSTEM' : ''} "${doctype.systemId}"`
         }>\n`;
-  // Without shadow roots this is what outerHTML gives, whose own tag getHTML leaves out.
+  // outerHTML has the document's own tag, which getHTML leaves out.
   const tag = (documentElement?.cloneNode(false) as Element | undefined)?.outerHTML ?? '';
   const end = tag.lastIndexOf('</');
   const html = `${start}${tag.slice(0, end)}${documentElement?.getHTML({ shadowRoots: roots }) ?? ''}${tag.slice(end)}\n`;
 
   const texts = [body?.innerText ?? ''];
   for (const root of roots) {
-    // What is not laid out gives its text as it stands, and that of these is none that anybody reads.
+    // Elements that are not laid out give their text as it stands; of these nobody reads it.
     for (const child of root.children)
       if (child instanceof HTMLElement && !child.matches('style, script, template')) texts.push(child.innerText);
   }

@@ -6,7 +6,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** The program of DOCSHELF_CHROMIUM, else the first of `NAMES` on PATH. @throws DocshelfError `browser_missing` */
+/** DOCSHELF_CHROMIUM, else the first of `NAMES` on PATH. @throws DocshelfError `browser_missing` */
 export function findChromium(env: NodeJS.ProcessEnv): string {
   const named = env.DOCSHELF_CHROMIUM;
   if (named !== undefined && named !== '') {
@@ -37,10 +37,7 @@ function missing(thing: string, state: string, next: string): DocshelfError {
   return new DocshelfError('browser_missing', `Cannot start ${thing}: ${state}`, { next });
 }
 
-/**
- * Flags besides those of playwright-core. Requests of pages are intercepted before they come to the browser's network; all
- * others (WebSockets, preconnects, WebRTC, the browser's own) find no name, no proxy and no socket.
- */
+/** Requests of pages are intercepted; all others (WebSockets, preconnects, WebRTC, the browser's own) find no way out. */
 export const CHROMIUM_FLAGS = [
   '--disable-gpu',
   '--disable-quic',
@@ -51,37 +48,31 @@ export const CHROMIUM_FLAGS = [
   '--disable-sync',
   '--no-pings',
   '--mute-audio',
-  // Port 9 is discard; the rule for loopback takes away that it is asked without the proxy.
+  // Port 9 is discard; without the second rule loopback is asked without the proxy.
   '--proxy-server=http://127.0.0.1:9',
   '--proxy-bypass-list=<-loopback>',
   '--host-resolver-rules=MAP * ~NOTFOUND',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   // Frames of other hosts stay in their page's process, where its frames are known.
   '--disable-site-isolation-trials',
-  // What a page prerenders has frames of its own, which belong to no tab.
+  // Prerendered pages have frames of their own, which belong to no tab.
   '--disable-features=IsolateOrigins,site-per-process,Prerender2,SpeculationRulesPrefetchProxy',
   '--disk-cache-size=1',
-  // A script may fill this many MiB before its page crashes.
+  // MiB that a script may fill before its page crashes.
   '--js-flags=--max-old-space-size=512',
   '--hide-scrollbars',
 ];
 
 export const UNWANTED_FLAGS = ['--disable-popup-blocking'];
 
-/** Memory of one page: a heavy page of documentation takes 300 MiB. */
+/** A heavy page of documentation takes 300 MiB. */
 const RENDERER_BYTES_MAX = 1024 ** 3;
 /** A script was seen to fill 600 MiB in a second. */
 const LOOK_EVERY_MS = 500;
-/** Linux counts in these (proc(5), statm), on all machines that Chromium is made for but some of ARM. */
+/** Of proc(5), statm, on all machines that Chromium is made for but some of ARM. */
 const MEMORY_PAGE_BYTES = 4096;
 
-/**
- * Ends the process of a page that takes too much memory, buffers and pictures outside of V8's heap too: its tab crashes. Needs
- * `/proc`.
- *
- * @param browser a session of the browser's own target
- * @returns a function that ends the watch
- */
+/** Counts buffers and pictures outside of V8's heap too. The process over the bound is ended: its tab crashes. */
 export function watchMemory(browser: CDPSession): () => void {
   const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);
@@ -95,7 +86,6 @@ async function endLarge(browser: CDPSession): Promise<void> {
 }
 
 async function residentBytes(pid: number): Promise<number> {
-  // Sizes in memory pages: the whole, what is resident, …
   const statm = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '');
   return Number(statm.split(' ')[1] ?? 0) * MEMORY_PAGE_BYTES;
 }

@@ -6,7 +6,7 @@ import type { AnswerRequest, BrowserPage, RenderOptions, RenderSession } from '.
 import { ChromiumBrowser, type ChromiumSettings } from './chromium-browser.ts';
 import type { ChromiumTab } from './chromium-tab.ts';
 
-/** Starts of the browser without one page in between. */
+/** Starts in a row that render no page. */
 const STARTS_IN_VAIN_MAX = 3;
 
 export class ChromiumRenderer {
@@ -16,13 +16,11 @@ export class ChromiumRenderer {
     this.#settings = settings;
   }
 
-  /** The one of this process's environment. @param tempDir for the browser's files */
   static async make(settings: BrowserSettings, tempDir: string): Promise<ChromiumRenderer> {
     await mkdir(tempDir, { recursive: true });
     return new ChromiumRenderer({ ...settings, env: process.env, tempDir });
   }
 
-  /** @throws DocshelfError `browser_missing`, `browser_failed` */
   async open(answer: AnswerRequest): Promise<RenderSession> {
     const session = new ChromiumSession(this.#settings, answer);
     await session.start();
@@ -82,11 +80,9 @@ class ChromiumSession implements RenderSession {
   async #takeTab(browser: ChromiumBrowser): Promise<ChromiumTab | null> {
     const idle = this.#idle.pop();
     if (idle !== undefined && !idle.isSpent) return idle;
-    // The browser may end at any moment.
     return browser.openTab().catch(() => null);
   }
 
-  /** The browser; a new one where the last is gone. */
   async #living(): Promise<ChromiumBrowser> {
     const started = this.#browser;
     const last = await started;

@@ -7,7 +7,7 @@ import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import type { AnswerRequest, PageRequest } from '../render/rendered-page.ts';
 import type { Visit } from './chromium-visit.ts';
 
-/** A request that waits for its answer (DevTools protocol, Fetch.requestPaused). */
+/** DevTools protocol, Fetch.requestPaused. */
 interface PausedRequest {
   readonly requestId: string;
   readonly frameId: string;
@@ -19,7 +19,6 @@ interface PausedRequest {
   };
 }
 
-/** A request's visits, and true where its frame is the tab's own. */
 export type OwnersOf = (frameId: string) => { readonly visits: readonly Visit[]; readonly isMainFrame: boolean };
 
 const AT_ONCE_MAX = 32;
@@ -27,7 +26,7 @@ const AT_ONCE_MAX = 32;
 const KEPT_BYTES_MAX = 32 * 1024 ** 2;
 const BODY_BYTES_MAX = 64 * 1024 ** 2;
 
-/** Headers that the browser acts upon. Lengths and codings are of bytes that it never sees. */
+/** Lengths and codings are left out: they are of bytes that the browser never sees. */
 const HEADERS = [
   'content-type location refresh link content-disposition content-language content-security-policy etag last-modified vary',
   'cross-origin-embedder-policy cross-origin-opener-policy cross-origin-resource-policy referrer-policy permissions-policy',
@@ -35,16 +34,15 @@ const HEADERS = [
   'x-content-type-options x-frame-options',
 ].flatMap((line) => line.split(' '));
 
-/** Headers of a request that are the browser's own, or would ask for less than the whole. */
+/** Headers that are the browser's own, or would ask for less than the whole. */
 const NOT_SENT =
   /^(?:user-agent|referer|origin|host|connection|range|if-.*|cache-control|pragma|upgrade-insecure-requests|sec-.*|purpose|accept-encoding)$/;
-/** Headers that are the browser's and not the request's. */
 const SAME_FOR_ALL = /^(?:accept|accept-language|cookie)$/;
 
-/** A cookie ends where a comma is followed by the name of the next: a date's comma is not. */
+/** A date has a comma too. */
 const COOKIE_END = /, (?=[^\s;,=]+=)/;
 
-/** Answers all requests of a browser: every page, frame and worker of it asks here, and nowhere else. */
+/** Every page, frame and worker of a browser asks here, and nowhere else. */
 export class ChromiumRequests {
   readonly #cdp: CDPSession;
   readonly #answer: AnswerRequest;
@@ -94,7 +92,7 @@ export class ChromiumRequests {
       for (const visit of visits) visit.answer(url, answer.status, bytes.length);
       if (answer.status >= 400) fail(String(answer.status));
       if (await this.#fulfill(paused, answer, bytes)) return;
-      // One that can be refused now was an answer that the browser does not take.
+      // Refused only now: the browser does not take that answer.
       if (await this.#refuse(paused)) fail('answer');
     } catch (error) {
       const why = error instanceof DocshelfError ? error.code : 'internal';

@@ -4,12 +4,12 @@ import type { BrowserPage, PageState, RenderOptions, SettledDom } from '../rende
 import { scrollToEnd, snapshot, tick, untilUnchanged } from './chromium-page-scripts.ts';
 import { Visit } from './chromium-visit.ts';
 
-/** A page that grows while it is scrolled has no end. */
+/** A page may grow without end while it is scrolled. */
 const SCREENS_MAX = 100;
 const BOUNDS = { htmlCharactersMax: 16 * 1024 ** 2, textCharactersMax: 2 * 1024 ** 2, linksMax: 20_000 };
-/** The page has settled after so long without requests and changes. */
+/** Without requests and changes a page has settled. */
 const QUIET_MS = 200;
-/** Time of its own for a quiet page: it shows whether the page polls. */
+/** For a quiet page: it shows whether the page polls. */
 const OWN_TIME_MS = 50;
 /** A page with a clock changes for ever. */
 const CHANGING_MS_MAX = 1_000;
@@ -22,7 +22,7 @@ const LEAVING_MS_MAX = 1_000;
 const OPEN_MS_MAX = 10_000;
 const CLOSE_MS_MAX = 3_000;
 
-/** The end of a page; `hung` and `crashed` are its tab's too. */
+/** `hung` and `crashed` are the end of the tab too. */
 class PageEnd extends Error {
   readonly state: 'left' | 'failed' | 'hung' | 'crashed';
 
@@ -38,9 +38,8 @@ export class ChromiumTab {
   readonly #pageTimeoutMs: number;
   readonly mainFrameId: string;
   readonly #frameIds = new Set<string>();
-  /** The page that is being rendered; null between two of them. */
   visit: Visit | null = null;
-  /** Loaders of the documents that the tab has shown of this page, in order. */
+  /** Of this page's documents, in order. */
   #loaderIds: string[] = [];
   #url = '';
   #loadedId = '';
@@ -76,7 +75,7 @@ export class ChromiumTab {
     return this.#hasEnded || this.#pages >= PAGES_MAX;
   }
 
-  /** Renders a page; its tab is spent where it hung or crashed. @throws the signal's reason when it is aborted */
+  /** The tab is spent where the page hung or crashed. @throws the signal's reason */
   async render(url: string, { signal, withScreenshot = false }: RenderOptions): Promise<BrowserPage> {
     this.#pages += 1;
     const { promise: ended, reject } = Promise.withResolvers<never>();
@@ -104,7 +103,6 @@ export class ChromiumTab {
         const { state, message: reason } = error;
         return { ...base, url: state === 'left' ? this.#url : url, state, reason };
       }
-      // The protocol fails where the tab does.
       this.#hasEnded = true;
       return { ...base, url, state: 'crashed', reason: 'its tab is gone' };
     } finally {
@@ -117,7 +115,7 @@ export class ChromiumTab {
   async close(): Promise<void> {
     this.#hasEnded = true;
     const closing = this.#page.close().catch(() => undefined);
-    // A page that goes from document to document may never hear that it is to end.
+    // A page that goes from document to document may never hear of it.
     if ((await within(CLOSE_MS_MAX, closing)) === null) void this.#cdp.send('Page.crash').catch(() => undefined);
   }
 
@@ -183,7 +181,7 @@ export class ChromiumTab {
     return false;
   }
 
-  /** A script in a document fails a little before the browser says that the document is left. @throws PageEnd once that is said */
+  /** A script fails a little before the browser says that its document is left. @throws PageEnd once that is said */
   async #untilLeft(loaderId: string): Promise<void> {
     const deadline = performance.now() + LEAVING_MS_MAX;
     while (performance.now() < deadline) {
@@ -202,7 +200,6 @@ export class ChromiumTab {
     return Buffer.from(data, 'base64');
   }
 
-  /** In a world of its own. */
   async #run<Given extends unknown[], Result>(script: (...given: Given) => Result, ...given: Given) {
     const { executionContextId } = await this.#cdp.send('Page.createIsolatedWorld', {
       frameId: this.mainFrameId,
@@ -247,14 +244,12 @@ export class ChromiumTab {
     });
     page.on('pageerror', (error) => this.visit?.hear(String(error)));
     page.on('console', (message) => {
-      // That is among the failures.
       const isError = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
       this.visit?.hear(isError ? message.text() : null);
     });
   }
 }
 
-/** Null where it does not come in time. */
 async function within<Result>(msMax: number, promise: Promise<Result>): Promise<Result | null> {
   const timer = new AbortController();
   try {

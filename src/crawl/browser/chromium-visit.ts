@@ -4,7 +4,7 @@ import type { AnsweredRequest, FailedRequest } from '../render/rendered-page.ts'
 /** A page that asks for more asks without end. */
 const REQUESTS_MAX = 3_000;
 const PAGE_BYTES_MAX = 256 * 1024 ** 2;
-/** Documents of a page's own frame, redirects among them: browsers give up at 20. */
+/** Redirects among them: browsers give up at 20. */
 const DOCUMENTS_MAX = 20;
 const KEPT_MAX = 100;
 const ERROR_CHARACTERS_MAX = 500;
@@ -26,13 +26,12 @@ export class Visit {
   readonly #onFlood: () => void;
   readonly url: string;
 
-  /** @param onFlood the page is to be given up for its messages */
+  /** @param onFlood called over the bound of messages */
   constructor(url: string, onFlood: () => void) {
     this.url = url;
     this.#onFlood = onFlood;
   }
 
-  /** True while a request more is within the page's budget. */
   admits(isOwnDocument: boolean): boolean {
     this.#requests += 1;
     if (isOwnDocument) this.#documents += 1;
@@ -71,7 +70,7 @@ export class Visit {
     }
   }
 
-  /** Waits until nothing was asked for during `quietMs`; false after `msMax`. */
+  /** False after `msMax`. */
   async quiet(quietMs: number, msMax: number, signal: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + msMax;
     for (;;) {

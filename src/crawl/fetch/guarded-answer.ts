@@ -10,11 +10,10 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { bodyFault, type RequestFacts, requestFault } from '../../net/http-response.ts';
 
 export interface FileRequest {
-  /** Absolute, http or https; a fragment is not sent. */
+  /** http or https; a fragment is not sent. */
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** By the media type of the answer, or empty. */
   readonly limitsOf: (mediaType: string) => BodyLimits;
 }
 
@@ -27,7 +26,7 @@ export interface BodyLimits {
 
 export interface FetchedAnswer {
   readonly status: number;
-  /** A header by its lower-case name; one that came several times joined by `, `. */
+  /** @param name in lower case; several values are joined by `, ` */
   header(name: string): string | null;
   /** Decoded. A file is the caller's to remove. */
   readonly body: Uint8Array | { readonly file: string; readonly bytes: number };
@@ -35,7 +34,7 @@ export interface FetchedAnswer {
 
 const hasNoUse = (status: number): boolean => status === 204 || (status >= 300 && status < 400);
 
-/** undici's handler of one request. Decodes the body, and bounds both its bytes on the wire and its decoded ones. */
+/** Decodes the body, and bounds its bytes on the wire and its decoded ones. */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly answer: Promise<FetchedAnswer>;
   isOver = false;
@@ -71,7 +70,6 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Given up while it waited for its connection.
     if (this.isOver) controller.abort(new Error('given up'));
   }
 
@@ -185,7 +183,6 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#decoder?.destroy();
     if (this.#file !== null) {
       const { path, stream } = this.#file;
-      // It lies in the folder of an attempt.
       stream.on('close', () => void rm(path, { force: true }).catch(() => undefined));
       stream.destroy();
     }
@@ -204,10 +201,10 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
 }
 
 const NOTHING: BodyLimits = { bytesMax: 0, memoryBytesMax: 0 };
-/** Read of a body that nobody wants, to keep the connection. */
+/** Of an unwanted body, to keep the connection. */
 const UNUSED_BYTES_MAX = 64 * 1024;
 
-/** In a buffer of its own, to be handed to another thread. */
+/** A buffer of its own can be handed to another thread. */
 function joined(chunks: readonly Buffer[], bytes: number): Uint8Array {
   const body = new Uint8Array(bytes);
   let at = 0;

@@ -7,12 +7,11 @@ import { admitBehindProxy, createDispatcher, type DispatcherSettings } from '../
 import { AddressGuard, type AddressRules } from '../../net/guarded-address.ts';
 import { AnswerReader, type FetchedAnswer, type FileRequest } from './guarded-answer.ts';
 
-/** A header's value (RFC 9110, section 5.5); the config has looked at the files already. */
+/** RFC 9110, section 5.5; the config has looked at the files already. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
 
 /**
- * A fetcher for one crawl, with the credentials that the files hold now.
- *
+ * With the credentials that the files hold now.
  * @param spoolDir an existing folder for bodies that are too large for memory
  * @returns `credentials` holds secrets, and is kept nowhere
  * @throws DocshelfError `bad_source` where a secret cannot be read
@@ -49,13 +48,11 @@ async function readSecret(file: string, { url }: CrawlSettings): Promise<string>
 
 interface FetcherSettings extends DispatcherSettings {
   readonly addresses: AddressRules;
-  /** From the request to the body's last byte. */
+  /** To the body's last byte. */
   readonly requestTimeoutMs: number;
-  /** To one origin at a time. */
   readonly connectionsMax: number;
   /** Sent to one origin alone. */
   readonly credentials: { readonly origin: string; readonly headers: Readonly<Record<string, string>> } | null;
-  /** An existing folder for bodies that are too large for memory. */
   readonly spoolDir: string;
 }
 
@@ -72,8 +69,7 @@ export class GuardedFetcher {
   }
 
   /**
-   * GETs one address. Every status resolves; no redirect is followed.
-   *
+   * Every status resolves; no redirect is followed.
    * @throws DocshelfError `address_not_allowed`, `source_unreachable`, `source_timeout`, `source_truncated`, `source_failed`,
    *   `source_too_large`, `source_encoded`, with `fields.retryable`; the signal's reason where that aborts
    */
@@ -106,7 +102,6 @@ export class GuardedFetcher {
     }
   }
 
-  /** Ends every connection, also those in use. */
   async close(): Promise<void> {
     await this.#dispatcher.destroy();
   }

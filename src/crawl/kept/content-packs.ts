@@ -5,13 +5,12 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import type { FetchedContent, PackedAt } from '../ask/fetched-url.ts';
 
-/** Of the job, and of the record of the last crawl. */
 export interface PackFolders {
   readonly jobDir: string;
   readonly recordDir: string;
 }
 
-/** Content that was read, in few files: making one costs more than all else of keeping a page. Each thread has its own pack. */
+/** Content in few files: making one costs more than all else of keeping a page. Each thread has its own pack. */
 export class ContentPacks {
   readonly #folders: PackFolders;
   readonly #ownName: string;
@@ -19,7 +18,7 @@ export class ContentPacks {
   #own: number | null = null;
   #end = 0;
 
-  /** @param ownName of the pack to append to; made with the first content */
+  /** @param ownName of the pack to append to */
   constructor(folders: PackFolders, ownName: string) {
     this.#folders = folders;
     this.#ownName = ownName;
@@ -34,7 +33,6 @@ export class ContentPacks {
     return at;
   }
 
-  /** @throws DocshelfError `cannot_read` where it is not there */
   read(at: PackedAt, size: number): Uint8Array {
     return readFully(this.#fileOf(at.pack), at, size);
   }
@@ -98,7 +96,7 @@ export class KeptContent {
     return (await sizeOf(this.#store.pathOf(sha256))) === size;
   }
 
-  /** @throws DocshelfError `cannot_read` where a pack is gone; the system's own errors */
+  /** @throws DocshelfError `cannot_read` where a pack is gone */
   async read({ sha256, size, packed }: FetchedContent): Promise<Uint8Array> {
     if (packed === null) return readFile(this.#store.pathOf(sha256));
     const { jobDir, recordDir } = this.#folders;

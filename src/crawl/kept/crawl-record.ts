@@ -8,11 +8,11 @@ import { readLines } from './journal.ts';
 
 const FILE = 'record.jsonl';
 const PACK = /\.pack$/;
-/** A pack of which less is named is given up, and its content fetched anew. */
+/** A pack of which less is in use is given up, and its content fetched anew. */
 const LIVE_SHARE_MIN = 0.5;
 const SMALL_PACK_BYTES = 1024 ** 2;
 
-/** The answers of a domain's last crawl, with packs of content beside them: the next crawl asks for changes. */
+/** Answers of a domain's last crawl, with packs of content beside them. */
 export class CrawlRecord {
   readonly dir: string;
 
@@ -32,7 +32,7 @@ export class CrawlRecord {
     return new Map(usable.map((fetched) => [fetched.url, fetched]));
   }
 
-  /** Has the disk begin with the packs of a job, which `write` takes in. Never fails. */
+  /** Starts to flush the packs that `write` takes in. Never fails. */
   async flush(jobDir: string): Promise<void> {
     const names = await readdir(jobDir).catch(() => []);
     const packs = names.filter((name) => PACK.test(name));
@@ -40,7 +40,7 @@ export class CrawlRecord {
     await Promise.allSettled(packs.map((name) => flushFile(join(jobDir, name))));
   }
 
-  /** Replaces the record, whole or not at all. @param jobDir holds the packs of the job */
+  /** Whole or not at all. @param jobDir of the job's packs */
   async write(all: readonly FetchedUrl[], credentials: string, jobDir: string): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     const packs = new Set(all.flatMap(({ content }) => (content?.packed == null ? [] : [content.packed.pack])));
@@ -71,7 +71,7 @@ export class CrawlRecord {
   }
 }
 
-/** The digests of all content in the file store that the records in a folder name. */
+/** Digests in the file store that records name. */
 export async function recordedContents(recordsDir: string): Promise<Set<string>> {
   const digests = new Set<string>();
   for (const domain of await readdir(recordsDir)) {
@@ -83,7 +83,7 @@ export async function recordedContents(recordsDir: string): Promise<Set<string>>
   return digests;
 }
 
-/** Moves a pack, unless it is there: flushed, or the record could outlive its content in a power cut. */
+/** Flushed, or the record could outlive its content in a power cut. */
 async function takeIn(pack: string, jobDir: string, dir: string): Promise<void> {
   try {
     await flushFile(join(jobDir, pack));

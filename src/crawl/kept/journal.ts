@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type { FetchedUrl } from '../ask/fetched-url.ts';
 
 /**
- * The answers that a job has fetched, one line an address. Each attempt has a file of its own: a killed one leaves at most half
- * a line, and one that has lost the job harms nothing. A line survives the process, and not the machine.
+ * One line an answer. Each attempt has a file of its own: a killed one leaves at most half a line, and one that has
+ * lost the job harms nothing. A line survives the process, and not the machine.
  */
 export class CrawlJournal {
   readonly earlier: ReadonlyMap<string, FetchedUrl>;
-  /** Names this attempt, and no other of any job. */
+  /** Unique among all jobs. */
   readonly attempt: string;
   readonly #file: number;
 
@@ -20,7 +20,6 @@ export class CrawlJournal {
     this.#file = file;
   }
 
-  /** @throws the system's own errors */
   static async open(dir: string): Promise<CrawlJournal> {
     await mkdir(dir, { recursive: true });
     const attempt = `${String(namesIn(dir).length + 1).padStart(4, '0')}-${randomBytes(8).toString('hex')}`;
@@ -36,7 +35,7 @@ export class CrawlJournal {
   }
 }
 
-/** Answers of all attempts of a job, by address. @throws the system's own errors */
+/** By address, of all attempts. */
 export function journaled(dir: string): Map<string, FetchedUrl> {
   const all = new Map<string, FetchedUrl>();
   for (const name of namesIn(dir)) {

@@ -7,18 +7,18 @@ const CONTENT = 'content=';
 const QUOTES = new Set(['"', "'", '`']);
 
 /**
- * Whole addresses in scripts and pages that scripts were seen to ask for; of a literal that goes on (`"https://cdn/" + name`),
- * the beginning. They become addresses from the root, since a script's are resolved from the page that runs it.
+ * Addresses in scripts and pages that scripts were seen to ask for; of a literal that goes on (`"https://cdn/" +
+ * name`), the beginning. They become addresses from the root, since a script's are resolved from the page that runs it.
  */
 export class AskedLiterals {
   readonly #scope: Scope;
   readonly #paths: ReadonlyMap<string, string>;
   readonly #asked: ReadonlySet<string>;
-  /** True for beginnings of asked addresses: the same ones stand in many files. */
+  /** Beginnings of asked addresses: the same ones stand in many files. */
   readonly #beginnings = new Map<string, boolean>();
   readonly #origins: readonly string[];
 
-  /** @param asked canonical addresses. @param paths file of each address */
+  /** @param asked canonical addresses @param paths by address */
   constructor(asked: readonly string[], paths: ReadonlyMap<string, string>, scope: Scope) {
     this.#scope = scope;
     this.#paths = paths;
@@ -51,7 +51,7 @@ export class AskedLiterals {
     return `/${encodePath(path)}${url.hash}`;
   }
 
-  /** The beginning of an address, from the root. Files of other hosts lie in a folder of theirs. */
+  /** From the root. Files of other hosts lie in a folder of theirs. */
   #prefixOf(literal: string, origin: string): string | null {
     const path = literal.slice(origin.length);
     if (path !== '' && !path.startsWith('/')) return null;
@@ -71,10 +71,10 @@ export class AskedLiterals {
   }
 }
 
-/** The text from a place up to the end of its literal, or to a part that is filled in; null where no literal begins there. */
+/** Up to the literal's end, or to a part that is filled in. */
 function literalAt(units: string, at: number): { readonly text: string; readonly isWhole: boolean } | null {
   const quote = units[at - 1] ?? '';
-  // A meta's content is for whoever reads the page elsewhere.
+  // A meta's content is for readers elsewhere.
   if (!QUOTES.has(quote) || units.slice(at - 1 - CONTENT.length, at - 1).toLowerCase() === CONTENT) return null;
   const rest = units.slice(at, at + LITERAL_CHARS_MAX);
   const end = rest.indexOf(quote);

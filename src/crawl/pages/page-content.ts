@@ -8,7 +8,7 @@ import type { FoundPlace } from './page-work.ts';
 
 const GIVEN_BYTES_MAX = 256 * 1024;
 
-/** The content of files as it came, for a thread. Everything blocks. */
+/** For a thread: everything blocks. */
 export class PageContents {
   readonly #store: FileStore;
   readonly #packs: ContentPacks;
@@ -29,7 +29,7 @@ export class PageContents {
     return packed === null ? readFileSync(this.#store.pathOf(sha256)) : this.#packs.read(packed, size);
   }
 
-  /** Stores an exported file, or gives it back for another thread to do so. */
+  /** Gives the file back where another thread is to store it. */
   store(bytes: Uint8Array): StoredFile | Uint8Array {
     const isWhole = bytes.byteLength === bytes.buffer.byteLength;
     if (!this.#givesPages || !isWhole || bytes.length > GIVEN_BYTES_MAX) return this.#store.putBlocking(bytes);
@@ -37,7 +37,6 @@ export class PageContents {
     return bytes;
   }
 
-  /** The memory of files given back since the last call, to be handed over. */
   takeGiven(): ArrayBuffer[] {
     const given = this.#given;
     this.#given = [];
@@ -45,13 +44,10 @@ export class PageContents {
   }
 }
 
-/** Of a thread, in bytes of JSON; objects take some three times as much. */
+/** Bytes of JSON; objects take some three times as much. */
 const KEPT_BYTES_MAX = 6 * 1024 ** 2;
 
-/**
- * References of files until they are written: the first in a thread's memory, the rest in a file of its own that all can read,
- * since those of 20,000 pages take gigabytes.
- */
+/** The first in a thread's memory, the rest in a file: those of 20,000 pages take gigabytes. */
 export class FoundStore {
   readonly #dir: string;
   readonly #thread: number;

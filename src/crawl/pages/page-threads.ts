@@ -11,7 +11,6 @@ import type {
   WrittenPage,
 } from './page-work.ts';
 
-/** The threads that read and write pages. An order goes to the one that has the least to do. */
 export class PageThreads {
   readonly #threads: readonly Thread<PageCalls>[];
 
@@ -19,7 +18,6 @@ export class PageThreads {
     const entry = threadEntry('../worker', import.meta);
     this.#threads = Array.from({ length: count }, (_, thread) => {
       const own = { ...data, thread, givesPages: count === 1 } satisfies PageThreadData;
-      // Waking a thread costs as much as reading a small page.
       return new Thread({ task: 'export', heap: HEAPS.pages, entry, data: own, isBatched: true, isReplaced: false });
     });
     for (const thread of this.#threads) thread.start();
@@ -29,12 +27,12 @@ export class PageThreads {
     return this.#idlest().call('publishedHost', order);
   }
 
-  /** Later than the start, which takes as long as finding the scope out. */
+  /** After the start, which takes as long as finding the scope. */
   useScope(scope: ScopeSettings): Promise<unknown> {
     return Promise.all(this.#threads.map((thread) => thread.call('useScope', scope)));
   }
 
-  /** Bytes are handed over: they are gone here. */
+  /** Bytes are gone here afterwards. */
   read(order: ReadOrder): Promise<ReadPage> {
     const { content } = order;
     const transfer = content instanceof Uint8Array ? [content.buffer as ArrayBuffer] : [];
@@ -43,7 +41,7 @@ export class PageThreads {
 
   write(order: WriteOrder): Promise<WrittenPage> {
     const { place } = order;
-    // References in a thread's memory no other one can write.
+    // Only their thread can write references in its memory.
     const writer = place?.length === 0 ? this.#threads[place.thread] : undefined;
     return (writer ?? this.#idlest()).call('write', order);
   }

@@ -3,20 +3,17 @@ import type { FoundKind, SourceType } from '../../web/rewrite/index.ts';
 import type { FetchedContent } from '../ask/fetched-url.ts';
 import type { PackFolders } from '../kept/content-packs.ts';
 
-/** Orders and answers of the threads that read and write pages. Plain data. */
-
 export interface PageThreadData {
   readonly filesDir: string;
-  /** Shared by the threads of a crawl (`FoundStore`). */
   readonly foundDir: string;
   readonly packFolders: PackFolders;
   readonly attempt: string;
   readonly thread: number;
-  /** True where small pages are given back to be stored: the caller of a single thread has time for it. */
+  /** Small pages are given back to be stored: the caller of a single thread has time for it. */
   readonly givesPages: boolean;
 }
 
-/** Of a file's references; of length 0 in the memory of the thread, else in its file. */
+/** `length` 0: in the memory of the thread; else in its file. */
 export interface FoundPlace {
   readonly thread: number;
   readonly offset: number;
@@ -27,34 +24,32 @@ export interface ReadOrder {
   readonly url: string;
   readonly type: SourceType;
   readonly charset: string | null;
-  /** Bytes, which are packed, or kept content. */
+  /** Bytes are packed; content is kept already. */
   readonly content: Uint8Array | FetchedContent;
 }
 
 export interface FoundUrl {
   readonly kind: FoundKind;
-  /** Canonical. */
   readonly url: string;
 }
 
 export interface ReadPage {
   readonly content: FetchedContent;
   readonly place: FoundPlace;
-  /** The encoding standard's name. */
+  /** Name in the encoding standard. */
   readonly charset: string;
-  /** A robots meta forbids to follow its links. */
+  /** By a robots meta. */
   readonly noFollow: boolean;
-  /** Less those that this thread has told of. */
+  /** Without those that this thread has given before. */
   readonly urls: readonly FoundUrl[];
-  /** Addresses that it names a digest of. */
   readonly withDigest: readonly string[];
   readonly payloads: readonly string[];
 }
 
 export interface SiteNames {
-  /** Canonical address -> path of the file. */
+  /** By canonical address. */
   readonly paths: ReadonlyMap<string, string>;
-  /** Canonical address -> fragment that its redirect adds, with its `#`. */
+  /** By canonical address: fragment that its redirect adds, with its `#`. */
   readonly fragments: ReadonlyMap<string, string>;
   readonly asked: readonly string[];
 }
@@ -63,17 +58,17 @@ export interface WriteOrder {
   readonly url: string;
   readonly path: string;
   readonly content: FetchedContent;
-  /** Null: it is stored as it is. */
+  /** Null: stored as it is. */
   readonly place: FoundPlace | null;
-  /** Writes references from the root: the page is answered at other addresses than its own. */
+  /** References are written from the root: the page is answered at other addresses than its own. */
   readonly isRooted: boolean;
   readonly needsDigest: boolean;
 }
 
 export interface WrittenPage {
-  /** Stored, or still to be. */
+  /** Bytes are still to be stored. */
   readonly content: StoredFile | Uint8Array;
-  /** Of changed content, where it was asked for. */
+  /** Of changed content, where asked for. */
   readonly integrity: string | null;
 }
 

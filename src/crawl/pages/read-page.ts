@@ -68,7 +68,7 @@ function isNew(target: ReferenceTarget, isLink: boolean): boolean {
   return true;
 }
 
-/** The host of a page's canonical address, where that has the page's own path and another host; else null. */
+/** Null unless the canonical address has the page's own path and another host. */
 export function publishedHost(url: string, bytes: Uint8Array): string | null {
   const found = findReferences({ type: 'html', bytes, charset: null });
   for (const { kind, url: written } of referencesOf(found)) {
@@ -80,7 +80,6 @@ export function publishedHost(url: string, bytes: Uint8Array): string | null {
   return null;
 }
 
-/** `/a` for `/a`, `/a/`, `/a.html` and `/a/index.html`. */
 function plainPath({ pathname }: URL): string {
   return pathname.replace(/\.html?$/i, '').replace(/\/(?:index)?$/i, '');
 }

@@ -2,62 +2,58 @@ import { type FoundReference, type FoundReferences, ownString, resolveSpecifier 
 import type { Scope } from '../scope.ts';
 
 export interface ReferenceTarget {
-  /** Absolute, with its fragment. */
+  /** With its fragment. */
   readonly href: string;
   readonly hash: string;
   readonly canonical: string;
   readonly isOwn: boolean;
   isToldAsLink: boolean;
   isToldAsFile: boolean;
-  /** The address and the path that it has from the folder written last. */
+  /** `address` and `path` are as seen from here, the folder written last. */
   seenFrom: Folder | null;
   path: string;
   address: string;
 }
 
-/** A folder whose files are being written; another object once names change. */
+/** Another object once names change. */
 export interface Folder {
   readonly path: string;
 }
 
-/** The start of a file's references. */
 export interface ReferenceBase {
   readonly fileUrl: string;
-  /** Base of its relative references: its `<base>`, or itself. */
+  /** Of relative references: the `<base>`, or the file itself. */
   readonly baseUrl: string;
-  /** Base of the addresses in a script that are seen from the page. */
+  /** Of addresses in a script that are seen from the page. */
   readonly pageUrl: string;
   readonly importMaps: readonly string[];
 }
 
-/** @param siteUrl stands for the page of a file that pages load. @param isPage true for markup */
+/** @param siteUrl stands for the page of a file that pages load */
 export function baseOf(found: FoundReferences, fileUrl: string, siteUrl: string, isPage: boolean): ReferenceBase {
   const baseUrl = found.base === null ? fileUrl : (URL.parse(found.base, fileUrl)?.href ?? fileUrl);
   return { fileUrl, baseUrl, pageUrl: isPage ? baseUrl : siteUrl, importMaps: found.importMaps };
 }
 
-/** True where an import map resolves a specifier: the map is written anew, and the specifier stays. */
+/** The import map is written anew, and the specifier stays. */
 export function isMapped({ kind, url }: Pick<FoundReference, 'kind' | 'url'>, base: ReferenceBase): boolean {
   return kind === 'module' && resolveSpecifier(url, base.baseUrl, base.importMaps)?.isMapped === true;
 }
 
-/** Addresses that are remembered: the menu of a site is on all of its pages. */
+/** The menu of a site is on all of its pages. */
 const KNOWN_MAX = 100_000;
 const BASES_MAX = 2_000;
 const SCHEME = /^https?:/i;
 
 type KnownTargets = Map<string, ReferenceTarget | null>;
 
-/** The part of its base that a reference needs. */
+/** Part of its base that a reference needs. */
 type Needed = 'nothing' | 'origin' | 'folder' | 'all';
 
-/** Resolves references, and remembers their targets. */
 export class ReferenceTargets {
   readonly #scope: Scope;
-  /** By the needed part of the base. */
   #byBase = new Map<string, KnownTargets>();
   #known = 0;
-  /** References of a file have the same base. */
   #lastBase = '';
   readonly #last = new Map<Needed, KnownTargets>();
 
@@ -72,7 +68,6 @@ export class ReferenceTargets {
       const resolved = resolveSpecifier(url, base.baseUrl, base.importMaps);
       return resolved === null ? null : this.#resolve(resolved.url, base.baseUrl);
     }
-    // A base is resolved against the address of the page itself.
     if (kind === 'base') return this.#resolve(url, base.fileUrl);
     return this.#resolve(url, kind === 'worker' ? base.pageUrl : base.baseUrl);
   }
@@ -87,7 +82,7 @@ export class ReferenceTargets {
     const known = targets.get(url);
     if (known !== undefined) return known;
     const target = this.#targetOf(URL.parse(url, base));
-    // The reference may be a part of a longer text, which would be kept with it.
+    // Not a part of a longer text, which would be kept with it.
     targets.set(ownString(url), target);
     this.#known += 1;
     return target;

@@ -17,18 +17,16 @@ import {
 
 const HAS_SCRIPTS = /\.(?:[cm]?js|x?html?|svg)$/i;
 
-/** A file that is being written. */
 interface Written {
   readonly base: ReferenceBase;
-  /** Start of its references: its path, or the folder of its `<base>`. */
+  /** Start of references: the path, or the folder of the page's `<base>`. */
   readonly from: string;
   readonly path: string;
   readonly isRooted: boolean;
-  /** Of `from`, or the root. */
+  /** Folder of `from`, or the root. */
   readonly folder: Folder;
 }
 
-/** Writes files with references to the paths of the others. */
 export class PageWriting {
   readonly #contents: PageContents;
   readonly #found: FoundStore;
@@ -37,7 +35,6 @@ export class PageWriting {
   #names: SiteNames = { paths: new Map(), fragments: new Map(), asked: [] };
   #literals: AskedLiterals | null = null;
   #digests: ReadonlyMap<string, string> = new Map();
-  /** Of the last file. */
   #folder: Folder = { path: '' };
 
   constructor(contents: PageContents, found: FoundStore, scope: Scope, targets: ReferenceTargets) {
@@ -84,7 +81,7 @@ export class PageWriting {
     return edits.length === 0 ? bytes : spliceBytes(bytes, edits, charset);
   }
 
-  /** Null: it stays as it is. */
+  /** Null: unchanged. */
   #replacement(reference: FoundReference, file: Written): string | null {
     const { kind } = reference;
     if (kind === 'canonical' || kind === 'mention' || isMapped(reference, file.base)) return null;
@@ -105,7 +102,7 @@ export class PageWriting {
   }
 
   #fileReplacement(reference: FoundReference, target: ReferenceTarget, file: Written): string | null {
-    // From all pages of one folder a target has one address, and pages come by folder. A page's own fragments have none.
+    // From one folder a target has one address, and pages come by folder. A page's own fragments have none.
     if (target.seenFrom === file.folder && target.path !== file.from && reference.kind !== 'worker')
       return target.address;
     const { href, hash, canonical, isOwn } = target;
@@ -122,9 +119,9 @@ export class PageWriting {
       return address;
     }
     if (!isOwn) return href;
-    // What may have been no address is left as it was.
+    // It may have been no address.
     if (reference.kind === 'lazy') return null;
-    // Of a page that is not in the export the published address; a file has no answer, as on the live site.
+    // For a page that is not in the export the published address; a file has no answer, as on the live site.
     if (!namesPage(reference.kind)) return canonical.slice(this.#scope.origin.length) + hash;
     return /^https?:/i.test(reference.url) ? null : this.#scope.published(canonical) + hash;
   }
@@ -139,7 +136,7 @@ export class PageWriting {
     return isRooted ? `/${encodePath(path)}${suffix}` : relativeUrl(from, path, suffix);
   }
 
-  /** The folder of the page's `<base>`, where it is one of the site. */
+  /** Own path of the page's `<base>`. */
   #basePathOf({ baseUrl }: ReferenceBase, path: string): string {
     const url = new URL(baseUrl);
     return this.#scope.isOwn(url) ? this.#folderOf(url) : path.slice(0, path.lastIndexOf('/') + 1);

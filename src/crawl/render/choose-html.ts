@@ -9,20 +9,16 @@ type ChosenHtml =
   /** In UTF-8. */
   | { readonly kind: 'settled'; readonly html: string };
 
-/** Below this share of missing words the original is written: scripts add a button, or a date. */
+/** Share of missing words up to which the original is written: scripts add a button, or a date. */
 const MISSING_SHARE_FREE = 0.1;
-/** Above this share the settled document is. */
+/** From here on the settled document is. */
 const MISSING_SHARE_MAX = 0.3;
-/** Decides between the two shares: a chapter is more than a menu. */
+/** Between the two: a chapter is more than a menu. */
 const MISSING_WORDS_MAX = 100;
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
-/**
- * The original, byte for byte, unless much of a reader's text is not in it. Words are compared, and not their order.
- *
- * @param original decoded
- */
+/** The original, unless much of a reader's text is not in it. Words are compared, and not their order. */
 export function chooseHtml(
   original: string,
   rendered: Pick<BrowserPage, 'dom'>,
@@ -44,7 +40,7 @@ function asUtf8(html: string): string {
   return htmlCharset(Buffer.from(html)) === 'utf-8' ? html : BYTE_ORDER_MARK + html;
 }
 
-/** Types of scripts that a browser runs (HTML standard, "prepare the script element"). */
+/** HTML standard, "prepare the script element". */
 const RUN = /^\s*(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|importmap|speculationrules)\s*$/i;
 const LOADS_SCRIPT = /(?:^|\s)modulepreload(?:\s|$)/i;
 
@@ -64,7 +60,7 @@ interface Range {
   readonly endOffset: number;
 }
 
-/** A document without `script` elements that hold no data, links that load scripts, and handlers of events. */
+/** Scripts that hold data stay; links that load scripts and handlers of events go too. */
 export function dropScripts(html: string): string {
   const dropped: Range[] = [];
   const waiting: TreeNode[] = [parse(html, { sourceCodeLocationInfo: true }) as unknown as TreeNode];

@@ -22,13 +22,12 @@ export interface LiveSiteOptions {
   readonly filesDir: string;
   readonly journalDir: string;
   readonly recordsDir: string;
-  /** For answers that are too large for memory. */
   readonly workDir: string;
 }
 
 const ANSWER_BYTES_MAX = 32 * 1024 ** 2;
 
-/** The live site as the crawl saw it; only requests that the crawl did not make go to the site itself. */
+/** As the crawl saw it; only requests that the crawl did not make go to the site itself. */
 export class CrawledLiveSite implements LiveSite, AsyncDisposable {
   readonly #pages: LivePages;
   readonly #scope: Scope;
@@ -37,7 +36,6 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
   readonly #openFetcher: () => Promise<GuardedFetcher>;
   #fetcher: Promise<GuardedFetcher> | null = null;
 
-  /** Null where the crawl left nothing to compare with. @throws the system's own errors */
   static async open(options: LiveSiteOptions): Promise<CrawledLiveSite | null> {
     const live = await readLivePages(options.journalDir);
     return live === null ? null : new CrawledLiveSite(options, new Scope(live.scope), live.pages);
@@ -85,12 +83,11 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
   }
 }
 
-/** By the paths of their files. Plain data. */
+/** By path of the file. Plain data. */
 type LivePages = Readonly<Record<string, { readonly url: string; readonly seen: LivePage | null }>>;
 
 const FILE = 'live-pages.json';
 
-/** @param paths file of each address. @param seen by address */
 export function livePagesOf(
   entries: ReadonlyMap<string, Entry>,
   paths: ReadonlyMap<string, string>,
@@ -106,12 +103,11 @@ export function livePagesOf(
   return Object.fromEntries(pages);
 }
 
-/** @param journalDir of the job: the proof may be another attempt's */
+/** The proof may be another attempt's. */
 export async function writeLivePages(journalDir: string, scope: ScopeSettings, pages: LivePages): Promise<void> {
   await replaceFile(join(journalDir, FILE), JSON.stringify({ scope, pages }));
 }
 
-/** Null where there are none. @throws the system's own errors */
 async function readLivePages(
   journalDir: string,
 ): Promise<{ readonly scope: ScopeSettings; readonly pages: LivePages } | null> {

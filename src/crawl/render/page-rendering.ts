@@ -21,20 +21,16 @@ export interface PageRenderingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Headers that a crawl sends itself, or not at all. */
+/** The crawl sends its own, or none. */
 const NOT_SENT: ReadonlySet<string> = new Set(['cookie', 'authorization']);
 
-/**
- * Opens the pages of a crawl in a browser that asks the crawl for everything. Names links that scripts have made, and takes
- * the settled document where the original lacks its text.
- */
+/** The browser asks the crawl for everything; links that scripts have made, and text that originals lack, are taken on. */
 export class PageRendering {
-  /** Pages as they were seen, by address. */
+  /** By address. */
   readonly seen = new Map<string, LivePage>();
   readonly #options: PageRenderingOptions;
   #session: RenderSession | null = null;
 
-  /** @throws DocshelfError `browser_missing`, `browser_failed` */
   static async open(renderer: Pick<ChromiumRenderer, 'open'>, options: PageRenderingOptions): Promise<PageRendering> {
     const rendering = new PageRendering(options);
     rendering.#session = await renderer.open(rendering.#answer);
@@ -45,7 +41,6 @@ export class PageRendering {
     this.#options = options;
   }
 
-  /** @throws DocshelfError `browser_failed`; the signal's reason */
   readonly render = async (entry: ContentEntry): Promise<void> => {
     const { settings, crawl, kept, findings, signal } = this.#options;
     const { url, depth, isFollowed } = entry;
@@ -59,7 +54,7 @@ export class PageRendering {
     }
     const bytes = await kept.read(entry.fetched.content);
     const chosen = chooseHtml(new TextDecoder(entry.charset ?? 'utf-8').decode(bytes), page, settings.scripts);
-    // A settled document is written as HTML, which no browser reads in a file of XHTML.
+    // No browser reads HTML in a file of XHTML.
     if (chosen.kind === 'settled' && entry.type === 'text/html')
       await crawl.settle(entry, new TextEncoder().encode(chosen.html));
   };

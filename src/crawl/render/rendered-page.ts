@@ -4,23 +4,21 @@ import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import { normalText } from './words.ts';
 
 export interface PageRequest {
-  /** http or https, absolute, without fragment. */
+  /** http or https, without fragment. */
   readonly url: string;
   readonly method: 'GET' | 'HEAD';
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** True for documents of pages and frames. */
+  /** Of pages and frames. */
   readonly isNavigation: boolean;
-  /** Address of the page that is being rendered. */
   readonly pageUrl: string;
 }
 
 /**
- * Answers every request of a browser, which has no other way out; what is to be kept of the answers is kept here. A redirect
- * is an answer like any other: the browser follows it by asking again. Whoever answers bounds bytes and time, keeps to what may be
- * reached, and adds the credentials of the origin that they are for. A body that is a file is read, and not removed.
- *
- * @throws DocshelfError where there is no answer: the page's request fails, and the error's code is the reason
+ * The browser has no other way out. A redirect is an answer: the browser follows it by asking again. The function
+ * bounds bytes and time, keeps to what may be reached, and adds the credentials of the origin that they are for. A body
+ * that is a file is not removed.
+ * @throws DocshelfError where there is no answer: the page's request fails with the error's code as its reason
  */
 export type AnswerRequest = (request: PageRequest, signal: AbortSignal) => Promise<FetchedAnswer>;
 
@@ -29,14 +27,13 @@ export interface AnsweredRequest {
   readonly status: number;
 }
 
-/** A request of a page that got no answer, or one with a status of 400 or more. */
+/** Without an answer, or with a status of 400 or more. */
 export interface FailedRequest {
   readonly url: string;
   /** The status, an error's code, or `method`, `stream`, `budget`, `scheme` (not sent), `answer` (not taken). */
   readonly why: string;
 }
 
-/** A page's document once its scripts are done. */
 export interface SettledDom {
   /** Open shadow roots are declarative ones. */
   readonly html: string;
@@ -60,12 +57,12 @@ export interface BrowserPage {
   readonly reason: string | null;
   /** Null unless `settled` or `unsettled`. */
   readonly dom: SettledDom | null;
-  /** In order. What the browser has in memory of an earlier page it does not ask for again. */
+  /** In order. Without what the browser has in memory of an earlier page. */
   readonly answered: readonly AnsweredRequest[];
   readonly failures: readonly FailedRequest[];
-  /** Console messages at level error, and uncaught errors; not those about loading. Bounded. */
+  /** Messages at level error, and uncaught errors; not those about loading. Bounded. */
   readonly consoleErrors: readonly string[];
-  /** PNG of the first screen. */
+  /** Of the first screen. */
   readonly screenshot: Uint8Array | null;
 }
 
@@ -74,26 +71,24 @@ export interface RenderOptions {
   readonly withScreenshot?: boolean;
 }
 
-/** A browser for one job, with cookies and storage of its own. */
+/** With cookies and storage of its own. */
 export interface RenderSession {
-  /** Pages rendered at once; others wait. */
+  /** Pages at once; others wait. */
   readonly tabs: number;
 
   /**
-   * Opens a page, scrolls it to its end and waits for it to settle, bounded in time. A page's fault is its `state`.
-   *
-   * @throws DocshelfError `browser_failed` where the browser ends again and again; the signal's reason when it is aborted
+   * Scrolls to the page's end and waits for it to settle, bounded in time. A page's fault is its `state`.
+   * @throws DocshelfError `browser_failed` where the browser ends again and again; the signal's reason
    */
   render(url: string, options: RenderOptions): Promise<BrowserPage>;
 
   close(): Promise<void>;
 }
 
-/** Small enough to be kept for every page of a crawl. Plain data. */
+/** Kept for every page of a crawl. Plain data. */
 export interface LivePage {
   /** Of `normalText`; null where there was none. */
   readonly textSha256: string | null;
-  /** Addresses. */
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];
 }
@@ -123,11 +118,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   scheme: 'it is neither http nor https',
 };
 
-/**
- * `not_rendered` where scripts did not get to their end, and `request_refused` for requests that no export can hold.
- *
- * @param page its address
- */
+/** `not_rendered` where scripts did not get to their end, `request_refused` for requests that no export can hold. */
 export function findingsOf(page: string, { state, reason, failures }: BrowserPage): Finding[] {
   const found: Finding[] = [];
   if (state !== 'settled' && state !== 'left') {

@@ -5,7 +5,6 @@ const WORD = /[\p{L}\p{N}]+/gu;
 /** Elements whose text no reader with scripts sees. */
 const UNSEEN: ReadonlySet<string> = new Set(['script', 'style', 'noscript', 'title', 'textarea', 'iframe', 'template']);
 
-/** A node of parse5's tree, of whatever kind. */
 interface TreeNode {
   readonly nodeName: string;
   readonly value?: string;
@@ -14,12 +13,12 @@ interface TreeNode {
   readonly attrs?: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** With its white space evened out: line breaks depend on the width of a font. */
+/** Line breaks depend on the width of a font. */
 export function normalText(text: string): string {
   return text.normalize('NFC').replace(/\s+/g, ' ').trim();
 }
 
-/** The number of each word, in NFKC and lower case. */
+/** Occurrences by word, in NFKC and lower case. */
 export function countWords(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [word] of text.normalize('NFKC').toLowerCase().matchAll(WORD))
@@ -27,7 +26,6 @@ export function countWords(text: string): Map<string, number> {
   return counts;
 }
 
-/** The number of a text's words that another one lacks. */
 export function countMissing(text: ReadonlyMap<string, number>, within: ReadonlyMap<string, number>): number {
   let missing = 0;
   for (const [word, count] of text) missing += Math.max(0, count - (within.get(word) ?? 0));
@@ -38,17 +36,14 @@ export function sumOf(counts: ReadonlyMap<string, number>): number {
   return counts.values().reduce((sum, count) => sum + count, 0);
 }
 
-/** Elements within a line, whose ends may part no words: highlighted code, long names. */
+/** Their ends may part no words: highlighted code, long names. */
 const INLINE: ReadonlySet<string> = new Set(
   'a abbr b bdi bdo button cite code data del dfn em font i img ins kbd label link mark meta q s samp script small span strong style sub sup svg template time u var wbr'.split(
     ' ',
   ),
 );
 
-/**
- * The number of each word in a document without scripts, hidden or not, declarative shadow roots included. Where elements
- * within a line meet, only styles could tell whether that parts two words: both readings count.
- */
+/** Hidden text counts. Only styles could tell whether two elements within a line part words: both readings count. */
 export function countWordsOfHtml(html: string): Map<string, number> {
   const document = parse(html) as unknown as TreeNode;
   const counts = countWords(textOf(document, true));
@@ -59,7 +54,7 @@ export function countWordsOfHtml(html: string): Map<string, number> {
 
 const BREAK: TreeNode = { nodeName: 'br' };
 
-/** @param parts true where the end of an element within a line parts words */
+/** @param parts true where ends of elements within a line part words */
 function textOf(document: TreeNode, parts: boolean): string {
   const texts: string[] = [];
   // No recursion: documents may be nested deeply.

@@ -2,18 +2,17 @@ import { escapeHtml } from '../../web/escape-html.ts';
 import type { Entry } from '../entry.ts';
 
 export interface Redirect {
-  /** Canonical. */
   readonly url: string;
-  /** The last one: canonical where the crawl has it, else absolute. */
+  /** The last one's: canonical where the crawl has it, else absolute. */
   readonly target: string;
   /** With its `#`, or empty. */
   readonly fragment: string;
 }
 
-/** Redirects in a row; a browser follows 20. */
+/** Browsers follow 20. */
 const HOPS_MAX = 20;
 
-/** Redirects in the order of addresses, without circles. */
+/** In the order of addresses, without circles. */
 export function findRedirects(
   entries: ReadonlyMap<string, Entry>,
   canonical: (url: URL) => string | null,
@@ -49,7 +48,6 @@ export function isSlashAlone(url: string, target: string): boolean {
   return url === `${target}/` || target === `${url}/`;
 }
 
-/** For hosts without redirects. */
 export function redirectPage(target: string, canonical: string): string {
   const [href, published] = [escapeHtml(target), escapeHtml(canonical)];
   return `<!doctype html>

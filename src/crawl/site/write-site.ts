@@ -12,10 +12,8 @@ import { findRedirects, isSlashAlone, type Redirect, redirectPage } from './redi
 
 interface WriteSiteOptions {
   readonly entries: ReadonlyMap<string, Entry>;
-  /** Addresses that pages name digests of. */
   readonly withDigest: ReadonlySet<string>;
   readonly scope: Scope;
-  /** The 404 page, or null. */
   readonly notFound: Entry | null;
   readonly startUrl: string;
   readonly threads: PageThreads;
@@ -27,15 +25,10 @@ interface WriteSiteOptions {
 
 const NOT_FOUND_PATH = '404.html';
 const REDIRECTS_PATH = '_redirects';
-/** Files at work at once: each thread reads one while it writes another. */
+/** Each thread reads one file while it writes another. */
 const IN_FLIGHT_MAX = 16;
 
-/**
- * Gives the crawled site to the sink: names every file; writes those that are no pages, then pages, which may hold digests of
- * the former; makes files of redirects.
- *
- * @returns the path of each address
- */
+/** Files that are no pages come first: pages may hold digests of them. @returns the path of each address */
 export async function writeSite(options: WriteSiteOptions): Promise<ReadonlyMap<string, string>> {
   const { entries, scope, threads, withDigest, notFound } = options;
   const redirects = findRedirects(entries, (url) => scope.canonical(url));
@@ -74,7 +67,7 @@ interface SiteFile {
 
 const isPageFile = ({ entry }: SiteFile): boolean => isPageType(entry.type);
 
-/** The 404 page has its one name, also for its own addresses. */
+/** The 404 page has its one name at all its addresses. */
 function nameContents(contents: readonly ContentEntry[], notFound: Entry | null, scope: Scope): Map<string, string> {
   const named = contents.map((entry) => {
     const { url, type, askedAs } = entry;
@@ -93,14 +86,13 @@ function nameContents(contents: readonly ContentEntry[], notFound: Entry | null,
   return paths;
 }
 
-/** Each file once, with the address that it is written for. */
 function filesOf(contents: readonly ContentEntry[], paths: ReadonlyMap<string, string>): SiteFile[] {
   const byPath = new Map<string, SiteFile>();
   for (const entry of contents) {
     const path = paths.get(entry.url);
     if (path !== undefined && path !== NOT_FOUND_PATH && !byPath.has(path)) byPath.set(path, { entry, path });
   }
-  // Pages of one folder refer to the same files in the same words.
+  // Pages of one folder have the same references.
   return [...byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -151,14 +143,14 @@ class Writing {
   }
 }
 
-/** Frees the memory of a page at once: it would call the collector every other dozen of pages. */
+/** Frees a page's memory at once: it would call the collector every other dozen of pages. */
 function storeGiven(page: Uint8Array, store: FileStore): StoredFile {
   const file = store.putBlocking(page);
   if (page.buffer instanceof ArrayBuffer) page.buffer.transfer(0);
   return file;
 }
 
-/** For each redirect that no static host makes by itself a page, or a copy where the target is no page; and `_redirects`. */
+/** A page for each redirect that static hosts do not make, or a copy where the target is no page; and `_redirects`. */
 async function writeRedirects(
   redirects: readonly Redirect[],
   paths: ReadonlyMap<string, string>,
@@ -178,7 +170,7 @@ async function writeRedirects(
     const destination = path === undefined ? scope.published(target) : `/${encodePath(path)}`;
     if (search === '') lines.push(`${pathname} ${destination}${fragment} 301\n`);
     const name = names.get(url);
-    // Nobody asks for another name than its own; with a query, only written references do.
+    // A written reference asks for another name only where there is a query.
     const isOwnName = name === pathOf(naturalName(new URL(url), typeOf(redirect), scope.origin));
     if (name === undefined || (search === '' && !isOwnName) || isSlashAlone(url, target)) continue;
     const entry = entries.get(target);
@@ -192,7 +184,7 @@ async function writeRedirects(
   if (lines.length > 0) await sink.add(REDIRECTS_PATH, Buffer.from(lines.sort().join('')));
 }
 
-/** A page at the root that leads to the start: readers begin there, and importers look for it. */
+/** Readers begin at the root, and importers look for its page. */
 async function writeRoot(
   paths: ReadonlyMap<string, string>,
   { scope, sink, startUrl }: WriteSiteOptions,

@@ -10,23 +10,20 @@ import { compareText, type Judged, judgePage } from './judge-page.ts';
 import { sampleOf } from './sample.ts';
 import { addressOf, StaticHost } from './static-host.ts';
 
-/** The live site that the written one was made of. */
 export interface LiveSite {
-  /** The address of the page that became a file, or null. */
+  /** Null where the file is no page of it. */
   urlOf(path: string): string | null;
-  /** The page as the crawl has seen it, or null. */
   seen(path: string): LivePage | null;
   readonly answer: AnswerRequest;
 }
 
 export interface VerifySiteOptions {
   readonly renderer: Pick<ChromiumRenderer, 'open'>;
-  /** Holds the written files, at their paths. */
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
   /** Null where there is nothing to compare with. */
   readonly live: LiveSite | null;
-  /** Receives pictures of the worst pages; made where there are any. */
+  /** For pictures of the worst pages; made where there are any. */
   readonly picturesDir: string;
   readonly find: (finding: Finding) => void;
   readonly onProgress: (done: number, total: number) => void;
@@ -37,12 +34,11 @@ const PAGES_MAX = 200;
 const PICTURED_MAX = 5;
 
 /**
- * Opens up to 200 written pages, spread evenly, in a browser that reaches nothing else, and compares them with the live ones.
- * Finds `failed_request`, `console_error` and `changed_text`, each where the live page has it not; `off_origin_request`;
- * `not_rendered`; `clean_url_needed`, a request that not every static host answers; `pictures` of the five worst pages, live and
- * written; and `not_verified`, alone, where there is no browser.
- *
- * @throws the system's own errors; the signal's reason when it is aborted
+ * Opens up to 200 written pages, spread evenly, in a browser that reaches nothing else, and compares them with the live
+ * ones: `failed_request`, `console_error` and `changed_text`, each where the live page has it not;
+ * `off_origin_request`; `not_rendered`; `clean_url_needed`, a request that not every static host answers; `pictures` of
+ * the five worst pages; and `not_verified`, alone, where there is no browser.
+ * @throws the system's own errors; the signal's reason
  */
 export async function verifySite(options: VerifySiteOptions): Promise<void> {
   try {
@@ -87,7 +83,7 @@ class Verification {
         onProgress(judged.size, pages.length);
       }
     };
-    // A failure ends the verification, and with it the browser that the others wait for.
+    // A failure ends the browser that the others wait for.
     await Promise.all(Array.from({ length: this.#written.tabs }, work));
 
     const weightOf = (path: string): number => judged.get(path)?.weight ?? 0;
@@ -107,7 +103,7 @@ class Verification {
     const { live, signal } = this.#options;
     const written = await this.#written.render(addressOf(path), { signal });
     const seen = live?.seen(path) ?? null;
-    // A page that stands for a redirect has no text to compare.
+    // A redirect's page has no text to compare.
     const text = written.dom?.text ?? null;
     const judgedBySeen = judgePage(path, written, seen, null);
     const isSame = text === null || (seen !== null && hasText(seen, text));

@@ -4,7 +4,6 @@ import type { BrowserPage } from '../render/rendered-page.ts';
 import { normalText } from '../render/words.ts';
 import { WRITTEN_ORIGIN } from './static-host.ts';
 
-/** Faults of the live page, which are none of the export. */
 interface LiveFaults {
   readonly failures: readonly string[];
   readonly consoleErrors: readonly string[];
@@ -12,21 +11,20 @@ interface LiveFaults {
 
 export interface Judged {
   readonly findings: readonly Finding[];
-  /** 0 where nothing is wrong. */
   readonly weight: number;
 }
 
-/** Weights of faults against that of a missing word. */
+/** In missing words. */
 const FAILED_WEIGHT = 20;
 const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;
 const BROKEN_WEIGHT = 1_000;
 
-/** In messages they are others on the written site, and mean the same. */
+/** Addresses differ on the written site, and mean the same. */
 const URL_IN_TEXT = /\b(?:https?|blob):\/*[^\s'")]+/g;
 const NUMBER = /\d+/g;
 
-/** @param live null where no live page is known. @param change of the text, or null */
+/** @param live null where no live page is known */
 export function judgePage(
   path: string,
   { state, reason, failures, consoleErrors }: BrowserPage,
@@ -77,11 +75,9 @@ interface TextChange {
   /** Words that only one of the two has. */
   readonly missing: number;
   readonly added: number;
-  /** One line. */
   readonly detail: string;
 }
 
-/** Words of each text that are shown where they part. */
 const SHOWN_WORDS = 8;
 const SHOWN_CHARACTERS_MAX = 120;
 

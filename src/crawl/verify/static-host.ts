@@ -7,20 +7,16 @@ import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 import type { AnswerRequest } from '../render/rendered-page.ts';
 
 const HOST = 'written.localhost';
-/** To a browser such a host is as trustworthy as one with a certificate. */
+/** Browsers trust such a host as one with a certificate. */
 export const WRITTEN_ORIGIN = `http://${HOST}`;
 
 type HostAnswer =
-  /** `isPlain`: any host of static files does it; else it takes docshelf, which finds `a.html` where `a` is asked for. */
+  /** `isPlain`: any static host does it; else it takes docshelf, which finds `a.html` where `a` is asked for. */
   | { readonly kind: 'file'; readonly path: string; readonly isPlain: boolean }
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'missing' };
 
-/**
- * The answer of a host of files: a file, a folder's `index.html`, or the folder's slash; else docshelf's.
- *
- * @param path decoded, without a leading slash
- */
+/** As static hosts do: a file, a folder's `index.html`, or its slash; else as docshelf. @param path decoded */
 export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string): HostAnswer {
   if (files.has(path)) return { kind: 'file', path, isPlain: true };
   const folder = path === '' || path.endsWith('/') ? path : `${path}/`;
@@ -33,7 +29,6 @@ export function resolveOnHost(files: ReadonlyMap<string, unknown>, path: string)
   return found.kind === 'redirect' ? found : { kind: 'missing' };
 }
 
-/** The written site on a host of static files; nothing else is reachable. */
 export class StaticHost {
   readonly #siteDir: string;
   readonly #files: ReadonlyMap<string, FileEntry>;
