@@ -638,7 +638,9 @@ export class World {
     const { version: pin, link } = this.config;
     if (!daemon.pinIsRefused || pin === null || this.#pinnedRef(pin) !== null) return;
     if (link === null) this.#failed(daemon, 'version_not_found');
-    else this.#fetch(daemon, []);
+    else if (this.#decide(2) === 0) this.#fetch(daemon, []);
+    // The act is over before the fetch that follows from it.
+    else daemon.mayTryAgain = true;
   }
 
   #follow(daemon: DaemonState): void {
