@@ -1,0 +1,127 @@
+import { OWN_FOLDER } from '../../domain/release.ts';
+
+/** Where a site answers (contract, section 2.1). */
+export interface SiteAddress {
+  readonly domain: string;
+  /** Host names and IP addresses; none: every host that no other site names. */
+  readonly hosts: readonly string[];
+  /** `/`, `/docs/` or `/docs`. */
+  readonly basePath: string;
+}
+
+export type SiteRoute<T> =
+  | { readonly kind: 'site'; readonly site: T }
+  /** The base path without its last slash. `location`: path and query, to answer with 308. */
+  | { readonly kind: 'redirect'; readonly site: T; readonly location: string }
+  /** No site fits, and the path is one of the shelf page's own: `/`, `/_docshelf/…`. */
+  | { readonly kind: 'shelf' }
+  | { readonly kind: 'none' };
+
+/** The sites of one host. */
+interface HostSites<T> {
+  /** By base path, a slash at both ends. */
+  readonly byPath: Map<string, T>;
+  /** Segments of the longest base path: a longer address is not looked at beyond them. */
+  segmentsMax: number;
+}
+
+const SHELF: SiteRoute<never> = { kind: 'shelf' };
+const NONE: SiteRoute<never> = { kind: 'none' };
+
+/**
+ * Sites by host and base path, made once for each config: a request costs one look-up for its host and one for each segment
+ * of the longest base path there, however many sites there are. Of two sites with one place, which the config refuses, the
+ * first counts.
+ */
+export class SiteRoutes<T extends SiteAddress> {
+  readonly #byHost = new Map<string, HostSites<T>>();
+  readonly #otherHosts: HostSites<T> = { byPath: new Map(), segmentsMax: 0 };
+
+  constructor(sites: readonly T[]) {
+    for (const site of sites) {
+      if (site.hosts.length === 0) add(this.#otherHosts, site);
+      for (const host of site.hosts) {
+        const name = hostName(host);
+        const ofHost = this.#byHost.get(name) ?? { byPath: new Map(), segmentsMax: 0 };
+        this.#byHost.set(name, ofHost);
+        add(ofHost, site);
+      }
+    }
+  }
+
+  /**
+   * @param host the Host header; none for HTTP/1.0
+   * @param target the raw request target; the host of an absolute form counts, not the header's (RFC 9112, section 3.2.2)
+   */
+  find(host: string | undefined, target: string): SiteRoute<T> {
+    const asked = splitTarget(target);
+    if (asked === null) return NONE;
+    const { byPath, segmentsMax } = this.#byHost.get(hostName(asked.host ?? host ?? '')) ?? this.#otherHosts;
+    const path = asked.path.includes('%') ? decodeUnreserved(asked.path) : asked.path;
+
+    let site = byPath.get('/');
+    let slash = 0;
+    for (let segment = 0; segment < segmentsMax; segment++) {
+      const end = path.indexOf('/', slash + 1);
+      if (end === -1) {
+        // The location is made of the config's words: nothing that a client wrote leads elsewhere.
+        const base = `${path}/`;
+        const whole = slash + 1 < path.length ? byPath.get(base) : undefined;
+        if (whole !== undefined) return { kind: 'redirect', site: whole, location: base + asked.query };
+        break;
+      }
+      site = byPath.get(path.slice(0, end + 1)) ?? site;
+      slash = end;
+    }
+    if (site !== undefined) return { kind: 'site', site };
+    return path === '/' || path.startsWith(`/${OWN_FOLDER}`) ? SHELF : NONE;
+  }
+}
+
+function add<T extends SiteAddress>(ofHost: HostSites<T>, site: T): void {
+  const segments = site.basePath.split('/').filter((segment) => segment !== '');
+  const path = segments.length === 0 ? '/' : `/${segments.join('/')}/`;
+  if (ofHost.byPath.has(path)) return;
+  ofHost.byPath.set(path, site);
+  ofHost.segmentsMax = Math.max(ofHost.segmentsMax, segments.length);
+}
+
+/** A host without port, trailing dot and difference of case; an IPv6 address in brackets, in the URL standard's writing. */
+export function hostName(host: string): string {
+  const name = host.toLowerCase();
+  const isBareIpv6 = !name.startsWith('[') && name.indexOf(':') !== name.lastIndexOf(':');
+  if (isBareIpv6 || name.startsWith('[')) return ipv6Name(isBareIpv6 ? `[${name}]` : name);
+  const port = name.indexOf(':');
+  const end = port === -1 ? name.length : port;
+  return name.slice(0, name[end - 1] === '.' ? end - 1 : end);
+}
+
+function ipv6Name(name: string): string {
+  const address = name.slice(0, name.indexOf(']') + 1);
+  return URL.canParse(`http://${address}`) ? new URL(`http://${address}`).hostname : name;
+}
+
+/** Authority of the absolute form; one with user information names no host here (RFC 9110, section 4.2.4). */
+const ABSOLUTE = /^https?:\/\/([^/?#@]+)(?=[/?#]|$)/i;
+
+/** Null for what names no path: `*`, `host:port`, another scheme. */
+function splitTarget(target: string): { host: string | null; path: string; query: string } | null {
+  const absolute = target.startsWith('/') ? null : ABSOLUTE.exec(target);
+  if (absolute === null && !target.startsWith('/')) return null;
+  const relative = target.slice(absolute?.[0].length ?? 0);
+  const end = relative.search(/[?#]/);
+  const path = (end === -1 ? relative : relative.slice(0, end)) || '/';
+  const query = end === -1 ? '' : relative.slice(end).replace(/#.*$/s, '');
+  return { host: absolute?.[1] ?? null, path, query };
+}
+
+/**
+ * Escapes of characters that need none, in which alone base paths are written (RFC 3986, section 6.2.2.2). `%2f` stays: an
+ * encoded slash ends no segment.
+ */
+function decodeUnreserved(path: string): string {
+  return path.replaceAll(/%[2-7][0-9a-f]/gi, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : escaped;
+  });
+}
