@@ -7,7 +7,6 @@ import type { ActivePointer } from './releases/site-store.ts';
 import { type DeploySettings, fingerprintOf } from './settings.ts';
 import type { SiteContext } from './site-context.ts';
 
-/** Versions that a rollback can go back through. */
 const HISTORY_MAX = 10;
 
 /** A release that was swapped out stays on disk this long for requests that began on it, even where `keep` is 0. */
@@ -20,10 +19,7 @@ export interface ActivationReason {
   readonly fetched?: string;
 }
 
-/**
- * The release that this process serves, the pointers that a restart reads, and the swap between two. The loop
- * serialises its calls.
- */
+/** What this process serves, what a restart reads, and the swap. Calls are serialised by the loop. */
 export class Activation {
   readonly #context: SiteContext;
   readonly #views = new Map<string, ReleaseView>();
@@ -39,14 +35,12 @@ export class Activation {
     return this.#current;
   }
 
-  /** When old releases may go; null: nothing was swapped since they last did. */
   get pruneAtMs(): number | null {
     return this.#pruneAtMs;
   }
 
   /**
-   * Serves a release. All that can fail (tables, new state, choice, pointer) comes before the swap of one reference;
-   * a failure leaves all as it was.
+   * What can fail (tables, new state, choice, pointer) comes before the swap of one reference; a failure changes nothing.
    */
   async serve(release: ReleaseRef, reason: ActivationReason): Promise<void> {
     const { store, registration, journal, settings, prepareSwap } = this.#context;

@@ -5,9 +5,7 @@ import { basename, join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import type { DataPaths } from './releases/data-folder.ts';
 
-/** Unix socket for the commands of its own machine. */
 export interface DaemonSocket {
-  /** Also the name of the daemon's mark. */
   readonly id: string;
   readonly path: string;
 }
@@ -16,11 +14,8 @@ export interface DaemonSocket {
 const PATH_BYTES_MAX = 100;
 
 /**
- * Opens the socket in the data folder, or in a private folder of TMPDIR where the path is too long or the file system
- * has no sockets.
- *
- * @param listen listens with mode 0600
- * @throws DocshelfError `cannot_listen`
+ * In the data folder; where the path is too long or the file system has no sockets, in a private folder of TMPDIR.
+ * @param listen listens with mode 0600 @throws DocshelfError `cannot_listen`
  */
 export async function openDaemonSocket<T>(
   { dir, daemons }: Pick<DataPaths, 'dir' | 'daemons'>,

@@ -6,12 +6,10 @@ import { isAlive, type Owner, parseOwner, readIfThere, replaceFile, thisProcess 
 import { type DaemonSocket, removeDaemonSocket } from './daemon-socket.ts';
 import type { DataPaths } from './releases/data-folder.ts';
 
-/** The mark of a running daemon in the data folder. */
 export interface DaemonMark {
   readonly owner: Owner;
   /** `http://127.0.0.1:9090`; null before it listens. */
   readonly adminUrl: string | null;
-  /** Null where none could be opened. */
   readonly socket: string | null;
   /** Digests that nobody may remove. */
   readonly serves: readonly string[];

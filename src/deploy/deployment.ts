@@ -26,10 +26,7 @@ export interface Delivered extends TakenIn {
   readonly activated: boolean;
 }
 
-/**
- * The deployment of one site, for a daemon, and for commands on a folder where none runs. Every method writes what is
- * wanted, or hands over an archive; the loop (reconcile.ts) does the rest.
- */
+/** The deployment of one site, in a daemon or for a command: writes what is wanted, or hands over an archive. */
 export class Deployment {
   readonly #context: SiteContext;
   readonly #intake: Intake;
@@ -52,10 +49,7 @@ export class Deployment {
     this.#renewLoop = new RenewLoop(() => this.#reconciler.exportAnew());
   }
 
-  /**
-   * Checks the folder, and sweeps what killed processes left. @throws DocshelfError `config_invalid` for another
-   * domain's, `data_folder_newer`.
-   */
+  /** @throws DocshelfError `config_invalid` for another domain's folder, `data_folder_newer` */
   async open(): Promise<void> {
     const { store } = this.#context;
     await store.settleDomain(this.#settings.domain, null);
@@ -78,10 +72,7 @@ export class Deployment {
     await this.#reconciler.settle();
   }
 
-  /**
-   * Takes new settings; `settle` carries them out. @throws DocshelfError `config_invalid` for another domain than the
-   * folder's.
-   */
+  /** `settle` carries them out. @throws DocshelfError `config_invalid` for another domain than the folder's */
   async accept(settings: DeploySettings): Promise<void> {
     await this.#context.store.settleDomain(settings.domain, null);
     const isOther = fingerprintOf(settings) !== fingerprintOf(this.#settings);
@@ -91,8 +82,8 @@ export class Deployment {
   }
 
   /**
-   * Takes an archive in, and activates it unless a version is pinned. @throws DocshelfError an archive or bundle
-   * code, `not_enough_space`, `cannot_write`, `pinned`.
+   * Activates it unless a version is pinned.
+   * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`
    */
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
@@ -101,10 +92,8 @@ export class Deployment {
   }
 
   /**
-   * `deliver` for an archive that another process took in while this one was starting.
-   *
-   * @returns whether it is served
-   * @throws DocshelfError `version_not_found` where that version is no longer that release.
+   * `deliver` of what another process took in meanwhile. @returns whether it is served
+   * @throws DocshelfError `version_not_found` where the version is no longer that release
    */
   async takeUp({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
     const { store } = this.#context;
@@ -171,7 +160,6 @@ export class Deployment {
     });
   }
 
-  /** Failures around the deployment: an inbox file, a reload. */
   failed(step: string, error: unknown): void {
     this.#context.journal.failed(step, error);
   }

@@ -1,6 +1,5 @@
 /**
- * The deploy room: fetch -> verify -> inspect -> unpack -> seal -> activate -> prune, for one site out of several.
- * `reconcile.ts` is the loop, `plan.ts` its pure decision; take-in/ brings a bundle onto the shelf, releases/.
+ * Fetch, verify, inspect, unpack, seal, activate, prune, for one site. `reconcile.ts` loops, `plan.ts` decides, purely.
  */
 export { type DaemonSocket, openDaemonSocket } from './daemon-socket.ts';
 export { type DaemonMark, runningDaemons } from './daemons.ts';

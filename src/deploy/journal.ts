@@ -2,7 +2,6 @@ import { toDocshelfError } from '../domain/errors.ts';
 import type { LastError } from '../domain/status.ts';
 import type { DeployEvent } from './status.ts';
 
-/** Events, activity and last error of a deployment. */
 export class Journal {
   readonly event: (event: DeployEvent) => void;
   activity: string | null = null;

@@ -2,10 +2,7 @@ import type { Choice, Shelf } from './plan.ts';
 import type { SiteStore } from './releases/site-store.ts';
 
 /**
- * The disk of one site, as `plan` looks at it.
- *
- * @param sha256 asked for by the config; it may be stored without a label
- * @param asItHolds what is left of an operator's choice
+ * @param sha256 of the config; it may be stored without a label @param asItHolds an operator's choice, as far as it holds
  */
 export async function observe(
   store: SiteStore,

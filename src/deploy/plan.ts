@@ -1,8 +1,6 @@
-/** Wanted by the config. */
 export interface Wanted {
   readonly enabled: boolean;
   readonly pin: string | null;
-  /** A link, or a service that gives one. */
   readonly hasLink: boolean;
   readonly sha256: string | null;
   /** An operator's choice holds under one fingerprint of the `staticExport` settings. */
@@ -22,7 +20,6 @@ export interface Choice extends ReleaseRef {
   readonly fingerprint: string;
 }
 
-/** What is on the disk. */
 export interface Shelf {
   /** Of releases that can be read. */
   readonly labels: ReadonlyMap<string, string>;
@@ -32,7 +29,6 @@ export interface Shelf {
   readonly choice: Choice | null;
 }
 
-/** State of this process. */
 export interface Progress {
   readonly nowMs: number;
   /** False on a folder that one command works on: then only orders are carried out. */
@@ -44,7 +40,6 @@ export interface Progress {
   /** The newest preloaded release, until this round is settled. */
   readonly preloaded: (ReleaseRef & { readonly createdAt: string; readonly isNew: boolean }) | null;
   readonly fetching: { readonly key: string; readonly isExport: boolean; readonly isAborted: boolean } | null;
-  /** Key of the last fetch that was served. */
   readonly fetchedFor: string | null;
   readonly exportIsDue: boolean;
   readonly isSettled: boolean;
@@ -52,7 +47,6 @@ export interface Progress {
   readonly fault: { readonly of: string; readonly retryAtMs: number | null } | null;
   /** Until then an unpinned start waits for something newer; null: it no longer waits. */
   readonly fallbackAtMs: number | null;
-  /** When requests on the former release have ended. */
   readonly pruneAtMs: number | null;
 }
 
@@ -80,7 +74,6 @@ export type Step =
       readonly asFetched?: true;
       readonly of: string;
     }
-  /** Serve what was active last, whatever becomes of the target. */
   | { readonly do: 'fall-back'; readonly release: ReleaseRef }
   | { readonly do: 'fetch'; readonly version: string | null; readonly of: string }
   | { readonly do: 'export' }
@@ -91,10 +84,7 @@ export type Step =
   | { readonly do: 'prune' }
   | { readonly do: 'wait'; readonly untilMs: number | null };
 
-/**
- * The next step for a site, contract section 2: orders, then the target, then what can wait (other preloaded
- * archives, an export, pruning).
- */
+/** Contract section 2: orders, then the target, then what can wait (preloaded archives, an export, pruning). */
 export function plan(wanted: Wanted, shelf: Shelf, at: Progress): Step {
   if (at.hasOrder) return { do: 'carry-out-order' };
   const target = targetOf(wanted, shelf, at.preloaded, at.fetchedFor !== wanted.fetchKey);
@@ -173,9 +163,7 @@ function pruneOrWait({ pruneAtMs, nowMs }: Progress, untilMs: number | null): St
 }
 
 /**
- * What the settings ask to be served, contract section 2.
- *
- * @param mustFetch for an unpinned link: at a start, when the link changed, after a failed attempt
+ * Contract section 2. @param mustFetch for an unpinned link: at a start, when the link changed, after a failed attempt
  */
 export function targetOf(wanted: Wanted, shelf: Shelf, preloaded: Progress['preloaded'], mustFetch: boolean): Target {
   if (!wanted.enabled) return { do: 'off' };
@@ -222,7 +210,6 @@ function unpinned(
   return active === null ? { do: 'missing', version: null, sha256: null } : serveRef(active);
 }
 
-/** The active label where it leads there, else any. */
 function labelOf(digest: string | null, labels: Shelf['labels'], active: Shelf['active']): string | null {
   if (active !== null && active.digest === digest && labels.get(active.version) === digest) return active.version;
   return [...labels].find(([, labelled]) => labelled === digest)?.[0] ?? null;

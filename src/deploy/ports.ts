@@ -1,18 +1,13 @@
 import type { Secret } from '../domain/secret.ts';
 
-/**
- * A place that bundles come from. It hands out the raw stream; the fetch around it spools, bounds, retries and verifies. No
- * HTTP word crosses this port.
- */
+/** Hands out a raw stream; the fetch around it spools, bounds, retries and verifies. No HTTP word crosses this port. */
 export interface BundleSource {
-  /** By the link's scheme. */
   handles(link: Secret): boolean;
 
   /**
-   * Rejects with the signal's reason where that aborts, as the stream does.
-   *
+   * Rejects, as the stream does, with the signal's reason.
    * @throws DocshelfError `link_expired`, `link_refused`, `bundle_not_found`, `source_*`, `too_many_redirects`,
-   * `host_not_allowed`, `cannot_read`; `fields.retryable`, and `fields.retryAfterMs` where the source asks to wait.
+   *   `host_not_allowed`, `cannot_read`; `fields.retryable`, `fields.retryAfterMs`
    */
   open(link: Secret, request: OpenRequest): Promise<OpenedBundle>;
 }
@@ -29,14 +24,10 @@ export interface OpenedBundle {
   /** The resume offset where the source went on, else 0. */
   readonly offset: number;
   readonly totalBytes: number | null;
-  /**
-   * False where a cut transfer looks like a finished one (an HTTP/1.0 body that ends with its connection, RFC 9112
-   * section 8).
-   */
+  /** False where a cut transfer looks finished: an HTTP/1.0 body that ends with its connection (RFC 9112 section 8). */
   readonly endIsCertain: boolean;
   /** A strong validator for resuming, or null. */
   readonly etag: string | null;
-  /** The digest that the link names; absent where it names none. */
   readonly sha256?: string;
   readonly fileName: string | null;
   /** Needed where the stream is not read to its end, harmless elsewhere. */
@@ -44,15 +35,11 @@ export interface OpenedBundle {
 }
 
 /**
- * A service that exports the site and gives links to bundles. Every method throws DocshelfError `unauthorized`,
- * `forbidden`, `not_found`, `export_service_failed`, `source_*`, `host_not_allowed` and others, with
- * `fields.retryable`, or the signal's reason.
+ * Export service. @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `export_service_failed`, `source_*`,
+ * `host_not_allowed` and others, with `fields.retryable`, or the signal's reason
  */
 export interface LinkSource {
-  /**
-   * Link to the bundle of the configured job, else of the newest export (of that label); null where there is none, or
-   * the service cannot say.
-   */
+  /** To the configured job's bundle, else the newest export's (of that label); null: none, or unknown. */
   freshLink(version: string | null, signal: AbortSignal): Promise<FreshLink | null>;
 
   /** @returns the job's id */
@@ -65,7 +52,6 @@ export interface LinkSource {
 export interface FreshLink {
   readonly jobId: string;
   readonly link: Secret;
-  /** Null where the service does not say. */
   readonly sha256: string | null;
   readonly signature: string | null;
 }

@@ -19,11 +19,8 @@ const FALLBACK_AFTER_MS = 3_000;
 const STEPS_MAX = 1_000;
 
 /**
- * The loop of one site: observe the disk, plan, one step, again, until nothing is left to do. A fetch and the preload
- * folder go on beside it, and wake it.
- *
- * Whoever changes something writes what is wanted or hands over an order, and wakes the loop. A step that fails
- * leaves what is served, goes to the journal, and is tried again when it may pass.
+ * The loop of one site: observe, plan, one step, again. A fetch and the preload folder go on beside it and wake it. A
+ * step that fails leaves what is served, goes to the journal, and is tried again when it may pass.
  */
 export class Reconciler {
   readonly activation: Activation;
@@ -70,7 +67,6 @@ export class Reconciler {
     await this.#loop.untilQuiet();
   }
 
-  /** What new settings no longer want is given up at once; their round is to come. */
   settingsChanged(isOtherConfig: boolean): void {
     this.#follows = false;
     if (isOtherConfig) this.#choiceHasEnded = true;
@@ -95,7 +91,6 @@ export class Reconciler {
     return this.#loop.inTurn(act);
   }
 
-  /** Has the site exported anew, and serves that. */
   exportAnew(): Promise<'done' | 'failed for now'> {
     this.#export ??= Promise.withResolvers();
     this.wake();
@@ -106,7 +101,6 @@ export class Reconciler {
     this.#loop.wake();
   }
 
-  /** Lets the step under way end; the context's signal has aborted. */
   async stop(): Promise<void> {
     await Promise.all([this.#fetching.done, this.#preload?.done]);
     await this.#loop.untilQuiet();

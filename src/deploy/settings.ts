@@ -7,15 +7,12 @@ import type { SignatureSettings } from './take-in/signature.ts';
 /** Oldest partial download that is resumed (design: "at most 24 h"). */
 export const PART_AGE_MS_MAX = 24 * 3600_000;
 
-/** The export service for fresh links, and for exports. */
 export interface RenewSettings {
   readonly apiUrl: string;
   readonly key: Secret;
   /** Null only where a job is named. */
   readonly domain: string | null;
-  /** Null: the domain's newest. */
   readonly jobId: string | null;
-  /** Interval of exports; null: none. */
   readonly everyMs: number | null;
 }
 

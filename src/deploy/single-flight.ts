@@ -19,7 +19,6 @@ export interface SingleFlightOptions {
 export class SingleFlight {
   readonly #options: SingleFlightOptions;
   readonly #orders: Order[] = [];
-  /** Answered when the pass is over. */
   readonly #answers: (() => void)[] = [];
   readonly #quiet: (() => void)[] = [];
   #isRunning = false;

@@ -11,7 +11,6 @@ import type { Unpack } from './take-in/unpack-thread.ts';
 /** Builds the serving side's new state; the function that it gives puts it in place. */
 export type PrepareSwap = (active: ReleaseView, older: readonly ReleaseView[]) => () => void;
 
-/** What the deployment of one site takes from outside; nothing is global. */
 export interface DeploymentOptions {
   readonly store: SiteStore;
   readonly settings: DeploySettings;
@@ -20,7 +19,6 @@ export interface DeploymentOptions {
   readonly unpack: Unpack;
   readonly beforeSeal: readonly BeforeSeal[];
   readonly prepareSwap: PrepareSwap;
-  /** Nothing is active any more. */
   readonly onOff: () => void;
   readonly onEvent: (event: DeployEvent) => void;
 }

@@ -42,7 +42,6 @@ export type DeployEvent =
       readonly totalBytes: number | null;
     };
 
-/** Newest first by creation time. */
 export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
   const infos = new Map((await store.list()).map((info): [string, ReleaseInfo] => [info.digest, info]));
   const versions: StoredVersion[] = [];
@@ -55,7 +54,6 @@ export async function storedVersions(store: SiteStore): Promise<StoredVersion[]>
   return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
-/** Notes of the unpacking, and a configured link that was not fetched. */
 export async function noticesOf(
   store: SiteStore,
   { enabled, version, link }: DeploySettings,

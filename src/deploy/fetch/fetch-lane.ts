@@ -13,7 +13,6 @@ export interface FetchTask {
   readonly onFailed: (error: unknown, isAborted: boolean) => void;
 }
 
-/** The fetch that goes on beside the loop: at most one at a time. */
 export class FetchLane {
   readonly #renewal: Renewal;
   readonly #stopping: AbortSignal;
@@ -32,7 +31,6 @@ export class FetchLane {
     return { key, isExport, isAborted: this.#abort.signal.aborted };
   }
 
-  /** Never rejects. */
   get done(): Promise<void> {
     return this.#done;
   }

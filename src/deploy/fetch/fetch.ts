@@ -13,13 +13,11 @@ export interface FetchSettings {
   readonly bundleFile: string;
   readonly bundleBytesMax: number;
   readonly retriesMax: number;
-  /** An older part is not resumed. */
   readonly partMaxAgeMs: number;
 }
 
 export interface FetchRequest {
   readonly link: Secret;
-  /** Null: any. */
   readonly sha256: string | null;
   readonly signal: AbortSignal;
   readonly onProgress?: (doneBytes: number, totalBytes: number | null) => void;
@@ -27,7 +25,6 @@ export interface FetchRequest {
 }
 
 export interface FetchedBundle {
-  /** SHA-256 of the archive. */
   readonly digest: string;
   readonly sizeBytes: number;
   readonly fileName: string | null;
@@ -41,11 +38,10 @@ export interface FetchTools extends RetryTools {
 const FETCH_TOOLS: FetchTools = Object.freeze({ ...RETRY_TOOLS, now: Date.now });
 
 /**
- * Brings a bundle through the spool to its file: bounded, resumed, retried, and only whole, by length or digest. What
- * a failed fetch received stays for resuming, unless it is too large, of another digest, or on a full disk.
- *
+ * Brings a bundle through the spool to its file: bounded, resumed, retried, whole by length or digest. What a failed
+ * fetch received stays for resuming, unless it is too large, of another digest, or on a full disk.
  * @throws DocshelfError the source's (ports.ts), `source_too_large`, `source_no_length`, `source_truncated`,
- * `wrong_digest`, `cannot_write`; the signal's reason.
+ *   `wrong_digest`, `cannot_write`; the signal's reason
  */
 export async function fetchBundle(
   sources: readonly BundleSource[],

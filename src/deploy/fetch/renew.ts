@@ -12,8 +12,8 @@ const DEAD_LINK: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused
 const START_MS_AFTER_END = 3_000;
 
 /**
- * Fetches by the configured link, or where that is dead or missing, by a fresh one of the export service. An export
- * is started only for a pinned version that the service lacks, an empty shelf, or `every`.
+ * Fetches by the configured link, else by a fresh one of the service, which exports only for a pinned version that it
+ * lacks, an empty shelf, or `every`.
  */
 export class Renewal {
   readonly #context: SiteContext;
@@ -26,7 +26,6 @@ export class Renewal {
     this.#intake = intake;
   }
 
-  /** @param version the pinned one */
   async fetch(version: string | null, signal: AbortSignal): Promise<TakenIn> {
     const { link, renew } = this.#context.settings();
     if (renew === null) return this.#fetchLink(link, version, signal);

@@ -42,7 +42,6 @@ export class Part {
     }
   }
 
-  /** Null where the source has to begin anew. */
   get resume(): { readonly offset: number; readonly etag: string } | null {
     return this.bytes > 0 && this.#etag !== null ? { offset: this.bytes, etag: this.#etag } : null;
   }
@@ -51,7 +50,6 @@ export class Part {
     return this.#hash.copy().digest('hex');
   }
 
-  /** @param etag null: the content cannot be resumed */
   async restart(etag: string | null): Promise<void> {
     await this.discard();
     this.#handle = await open(this.#file, 'wx', 0o600);
@@ -73,7 +71,6 @@ export class Part {
     this.bytes += chunk.length;
   }
 
-  /** Moves the whole part to `file`, on the same file system. */
   async complete(file: string): Promise<void> {
     await this.#closeFile();
     await rename(this.#file, file);
@@ -89,7 +86,6 @@ export class Part {
     this.#hash = createHash('sha256');
   }
 
-  /** Leaves a resumable part for a later attempt, and gives up the lock. */
   async release(): Promise<void> {
     try {
       if (this.resume === null) await this.discard();
@@ -119,8 +115,7 @@ export class Part {
 }
 
 /**
- * Removes resumable parts of other links than `keepLink`, and what is older than `maxAgeMs`; nothing while another
- * process downloads.
+ * Removes parts of other links than `keepLink` and all older than `maxAgeMs`; nothing while another process downloads.
  */
 export async function sweepSpool(
   spoolDir: string,
@@ -152,9 +147,8 @@ interface SpoolLock {
 }
 
 /**
- * The right to the resumable parts; null where another fetch has it, and where the file system knows no locks.
- * SQLite's lock on an empty database is the one lock of the operating system that Node reaches: it ends with its
- * process.
+ * The right to the resumable parts; null where another fetch has it, or the file system knows no locks. SQLite's lock
+ * is the one that Node reaches and that ends with its process.
  */
 function lockSpool(spoolDir: string): SpoolLock | null {
   let database: DatabaseSync | null = null;

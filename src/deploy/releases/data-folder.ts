@@ -15,14 +15,11 @@ export interface DataPaths {
   readonly inbox: string;
   readonly rejected: string;
   readonly daemons: string;
-  /** Names the domain of the single form. */
   readonly domain: string;
 }
 
-/** `sites/<domain>/`. */
 export interface SitePaths {
   readonly dir: string;
-  /** A file per label. */
   readonly versions: string;
   /** A file per release that has been active, with the time of the last. */
   readonly served: string;

@@ -9,16 +9,12 @@ export interface PrunedRelease {
 
 export interface PruneRule {
   readonly keep: number;
-  /** Active, pinned, or served by another daemon on this folder. */
   readonly inUse: ReadonlySet<string>;
   /** Where a rollback goes. They count against `keep`, and stay unless that is 0. */
   readonly previous: ReadonlySet<string>;
 }
 
-/**
- * The digests that go: `keep` of those that were active stay, by when they last were; and the newest `keep` of the
- * others, since somebody staged them.
- */
+/** Keeps the last `keep` that were active, and the newest `keep` of the others, since somebody staged them. */
 export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse, previous }: PruneRule): string[] {
   const old = releases.filter(({ digest }) => !inUse.has(digest));
   const rollbacks = keep === 0 ? [] : old.filter(({ digest }) => previous.has(digest));

@@ -6,7 +6,6 @@ import { membersOf } from '../../domain/shape.ts';
 import { flushPath, readIfThere } from '../../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
 
-/** Of `release.json` and `files.json`. A newer one is refused. */
 export const RELEASE_FORMAT_VERSION = 1;
 
 /** Makes a folder a release; written last, after everything else is flushed. */
@@ -58,7 +57,6 @@ export class ReleaseStore {
     return this.info(digest).catch(rethrowNewer);
   }
 
-  /** Complete releases, unordered, without damaged ones. */
   async list(): Promise<ReleaseInfo[]> {
     const names = (await readdir(this.paths.releases)).filter((name) => DIGEST.test(name));
     const infos = await Promise.all(names.map((name) => this.readable(name)));
@@ -106,7 +104,6 @@ export class ReleaseStore {
     await rm(folder, { recursive: true, force: true });
   }
 
-  /** Folders without marker, left by a crash in a removal. */
   async sweepIncomplete(): Promise<void> {
     for (const name of await readdir(this.paths.releases)) {
       if (!DIGEST.test(name) || (await this.has(name))) continue;

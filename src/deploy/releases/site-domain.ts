@@ -21,10 +21,8 @@ export async function expectedDomain(paths: DataPaths, configured: string | null
 }
 
 /**
- * The domain that holds: the config's, else the kept one, else the first bundle's, else `docs`; kept from then on. A
- * `docs` that nobody chose is renamed, its folder with it.
- *
- * @throws DocshelfError `config_invalid` where the config names another domain than the folder's.
+ * The config's, else the kept one, else the first bundle's, else `docs`; kept from then on. An unchosen `docs` is renamed.
+ * @throws DocshelfError `config_invalid` where the config names another domain than the folder's
  */
 export async function settleFolderDomain(
   paths: DataPaths,

@@ -9,7 +9,6 @@ import { dataPaths, refuseOldLayout, type SitePaths, sitePaths } from './data-fo
 import { DIGEST, ReleaseStore } from './release-store.ts';
 import { expectedDomain, settleFolderDomain } from './site-domain.ts';
 
-/** `versions/<label>`. */
 export interface LabelPointer {
   readonly digest: string;
   /** SHA-256 of the link that it was fetched from; null where it was not fetched. */
@@ -21,7 +20,6 @@ export interface ActivePointer extends ReleaseRef {
   readonly activatedAt: string;
   /** A start that fetches another digest than this ends an operator's choice. */
   readonly lastFetched: string | null;
-  /** Newest first. */
   readonly history: readonly ReleaseRef[];
 }
 
@@ -36,7 +34,6 @@ export interface FetchedLink {
 /** Contract section 2: "the last 50 triples". */
 const LINKS_MAX = 50;
 
-/** One site's labels, pointers and marks, over the shared releases. */
 export class SiteStore extends ReleaseStore {
   #domain = DEFAULT_DOMAIN;
 
@@ -121,7 +118,6 @@ export class SiteStore extends ReleaseStore {
     await rm(join(this.site.served, digest), { force: true });
   }
 
-  /** The newest last. */
   async links(): Promise<readonly FetchedLink[]> {
     const links = membersOf(await readIfThere(this.site.links));
     return Array.isArray(links) ? links : [];
@@ -171,7 +167,6 @@ export class SiteStore extends ReleaseStore {
   }
 }
 
-/** A site has no folder before its first bundle. */
 async function namesIn(folder: string): Promise<string[]> {
   return (await ifThere(readdir(folder))) ?? [];
 }

@@ -3,9 +3,7 @@ import { type BundleAnswer, JOB_STATUSES, type JobAnswer, type JobStatus } from 
 import { Secret } from '../../domain/secret.ts';
 import { retryAfterOf } from '../../net/retry.ts';
 
-/**
- * Answers of a static export service. Demanded are a job's id and status, and a bundle's link; null: no such answer.
- */
+/** Demanded are a job's id and status, and a bundle's link; null: no such answer. */
 
 const TEXT_LENGTH_MAX = 4096;
 const SHA256 = /^[0-9a-f]{64}$/i;
@@ -28,7 +26,6 @@ export function readJob(answer: unknown): JobAnswer | null {
   };
 }
 
-/** @param jobId for a service that does not repeat it */
 export function readBundle(answer: unknown, jobId: string): BundleAnswer | null {
   const members = membersOf(answer);
   const { bundleUrl, sha256 } = members;
@@ -61,7 +58,6 @@ function isStatus(value: unknown): value is JobStatus {
   return (JOB_STATUSES as readonly unknown[]).includes(value);
 }
 
-/** One line, fit for terminals and logs. */
 function text(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const line = value.slice(0, TEXT_LENGTH_MAX).replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ');
@@ -95,10 +91,8 @@ const KEY_NEXT = 'Check the key: it must be an admin key of the organization tha
 const LATER_NEXT = 'Try again later, or ask who runs the service.';
 
 /**
- * A refusal in the service's own words: those of problem+json, of `{error}`, or plain text.
- *
- * @param act follows "Cannot": `start an export of "acme" at https://api.example.com`
- * @param key is never repeated, even where the service does
+ * In the service's words: problem+json, `{error}`, or plain text.
+ * @param act follows "Cannot": `start an export of "acme" at https://api.example.com` @param key is never repeated
  */
 export function serviceRefusal(act: string, refused: Refused, key: Secret, nowMs: number): DocshelfError {
   const { status } = refused;

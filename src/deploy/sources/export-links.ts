@@ -9,7 +9,6 @@ type ExportCaller = Pick<ExportServiceClient, 'start' | 'wait' | 'bundle' | 'com
 /** A service gives an export an hour by default; others may wait before it. */
 const EXPORT_MS_MAX = 4 * 3600_000;
 
-/** Links from a static export service, for a daemon that renews. */
 export class ExportLinks implements LinkSource {
   readonly #service: ExportCaller;
   readonly #settings: Pick<RenewSettings, 'domain' | 'jobId'>;

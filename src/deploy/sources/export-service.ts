@@ -8,7 +8,6 @@ import { retryAfterOf } from '../../net/retry.ts';
 import { readBundle, readJob, readJobs, serviceRefusal } from './export-answers.ts';
 
 export interface WaitOptions {
-  /** For the whole wait. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly onJob?: (job: JobAnswer) => void;
@@ -27,12 +26,10 @@ const OUTAGE_MS_MAX = 120_000;
 const NO_SUCH_LIST: ReadonlySet<unknown> = new Set([200, 400, 404, 405, 501]);
 
 /**
- * Client of a static export service, ours or another's with the same API (contract, section 6). It relies on nothing
- * that the published calls do not promise (`Location`, `Retry-After`, `sha256`, forms of errors).
- *
- * Every method throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `bad_request`, `rate_limited`,
- * `queue_full`, `export_service_failed`, `source_unreachable`, `source_timeout`, `host_not_allowed`, with
- * `fields.retryable`, or the signal's reason.
+ * Client of a static export service, ours or another's (contract, section 6); needs nothing that is not promised there.
+ * @throws DocshelfError `unauthorized`, `forbidden`, `not_found`, `bad_request`, `rate_limited`, `queue_full`,
+ *   `export_service_failed`, `source_unreachable`, `source_timeout`, `host_not_allowed`, with `fields.retryable`; the
+ *   signal's reason
  */
 export class ExportServiceClient {
   readonly #calls: ExportCalls;
@@ -95,11 +92,7 @@ export class ExportServiceClient {
     }
   }
 
-  /**
-   * Polls until the job is over, through outages of the service.
-   *
-   * @throws DocshelfError `job_failed` with the service's own reason, `job_timeout`, besides.
-   */
+  /** Waits through outages. @throws DocshelfError `job_failed` with the service's own reason, `job_timeout`, besides */
   async wait(jobId: string, { timeoutMs, signal, onJob }: WaitOptions): Promise<JobAnswer> {
     const { random, steadyNow } = this.#tools;
     const endMs = steadyNow() + timeoutMs;
@@ -160,7 +153,6 @@ export interface ExportServiceSettings {
   readonly key: Secret;
 }
 
-/** For tests. */
 export interface ExportServiceTools {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
   readonly random: () => number;
@@ -174,7 +166,6 @@ const EXPORT_SERVICE_TOOLS: ExportServiceTools = Object.freeze({
 });
 
 interface ServiceCall<T> {
-  /** Follows "Cannot". */
   readonly act: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -198,7 +189,6 @@ const RETRIES_MAX = 3;
 const BACKOFF_FIRST_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;
 
-/** Single calls, bounded in time and bytes. */
 class ExportCalls {
   readonly #client: Pick<HttpClient, 'get' | 'post'>;
   readonly #base: string;

@@ -5,7 +5,6 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 
-/** Bundles by `file:` link, never resumed. */
 export class FileBundleSource implements BundleSource {
   handles(link: Secret): boolean {
     return /^file:/i.test(link.reveal());

@@ -7,17 +7,13 @@ import { decodeOrKeep } from '../../web/percent-decode.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 import { refusalOf } from './http-refusal.ts';
 
-/**
- * Content codings that leave the archive readable, since nothing is decoded here: stores label a `.tar.gz` with
- * `gzip` because it is one, and S3 keeps `aws-chunked` from the upload.
- */
+/** Nothing is decoded: stores label a `.tar.gz` with `gzip` because it is one; S3 keeps `aws-chunked` from the upload. */
 const READABLE_CODINGS: ReadonlySet<string> = new Set(['', 'identity', 'gzip', 'x-gzip', 'zstd', 'aws-chunked']);
 
 export class HttpBundleSource implements BundleSource {
   readonly #client: HttpClient;
   readonly #now: () => number;
 
-  /** @param now tells an expired link by its own date */
   constructor(client: HttpClient, now: () => number = Date.now) {
     this.#client = client;
     this.#now = now;
@@ -72,7 +68,6 @@ function opened(response: HttpResponse, link: Secret, offset: number, totalBytes
   };
 }
 
-/** The range of a 206 that begins at the missing bytes of the same content; else null. */
 function rangeThatGoesOn(
   response: HttpResponse,
   resume: { readonly offset: number; readonly etag: string },
@@ -101,8 +96,7 @@ function strongTag(etag: string | null): string | null {
 const ARCHIVE = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip)$/i;
 
 /**
- * The bundle's file name: Content-Disposition, else the end of a link's path, by preference an archive's.
- *
+ * Content-Disposition, else the end of a link's path, by preference an archive's.
  * @param links the one that was asked for, and where redirects led
  */
 export function bundleFileName(contentDisposition: string | null, links: readonly string[]): string | null {

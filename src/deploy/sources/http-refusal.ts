@@ -14,7 +14,6 @@ const FRESH_LINK =
 const CHECK_LINK =
   'Compare it with the link that was generated: in a shell or a YAML file it must be quoted, or "&" ends it; a presigned link works only unchanged.';
 
-/** Reads the body's beginning and ends the exchange. */
 export async function refusalOf(response: HttpResponse, link: Secret, nowMs: number): Promise<DocshelfError> {
   const { status } = response;
   // A body that breaks off says no less than the status; an abort is found by the caller's signal.
@@ -45,7 +44,6 @@ export async function refusalOf(response: HttpResponse, link: Secret, nowMs: num
   return refusal('source_failed', 'the server answers with something else', 'Check the link.');
 }
 
-/** The server's own code: `SignatureDoesNotMatch`. */
 function serverCodeOf(response: HttpResponse, body: string): string | null {
   const word = response.header('x-ms-error-code') ?? /<Code>([^<]*)<\/Code>/.exec(body)?.[1] ?? '';
   return /^[A-Za-z]{1,64}$/.test(word) ? word : null;
@@ -55,10 +53,7 @@ function isPast(links: readonly Secret[], nowMs: number): boolean {
   return links.some((link) => (expiryOfLink(link.reveal()) ?? Number.POSITIVE_INFINITY) < nowMs);
 }
 
-/**
- * Words of stores for an expired link, which they answer with 400 or 403 as they do a wrong one: S3 and its kin,
- * Google, Azure ("Signature not valid in the specified time frame"), docshelf's own (link_expired).
- */
+/** Sent with 400 or 403, as for a wrong link: S3 and its kin, Google, Azure ("… specified time frame"), docshelf. */
 const EXPIRED_BODY =
   /request (?:signature )?(?:has )?expired|token has expired|signature (?:has )?expired|link has expired|link_expired|ExpiredToken|not valid in the specified time frame/i;
 

@@ -17,10 +17,7 @@ import {
 } from './oci-manifest.ts';
 import { RegistryClient } from './oci-registry.ts';
 
-/**
- * Bundles in a registry, by `oci://` link: the one layer of an artifact. The bytes must have the digests of manifest
- * and layer.
- */
+/** `oci://`: the one layer of an artifact. The bytes must have the digests of manifest and layer. */
 export class OciBundleSource implements BundleSource {
   readonly #client: HttpClient;
   readonly #authFile: string | null;

@@ -8,7 +8,6 @@ import { retryAfterOf } from '../../net/retry.ts';
 export interface OciLayer {
   readonly digest: string;
   readonly sizeBytes: number;
-  /** The pushed file's name. */
   readonly title: string | null;
   readonly extension: string;
 }
@@ -20,7 +19,7 @@ export const MANIFEST_TYPES = [
 /** Limit of registries ("Pushing Manifests" in the distribution specification). */
 export const MANIFEST_BYTES_MAX = 4 * 1024 ** 2;
 
-/** Media types of archives that can be read here, by how they end: ours (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers, plain ones. */
+/** By how they end: ours (`application/vnd.docshelf.bundle.v1.tar+gzip`), image layers, plain ones. */
 const ARCHIVE_TYPES: readonly [type: RegExp, extension: string][] = [
   [/[.+/](?:tar\+gzip|tar\.gzip|x-gtar|gzip|x-gzip)$/, '.tar.gz'],
   [/[.+/](?:tar\+zstd|zstd)$/, '.tar.zst'],
@@ -70,7 +69,6 @@ function extensionOf(mediaType: unknown): string | null {
   return ARCHIVE_TYPES.find(([type]) => type.test(mediaType))?.[1] ?? null;
 }
 
-/** Without credentials: those are in a file of their own. */
 export function referenceText({ registry, repository, tag, digest }: OciReference): string {
   return `oci://${registry}/${repository}${tag === null ? `@${digest}` : `:${tag}`}`;
 }
@@ -90,7 +88,6 @@ export function wrongContent(reference: OciReference, state: string): DocshelfEr
   });
 }
 
-/** Ends the exchange. */
 export function registryRefusal(
   reference: OciReference,
   response: HttpResponse,

@@ -10,10 +10,7 @@ import { referenceText, registryRefusal, wrongContent } from './oci-manifest.ts'
 /** A token's answer is a few kilobytes. */
 const TOKEN_BYTES_MAX = 256 * 1024;
 
-/**
- * One repository of a registry (OCI distribution specification). Credentials are sent where it asks for them, and
- * kept for one bundle.
- */
+/** OCI distribution specification. Credentials are sent where a registry asks, and kept for one bundle. */
 export class RegistryClient {
   readonly #client: HttpClient;
   readonly #reference: OciReference;
@@ -36,7 +33,6 @@ export class RegistryClient {
 
   /**
    * @param path `manifests/v1`, `blobs/sha256:…`
-   *
    * @throws DocshelfError `link_refused`, `bundle_not_found`, `source_failed`, `cannot_read`, and the client's
    */
   async get(path: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<HttpResponse> {
@@ -165,10 +161,8 @@ interface DockerConfig {
 }
 
 /**
- * Read when a registry asks, so that a rotated file counts.
- *
- * @param registry `host` or `host:port`
- * @throws DocshelfError `cannot_read`.
+ * Read when asked for, so that a rotated file counts.
+ * @param registry `host` or `host:port` @throws DocshelfError `cannot_read`
  */
 export async function readCredentials(file: string | null, registry: string): Promise<RegistryCredentials | null> {
   if (file === null) return null;

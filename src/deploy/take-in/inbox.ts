@@ -21,7 +21,6 @@ const SETTLED_MS = 1_500;
 /** After a failure that is not the archive's own (disk full). */
 const TRY_AGAIN_MS = 60_000;
 
-/** Faults of the archive itself: it goes to `rejected/`. */
 const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
 
 export interface InboxOptions {
@@ -30,8 +29,8 @@ export interface InboxOptions {
 }
 
 /**
- * The inbox: archives are taken in one by one and deleted; refused ones go to `rejected/` with the reason beside
- * them. Complete is what has no `.part` name and is unchanged between two looks.
+ * Takes archives in one by one, and deletes them; refused ones go to `rejected/` with the reason. Complete is what has
+ * no `.part` name and is unchanged between two looks.
  */
 export class Inbox {
   readonly #options: InboxOptions;

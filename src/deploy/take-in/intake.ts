@@ -9,14 +9,12 @@ import { type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
 
 export interface FetchOrder {
   readonly link: Secret;
-  /** Null: any. */
   readonly sha256: string | null;
   /** Digest of the configured link that it is fetched for. */
   readonly linkDigest: string | null;
   readonly signature?: string | null;
 }
 
-/** The way of every bundle onto the shelf, logged and measured. */
 export class Intake {
   readonly #context: SiteContext;
   /** One at a time: two would halve each other's speed and double the space. */

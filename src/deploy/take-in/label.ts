@@ -10,7 +10,6 @@ export interface LabelRequest {
   readonly fileName: string | null;
   /** Null: manifest, file name or digest name it. */
   readonly version: string | null;
-  /** Null where it came from no link. */
   readonly linkDigest: string | null;
   /** The link, without its query, that was fetched for the pinned version. */
   readonly pinnedFrom?: string | null;
@@ -29,9 +28,8 @@ interface KnownBundle {
 }
 
 /**
- * The label of a bundle, where domain, pin and link allow it (contract section 2).
- *
- * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `pinned`, `link_of_another_version`.
+ * Where domain, pin and link allow it (contract section 2).
+ * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `pinned`, `link_of_another_version`
  */
 export async function judge(
   store: SiteStore,
@@ -73,7 +71,6 @@ export async function relabel(store: SiteStore, { version, digest }: ReleaseRef)
   await store.setLabel(version, { digest, linkDigest: null });
 }
 
-/** By request, manifest, file name or digest. */
 function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle): string {
   const own = manifest?.version ?? null;
   if (request.version === null) {
@@ -126,7 +123,7 @@ async function refuseToMovePin(
 
 /**
  * Config and Secret arrive apart: a link that gave this digest for another pinned version still leads to that one,
- * unless the manifest or sha256 says that the pin is right.
+ * unless the manifest or sha256 says otherwise.
  */
 async function refuseOtherVersionsLink(
   store: SiteStore,

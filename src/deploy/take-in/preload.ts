@@ -16,13 +16,11 @@ import { digestOf, type TakenIn } from './take-in.ts';
 interface Seen {
   readonly stamp: string;
   readonly digest: string;
-  /** Null where it was refused. */
   readonly taken: PreloadedRelease | null;
 }
 
 export type PreloadedRelease = Omit<TakenIn, 'unpacked'>;
 
-/** By the archive's path. */
 type PreloadTable = Record<string, Seen>;
 
 export interface PreloadOptions {
@@ -32,14 +30,12 @@ export interface PreloadOptions {
   readonly pin: { readonly version: string | null; readonly sha256: string | null };
   readonly signal: AbortSignal;
   readonly take: (file: string, fileName: string, digest: string) => Promise<TakenIn>;
-  /** True where a pruned or removed release is to be taken in again. */
   readonly isWanted: (release: PreloadedRelease) => boolean;
 }
 
 /**
- * Takes in the archives of the preload folder, the pinned one first. What is stored of an archive whose size, time
- * and inode are unchanged is left alone: its label may have moved on. A refused archive, or folder, stands in no
- * other's way.
+ * The pinned archive first. One whose size, time and inode are unchanged is left alone: its label may have moved on. A
+ * refused archive or folder stands in no other's way.
  */
 export async function takeInPreload(options: PreloadOptions) {
   const { store, folder, mayBeMissing, pin, signal, take, isWanted } = options;
@@ -114,7 +110,6 @@ async function readTable(store: SiteStore): Promise<PreloadTable> {
   return membersOf<PreloadTable>(await store.preloadTable()) as PreloadTable;
 }
 
-/** One look into the preload folder, beside the loop. */
 export class PreloadRun {
   state: 'running' | 'done' = 'running';
   newest: (PreloadedRelease & { readonly isNew: boolean }) | null = null;

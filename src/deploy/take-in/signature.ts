@@ -10,14 +10,12 @@ export interface SignatureSettings {
   readonly required: boolean;
   /** Texts of minisign public keys; empty: signatures are not looked at. */
   readonly publicKeys: readonly string[];
-  /** The configured signature, or the link to it: at most one of them. */
   readonly text: string | null;
   readonly link: Secret | null;
 }
 
 export const SIGNATURE_EXTENSION = '.minisig';
 
-/** Neither hidden, nor a copy that goes on, nor a signature. */
 export function isArchiveName(name: string): boolean {
   return !name.startsWith('.') && !name.endsWith('.part') && !name.endsWith(SIGNATURE_EXTENSION);
 }
@@ -37,12 +35,9 @@ export interface Signer {
 }
 
 /**
- * Verifies an archive by the signature that came with it, else the one beside it, else the configured one. A
- * signature that is there must hold, required or not.
- *
+ * By the signature that came along, else the one beside, else the configured one; it must hold, required or not.
  * @returns null where it has none and needs none
- * @throws DocshelfError `bad_signature`, `no_signature`, `cannot_read`, the sources' for the link; the signal's
- * reason.
+ * @throws DocshelfError `bad_signature`, `no_signature`, `cannot_read`, the sources' for the link; the signal's reason
  */
 export async function checkSignature(
   { file, name, signature }: SignedArchive,

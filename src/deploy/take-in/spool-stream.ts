@@ -4,10 +4,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DocshelfError } from '../../domain/errors.ts';
 
-/**
- * Writes a bounded stream to a file, which is gone on failure. @throws DocshelfError `source_too_large`; the signal's
- * reason.
- */
+/** The file is gone on failure. @throws DocshelfError `source_too_large`; the signal's reason */
 export async function spoolStream(
   stream: AsyncIterable<Uint8Array>,
   file: string,

@@ -9,7 +9,6 @@ const OWNER_FILE = 'owner.json';
 /** Another host's folder is left alone for longer than any unpacking takes. */
 const FOREIGN_AGE_MS_MAX = 24 * 3600_000;
 
-/** A new folder with its owner's mark. */
 export async function createStaging(paths: DataPaths): Promise<string> {
   const folder = join(paths.staging, randomBytes(8).toString('hex'));
   await mkdir(folder);
@@ -21,7 +20,6 @@ export async function removeStaging(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Removes what killed processes left. */
 export async function sweepStaging(paths: DataPaths, nowMs: number): Promise<void> {
   for (const name of await readdir(paths.staging)) {
     const path = join(paths.staging, name);

@@ -18,9 +18,7 @@ import type { Unpack } from './unpack-thread.ts';
 export interface TakeInRequest extends LabelRequest {
   readonly file: string;
   readonly source: BundleSourceKind;
-  /** Where it is known already. */
   readonly digest: string | null;
-  /** That came with it; null: that of the file beside it, or the configured one. */
   readonly signature?: string | null;
   readonly signal: AbortSignal;
   readonly onProgress: UnpackProgress;
@@ -38,7 +36,6 @@ export interface TakenIn {
   readonly digest: string;
   readonly version: string;
   readonly createdAt: string;
-  /** False where the release was there already. */
   readonly unpacked: boolean;
 }
 
@@ -46,11 +43,9 @@ export interface TakenIn {
 export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSignal) => Promise<void>;
 
 /**
- * Takes an archive in: digest, signature, unpack, judge its manifest, seal, put it in its place, label it. Before the
- * last two steps only a staging folder has changed.
- *
+ * Digest, signature, unpack, judge the manifest, seal, adopt, label; until the last two only a staging folder changes.
  * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`,
- * `link_of_another_version`.
+ *   `link_of_another_version`
  */
 export async function takeIn(store: SiteStore, request: TakeInRequest, settings: TakeInSettings): Promise<TakenIn> {
   const name = request.fileName ?? 'the archive';

@@ -14,7 +14,6 @@ import type { ArchiveLimits } from '../../domain/limits.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
 import { CHARSET_HEAD_BYTES, mediaTypeOfFile, namesItsCharset, TrailingSlashVotes } from '../../web/index.ts';
 
-/** Plain data: it crosses a thread. */
 export interface UnpackOrder {
   readonly archive: string;
   readonly name: string;
@@ -47,10 +46,8 @@ const NO_BYTES = Buffer.alloc(0);
 const BLOCK_BYTES = 4096;
 
 /**
- * Unpacks into an empty folder, after the whole listing was judged.
- *
- * @throws DocshelfError an archive code, `not_enough_space`, `bad_manifest`, `manifest_mismatch`. What was written is
- * the caller's to remove.
+ * Unpacks after the whole listing was judged. What was written on a fault is the caller's to remove.
+ * @throws DocshelfError an archive code, `not_enough_space`, `bad_manifest`, `manifest_mismatch`
  */
 export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Promise<UnpackSummary> {
   const { archive, name, limits, foldsCase, releaseDir } = order;
