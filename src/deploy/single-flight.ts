@@ -1,5 +1,5 @@
-/** Longest wait of `setTimeout` (HTML standard, timers: a signed 32-bit integer). */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Longest wait of `setTimeout`, 24 days (HTML standard, timers: a signed 32-bit integer). */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 interface Order {
   readonly act: () => Promise<unknown>;

@@ -1,10 +1,9 @@
+import { TIMER_MS_MAX } from '../single-flight.ts';
+
 /** Share of the interval: daemons that started together do not ask together. */
 const JITTER = 0.1;
 
 const RETRY_MS = 600_000;
-
-/** Longest wait of `setTimeout`, 24 days (HTML standard, timers: a signed 32-bit integer). */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Runs rounds at an interval, counted from the end of the one before; the first one interval after the start. */
 export class RenewLoop {
