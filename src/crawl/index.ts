@@ -12,8 +12,6 @@ import type { CrawlSourceOptions } from './crawl-source.ts';
 import type { LiveSiteOptions } from './render/live-site.ts';
 import type { VerifySiteOptions } from './verify/index.ts';
 
-export type { CrawlSourceOptions };
-
 export async function source(options: CrawlSourceOptions): Promise<SiteSource> {
   const { CrawlSource } = await import('./crawl-source.ts');
   return new CrawlSource(options);

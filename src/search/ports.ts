@@ -1,8 +1,6 @@
 import type { TrailingSlash } from '../domain/release.ts';
 import type { SearchAnswer, SearchRequest } from './request.ts';
 
-export type { Search, SearchAnswer, SearchRequest, SearchResult } from './request.ts';
-
 /** Texts to vectors, by a model in a folder or by an endpoint. All have length 1, so that a dot product is the cosine. */
 export interface Embedder {
   /** Of the model, 64 hex digits: vectors are comparable only where it is the same. */

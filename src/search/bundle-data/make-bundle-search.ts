@@ -15,7 +15,7 @@ import type { Vectors } from '../semantic/vector-file.ts';
 import { type CutSection, SECTIONS_MAX } from './bundle-format.ts';
 import { encodeBundleSearch } from './encode-bundle-search.ts';
 
-export interface LoadableModel {
+interface LoadableModel {
   readonly digest: string;
   readonly load: () => Promise<Embedder>;
 }

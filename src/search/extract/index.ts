@@ -12,7 +12,7 @@ import { findElement, isElement, type Parent } from './tree.ts';
 export { Duplicates, rankOf } from './duplicates.ts';
 export { sphinxVersion } from './page-facts.ts';
 export { cutPassages } from './passages.ts';
-export { PageForms, type ReaderForm, readerUrl } from './reader-url.ts';
+export { PageForms, readerUrl } from './reader-url.ts';
 
 interface PageInput {
   readonly path: string;

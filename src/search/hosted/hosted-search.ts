@@ -1,7 +1,7 @@
 import { DocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
-import type { Search, SearchAnswer, SearchRequest, SearchResult } from '../ports.ts';
+import type { Search, SearchAnswer, SearchRequest, SearchResult } from '../request.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 
 interface HostedSearchSettings {

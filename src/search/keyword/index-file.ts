@@ -18,7 +18,7 @@ const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 const FREQUENCIES_MAX = 4_000;
 
 /** `unsaid` has one key, `version`: the sections that say none. */
-export type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag';
+type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag';
 
 interface Run {
   readonly sections: number;

@@ -19,7 +19,7 @@ const PREPARED = 1.5;
 
 const PENDING = Symbol('pending');
 
-export interface SemanticParts {
+interface SemanticParts {
   readonly embedder: Embedder;
   readonly vectors: VectorIndex;
 }

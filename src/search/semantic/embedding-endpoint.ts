@@ -4,7 +4,7 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import type { HttpClient } from '../../net/http-client.ts';
 import type { Embedder } from '../ports.ts';
 
-export interface EmbeddingEndpointSettings {
+interface EmbeddingEndpointSettings {
   /** The endpoint itself, `https://host/v1/embeddings`. */
   readonly url: string;
   readonly model: string;

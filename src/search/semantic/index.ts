@@ -3,9 +3,8 @@
  * query -> vector (`model`) -> nearest sections (`vector-index`)
  */
 export type { EmbedProgress } from '../ports.ts';
-export { COMMON_SCALE, type CosineScale, measureScale } from './cosine-scale.ts';
-export { type EmbedRequest, embedRelease, type PassageText, passageText } from './embed-release.ts';
+export { COMMON_SCALE } from './cosine-scale.ts';
+export { embedRelease, passageText } from './embed-release.ts';
 export { EmbeddingModel } from './model.ts';
-export { sweepVectors } from './sweep-vectors.ts';
-export { readVectors, type Vectors } from './vector-file.ts';
+export { readVectors } from './vector-file.ts';
 export { type VectorHit, VectorIndex } from './vector-index.ts';

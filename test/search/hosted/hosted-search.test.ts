@@ -8,7 +8,7 @@ import {
   type HostedSearchOptions,
   parseHostedResults,
 } from '../../../src/search/hosted/hosted-search.ts';
-import type { SearchRequest, SearchResult } from '../../../src/search/ports.ts';
+import type { SearchRequest, SearchResult } from '../../../src/search/request.ts';
 import { type Answer, httpServer, type LocalServer } from '../../helpers/local-server.ts';
 import { httpClientOf } from '../../net/http-client-of.ts';
 
