@@ -40,7 +40,7 @@ const ADMIN_STOP_MS = 1_000;
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
-export class Daemon {
+class Daemon {
   readonly #options: DaemonOptions;
   readonly #parts: SiteParts;
   readonly #deployment: Deployment;

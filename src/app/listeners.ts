@@ -18,7 +18,7 @@ import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
 import { organizationsSlice } from './slices.ts';
 
-export interface ListenerParts {
+interface ListenerParts {
   readonly config: Config;
   readonly current: () => Config;
   readonly domain: () => string;

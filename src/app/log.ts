@@ -2,7 +2,7 @@ import { type DestinationStream, destination, type Logger, pino, stdSerializers 
 
 export type { Logger } from 'pino';
 
-export interface LogSettings {
+interface LogSettings {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly format: 'auto' | 'json' | 'pretty';
 }

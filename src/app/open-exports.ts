@@ -21,7 +21,7 @@ export interface Exports {
   stop(): Promise<void>;
 }
 
-export interface ExportsParts {
+interface ExportsParts {
   readonly config: Config;
   readonly current: () => Config;
   readonly publicUrl: () => string;

@@ -4,7 +4,7 @@ import type { FeatureReport } from '../domain/feature.ts';
 import type { Search, SearchAnswer, SearchRequest } from '../search/index.ts';
 import type { Network } from './network.ts';
 
-export interface ReaderSearchOptions {
+interface ReaderSearchOptions {
   readonly local: Search;
   readonly config: () => Config;
   readonly features: () => FeatureReport;

@@ -16,7 +16,7 @@ import { openSources } from './open-sources.ts';
 import { deploySlice } from './slices.ts';
 
 /** The serving side of a daemon, or nothing for a command. */
-export interface ShelfHooks {
+interface ShelfHooks {
   readonly prepareSwap: PrepareSwap;
   readonly onOff: () => void;
   readonly onEvent: (event: DeployEvent) => void;

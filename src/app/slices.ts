@@ -89,7 +89,7 @@ export function s3Slice({ exportApi: { store } }: Config) {
   return { bucket, region, endpoint, pathStyle, prefix: prefix ?? '', credentials, caFile };
 }
 
-export type ModelSlice =
+type ModelSlice =
   | { readonly kind: 'builtin' | 'off' }
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'endpoint'; readonly url: string; readonly model: string; readonly key: Secret | null };

@@ -3,7 +3,7 @@ import type { Fault, Operation, OperationAnswer } from '../domain/operation.ts';
 import { problemSchema } from '../domain/problem.ts';
 import { problemOf } from './problem.ts';
 
-export interface OpenApiInfo {
+interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly programVersion: string;

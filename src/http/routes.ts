@@ -11,7 +11,7 @@ export interface Route<E extends BoundEnv> {
 }
 
 /** The bindings are absent where an app is called without a socket. */
-export type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
+type BoundEnv = Env & { Bindings: Partial<HttpBindings> };
 
 /** Read and checked on demand: a refused client's body is never read. */
 export interface Input<Op extends Operation> {

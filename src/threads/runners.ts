@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Port } from './channel.ts';
 import type { Heap } from './heaps.ts';
 
-export interface RunnerOrder {
+interface RunnerOrder {
   readonly entry: URL;
   readonly heap: Heap;
   /** The module's `workerData`; a process has none. */

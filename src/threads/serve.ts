@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { type CallsOf, Channel, type Port } from './channel.ts';
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly answersAtOnce?: number;
   /** Gives back what is outside the heap, which does not go with the thread. */
   readonly end?: () => unknown;

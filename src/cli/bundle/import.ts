@@ -24,7 +24,7 @@ interface ImportOptions extends CommonOptions, DaemonChoice {
 /** A file of such a name would be named with ./ before it. */
 const LINK_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
-export interface ImportRequest {
+interface ImportRequest {
   /** Null for a pipe. */
   readonly fileName: string | null;
   readonly version: string | null;

@@ -6,7 +6,7 @@ import type { Secret } from '../../domain/secret.ts';
 import { replaceFile } from '../../files/index.ts';
 import { editValues, sectionIn } from './edit-values.ts';
 
-export interface BundleValues {
+interface BundleValues {
   readonly bundleUrl: Secret;
   readonly version: string;
   readonly sha256: string;

@@ -21,7 +21,7 @@ export interface CollectOrder extends StoreFolders {
   readonly crawl: CrawlOrder;
 }
 
-export interface CrawlPlaces {
+interface CrawlPlaces {
   readonly network: CrawlNetwork;
   readonly browser: BrowserSettings;
   /** Of the job, and not of the attempt. */

@@ -8,7 +8,7 @@ import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
 import { isSignatureOf, LINK_MS_MAX, type LinkGrant, linkSeconds, signGrant } from './links.ts';
 import { SigningKeys } from './signing-keys.ts';
 
-export interface DiskBundleStoreOptions {
+interface DiskBundleStoreOptions {
   /** `exports/` of the data folder; archives that are put lie on the same file system. */
   readonly dir: string;
   /** URL under which clients reach the API listener, path prefix included. */

@@ -27,7 +27,7 @@ export interface UploadOptions {
   readonly signal: AbortSignal;
 }
 
-export interface AdminActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'takeUp'> {
+interface AdminActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'takeUp'> {
   reload(): Promise<LastReload>;
   upload(
     fileName: string,
@@ -37,7 +37,7 @@ export interface AdminActions extends Pick<Deployment, 'activate' | 'rollback' |
 }
 
 /** Over the network with a token, or through the socket of its owner. */
-export type Door = 'token' | 'socket';
+type Door = 'token' | 'socket';
 
 export type AdminEnv = { Bindings: Partial<HttpBindings> };
 

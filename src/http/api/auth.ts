@@ -6,7 +6,7 @@ import type { RateVerdict } from '../limits/sliding-log.ts';
 import { shown } from '../routes.ts';
 import type { Access } from './keys.ts';
 
-export interface Caller {
+interface Caller {
   readonly organization: Organization;
   readonly sites: SiteDirectory;
 }

@@ -6,7 +6,7 @@ import type { ApiEnv } from './auth.ts';
 import { ownSite } from './auth.ts';
 import * as calls from './operations.ts';
 
-export interface ExportApiOptions {
+interface ExportApiOptions {
   readonly exports: ExportService;
   readonly publicUrl: () => string | null;
 }

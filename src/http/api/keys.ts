@@ -19,7 +19,7 @@ interface StoredKey {
   readonly organization: Organization;
 }
 
-export class KeyRing {
+class KeyRing {
   readonly #stored: readonly StoredKey[];
 
   constructor(organizations: readonly Organization[]) {

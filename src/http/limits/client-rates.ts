@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
 
-export interface ClientPolicy {
+interface ClientPolicy {
   readonly burst: number;
   readonly perSecond: number;
 }
@@ -11,7 +11,7 @@ export interface ClientPolicy {
  * A reader types ten letters a second at most, and an office may share an address; the engine answers some 300 a
  * second on a core.
  */
-export const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
+const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
 /** 200 bytes each. The least recently seen goes first: its bucket is full again. */
 const CLIENTS_MAX = 10_000;

@@ -1,7 +1,7 @@
 import { remoteAddressBehind } from './remote-address.ts';
 import type { ServedRequest } from './served-request.ts';
 
-export interface AccessLogOptions {
+interface AccessLogOptions {
   readonly write: (facts: AccessFacts, message: string) => void;
   readonly trustedProxies: readonly string[];
 }

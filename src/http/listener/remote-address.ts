@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-export type RemoteAddress = (peer: string, forwardedFor: string | undefined) => string;
+type RemoteAddress = (peer: string, forwardedFor: string | undefined) => string;
 
 /**
  * Each trusted proxy appends to `X-Forwarded-For` the address that it saw: the last untrusted one is the client's.

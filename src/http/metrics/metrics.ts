@@ -6,7 +6,7 @@ import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain
 import type { ServedRequest } from '../listener/served-request.ts';
 import { addProcessMetrics, defineMetrics } from './metric-set.ts';
 
-export interface Readings {
+interface Readings {
   readonly state: DeployState;
   readonly isReady: boolean;
   /** Null where none are here, or countable now. */
@@ -16,7 +16,7 @@ export interface Readings {
 export type ExportJobs = StatusReport['jobs'];
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
-export type JobResult = (typeof JOB_RESULTS)[number];
+type JobResult = (typeof JOB_RESULTS)[number];
 
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
 const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
