@@ -1,11 +1,4 @@
-/**
- * The export room: a job turns a site into a bundle.
- *
- *     source -> collect (file store) -> check -> search data -> manifest -> pack -> sign -> store -> link
- *
- * Owners of sites ask `ExportService`; `JobRunner` claims jobs and runs them by the recipe in `run-job.ts`, its heavy steps
- * (`steps.ts`) in a thread. Ports: `JobQueue`, `BundleStore`, `SiteSource`.
- */
+/** A job turns a site into a bundle (recipe: `run-job.ts`). Owners ask `ExportService`; `JobRunner` claims the jobs. */
 export { type CheckSiteOptions, checkSite } from './check/index.ts';
 export { type ExportsFolder, openExportsFolder, readPicture } from './exports-folder.ts';
 export { FindingList } from './findings.ts';

@@ -94,10 +94,7 @@ export interface CheckedPage {
   readonly references: readonly Reference[];
 }
 
-/**
- * The pages of a site between reading them and following their references. These wait in a spool (those of 20,000 pages with
- * 100 each took 120 MB); in memory are a page's anchors, in one string with a line for each.
- */
+/** References wait in a spool (100 each of 20,000 pages took 120 MB); a page's anchors are one string in memory. */
 export class CheckedPages {
   readonly #spool: LineSpool;
   readonly #anchors = new Map<string, string>();

@@ -9,10 +9,7 @@ type RetentionOptions = Pick<RunJobOptions, 'queue' | 'store' | 'signatures' | '
 /** Longer than the longest deadline of a job (7 days). */
 const UNUSED_MS = 8 * 24 * 3_600_000;
 
-/**
- * Removes ended jobs that are old enough, then archives, signatures, manifests, pictures and files that no job names.
- * @param beforeMs Unix time. @returns how many jobs were removed
- */
+/** Ended jobs, then all that no job names any more. @param beforeMs Unix time. @returns how many jobs were removed */
 export async function applyRetention(options: RetentionOptions, beforeMs: number): Promise<number> {
   const { queue, store, signatures, folder, jobEntry, signal } = options;
   const before = await queue.references();

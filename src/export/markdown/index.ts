@@ -8,10 +8,7 @@ import { renderNotFound, renderPage } from './render-page.ts';
 import { relativeReference } from './site/address.ts';
 import { readSite } from './site/read-site.ts';
 
-/**
- * Renders a folder of Markdown as a site for any static host (manual: "A site from Markdown"). The same folder gives the
- * same bytes; a file is given away as soon as it is made. Progress is in pages. Fragments are not checked.
- */
+/** A site out of Markdown: the same folder gives the same bytes. Progress is in pages. Fragments are not checked. */
 export class MarkdownSource implements SiteSource {
   readonly #dir: string;
 

@@ -9,10 +9,7 @@ import { type PageText, readPage } from './source/read-page.ts';
 
 type Find = SiteSink['find'];
 
-/**
- * The page, and its twin: the Markdown without front matter, under its title and description.
- * @throws DocshelfError `bad_source`
- */
+/** With its twin: the Markdown without front matter, under title and description. @throws DocshelfError `bad_source` */
 export async function renderPage(
   view: View,
   page: Page,

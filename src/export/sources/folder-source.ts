@@ -21,10 +21,7 @@ interface FolderSourceOptions {
 /** Files that the sink is given at once: enough to keep the disk busy, and few enough of them in memory. */
 const IN_FLIGHT_MAX = 16;
 
-/**
- * A site out of a folder of built static files, byte for byte, or out of an archive of one: unpack, find the files, leave out
- * the folder that wraps the site and launchers (contract, section 3), limit to the pages asked for, give to the sink.
- */
+/** Built static files, or an archive of them, byte for byte. Wrapping folder and launchers go (contract, section 3). */
 export class FolderSource implements SiteSource {
   readonly #options: FolderSourceOptions;
 

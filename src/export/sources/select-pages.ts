@@ -14,10 +14,7 @@ const NOT_FOUND_PAGE = /(?:^|\/)404(?:\/index)?\.x?html?$/i;
 
 const OWN_ORIGIN = 'http://site.invalid';
 
-/**
- * Limits a site to the pages that the paths name: `/guides/start`, `guides/start.html`, `/guides/`. Files that are no pages
- * stay, since scripts ask for more than the markup says, and so do 404 pages.
- */
+/** By `/guides/start`, `guides/start.html`, `/guides/`. Other files stay (scripts ask for them), as do 404 pages. */
 export function selectPages(files: readonly FoundFile[], paths: readonly string[]): SelectedPages {
   const table = new Set(files.map(({ path }) => path));
   const wanted = new Set<string>();

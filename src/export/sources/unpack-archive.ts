@@ -9,8 +9,7 @@ import { badSource } from '../../domain/site-source.ts';
 
 /**
  * By the rules of a bundle that is taken in. @param workDir a folder that is the caller's to empty and to remove
- * @throws DocshelfError `bad_source` where it cannot be read or holds no page, a code of `ARCHIVE_RULES` where it is
- *   refused
+ * @throws DocshelfError `bad_source` where it cannot be read or holds no page; a code of `ARCHIVE_RULES`
  */
 export async function unpackArchive(
   file: string,

@@ -8,10 +8,7 @@ export interface PackedBundle {
   readonly file: string;
 }
 
-/**
- * Chunks of `chunkBytes`, the last one shorter.
- * @throws DocshelfError `store_failed` at the end where size or digest are others, `cannot_read`; the signal's reason
- */
+/** @throws DocshelfError `store_failed` at the end for another size or digest, `cannot_read`; the signal's reason */
 export async function* bundleBytes(
   bundle: PackedBundle,
   chunkBytes: number,

@@ -2,10 +2,7 @@ import { escapeHtml } from '../../../web/escape-html.ts';
 import { firstPageIn, type NavigationNode } from '../site/navigation.ts';
 import { referenceOf, type View } from './view.ts';
 
-/**
- * Entries of a navigation that every page shows whole. A larger one would make the site grow with the square of its pages:
- * it opens only the page's own branch.
- */
+/** Entries that every page shows. Of more only its own branch: a site would grow with the square of its pages. */
 const ENTRIES_MAX = 400;
 /** Entries around the current one that a list of such a navigation shows. */
 const NEIGHBOURS_MAX = 200;

@@ -27,10 +27,7 @@ interface LanguageFacts {
   readonly named: readonly string[];
 }
 
-/**
- * The languages of a site, the default one first: those of `docs.json`, else the folders at the top that are translations;
- * and those that pages name.
- */
+/** The default one first: those of `docs.json`, else top folders that are translations; and those that pages name. */
 export function findLanguages({ declared, defaultCode, pages, named }: LanguageFacts): readonly Language[] {
   const folders = [...new Set(pages.flatMap((path) => /^([^/]*)\//.exec(path)?.[1] ?? []))];
   const translations = declared.length > 0 ? [] : translationFolders(folders, pages);

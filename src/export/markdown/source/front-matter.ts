@@ -11,10 +11,7 @@ const MATTER_LENGTH_MAX = 64 * 1024;
 const TRUE_WORDS = /^(?:true|yes|on)$/i;
 const FALSE_WORDS = /^(?:false|no|off|)$/i;
 
-/**
- * A page without a closing `---` has none. @param text as `decodeText` gives it
- * @throws DocshelfError `bad_source`, naming file and line
- */
+/** Without a closing `---` there is none. @param text as `decodeText` gives it. @throws DocshelfError `bad_source` */
 export function readFrontMatter(path: string, text: string) {
   const fenced = FENCED.exec(text);
   const yaml = fenced?.[1] ?? '';

@@ -24,10 +24,7 @@ export async function readPage(source: FoundFile, find: SiteSink['find']): Promi
   return { matter, ...splitTitle(body) };
 }
 
-/**
- * Decodes UTF-8, UTF-16 with a byte order mark, and all else as Windows-1252, as browsers do (`isUnicode` false). The text
- * has no byte order mark, and lines end with `\n`.
- */
+/** UTF-8, UTF-16 by its byte order mark, else Windows-1252 as browsers do (`isUnicode` false). Lines end with `\n`. */
 export function decodeText(bytes: Uint8Array): { readonly text: string; readonly isUnicode: boolean } {
   const encoding =
     bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : bytes[0] === 0xfe && bytes[1] === 0xff ? 'utf-16be' : 'utf-8';

@@ -15,11 +15,7 @@ const KEYS = new Set(
   ),
 );
 
-/**
- * An unknown key is reported and ignored: other programs read files of this name too. The entry of the version in
- * `versions` overrules the keys beside it.
- * @throws DocshelfError `bad_source`, naming the key
- */
+/** An unknown key is reported and ignored: other programs read such files too. @throws DocshelfError `bad_source` */
 export function readSettings(text: string | null, version: string | null, find: SiteSink['find']) {
   const all = new SettingsReader(text === null ? {} : parseJson(text));
   const own = version === null ? null : all.section('versions')?.section(version);
