@@ -8,10 +8,7 @@ const POLL_MS = 2_000;
 /** Editors and Kubernetes change several names for one change. */
 const SETTLE_MS = 50;
 
-/**
- * Tells when the content of files has changed. Folders are watched, since Kubernetes swaps the `..data` link beside a
- * mounted file, after which a watch on the file is dead. A touch or an equal copy is no change.
- */
+/** Watches folders: Kubernetes swaps the `..data` link beside a mounted file. A touch or an equal copy is no change. */
 export class FileWatch {
   readonly #onChange: () => void;
   #digests: ReadonlyMap<string, string> = new Map();

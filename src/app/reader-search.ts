@@ -12,10 +12,7 @@ interface ReaderSearchOptions {
   readonly onFault: (error: DocshelfError) => void;
 }
 
-/**
- * Search for readers: the local engine, or the hosted service where config and feature report allow it, with the
- * engine behind it. Behind an air gap the report never does.
- */
+/** The hosted service where config and feature report (never behind an air gap) allow it, and behind it the engine. */
 export class ReaderSearch implements Search {
   readonly #options: ReaderSearchOptions;
   #hosted: { readonly config: Config; readonly search: Promise<Search> } | null = null;

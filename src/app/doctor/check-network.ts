@@ -19,10 +19,7 @@ const LINK_SOON_MS = 10 * 60_000;
 /** Presigned links of S3 are refused from 15 minutes on; a well-kept clock is within a second. */
 const SKEW_MS_MAX = 30_000;
 
-/**
- * Asks every host that the config names as the daemon does: name, answer, certificate, clock. Behind an air gap only
- * those of `network.allowedHosts`.
- */
+/** As the daemon asks: name, answer, certificate, clock. Behind an air gap only hosts of `network.allowedHosts`. */
 export async function checkNetwork(config: Config, store: SiteStore, signal: AbortSignal): Promise<Diagnosis[]> {
   const targets = networkTargets(config);
   if (targets.length === 0) return [skipped('reach', 'the network', 'The config names no host.')];

@@ -16,10 +16,7 @@ export interface BundleDownloadOptions {
   readonly onFault?: (error: DocshelfError, requestId: string | null) => void;
 }
 
-/**
- * Answers a presigned link from the disk with backpressure; the link is the only credential. Downloads in flight
- * outlive it; resuming takes a fresh link and the same entity tag.
- */
+/** The link is the only credential. Downloads in flight outlive it; resuming takes another, and the same entity tag. */
 export function bundleDownload({ follow, onFault }: BundleDownloadOptions): AnswerDownload {
   return async (c) => {
     const { sha256, fileName } = c.req.param();

@@ -14,10 +14,7 @@ interface ExportApiOptions {
 /** The smallest exports are over by then. */
 const RETRY_AFTER_S = 2;
 
-/**
- * Contract, section 6: key -> plan -> domain or job -> body -> act. Closed to other origins: an admin key has no
- * business in a browser.
- */
+/** Contract, section 6. Closed to other origins: an admin key has no business in a browser. */
 export function exportRoutes({ exports, publicUrl }: ExportApiOptions): Route<ApiEnv>[] {
   type C = Context<ApiEnv>;
   const jobOf = (c: C): [organizationId: string, jobId: string] => [

@@ -28,9 +28,7 @@ class KeyRing {
     );
   }
 
-  /**
-   * Authority is the stored type, not the prefix. @throws DocshelfError `unauthorized`; `forbidden` for another type
-   */
+  /** By the stored type, not the prefix. @throws DocshelfError `unauthorized`; `forbidden` for another type */
   holder(authorization: string | undefined, wanted: KeyType): Organization {
     const given = bearerToken(authorization);
     if (given === null) {

@@ -13,10 +13,7 @@ export interface SearchApiOptions {
   readonly rates: OrganizationRates;
 }
 
-/**
- * Contract, section 5: key -> rate -> domain -> body -> search. After the key every request counts, faulty ones too,
- * save those that the limit refuses.
- */
+/** Contract, section 5. After the key every request counts, faulty ones too, save those that the limit refuses. */
 export function searchRoute({ search, rates }: SearchApiOptions): Route<ApiEnv> {
   return route(calls.search, async (c: Context<ApiEnv>, { body }) => {
     const verdict = await rates.take(c.var.caller.organization.id);

@@ -7,10 +7,7 @@ interface ClientPolicy {
   readonly perSecond: number;
 }
 
-/**
- * A reader types ten letters a second at most, and an office may share an address; the engine answers some 300 a
- * second on a core.
- */
+/** Ten letters a second at most, an office behind one address; the engine answers some 300 a second on a core. */
 const CLIENT_RATE: ClientPolicy = Object.freeze({ burst: 300, perSecond: 50 });
 
 /** 200 bytes each. The least recently seen goes first: its bucket is full again. */
