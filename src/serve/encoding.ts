@@ -11,10 +11,7 @@ function weightOf(parameter: string | undefined): number {
   return match === null ? 0 : Number(match[1]);
 }
 
-/**
- * The preferred encoding of an `Accept-Encoding` (RFC 9110, section 12.5.3): by weight, then Brotli, gzip, identity. Identity
- * also where all are excluded: a readable page serves better than 406.
- */
+/** By weight, then Brotli, gzip, identity (RFC 9110, section 12.5.3); identity where all are excluded, not 406. */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
   const weights = new Map<string, number>();

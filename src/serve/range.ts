@@ -5,10 +5,7 @@ export interface ByteRange {
 
 const SINGLE_RANGE = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
 
-/**
- * A `Range` of `size` bytes (RFC 9110, section 14.1.2). `whole`: several ranges, other units and garbage, which a server may
- * ignore; `unsatisfiable`: past the end, or of an empty body.
- */
+/** RFC 9110, section 14.1.2. `whole`: several ranges, other units, garbage; `unsatisfiable`: past the end. */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const match = SINGLE_RANGE.exec(header);
   if (match === null) return 'whole';

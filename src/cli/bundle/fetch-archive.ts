@@ -7,10 +7,7 @@ import { errnoState, rethrowAs } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { ProgressBar } from '../progress-bar.ts';
 
-/**
- * Fetches into TMPDIR, by the rules of `network`; the archive is gone once `use` has ended.
- * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws
- */
+/** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
 export async function fetchArchive<T>(
   config: Config,
   link: Secret,

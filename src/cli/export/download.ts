@@ -28,10 +28,7 @@ const EXPIRED: ReadonlySet<ErrorCode> = new Set(['link_expired', 'link_refused']
 /** Only the command that began a part resumes it. */
 const PART_AGE_MS_MAX = Number.MAX_SAFE_INTEGER;
 
-/**
- * Into a folder beside its place, which is gone once `use` has ended. Verifies digest and size.
- * @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws
- */
+/** Gone once `use` has ended. @throws DocshelfError a source code, `wrong_digest`, `cannot_write`; what `use` throws */
 export async function downloadBundle<T>(
   folder: string,
   options: DownloadOptions,

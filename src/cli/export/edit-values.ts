@@ -2,10 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Document, isMap, isScalar, type Node, type Pair, parseDocument, type YAMLMap } from 'yaml';
 import { DocshelfError } from '../../domain/errors.ts';
 
-/**
- * Sets keys of `staticExport` in a YAML text, at the places that the parser gives: every other byte (comments, order,
- * quotes, indentation, line ends) stays.
- */
+/** Sets `staticExport` keys in a YAML text. All else stays: comments, order, quotes, indentation, line ends. */
 
 const SECTION = 'staticExport';
 

@@ -50,8 +50,7 @@ async function initConfig({ force = false, yes, json, config, ...given }: InitOp
 }
 
 /**
- * An unconfigured daemon would serve nothing and tell nobody: a terminal is offered a config, else the start is
- * refused.
+ * An unconfigured daemon would serve nothing and tell nobody: a terminal is offered a config, others are refused.
  * @returns true where a config was written. @throws DocshelfError `config_invalid`
  */
 export async function offerInit({ file, origins }: LoadedConfig): Promise<boolean> {
