@@ -15,7 +15,6 @@ export interface EmbedOrder {
 export interface BundleSearchOrder {
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
-  /** An empty folder. */
   readonly into: string;
   readonly cacheDir: string;
   /** Null: the bundle carries no vectors. */

@@ -14,7 +14,6 @@ export function jsonOf(answer: SearchAnswer): Uint8Array<ArrayBuffer> {
 
 export interface Search {
   /**
-   * Best first.
    * @throws DocshelfError `index_building` (with `fields.retryAfterS`) before the first index exists, `search_off`,
    *   `queue_full`, `index_damaged`; the signal's reason
    */

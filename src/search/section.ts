@@ -12,7 +12,6 @@ export interface Section {
   readonly text: string;
   /** BCP 47; null where the page says none. */
   readonly language: string | null;
-  /** Of the documentation, by the page's own word. */
   readonly version: string | null;
   readonly tags: readonly string[];
 }

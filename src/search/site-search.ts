@@ -9,7 +9,6 @@ export interface SearchStatus {
   readonly keyword: LegState;
   readonly semantic: LegState;
   readonly sections: number;
-  /** All of them once `semantic` is ready. */
   readonly embedded: number;
 }
 

@@ -9,7 +9,7 @@ export interface ReferenceTarget {
   readonly isOwn: boolean;
   isToldAsLink: boolean;
   isToldAsFile: boolean;
-  /** `address` and `path` are as seen from here, the folder written last. */
+  /** Folder written last: `path` and `address` are as seen from it. */
   seenFrom: Folder | null;
   path: string;
   address: string;

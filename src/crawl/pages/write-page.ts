@@ -136,7 +136,7 @@ export class PageWriting {
     return isRooted ? `/${encodePath(path)}${suffix}` : relativeUrl(from, path, suffix);
   }
 
-  /** Own path of the page's `<base>`. */
+  /** Folder of the `<base>`, or of the page where the base is another site's. */
   #basePathOf({ baseUrl }: ReferenceBase, path: string): string {
     const url = new URL(baseUrl);
     return this.#scope.isOwn(url) ? this.#folderOf(url) : path.slice(0, path.lastIndexOf('/') + 1);

@@ -66,7 +66,6 @@ const LINE = {
     path: { type: 'string', pattern: '^/(?!/)[^\\u0000-\\u0020\\u007f\\\\]*$', maxLength: 16_384 },
     title: { type: 'string', maxLength: 1000 },
     documentTitle: { type: 'string', maxLength: 1000 },
-    /** Of its page, by the links to it. */
     prior: { type: 'number', minimum: 0, maximum: 1 },
     headings: { type: 'array', items: { type: 'string', maxLength: 1000 }, maxItems: 64 },
     text: { type: 'string' },

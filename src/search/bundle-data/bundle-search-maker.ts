@@ -6,7 +6,6 @@ import { embedWith } from '../parent-embedder.ts';
 import type { SearchCalls } from '../worker.ts';
 
 export interface BundleSearchMakerOptions {
-  /** Null where bundles carry no vectors. */
   readonly model: (() => Promise<Model>) | null;
   readonly cacheDir: string;
   readonly heap?: Heap;

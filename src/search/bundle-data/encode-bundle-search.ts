@@ -12,9 +12,8 @@ import {
 import { tooLargeToCarry } from './too-large-to-carry.ts';
 
 export interface SearchToEncode {
-  /** Read once. */
   readonly sections: Iterable<CutSection>;
-  /** One for each passage of sections that are `embedded`. */
+  /** One for each passage of the sections that they name. */
   readonly vectors: Vectors | null;
 }
 

@@ -22,7 +22,7 @@ interface LoadableModel {
 
 /** Of exports' lists of the vectors that they use. */
 const USE_PREFIX = 'export-';
-/** Newest first; each is of one state of one site, and 20,000 passages take 8 MB. */
+/** The newest are kept: each is of one state of one site, and 20,000 passages take 8 MB. */
 const USES_KEPT_MAX = 50;
 
 /**
@@ -84,7 +84,6 @@ async function embed(
       signal,
       onProgress,
     });
-    // A sweep that fails is made good by the next one.
     await sweepCache(join(cacheDir, model.digest), embedder.dims).catch(() => undefined);
     return vectors;
   } finally {
@@ -93,7 +92,6 @@ async function embed(
   }
 }
 
-/** Sections in languages that the model cannot read are not embedded. */
 function* passageTexts(sections: SiteSections, embedder: Embedder): Generator<PassageText> {
   let number = 0;
   for (const { section, passages } of sections.all()) {

@@ -17,7 +17,6 @@ function anchorOf(element: Element): string | null {
  */
 export class Anchors {
   readonly #document: Parent;
-  /** Anchors since the last text. */
   #pending: string[] = [];
   #all: ReadonlySet<string> | null = null;
 

@@ -53,7 +53,7 @@ function isHidden(element: Element): boolean {
 function hasClutterClass(element: Element): boolean {
   const known = isHeading(element) ? HEADING_CLASSES : CLASSES;
   if (classesOf(element).some((name) => known.has(name) || name.endsWith('-visually-hidden'))) return true;
-  // The language's name that VitePress prints in a code block's corner.
+  // VitePress prints the language's name in a code block's corner.
   return element.tagName === 'span' && attributeOf(element, 'class') === 'lang';
 }
 

@@ -211,7 +211,6 @@ export class ContentReader {
   }
 }
 
-/** Blogs put date and authors beside an article's title. */
 function isByline(header: Element): boolean {
   return findElement(header, ({ tagName }) => tagName === 'time') !== null;
 }

@@ -11,7 +11,7 @@ export interface ContentRoot {
   readonly density: LinkDensity;
 }
 
-/** Containers of generators that write no landmark on some pages. */
+/** Of generators that write no landmark on some pages. */
 const CONTAINER_IDS = new Set(['VPContent', 'main-content', 'docs-content']);
 const CONTAINER_CLASSES = 'vp-doc markdown-body theme-default-content rst-content td-content post-content'.split(' ');
 

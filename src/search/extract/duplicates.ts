@@ -9,7 +9,7 @@ interface PageRank {
 
 type Verdict =
   | { readonly kept: false }
-  /** `replaced`: handle of the equal section that goes. */
+  /** `replaced`: handle of an equal section that goes. */
   | { readonly kept: true; readonly replaced: number | null };
 
 const NO_CANONICAL = 64;

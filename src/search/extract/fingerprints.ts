@@ -18,7 +18,6 @@ export class Fingerprints {
     return this.#count;
   }
 
-  /** `count` before the call for a new text. */
   numberOf(text: string): number {
     const digest = hash('sha256', text, 'buffer');
     const words = new Uint32Array(digest.buffer, digest.byteOffset, WORDS);

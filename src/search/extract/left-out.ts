@@ -42,7 +42,6 @@ function isPrintPage(path: string, html: Element): boolean {
 }
 
 function isIndexPage(path: string, text: string, html: Element): boolean {
-  // Most pages are told by their text alone.
   const mayBeIndex = /genindex-jumpbox|modindex-jumpbox|indexdiv/.test(text);
   const mayBeSearch = SEARCH_PATH.test(path);
   const mayBeSource = SOURCE_PATH.test(path);

@@ -11,7 +11,6 @@ interface Density {
 
 const NOTHING: Density = { text: 0, linked: 0, links: 0, holdsTitle: false };
 
-/** A menu has both. */
 const LINKED_SHARE_MIN = 0.7;
 const LINKS_MIN = 5;
 

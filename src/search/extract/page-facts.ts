@@ -9,7 +9,7 @@ export interface PageFacts {
   readonly socialTitle: string;
   readonly siteName: string;
   readonly description: string;
-  /** `link rel=canonical`, else `og:url`, as written. */
+  /** `link rel=canonical`, else `og:url`. */
   readonly canonical: string | null;
   readonly base: string | null;
   readonly isNoindex: boolean;

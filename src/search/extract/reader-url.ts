@@ -8,7 +8,7 @@ type FileTable = Parameters<typeof resolvePath>[0];
 
 export interface ReaderForm {
   readonly trailingSlash: TrailingSlash;
-  /** Of the others: `/guides/start.html`, or `/guides/start`. */
+  /** `/guides/start.html`, or `/guides/start`. */
   readonly extension: 'keep' | 'drop';
 }
 

@@ -19,7 +19,6 @@ interface Placed {
 export function toSections(url: string, parts: readonly ContentPart[], facts: PageFacts) {
   const mainHeading = parts.find(({ level }) => level === 1)?.heading ?? '';
   const firstHeading = parts.find(({ level }) => level > 0)?.heading ?? '';
-  // Without any title the address is one.
   const title = pageTitle(facts, mainHeading, firstHeading) || url.slice(0, TITLE_LENGTH_MAX);
   const documentTitle = otherTitle(facts, title, firstHeading);
   const placed = placeParts(parts, title);

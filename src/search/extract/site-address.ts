@@ -10,7 +10,6 @@ export class PageAddress {
   readonly #own: string;
   readonly #publishedOrigin: string | null;
   readonly #links = new Set<string>();
-  /** As published, perhaps under a prefix. */
   readonly canonical: string | null;
 
   constructor(url: string, base: string | null, canonical: string | null) {

@@ -39,12 +39,10 @@ export class TextWriter {
     this.#bullet = true;
   }
 
-  /** An item without text leaves no bullet. */
   endItem(): void {
     this.#bullet = false;
   }
 
-  /** @returns true where any of it shows */
   flow(text: string): boolean {
     const visible = text.replace(INVISIBLE, '');
     const collapsed = visible.replace(/\s+/g, ' ');

@@ -3,7 +3,6 @@ interface CircuitSettings {
   readonly openMs: number;
 }
 
-/** Open after some failures in a row; then one trial decides. */
 export class CircuitBreaker {
   readonly #settings: CircuitSettings;
   readonly #now: () => number;

@@ -15,7 +15,6 @@ export const VECTOR_FILE = 'vectors.bin';
 export interface IndexOrder {
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
-  /** Must not be there yet. */
   readonly searchDir: string;
   readonly modelFolder: string | null;
 }

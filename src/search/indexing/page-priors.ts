@@ -1,4 +1,4 @@
-/** Weights of pages by the links to them in the text of others: 0 to 1, by the logarithm. Counts links and keeps none. */
+/** By the links to a page in the text of others: 0 to 1, by the logarithm. */
 export class PagePriors {
   readonly #links: Map<string, number>;
   readonly #ownLinks = new Map<string, number>();

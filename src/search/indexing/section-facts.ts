@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Passage } from '../section.ts';
 
-/** For both legs: asking the index would be slow. */
 export interface SectionFact {
   readonly language: string | null;
   readonly passages: readonly Passage[];

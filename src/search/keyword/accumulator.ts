@@ -2,7 +2,7 @@ import { Best, type Ranked } from './best.ts';
 import type { Mask } from './filter.ts';
 import type { Postings } from './postings.ts';
 
-/** Scores of sections, added up term by term. One per open index, emptied between queries: no allocation. */
+/** One per open index, emptied between queries: no allocation. */
 export class Accumulator {
   readonly #scores: Float64Array;
   readonly #touched: Uint32Array;
@@ -30,7 +30,6 @@ export class Accumulator {
     }
   }
 
-  /** @param score above 0. */
   addTo(section: number, score: number): void {
     this.#put(section, this.get(section) + score);
   }

@@ -7,7 +7,7 @@ export function byScore(left: Ranked, right: Ranked): number {
   return right.score - left.score || left.section - right.section;
 }
 
-/** The `limit` best sections of those offered, the earlier one first among equals: a heap with its worst on top. */
+/** Of equals the earlier section first: a heap with its worst on top. */
 export class Best {
   readonly #limit: number;
   readonly #heap: Ranked[] = [];

@@ -8,7 +8,6 @@ export interface Highlight {
   readonly end: number;
 }
 
-/** In the text's order, touching ones as one. */
 export function highlightsOf(text: string, matched: readonly string[]): Highlight[] {
   const terms = new Set(matched);
   const isMatched = matcherOf(terms);

@@ -12,7 +12,7 @@ import type { IndexedSection } from './writer.ts';
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
 const BYTES_PER_POSTING = 8;
 const BYTES_PER_ENTRY = 200;
-/** Cache of the terms of sections in their order: those of 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
+/** Terms in order of 7,000 sections. Reading 50 of them from the file takes 0.13 ms. */
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 /** Terms whose frequency is kept: 0.4 MB. Most are what a word is not stemmed to, and stand nowhere. */
 const FREQUENCIES_MAX = 4_000;
@@ -27,7 +27,6 @@ interface Run {
 
 export class IndexFile {
   readonly sections: number;
-  /** Factor of each section's score, by the prior of its page. */
   readonly lifts: Float32Array;
   readonly #priors: Float32Array;
   readonly #database: DatabaseSync;
@@ -155,7 +154,6 @@ export class IndexFile {
     return readPostings(rows as Run[], this.sections, () => 0).sections;
   }
 
-  /** In a buffer of its own, as typed arrays of wider numbers need it. */
   #array(name: string): Uint8Array<ArrayBuffer> {
     const row = this.#statements.array.get(name) as unknown as { bytes: Uint8Array } | undefined;
     if (row === undefined) throw damaged(this.#database.location() ?? '', `it has no ${name}`);

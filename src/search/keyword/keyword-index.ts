@@ -26,7 +26,6 @@ export interface KeywordHit {
 
 export interface Findings {
   readonly hits: readonly KeywordHit[];
-  /** Share of the query that the site knows at all, 0 to 1. */
   readonly known: number;
   readonly allowed: Mask;
   /** Index terms of the query that a section has, for `highlightsOf`; worked out when asked: few hits are shown. */
@@ -146,7 +145,6 @@ export class KeywordIndex {
     const named = identifier === null ? [] : this.#takeScores(this.#file.postings(identifier).sections);
     const candidates = this.#scores.takeBest(Math.max(limit, NEAR_CANDIDATES), this.#file.lifts);
     const others = this.#byProximity(candidates, links);
-    // Lifted by the best of all that it is to stand above.
     const bestNamed = named[0]?.score ?? 0;
     const bestOther = others[0]?.score ?? 0;
     return [

@@ -5,7 +5,6 @@ export interface ParsedQuery {
   readonly phrases: readonly string[];
   /** More stands outside of quotes than a search has: then a quote marks a word, and demands nothing. */
   readonly isQuestion: boolean;
-  /** Words and phrases behind a minus: a section that has one is no hit. */
   readonly unwanted: readonly string[];
   readonly unfinished: boolean;
 }

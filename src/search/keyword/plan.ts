@@ -91,7 +91,6 @@ export function planOf(text: string, unfinished: boolean, dictionary: Dictionary
   const last = unfinished ? words.findLast((word) => word.kind === 'word') : undefined;
   const isStop = (word: Word) =>
     word.kind === 'word' && word !== last && isStopWord(word.folded, text.slice(word.start, word.end));
-  // Where all are stop words, they are what is looked for.
   const allStop = words.every(isStop);
   for (const word of words) {
     const weight = isStop(word) && !allStop ? ranking.stopWord : 1;
@@ -114,7 +113,7 @@ function alternativesOf(candidates: readonly Candidate[], weightOf: (candidate: 
   return alternatives;
 }
 
-/** The term of a query that is one camelCase, snake_case, dotted or hyphenated name; else null. */
+/** Null unless the query is one camelCase, snake_case, dotted or hyphenated name. */
 export function onlyIdentifier(text: string): string | null {
   const [first, ...rest] = wordsOf(text);
   if (first === undefined || rest.some((word) => word.end > first.end)) return null;

@@ -42,7 +42,7 @@ function pushNumber(bytes: number[], number: number): void {
   bytes.push(rest);
 }
 
-/** A term's score in each of its sections, without its rarity. */
+/** Scores without the term's rarity. */
 export interface Postings {
   /** Rising. */
   readonly sections: Uint32Array;

@@ -8,17 +8,16 @@ export interface Ranking {
   readonly weights: Columns;
   /** BM25's b: 0, a long column is as good as a short one; 1, a word counts by its share of the column. */
   readonly lengths: Columns;
-  /** Beside another word. */
+  /** Weight of a stop word beside another word. */
   readonly stopWord: number;
   /** Weight of each part of a camelCase or snake_case word. */
   readonly part: number;
-  /** Beside its words, in a question. */
+  /** Weight of a phrase beside its words, in a question. */
   readonly phrase: number;
   /** Of neighbouring words of the query that stand near each other. */
   readonly proximity: number;
   /** Weight of a word that the last one is the beginning of. */
   readonly prefix: number;
-  /** By the edits that a correction takes. */
   readonly misspelled: readonly number[];
 }
 

@@ -1,7 +1,7 @@
 import { stem } from './stem.ts';
 import { wordsOf } from './words.ts';
 
-/** The columns of the index, in the order that postings and lengths have them. */
+/** In the order of postings and lengths. */
 export const COLUMNS = ['title', 'headings', 'text', 'identifiers'] as const;
 export const TEXT = 2;
 export const IDENTIFIERS = 3;

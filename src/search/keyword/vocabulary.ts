@@ -18,7 +18,7 @@ export class Vocabulary {
   readonly #counts: Uint32Array;
   readonly #letters: Uint32Array;
 
-  /** @param words sorted by code units. @param counts of the same length. */
+  /** @param words sorted by code units */
   constructor(words: readonly string[], counts: Uint32Array) {
     this.#words = words;
     this.#counts = counts;

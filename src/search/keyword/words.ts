@@ -62,7 +62,6 @@ function addJoined(words: Word[], found: string, start: number): void {
   }
 }
 
-/** A piece without joints: one word, or words and runs where scripts meet. */
 function addPiece(words: Word[], piece: string, start: number): void {
   let at = 0;
   for (const match of ASCII.test(piece) ? [] : piece.matchAll(UNSPACED)) {
@@ -96,7 +95,6 @@ export function titleKey(text: string): string {
 /** Letters that Unicode does not take apart into a base and a mark. */
 const BASES: Readonly<Record<string, string>> = {
   ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', ħ: 'h', ı: 'i', þ: 'th' },
-  /** Final sigma. */
   ς: 'σ',
 };
 /** Combining diacritics, Hebrew points, Arabic vowel signs and tatweel, and what is invisible within a word. */

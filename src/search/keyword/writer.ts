@@ -24,7 +24,7 @@ interface KnownWord {
   count: number;
 }
 
-/** Builds one index file: `add` each section, then `finish`. Synchronous. A file that was not finished does not open. */
+/** Synchronous. A file that was not finished does not open. */
 export class KeywordIndexWriter {
   readonly #path: string;
   readonly #database: DatabaseSync;
@@ -56,7 +56,7 @@ export class KeywordIndexWriter {
     this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
   }
 
-  /** Adds a section; a page's own section comes before those under its headings. Returns its number, from 0. */
+  /** A page's own section comes before those under its headings. @returns its number, from 0 */
   add(section: IndexedSection): number {
     const n = this.#count++;
     const { page, path, title, headings, text, language, version, tags } = section;
@@ -173,7 +173,6 @@ function builderOf(builders: Map<string, PostingsBuilder>, key: string): Posting
   return builder;
 }
 
-/** By code units, as a look-up by halves needs it. */
 function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
   return [...map].sort(([left], [right]) => (left < right ? -1 : 1));
 }

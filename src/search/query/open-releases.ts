@@ -31,7 +31,6 @@ export class QueryThread {
     this.#load = load;
   }
 
-  /** After it no call is answered by meaning. */
   async end(): Promise<void> {
     const models = await Promise.allSettled(this.#models.values());
     await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));

@@ -3,7 +3,6 @@ import type { Exact, KeywordHit } from '../keyword/keyword-index.ts';
 import { lettersByScript } from '../semantic/scripts.ts';
 
 interface Legs {
-  /** Each section once, an `exact` one first. */
   readonly hits: readonly Pick<KeywordHit, 'section' | 'normalised' | 'exact'>[];
   /** On the common scale, of each section that the model may judge; null: it has no vote at all. */
   readonly nearest: ReadonlyMap<number, { readonly cosine: number }> | null;

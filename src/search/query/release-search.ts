@@ -95,7 +95,7 @@ export class ReleaseSearch {
     return awaited;
   }
 
-  /** Where the model cannot be had, keywords answer alone, and the next query asks again. */
+  /** Without a model keywords answer alone, and the next query asks again. */
   async #semanticLeg(): Promise<SemanticLeg | null> {
     const load = this.#loadSemantic;
     if (load === null) return null;

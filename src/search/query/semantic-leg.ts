@@ -21,7 +21,6 @@ export class SemanticLeg {
     return this.#embedder.embedQuery(query).catch(() => null);
   }
 
-  /** @param limit sections to find besides those given */
   nearest(
     vector: Float32Array,
     given: readonly number[],

@@ -32,7 +32,7 @@ export class ShownSections {
     }
   }
 
-  /** Without those that are not in the index. @param passageOf the nearest in meaning; undefined: the one with the most query words */
+  /** @param passageOf the nearest in meaning; undefined: the one with the most query words */
   results(ranked: readonly RankedSection[], passageOf: (section: number) => number | undefined): SearchResult[] {
     this.#readAll(ranked.map(({ section }) => section));
     return ranked.flatMap(({ section, score }) => this.#read.get(section)?.result(score, passageOf(section)) ?? []);
@@ -79,7 +79,7 @@ function shownSection(read: IndexedSection, passages: readonly Passage[], matche
   };
 }
 
-/** Of equals, the first. */
+/** Of equal passages the first. */
 function mostMarked(text: string, passages: readonly Passage[], matched: readonly string[]): Shown {
   const places = highlightsOf(text, matched);
   const candidates = passages.map(({ start, end }) => ({

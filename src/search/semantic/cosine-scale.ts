@@ -6,9 +6,8 @@ import type { Embedder } from '../ports.ts';
  * questions with their own and with others' answers, bring them to the built-in model's scale, on which ranking is fitted.
  */
 export interface CosineScale {
-  /** Mean cosine of a question and its own answer. */
+  /** Mean cosine of a question and its own answer; `unrelated`: and another's. */
   readonly related: number;
-  /** Mean cosine of a question and another's answer. */
   readonly unrelated: number;
 }
 

@@ -5,7 +5,7 @@ import type { HttpClient } from '../../net/http-client.ts';
 import type { Embedder } from '../ports.ts';
 
 interface EmbeddingEndpointSettings {
-  /** The endpoint itself, `https://host/v1/embeddings`. */
+  /** `https://host/v1/embeddings` */
   readonly url: string;
   readonly model: string;
   readonly key: Secret | null;

@@ -12,7 +12,6 @@ export interface ModelFiles {
   readonly tokenizerConfig: object;
   /** Of one text, special tokens included; longer texts are cut. */
   readonly tokensMax: number;
-  /** For a graph without pooling. */
   readonly pooling: Pooling;
   readonly prompts: { readonly query: string; readonly passage: string };
   /** SHA-256 over every file that decides a vector. */

@@ -27,7 +27,7 @@ export class EmbeddingModel implements Embedder {
     this.scripts = tokens.readableScripts();
   }
 
-  /** Runs the model once: its graph must fit its tokenizer. @throws DocshelfError `model_invalid` */
+  /** Runs the model once, with its tokenizer. @throws DocshelfError `model_invalid` */
   static async load(folder: string): Promise<EmbeddingModel> {
     const files = await readModelFiles(folder);
     const tokens = new Tokens(folder, files);

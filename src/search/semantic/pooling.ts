@@ -1,4 +1,4 @@
-/** Ways of sentence-transformers' pooling module. */
+/** Of sentence-transformers' pooling module. */
 export const POOLINGS = ['mean', 'cls', 'max', 'mean_sqrt_len', 'lasttoken'] as const;
 export type Pooling = (typeof POOLINGS)[number];
 

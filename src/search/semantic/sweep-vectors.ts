@@ -7,7 +7,6 @@ import { encodeRecord, KEY_BYTES } from './vector-segment.ts';
 const USES = 'uses';
 /** A segment written to within this time may belong to a process that is embedding. */
 const QUIET_MS_MIN = 10 * 60_000;
-/** Dead part from which on all segments are rewritten. */
 const DEAD_PART_MAX = 0.3;
 
 /** Called before the vectors are made: a sweep in between spares them. */

@@ -12,7 +12,6 @@ export class Tokens {
   readonly #before: readonly number[];
   readonly #after: readonly number[];
 
-  /** @throws DocshelfError `model_invalid`. */
   constructor(folder: string, files: ModelFiles) {
     try {
       this.#tokenizer = new Tokenizer(files.tokenizer, files.tokenizerConfig);

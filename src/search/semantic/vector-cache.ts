@@ -5,6 +5,7 @@ import { DocshelfError } from '../../domain/errors.ts';
 import { decodeRecord, encodeRecord, HEADER_BYTES, isSegment, recordBytes, segmentHeader } from './vector-segment.ts';
 
 const SEGMENT = /^[0-9a-f]{16}\.seg$/;
+/** Some 430 kB. */
 const RECORDS_A_READ = 1024;
 
 /**
@@ -81,7 +82,7 @@ export async function* recordsOf(
   const size = recordBytes(dims);
   for (const name of names ?? (await segmentNames(folder))) {
     await using handle = await open(join(folder, name), 'r').catch(() => null);
-    // Another process may have swept it away.
+    // Another process has swept it away in between.
     if (handle === null) continue;
     const header = Buffer.alloc(HEADER_BYTES);
     await handle.read(header, 0, HEADER_BYTES, 0);

@@ -4,7 +4,6 @@ import type { Vectors } from './vector-file.ts';
 import { VectorKernel } from './vector-kernel.ts';
 
 export interface VectorHit {
-  /** In the section, from 0. */
   readonly passage: number;
   /** On the common scale (`cosine-scale.ts`). */
   readonly cosine: number;
@@ -34,7 +33,6 @@ export class VectorIndex {
     this.#firsts = firstsOf(vectors.sections);
   }
 
-  /** Sections without a passage are left out. */
   search(query: Float32Array, { limit, allowed, also = [] }: VectorSearch): Map<number, VectorHit> {
     const passages = this.#nearest(query, limit, allowed);
     const sections = this.#vectors.sections;
