@@ -1,0 +1,68 @@
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ReleaseView } from '../domain/release.ts';
+import { Slots } from '../files/lanes.ts';
+import type { FirstPage } from '../web/first-page.ts';
+import { pageText } from '../web/page-text.ts';
+import { percentDecode } from '../web/percent-decode.ts';
+import { resolvePath } from '../web/resolve.ts';
+
+/** Beginning of a page that is read: heads with all their styles inline have 100 KB. */
+const HEAD_BYTES = 512 * 1024;
+/** At once; their pages are in memory. */
+const READS_MAX = 4;
+/** From a root that only sends its readers on, by language or version. */
+const REFRESHES_MAX = 3;
+
+const NOTHING: FirstPage = { title: null, description: null, language: null, refresh: null };
+
+/** What the first pages of releases say of their sites, each read once, when it is first asked for. */
+export class FirstPages {
+  readonly #slots = new Slots(READS_MAX);
+  readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
+
+  /** All null where there is no first page, or it cannot be read: that is tried again the next time. */
+  of(release: ReleaseView): Promise<FirstPage> {
+    const known = this.#known.get(release);
+    if (known !== undefined) return known;
+    const read = this.#slots
+      .run(() => readFirst(release))
+      .catch(() => {
+        this.#known.delete(release);
+        return NOTHING;
+      });
+    this.#known.set(release, read);
+    return read;
+  }
+}
+
+async function readFirst(release: ReleaseView): Promise<FirstPage> {
+  // The HTML parser costs a start 20 ms, and most deployments have one site and no shelf page.
+  const { readFirstPage } = await import('../web/first-page.ts');
+  let page = NOTHING;
+  let path = '';
+  for (let refreshes = 0; refreshes <= REFRESHES_MAX; refreshes++) {
+    const found = resolvePath(release.files, path, 'never');
+    const entry = found.kind === 'file' ? release.files.get(found.path) : undefined;
+    if (entry === undefined) break;
+    page = readFirstPage(pageText(await readHead(join(release.siteDir, entry.path)), entry.type));
+    const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
+    if (next === null) break;
+    path = next;
+  }
+  return page;
+}
+
+const ORIGIN = 'http://site.invalid';
+
+/** The path in the site that an address of a page leads to; null where that is elsewhere. */
+function siteAddress(address: string, pagePath: string): string | null {
+  const url = URL.parse(address, `${ORIGIN}/${pagePath.split('/').map(encodeURIComponent).join('/')}`);
+  return url?.origin === ORIGIN ? (percentDecode(url.pathname)?.slice(1) ?? null) : null;
+}
+
+async function readHead(file: string): Promise<Buffer> {
+  await using handle = await open(file);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  return buffer.subarray(0, bytesRead);
+}

@@ -1,0 +1,120 @@
+import { decodeReferences } from './rewrite/character-references.ts';
+import { RAW_TEXT } from './rewrite/markup/elements.ts';
+import { ForeignStack } from './rewrite/markup/foreign-stack.ts';
+import { refreshOf } from './rewrite/markup/lists.ts';
+import { type MarkupReader, MarkupScanner } from './rewrite/markup/scanner.ts';
+import { decodeUnits, ownString } from './rewrite/source-text.ts';
+
+/** What a site says of itself on its first page; plain text, null where it says nothing. */
+export interface FirstPage {
+  /** Without the site's name beside it; the site's name where the page is called Home, Welcome and the like. */
+  readonly title: string | null;
+  readonly description: string | null;
+  /** As written: `en-US`. */
+  readonly language: string | null;
+  /** Address that the page sends its readers on to, as written. */
+  readonly refresh: string | null;
+}
+
+/** UTF-16 code units. Titles and descriptions beyond them are cut: a list shows two or three lines. */
+const TITLE_LENGTH_MAX = 120;
+const DESCRIPTION_LENGTH_MAX = 300;
+/** BCP 47 tags in use have 20. */
+const LANGUAGE_LENGTH_MAX = 35;
+
+/** @param html the page, or its beginning: no more than its head is read */
+export function readFirstPage(html: string): FirstPage {
+  const head = new HeadReader(html);
+  const first = (name: string): string => head.metadata.get(name) ?? '';
+  const title = titleOf(head.title ?? first('og:title'), first('og:site_name'));
+  const language = head.language ?? '';
+  return {
+    title: shortened(title, TITLE_LENGTH_MAX),
+    description: shortened(first('description') || first('og:description'), DESCRIPTION_LENGTH_MAX),
+    language: language.length > LANGUAGE_LENGTH_MAX ? null : shortened(language, LANGUAGE_LENGTH_MAX),
+    refresh: refreshOf(first('refresh'))?.address || null,
+  };
+}
+
+const SEPARATOR = / (?:\||–|—|·|•|»|::) /g;
+/** May be part of a title too: `Tutorial - Basics`. */
+const HYPHEN = / - /g;
+/** Titles of first pages that name no site. */
+const UNTELLING = /^(?:home(?: ?page)?|index|introduction|overview|start(?: here| page)?|getting started|welcome)$/i;
+
+function titleOf(written: string, siteName: string): string {
+  const separator = [...written.matchAll(SEPARATOR)].at(-1);
+  const between = separator ?? [...written.matchAll(HYPHEN)].at(-1);
+  if (between === undefined) return UNTELLING.test(written) && siteName !== '' ? siteName : written;
+  const sides = [written.slice(0, between.index), written.slice(between.index + between[0].length)] as const;
+  // Some write the site's name first.
+  const [page, site] = sides[0] === siteName ? [sides[1], sides[0]] : sides;
+  if (UNTELLING.test(page)) return site;
+  return separator !== undefined || site === siteName || UNTELLING.test(site) ? page : written;
+}
+
+function shortened(text: string, lengthMax: number): string | null {
+  const short = text.length > lengthMax ? `${text.slice(0, lengthMax - 1).trimEnd()}…` : text;
+  // A slice would keep the whole page in memory.
+  return short === '' ? null : ownString(short.toWellFormed());
+}
+
+/** The page is text here, and no bytes (`source-text.ts`). */
+const TEXT_CHARSET = 'utf-16le';
+
+class HeadReader implements MarkupReader {
+  title: string | null = null;
+  language: string | null = null;
+  /** By name in lower case, the first that says something. */
+  readonly metadata = new Map<string, string>();
+  readonly #scanner: MarkupScanner;
+  readonly #foreign = new ForeignStack();
+
+  constructor(html: string) {
+    this.#scanner = new MarkupScanner(html);
+    this.#scanner.read(this);
+  }
+
+  onStartTag(): void {
+    const scanner = this.#scanner;
+    const tag = scanner.tagName;
+    const isHtml = this.#foreign.open(tag, scanner.isSelfClosing);
+    scanner.allowsCdata = this.#foreign.isForeign;
+    if (!isHtml) return;
+    if (tag === 'body' || tag === 'plaintext') scanner.skipAll();
+    else if (tag === 'html') this.language ??= this.#attribute('lang') ?? this.#attribute('xml:lang');
+    else if (tag === 'meta') this.#onMeta();
+    else if (tag === 'title') {
+      const start = scanner.contentStart;
+      this.title ??= this.#text(start, scanner.skipRawText(), 'text') || null;
+    } else if (RAW_TEXT.has(tag)) scanner.skipRawText();
+  }
+
+  onEndTag(): void {
+    if (this.#foreign.isEmpty) return;
+    this.#foreign.close(this.#scanner.tagName);
+    this.#scanner.allowsCdata = this.#foreign.isForeign;
+  }
+
+  #onMeta(): void {
+    const name = this.#attribute('name') ?? this.#attribute('property') ?? this.#attribute('http-equiv');
+    const content = this.#attribute('content');
+    const key = name?.toLowerCase() ?? null;
+    if (key !== null && content !== null && !this.metadata.has(key)) this.metadata.set(key, content);
+  }
+
+  /** Null where it is missing or empty. */
+  #attribute(name: string): string | null {
+    const index = this.#scanner.indexOfAttribute(name);
+    if (index === -1) return null;
+    return this.#text(this.#scanner.valueStart(index), this.#scanner.valueEnd(index), 'attribute') || null;
+  }
+
+  /** On one line. */
+  #text(start: number, end: number, rule: 'attribute' | 'text'): string {
+    const { text } = this.#scanner;
+    const decoded = decodeReferences(text, start, end, rule);
+    const plain = decoded === null ? text.slice(start, end) : decodeUnits(decoded.text, TEXT_CHARSET);
+    return plain.replaceAll(/\s+/g, ' ').trim();
+  }
+}
