@@ -15,6 +15,7 @@ const DATES_MAX = 400;
 /** Addresses that differ in their query alone: pictures by size. */
 const ASSET_VARIANTS_MAX = 5_000;
 
+/** `/2031/05`, `/2031-05-12/`, `?month=2031-05` */
 const DATE = /(?:^|[/=_-])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?=\/?$|[&?])/;
 
 /** Addresses that a site makes up without end. Each is judged, and counted, once. */

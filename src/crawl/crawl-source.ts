@@ -57,6 +57,7 @@ export class CrawlSource implements SiteSource {
     const journal = held.adopt(await CrawlJournal.open(journalDir), (opened) => opened.close());
     const packFolders = { jobDir: journalDir, recordDir: record.dir };
     const { attempt } = journal;
+    // They start while the first page is fetched.
     const threads = held.adopt(new PageThreads(pageThreads, { filesDir, foundDir, packFolders, attempt }), (started) =>
       started.end(),
     );

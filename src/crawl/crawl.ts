@@ -28,7 +28,7 @@ interface CrawlOptions {
 
 type RenderPage = (entry: ContentEntry) => Promise<void>;
 
-/** Of requests to another host, as browsers do. */
+/** Requests to another host at a time, as a browser has. */
 const OTHER_HOST_IN_FLIGHT = 6;
 const IN_FLIGHT_MAX = 64;
 /** Answers being read: a few for each thread, and few to lose when the process is killed. */

@@ -3,6 +3,7 @@ import type { FetchedContent, FetchedUrl } from './ask/fetched-url.ts';
 import type { FoundPlace } from './pages/page-work.ts';
 
 export interface Entry {
+  /** Canonical. */
   readonly url: string;
   askedAs: AskedAs;
   /** Of what names it first; may be empty. */

@@ -55,5 +55,6 @@ export interface SearchIndex {
   /** Queries under way may fail with `index_damaged`. */
   close(release: IndexedRelease): Promise<void>;
 
+  /** Ends all that is under way with `stopping`. */
   stop(): Promise<void>;
 }

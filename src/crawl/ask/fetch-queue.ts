@@ -17,7 +17,7 @@ interface Line<Item> {
   inFlight: number;
   inFlightMax: number;
   readonly intervalMs: number;
-  /** `performance.now()` */
+  /** Of `performance.now()`. */
   notBeforeMs: number;
   timer: NodeJS.Timeout | null;
 }

@@ -3,6 +3,7 @@ import type { FetchedAnswer } from '../fetch/guarded-answer.ts';
 
 /** As the journal and the record of a crawl keep it. */
 export interface FetchedUrl {
+  /** Canonical. */
   readonly url: string;
   /** 200 where content is kept. */
   readonly status: number;

@@ -36,6 +36,7 @@ interface ResponderOptions {
 const ATTEMPTS_MAX = 3;
 const BUSY_ATTEMPTS_MAX = 5;
 const BACK_OFF_MS = 250;
+/** A job has a deadline. */
 const PAUSE_MS_MAX = 60_000;
 /** In a row, before the host is given up. */
 const HOST_FAULTS_MAX = 5;

@@ -38,7 +38,7 @@ export class ChromiumBrowser {
         chromiumSandbox: sandbox === 'auto' && process.getuid?.() !== 0,
         args: CHROMIUM_FLAGS,
         ignoreDefaultArgs: UNWANTED_FLAGS,
-        // Ours may hold secrets. Below a data folder the path of the browser's socket may exceed 107 bytes (unix(7)).
+        // Our environment may hold secrets; below a data folder the socket's path may exceed 107 bytes (unix(7)).
         env: { PATH: env.PATH ?? '', HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
         handleSIGINT: false,
         handleSIGTERM: false,

@@ -8,7 +8,7 @@ interface SnapshotBounds {
 
 /** Makes lazy parts load: scrolls by screens, for observers of intersections, and wakes lazy pictures and frames. */
 export async function scrollToEnd(stepsMax: number): Promise<void> {
-  // A busy machine may take a second for a frame; a page that is not drawn has none.
+  // A busy machine may take a second for a frame; a page that is not drawn has none, and is awaited once.
   let frameMsMax = 2_000;
   // Observers see where the page stands when a frame is laid out: of two places between two frames they see one.
   const inNextFrame = (act: () => void) =>

@@ -69,10 +69,10 @@ export const UNWANTED_FLAGS = ['--disable-popup-blocking'];
 const RENDERER_BYTES_MAX = 1024 ** 3;
 /** A script was seen to fill 600 MiB in a second. */
 const LOOK_EVERY_MS = 500;
-/** Of proc(5), statm, on all machines that Chromium is made for but some of ARM. */
+/** Unit of proc(5), statm, on all machines that Chromium is made for but some of ARM. */
 const MEMORY_PAGE_BYTES = 4096;
 
-/** Counts buffers and pictures outside of V8's heap too. The process over the bound is ended: its tab crashes. */
+/** Ends processes of pages over the bound, with buffers and pictures outside of V8's heap too. Needs `/proc`. */
 export function watchMemory(browser: CDPSession): () => void {
   const timer = setInterval(() => void endLarge(browser).catch(() => undefined), LOOK_EVERY_MS);
   return () => clearInterval(timer);

@@ -244,6 +244,7 @@ export class ChromiumTab {
     });
     page.on('pageerror', (error) => this.visit?.hear(String(error)));
     page.on('console', (message) => {
+      // Failed requests are among the failures.
       const isError = message.type() === 'error' && !message.text().startsWith('Failed to load resource');
       this.visit?.hear(isError ? message.text() : null);
     });

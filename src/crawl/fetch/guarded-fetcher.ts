@@ -50,6 +50,7 @@ interface FetcherSettings extends DispatcherSettings {
   readonly addresses: AddressRules;
   /** To the body's last byte. */
   readonly requestTimeoutMs: number;
+  /** To one origin. */
   readonly connectionsMax: number;
   /** Sent to one origin alone. */
   readonly credentials: { readonly origin: string; readonly headers: Readonly<Record<string, string>> } | null;

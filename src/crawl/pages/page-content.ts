@@ -47,7 +47,7 @@ export class PageContents {
 /** Bytes of JSON; objects take some three times as much. */
 const KEPT_BYTES_MAX = 6 * 1024 ** 2;
 
-/** The first in a thread's memory, the rest in a file: those of 20,000 pages take gigabytes. */
+/** References of files: the first in a thread's memory, the rest in a file, since 20,000 pages have gigabytes. */
 export class FoundStore {
   readonly #dir: string;
   readonly #thread: number;

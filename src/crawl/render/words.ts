@@ -13,7 +13,7 @@ interface TreeNode {
   readonly attrs?: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** Line breaks depend on the width of a font. */
+/** Without line breaks, which depend on the width of a font. */
 export function normalText(text: string): string {
   return text.normalize('NFC').replace(/\s+/g, ' ').trim();
 }

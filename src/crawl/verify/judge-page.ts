@@ -14,7 +14,7 @@ export interface Judged {
   readonly weight: number;
 }
 
-/** In missing words. */
+/** Weight of a fault, in missing words. */
 const FAILED_WEIGHT = 20;
 const CONSOLE_WEIGHT = 10;
 const OFF_ORIGIN_WEIGHT = 2;

@@ -11,6 +11,7 @@ interface Density {
 
 const NOTHING: Density = { text: 0, linked: 0, links: 0, holdsTitle: false };
 
+/** A menu has so large a share of links, and so many. */
 const LINKED_SHARE_MIN = 0.7;
 const LINKS_MIN = 5;
 

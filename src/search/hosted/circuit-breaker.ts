@@ -3,6 +3,7 @@ interface CircuitSettings {
   readonly openMs: number;
 }
 
+/** Open after failures in a row; then one trial decides. */
 export class CircuitBreaker {
   readonly #settings: CircuitSettings;
   readonly #now: () => number;

@@ -10,6 +10,7 @@ interface HostedSearchSettings {
   readonly key: Secret;
 }
 export interface HostedSearchOptions {
+  /** Its limits hold: allowed hosts, proxy, certificates. */
   readonly client: Pick<HttpClient, 'post'>;
   readonly settings: HostedSearchSettings;
   readonly local: Search;

@@ -16,6 +16,7 @@ const LETTERS = SCRIPT_NAMES.flatMap((line) => line.split(' ')).map((pair) => {
   const [script = '', name] = pair.split(':');
   return { script, one: new RegExp(`\\p{Script=${name}}`, 'u'), word: new RegExp(`^\\p{Script=${name}}{2,}$`, 'u') };
 });
+/** Of a mixture of scripts the most telling one. */
 const PART_OF: Readonly<Record<string, string>> = { Jpan: 'Hira', Kore: 'Hang', Hans: 'Hani', Hant: 'Hani' };
 
 /** A tag with its script (RFC 5646, section 2.2.3): looking up the likely one takes 20 times as long. */
