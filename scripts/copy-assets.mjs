@@ -19,3 +19,6 @@ for (const name of [
 
 // Styles and script of the sites that are made of Markdown.
 cpSync('src/export/markdown/assets', 'dist/export/markdown/assets', { recursive: true });
+
+// Style, script and icon of the shelf page.
+cpSync('src/http/site/assets', 'dist/http/site/assets', { recursive: true });

@@ -78,7 +78,7 @@ const gzipAsync = promisify(gzip);
 const BROTLI_QUALITY = 5;
 const GZIP_LEVEL = 6;
 
-async function compress(bytes: Buffer, encoding: 'gzip' | 'br'): Promise<Buffer<ArrayBuffer>> {
+export async function compress(bytes: Buffer, encoding: 'gzip' | 'br'): Promise<Buffer<ArrayBuffer>> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
   const compressed = await (encoding === 'gzip'
     ? gzipAsync(bytes, { level: GZIP_LEVEL })

@@ -188,7 +188,7 @@ export class SiteServer {
   }
 }
 
-const METHOD_NOT_ALLOWED = { status: 405, title: 'Method not allowed', headers: { Allow: 'GET, HEAD' } };
+export const METHOD_NOT_ALLOWED = { status: 405, title: 'Method not allowed', headers: { Allow: 'GET, HEAD' } };
 const MALFORMED = {
   status: 400,
   title: 'Bad address',

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Context, Hono } from 'hono';
+import type { Hono } from 'hono';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
+import { answerAsset, type HashedAsset, hashedAsset } from '../hashed-asset.ts';
 import { refuseMethod } from '../routes.ts';
 import type { ApiEnv } from './auth.ts';
 
@@ -43,12 +44,12 @@ export function addDocs(app: Hono<ApiEnv>): void {
   app.all(PAGE, refuseMethod('GET, HEAD'));
   app.get(`${PAGE}/:name`, async (c) => {
     const asset = (await assets()).find(({ name }) => name === c.req.param('name'));
-    return asset === undefined ? c.notFound() : answerAsset(c, asset);
+    return asset === undefined ? c.notFound() : answerAsset(asset, c.req.header('accept-encoding'));
   });
 }
 
 /** Relative: they hold behind a proxy's path too. */
-function pageOf(assets: readonly Asset[]): string {
+function pageOf(assets: readonly ViewerAsset[]): string {
   const loads = assets.map(({ name, kind }) =>
     kind === 'style' ? `<link rel="stylesheet" href="docs/${name}">` : `<script src="docs/${name}" defer></script>`,
   );
@@ -70,24 +71,8 @@ ${loads.join('\n')}
 `;
 }
 
-function answerAsset(c: Context<ApiEnv>, { type, bytes, gzipped }: Asset): Response {
-  const isGzipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
-  const body = isGzipped ? gzipped : bytes;
-  return c.body(body, 200, {
-    'Content-Type': type,
-    'Content-Length': String(body.length),
-    'Cache-Control': 'public, max-age=31536000, immutable',
-    Vary: 'Accept-Encoding',
-    ...(isGzipped ? { 'Content-Encoding': 'gzip' } : {}),
-  });
-}
-
-interface Asset {
+interface ViewerAsset extends HashedAsset {
   readonly kind: 'style' | 'script';
-  readonly name: string;
-  readonly type: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly gzipped: Uint8Array<ArrayBuffer>;
 }
 
 /** The build copies the viewer here (`scripts/copy-assets.mjs`); sources use the installed package. */
@@ -99,8 +84,8 @@ const FOLDERS = [
 const compress = promisify(gzip);
 
 /** On first use: 1.9 MB and 40 ms. A failure is tried again. */
-function docsAssets(): () => Promise<readonly Asset[]> {
-  let loaded: Promise<readonly Asset[]> | null = null;
+function docsAssets(): () => Promise<readonly ViewerAsset[]> {
+  let loaded: Promise<readonly ViewerAsset[]> | null = null;
   return () => {
     loaded ??= Promise.all([
       load('style', 'swagger-ui.css', 'text/css; charset=utf-8'),
@@ -113,10 +98,9 @@ function docsAssets(): () => Promise<readonly Asset[]> {
   };
 }
 
-async function load(kind: Asset['kind'], fileName: string, type: string): Promise<Asset> {
+async function load(kind: ViewerAsset['kind'], fileName: string, type: string): Promise<ViewerAsset> {
   const bytes = await read(fileName);
-  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  return { kind, name: fileName.replace(/\.(\w+)$/, `-${digest}.$1`), type, bytes, gzipped: await compress(bytes) };
+  return { kind, ...hashedAsset(fileName, { type, bytes, gzipped: await compress(bytes) }) };
 }
 
 async function read(fileName: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -19,7 +19,7 @@ export interface SiteAppOptions {
   onError?(error: unknown, requestId: string | null): void;
 }
 
-type SiteEnv = { Bindings: Partial<HttpBindings> };
+export type SiteEnv = { Bindings: Partial<HttpBindings> };
 
 const RETRY_AFTER_S = 5;
 
@@ -51,7 +51,7 @@ function featureAnswer(method: string, report: FeatureReport): Response {
   });
 }
 
-function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined): SiteRequest {
+export function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined): SiteRequest {
   const { incoming } = env ?? {};
   const { method } = raw;
   const id = (): string | null => requestIdOf(env);

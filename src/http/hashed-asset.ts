@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+
+/** A file of docshelf's own pages, under a name that changes with its content. */
+export interface HashedAsset {
+  /** `shelf-3f9ab2c41d7e0856.css` */
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly gzipped: Uint8Array<ArrayBuffer>;
+}
+
+/** @param fileName `shelf.css` */
+export function hashedAsset(
+  fileName: string,
+  { bytes, ...rest }: Pick<HashedAsset, 'type' | 'bytes' | 'gzipped'>,
+): HashedAsset {
+  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+  return { name: fileName.replace(/\.(\w+)$/, `-${digest}.$1`), bytes, ...rest };
+}
+
+/** 200, cacheable for good; the framework leaves the body out for HEAD. */
+export function answerAsset({ type, bytes, gzipped }: HashedAsset, acceptEncoding: string | undefined): Response {
+  const isGzipped = /\bgzip\b/.test(acceptEncoding ?? '');
+  const body = isGzipped ? gzipped : bytes;
+  return new Response(body, {
+    headers: {
+      'Content-Type': type,
+      'Content-Length': String(body.length),
+      'Cache-Control': 'public, max-age=31536000, immutable',
+      Vary: 'Accept-Encoding',
+      'X-Content-Type-Options': 'nosniff',
+      ...(isGzipped ? { 'Content-Encoding': 'gzip' } : {}),
+    },
+  });
+}

@@ -1,0 +1,149 @@
+// Without this script the form asks the server, which hides the sites that do not match.
+const form = document.querySelector('form');
+const box = document.querySelector('#q');
+const status = document.querySelector('#status');
+const found = document.querySelector('#found');
+const results = document.querySelector('#results');
+
+const SEARCH_AFTER_MS = 150;
+const RESULTS_MAX = 30;
+
+// The same as on the server (shelf-page.ts).
+const fold = (text) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const sites = [...document.querySelectorAll('#sites > li')].map((item) => {
+  const link = item.querySelector('a');
+  const shown = [...item.querySelectorAll('h2, p:not(.state), dd')].map((part) => part.textContent);
+  return {
+    item,
+    domain: item.dataset.domain,
+    title: item.querySelector('h2').textContent,
+    address: link === null ? null : link.getAttribute('href'),
+    text: fold([item.dataset.domain, ...shown].join(' ')),
+  };
+});
+const siteOf = new Map(sites.map((site) => [site.domain, site]));
+
+/** @returns what the status says of the sites */
+function filter(query) {
+  const words = fold(query).split(/\s+/).filter(Boolean);
+  let count = 0;
+  for (const { item, text } of sites) {
+    const isShown = words.every((word) => text.includes(word));
+    if (isShown) count += 1;
+    if (item.hidden === isShown) item.hidden = !isShown;
+  }
+  return query === '' ? counted(sites.length, 'site') : `${count} of ${counted(sites.length, 'site')}`;
+}
+
+/** Cannot leave the site, whatever the path holds. */
+const addressOf = (site, path) => site.address + path.replace(/^[/\\]+/, '');
+
+function element(name, className, ...children) {
+  const made = document.createElement(name);
+  if (className !== '') made.className = className;
+  made.append(...children);
+  return made;
+}
+
+/** The text with its highlights marked, from a little before the first. */
+function excerpt(text, highlights) {
+  const first = highlights[0]?.start ?? 0;
+  const from = first > 120 ? text.lastIndexOf(' ', first - 60) + 1 : 0;
+  const parts = from === 0 ? [] : ['… '];
+  let at = from;
+  for (const { start, end } of highlights) {
+    if (start < at || end > text.length) continue;
+    parts.push(text.slice(at, start), element('mark', '', text.slice(start, end)));
+    at = end;
+  }
+  return element('p', 'text', ...parts, text.slice(at, at + 300));
+}
+
+function resultItem(site, { content, path, metadata }) {
+  const link = element('a', '', metadata.title);
+  link.href = addressOf(site, path);
+  const headings = metadata.headings.filter((heading) => heading !== metadata.title);
+  const place = headings.length === 0 ? [] : [element('p', 'place', headings.join(' › '))];
+  const item = element('li', '', link, ...place, excerpt(content, metadata.highlights));
+  item.dir = 'auto';
+  if (/^[a-z]{2,3}(-[a-z0-9]{1,8})*$/i.test(metadata.language)) item.lang = metadata.language;
+  return item;
+}
+
+/** Sites in the order of their first results. */
+function showResults(list) {
+  const bySite = new Map();
+  let count = 0;
+  for (const result of list) {
+    const site = siteOf.get(result.site);
+    if (site === undefined || site.address === null) continue;
+    if (!bySite.has(site)) bySite.set(site, []);
+    bySite.get(site).push(resultItem(site, result));
+    count += 1;
+  }
+  const groups = [...bySite].flatMap(([site, items]) => [element('h3', '', site.title), element('ol', '', ...items)]);
+  results.replaceChildren(...groups);
+  found.hidden = count === 0;
+  return bySite.size === 0 ? 'no page found' : `${counted(count, 'result')} in ${counted(bySite.size, 'site')}`;
+}
+
+const FAULTS = new Map([
+  [429, 'too many searches at the moment, try again shortly'],
+  [503, 'the search is not ready yet, try again shortly'],
+]);
+
+let asked = new AbortController();
+let timer = 0;
+
+async function search(query, ofSites, { signal }) {
+  let said;
+  try {
+    const parameters = new URLSearchParams({ q: query, limit: RESULTS_MAX });
+    const response = await fetch(`${form.dataset.search}?${parameters}`, { signal });
+    const list = response.ok ? await response.json() : [];
+    // An answer that came after the next question is not shown.
+    if (signal.aborted) return;
+    said = showResults(list);
+    if (!response.ok) said = FAULTS.get(response.status) ?? 'the search did not answer';
+  } catch {
+    if (signal.aborted) return;
+    showResults([]);
+    said = 'the search did not answer';
+  }
+  status.textContent = `${ofSites}, ${said}`;
+}
+
+function update() {
+  const query = box.value.trim();
+  const ofSites = filter(query);
+  asked.abort();
+  asked = new AbortController();
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    // A reload, and the way back from a site, show the same.
+    history.replaceState(null, '', query === '' ? location.pathname : `?${new URLSearchParams({ q: query })}`);
+    status.textContent = ofSites;
+    if (query !== '' && found !== null) void search(query, ofSites, asked);
+  }, SEARCH_AFTER_MS);
+  if (query === '' && found !== null) showResults([]);
+}
+
+if (form !== null) {
+  if (found !== null) document.querySelector('label').textContent = 'Search all documentation';
+  form.querySelector('button').hidden = true;
+  box.addEventListener('input', update);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    update();
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || event.target === box) return;
+    event.preventDefault();
+    box.focus();
+    box.select();
+  });
+  // What was typed before the script came, or kept by the browser.
+  if (box.value !== '') update();
+}

@@ -1,0 +1,128 @@
+import { html } from 'hono/html';
+import type { SiteStatus } from './site.ts';
+
+/** A site as the shelf page shows it; its words are text, whatever they hold. */
+export interface ListedSite {
+  readonly domain: string;
+  /** Null: the domain stands for it. */
+  readonly title: string | null;
+  readonly description: string | null;
+  readonly version: string | null;
+  /** BCP 47. */
+  readonly language: string | null;
+  /** RFC 3339: when the version was made. */
+  readonly date: string | null;
+  /** Of its first page, with the last slash: a path of this host (`/docs/`), or absolute. */
+  readonly address: string;
+  readonly state: SiteStatus['state'];
+}
+
+export interface ShelfPage {
+  readonly sites: readonly ListedSite[];
+  /** What is looked for among the sites; empty: nothing. */
+  readonly query: string;
+  /** True where all of the listed can be searched. */
+  readonly hasSearch: boolean;
+  /** Paths of style sheet, script and icon, relative to the page: they hold behind a proxy's path too. */
+  readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
+}
+
+type ShelfMarkup = ReturnType<typeof html>;
+
+/** UTF-16 code units, of the box and of the server alike. */
+export const SHELF_QUERY_LENGTH_MAX = 200;
+
+/** All sites, those that do not match hidden: the script shows them again without asking. */
+export async function shelfPage({ sites, query, hasSearch, assets }: ShelfPage): Promise<string> {
+  const languages = new Intl.DisplayNames('en', { type: 'language' });
+  const words = wordsOf(query);
+  const matching = sites.map((site) => matches(site, words));
+  const count = matching.filter(Boolean).length;
+  const page = await html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Documentation</title>
+<link rel="icon" type="image/svg+xml" href="${assets.svg}">
+<link rel="stylesheet" href="${assets.css}">
+<script type="module" src="${assets.js}"></script>
+</head>
+<body>
+<header>
+<h1><img src="${assets.svg}" width="32" height="32" alt="">Documentation</h1>
+${sites.length === 0 ? '' : searchForm(query, hasSearch)}
+</header>
+<main>
+<p id="status" role="status">${statusOf(count, sites.length, query)}</p>
+<ul id="sites">
+${sites.map((site, at) => siteItem(site, matching[at] === true, languages))}
+</ul>
+${hasSearch ? html`<section id="found" aria-labelledby="found-title" hidden><h2 id="found-title">In their pages</h2><div id="results"></div></section>` : ''}
+</main>
+</body>
+</html>
+`;
+  return String(page);
+}
+
+function searchForm(query: string, hasSearch: boolean): ShelfMarkup {
+  return html`<form role="search" ${hasSearch ? html`data-search="_docshelf/search"` : ''}>
+<label for="q">Find a site</label>
+<div class="box"><input id="q" name="q" type="search" value="${query}" maxlength="${SHELF_QUERY_LENGTH_MAX}" autocomplete="off" autocapitalize="off" spellcheck="false" aria-controls="sites"><button>Find</button></div>
+</form>`;
+}
+
+/** The same words as `assets/shelf.js` has. */
+function statusOf(count: number, total: number, query: string): string {
+  if (total === 0) return 'There is no documentation on this shelf yet.';
+  const sites = `${total} ${total === 1 ? 'site' : 'sites'}`;
+  return query === '' ? sites : `${count} of ${sites}`;
+}
+
+function siteItem(site: ListedSite, isShown: boolean, languages: Intl.DisplayNames): ShelfMarkup {
+  const { domain, title, description, version, date, address } = site;
+  const isServed = site.state === 'ready' || site.state === 'stale';
+  const language = languageOf(site.language);
+  const name = title ?? domain;
+  const lang = language === null ? '' : html` lang="${language}"`;
+  const facts = [
+    version === null ? '' : html`<div><dt>Version</dt><dd>${version}</dd></div>`,
+    language === null ? '' : html`<div><dt>Language</dt><dd>${languages.of(language)}</dd></div>`,
+    date === null ? '' : html`<div><dt>Date</dt><dd><time datetime="${date}">${date.slice(0, 10)}</time></dd></div>`,
+  ].filter((fact) => fact !== '');
+  return html`<li data-domain="${domain}"${isShown ? '' : html` hidden`}>
+<h2${lang} dir="auto">${isServed ? html`<a href="${address}">${name}</a>` : name}</h2>
+${isServed ? '' : html`<p class="state">Not there yet</p>`}
+${description === null ? '' : html`<p${lang} dir="auto">${description}</p>`}
+${facts.length === 0 ? '' : html`<dl>${facts}</dl>`}
+</li>
+`;
+}
+
+/** The tag in its usual writing; null for none, and for what is no tag: `_` for `-` is a common slip. */
+function languageOf(written: string | null): string | null {
+  try {
+    return Intl.getCanonicalLocales(written?.replaceAll('_', '-') ?? [])[0] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** All words of a query stand somewhere in what is shown of a site, in any case and with or without accents. */
+function matches(site: ListedSite, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
+  const { domain, title, description, version } = site;
+  const text = folded([domain, title, description, version].join(' '));
+  return words.every((word) => text.includes(word));
+}
+
+function wordsOf(query: string): string[] {
+  return folded(query).split(/\s+/).filter(Boolean);
+}
+
+/** The same as `assets/shelf.js` does. */
+function folded(text: string): string {
+  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+}

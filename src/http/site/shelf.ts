@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { Hono } from 'hono';
+import { compress } from '../../serve/body-cache.ts';
+import { ETAG_SUFFIX, negotiateEncoding } from '../../serve/encoding.ts';
+import { COMMON_HEADERS, METHOD_NOT_ALLOWED, noticePage, noticeText, type SiteRequest } from '../../serve/index.ts';
+import { evaluatePreconditions } from '../../serve/preconditions.ts';
+import { answerAsset, type HashedAsset, hashedAsset } from '../hashed-asset.ts';
+import { requestIdOf } from '../listener/request-id.ts';
+import { pathOf } from '../listener/served-request.ts';
+import { type ListedSite, SHELF_QUERY_LENGTH_MAX, shelfPage } from './shelf-page.ts';
+import { type SiteEnv, siteRequest } from './site.ts';
+import type { AnswerSiteSearch } from './site-search.ts';
+
+export interface ShelfAppOptions {
+  /** Those that every reader may know of, in the order in which they are shown. Those that are off are left out here. */
+  sites(): readonly ListedSite[] | Promise<readonly ListedSite[]>;
+  /** As the config is now. */
+  current(): ShelfState;
+  onError?(error: unknown, requestId: string | null): void;
+}
+
+export interface ShelfState {
+  /** `server.shelf` */
+  readonly isOn: boolean;
+  /** Over all of the listed: as a site's own, each result with its `site`, `path` without the site's base path. */
+  readonly search: AnswerSiteSearch | null;
+}
+
+const ASSETS = '_docshelf/assets/';
+
+/** No script, style or address but docshelf's own: a site's title that gets through as markup can do nothing. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': POLICY,
+  // What a reader looks for is no other origin's business.
+  'Referrer-Policy': 'same-origin',
+  ...COMMON_HEADERS,
+};
+
+const NOT_FOUND = {
+  status: 404,
+  title: 'Not found',
+  text: 'There is no documentation at this address.',
+};
+
+/** What is answered where no site fits: the shelf page, its search and its files, and 404 for all else. */
+export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Hono<SiteEnv> {
+  const app = new Hono<SiteEnv>();
+  const files = readAssets();
+  const assets = {
+    css: `${ASSETS}${files.css.name}`,
+    js: `${ASSETS}${files.js.name}`,
+    svg: `${ASSETS}${files.svg.name}`,
+  };
+  const byPath = new Map(Object.values(files).map((file) => [`/${ASSETS}${file.name}`, file]));
+
+  app.all('*', async (c) => {
+    const request = siteRequest(c.req.raw, c.env);
+    const { method } = request;
+    if (method !== 'GET' && method !== 'HEAD') return noticeText(method, METHOD_NOT_ALLOWED);
+    const { isOn, search } = current();
+    const path = pathOf(request.target);
+    if (!isOn) return noticePage(method, NOT_FOUND);
+    if (path === '/_docshelf/search' && search !== null) return search(c.req.raw, c.env);
+    const file = byPath.get(path);
+    if (file !== undefined) return answerAsset(file, request.header('accept-encoding'));
+    if (path !== '/') return noticePage(method, NOT_FOUND);
+    const query = (c.req.query('q') ?? '').trim().slice(0, SHELF_QUERY_LENGTH_MAX).toWellFormed();
+    return answerPage(request, await shelfPage({ sites: await sites(), query, hasSearch: search !== null, assets }));
+  });
+
+  app.onError((error, c) => {
+    onError?.(error, requestIdOf(c.env));
+    return noticeText(c.req.method, { status: 500, title: 'Internal error' });
+  });
+  return app;
+}
+
+async function answerPage(request: SiteRequest, page: string): Promise<Response> {
+  const bytes = Buffer.from(page);
+  const encoding = negotiateEncoding(request.header('accept-encoding'));
+  const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+  const etag = `"${digest}${ETAG_SUFFIX[encoding]}"`;
+  const validators = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
+  // The page has no date of its own: no condition on one holds.
+  const outcome = evaluatePreconditions(request, { etag, lastModifiedMs: Number.NaN });
+  if (outcome === 'not-modified') return new Response(null, { status: 304, headers: validators });
+  if (outcome === 'failed') return noticeText(request.method, { status: 412, title: 'Precondition failed' });
+  const body = encoding === 'identity' ? bytes : await compress(bytes, encoding);
+  return new Response(request.method === 'HEAD' ? null : body, {
+    headers: {
+      ...HEADERS,
+      ...validators,
+      'Content-Length': String(body.length),
+      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+    },
+  });
+}
+
+/** 12 KB in all. */
+function readAssets(): Readonly<Record<'css' | 'js' | 'svg', HashedAsset>> {
+  const read = (name: string, type: string): HashedAsset => {
+    const bytes = readFileSync(new URL(`assets/${name}`, import.meta.url));
+    return hashedAsset(name, { type, bytes, gzipped: gzipSync(bytes) });
+  };
+  return {
+    css: read('shelf.css', 'text/css; charset=utf-8'),
+    js: read('shelf.js', 'text/javascript; charset=utf-8'),
+    svg: read('shelf.svg', 'image/svg+xml'),
+  };
+}

@@ -1,0 +1,256 @@
+import { gunzipSync } from 'node:zlib';
+import { parse } from 'parse5';
+import { describe, expect, it } from 'vitest';
+import { HOSTILE, listed, SITES, shelfWith } from './shelf-example.ts';
+
+const page = async (app: ReturnType<typeof shelfWith>, target = '/') => (await app.request(target)).text();
+
+interface Node {
+  readonly nodeName: string;
+  readonly attrs?: readonly { readonly name: string; readonly value: string }[];
+  readonly childNodes?: readonly Node[];
+  readonly value?: string;
+}
+
+const nodes = (node: Node): Node[] => [node, ...(node.childNodes ?? []).flatMap(nodes)];
+const attribute = (node: Node, name: string) => node.attrs?.find((each) => each.name === name)?.value;
+const text = (node: Node) =>
+  nodes(node)
+    .map(({ value }) => value ?? '')
+    .join('')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+function read(html: string) {
+  const all = nodes(parse(html) as unknown as Node);
+  const named = (name: string) => all.filter(({ nodeName }) => nodeName === name);
+  const items = named('li').map((item) => {
+    const link = nodes(item).find(({ nodeName }) => nodeName === 'a');
+    return {
+      domain: attribute(item, 'data-domain'),
+      text: text(item),
+      href: link === undefined ? null : attribute(link, 'href'),
+      isShown: attribute(item, 'hidden') === undefined,
+    };
+  });
+  return { all, named, items, status: text(all.find((node) => attribute(node, 'role') === 'status') as Node) };
+}
+
+describe('the shelf page', () => {
+  it('lists every site with title, description, version, language, date and link', async () => {
+    const { items, status } = read(await page(shelfWith()));
+    expect(items).toEqual([
+      {
+        domain: 'acme',
+        text: 'Acme Docs All about rockets & "anvils" Version2024-06-01LanguageEnglishDate2024-06-01',
+        href: '/acme/',
+        isShown: true,
+      },
+      {
+        domain: 'cafe',
+        text: 'Café Handbuch Versionv1.0.0LanguageGerman (Germany)Date2024-06-01',
+        href: 'https://docs.cafe.internal/',
+        isShown: true,
+      },
+      { domain: 'soon', text: 'Coming Not there yet', href: null, isShown: true },
+    ]);
+    expect(status).toBe('3 sites');
+  });
+
+  it('shows the domain of a site that says nothing of itself', async () => {
+    const bare = listed('bare', { version: null, language: null, date: null });
+    expect(read(await page(shelfWith([bare]))).items[0]).toMatchObject({ text: 'bare', href: '/bare/' });
+  });
+
+  it('links a site whose last good version is served', async () => {
+    const { items } = read(await page(shelfWith([listed('old', { state: 'stale' })])));
+    expect(items[0]?.href).toBe('/old/');
+  });
+
+  it('says so where there are none, and has no box then', async () => {
+    const { named, status } = read(await page(shelfWith([])));
+    expect([status, named('form').length]).toEqual(['There is no documentation on this shelf yet.', 0]);
+  });
+
+  it.each([
+    ['rockets', ['acme']],
+    ['ROCKETS acme', ['acme']],
+    ['cafe', ['cafe']],
+    ['Caf\u0065\u0301', ['cafe']],
+    ['v1.0', ['cafe']],
+    ['soon', ['soon']],
+    [' c ', ['acme', 'cafe', 'soon']],
+    ['rockets cafe', []],
+    ['.*', []],
+    ['', ['acme', 'cafe', 'soon']],
+  ])('filters by %j: %j', async (query, domains) => {
+    const { items, status, named } = read(await page(shelfWith(), `/?q=${encodeURIComponent(query)}`));
+    expect(items.filter(({ isShown }) => isShown).map(({ domain }) => domain)).toEqual(domains);
+    expect(status).toBe(query === '' ? '3 sites' : `${domains.length} of 3 sites`);
+    expect(attribute(named('input')[0] as Node, 'value')).toBe(query.trim());
+  });
+
+  it('takes the words of a site for text, whatever they hold', async () => {
+    const site = listed(HOSTILE, {
+      title: HOSTILE,
+      description: HOSTILE,
+      version: HOSTILE,
+      language: HOSTILE,
+      date: HOSTILE,
+      address: HOSTILE,
+    });
+    const { all, items, named } = read(await page(shelfWith([site]), `/?q=${encodeURIComponent(HOSTILE)}`));
+    expect(items).toHaveLength(1);
+    expect(items[0]).toMatchObject({ domain: HOSTILE, href: HOSTILE });
+    expect(items[0]?.text).toContain(HOSTILE);
+    expect(named('script').map((script) => attribute(script, 'src'))).toEqual([expect.stringMatching(/^_docshelf/)]);
+    expect(named('img')).toHaveLength(1);
+    expect(all.filter(({ attrs }) => attrs?.some(({ name }) => name.startsWith('on')))).toEqual([]);
+  });
+
+  it.each(['x', '', '-', 'de--', '\u{1f525}', 'a'.repeat(30)])('shows no language of the tag %j', async (language) => {
+    const { items, named } = read(await page(shelfWith([listed('acme', { language })])));
+    expect(items[0]?.text).not.toContain('Language');
+    expect(attribute(named('h2')[0] as Node, 'lang')).toBeUndefined();
+  });
+
+  it('marks the words of a site with its language', async () => {
+    const { named } = read(await page(shelfWith([listed('acme', { language: 'zh_hans_CN' })])));
+    expect(attribute(named('h2')[0] as Node, 'lang')).toBe('zh-Hans-CN');
+  });
+
+  it('offers the search over all only where there is one', async () => {
+    const search = async () => Response.json([]);
+    const [without, withSearch] = [read(await page(shelfWith())), read(await page(shelfWith(SITES, { search })))];
+    const offered = ({ named }: typeof without) => attribute(named('form')[0] as Node, 'data-search');
+    expect([offered(without), offered(withSearch)]).toEqual([undefined, '_docshelf/search']);
+  });
+
+  it('bounds what is looked for', async () => {
+    const { named } = read(await page(shelfWith(), `/?q=${'x'.repeat(5_000)}&q=y`));
+    expect(attribute(named('input')[0] as Node, 'value')).toHaveLength(200);
+  });
+
+  it('runs nothing but its own files, and no inline script or style', async () => {
+    const response = await shelfWith().request('/');
+    expect(response.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    const { named, all } = read(await response.text());
+    expect(named('style')).toEqual([]);
+    expect(named('script').map(text)).toEqual(['']);
+    expect(all.filter((node) => attribute(node, 'style') !== undefined)).toEqual([]);
+  });
+});
+
+describe('the shelf over HTTP', () => {
+  const answers = async (app: ReturnType<typeof shelfWith>, target: string, init?: RequestInit) => {
+    const { status, headers } = await app.request(target, init);
+    return [status, headers.get('content-type')];
+  };
+
+  it.each([
+    '/robots.txt',
+    '/index.html',
+    '/guide',
+    '//',
+    '/_docshelf/',
+    '/_docshelf/search',
+    '/_docshelf/features.json',
+  ])('answers 404 with the notice page for %s', async (target) => {
+    expect(await answers(shelfWith(), target)).toEqual([404, 'text/html; charset=utf-8']);
+  });
+
+  it.each(['/_docshelf/assets/shelf.css', '/_docshelf/assets/', '/_docshelf/assets/..%2fshelf.ts'])(
+    'has no file %s',
+    async (target) => {
+      expect((await shelfWith().request(target)).status).toBe(404);
+    },
+  );
+
+  it('is 404 throughout where it is off, and names no site', async () => {
+    const app = shelfWith(SITES, { isOn: false, search: async () => Response.json([]) });
+    const [asset = ''] = /_docshelf\/assets\/[^"]+/.exec(await page(shelfWith())) ?? [];
+    for (const target of ['/', '/_docshelf/search?q=a', `/${asset}`]) {
+      const response = await app.request(target);
+      expect([target, response.status]).toEqual([target, 404]);
+      expect(await response.text()).not.toMatch(/acme|cafe/i);
+    }
+  });
+
+  it('reads only', async () => {
+    for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
+      const response = await shelfWith().request('/', { method });
+      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD']);
+    }
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const app = shelfWith();
+    const [get, head] = [await app.request('/'), await app.request('/', { method: 'HEAD' })];
+    expect([head.status, [...head.headers]]).toEqual([200, [...get.headers]]);
+    expect([head.headers.get('content-length'), await head.text()]).toEqual([
+      String(Buffer.byteLength(await get.text())),
+      '',
+    ]);
+  });
+
+  it('is not modified until something on it changes', async () => {
+    const sites = [...SITES];
+    const app = shelfWith(sites);
+    const etag = (await app.request('/')).headers.get('etag') ?? '';
+    const again = () => app.request('/', { headers: { 'If-None-Match': etag } });
+    const response = await again();
+    expect([response.status, response.headers.get('etag'), response.headers.get('cache-control')]).toEqual([
+      304,
+      etag,
+      'no-cache',
+    ]);
+    expect(await response.text()).toBe('');
+    sites.push(listed('new'));
+    expect((await again()).status).toBe(200);
+    expect((await app.request('/', { headers: { 'If-Match': etag } })).status).toBe(412);
+  });
+
+  it('compresses for those who ask, under a tag of its own', async () => {
+    const app = shelfWith();
+    const plain = await app.request('/');
+    const gzipped = await app.request('/', { headers: { 'Accept-Encoding': 'gzip' } });
+    expect([gzipped.headers.get('content-encoding'), gzipped.headers.get('vary')]).toEqual(['gzip', 'Accept-Encoding']);
+    expect(gzipped.headers.get('etag')).not.toBe(plain.headers.get('etag'));
+    expect(gunzipSync(Buffer.from(await gzipped.arrayBuffer())).toString()).toBe(await plain.text());
+  });
+
+  it('gives its files under names of their content, for good', async () => {
+    const app = shelfWith();
+    const assets = new Set((await page(app)).match(/_docshelf\/assets\/[^"]+/g));
+    const types = [];
+    for (const asset of assets) {
+      expect(asset).toMatch(/shelf-[0-9a-f]{16}\.(?:css|js|svg)$/);
+      const response = await app.request(`/${asset}`, { headers: { 'Accept-Encoding': 'gzip' } });
+      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(gunzipSync(Buffer.from(await response.arrayBuffer())).length).toBeGreaterThan(100);
+      types.push(response.headers.get('content-type'));
+    }
+    expect(types.sort()).toEqual(['image/svg+xml', 'text/css; charset=utf-8', 'text/javascript; charset=utf-8']);
+  });
+
+  it('hands the search on', async () => {
+    const app = shelfWith(SITES, { search: async (request) => Response.json([new URL(request.url).search]) });
+    expect(await (await app.request('/_docshelf/search?q=a&limit=3')).json()).toEqual(['?q=a&limit=3']);
+  });
+
+  it('answers a fault of its own with 500, and tells it', async () => {
+    const told: unknown[] = [];
+    const broken = new Error('broken');
+    const app = shelfWith(SITES, {}, { sites: () => Promise.reject(broken), onError: (error) => told.push(error) });
+    expect([(await app.request('/')).status, told]).toEqual([500, [broken]]);
+  });
+
+  it('lists a thousand sites', async () => {
+    const many = Array.from({ length: 1_000 }, (_, at) => listed(`site-${at}`, { description: 'word '.repeat(30) }));
+    const { items, status } = read(await page(shelfWith(many), '/?q=site-99'));
+    expect([items.length, status]).toEqual([1_000, '11 of 1000 sites']);
+  });
+});
