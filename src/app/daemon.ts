@@ -83,11 +83,11 @@ class Daemon {
   }
 
   async start(): Promise<void> {
-    const { deployment } = this.#parts.shelf;
+    const { deployment, registration } = this.#parts.shelf;
     try {
       this.#listeners = await this.#listen();
       await this.#openExports();
-      await deployment.announce(this.adminUrl, this.#listeners.commands?.socket ?? null);
+      await registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null);
       await this.#watch.start(this.#options.loaded.watchedFiles);
     } catch (error) {
       this.#exports?.reject(error);
@@ -141,7 +141,7 @@ class Daemon {
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
       this.#listeners?.commands?.listener.stop(requestsMs),
-      shelf.deployment.stop(),
+      shelf.deployment.stop().then(() => shelf.registration.withdraw()),
       this.#inbox.stop(),
       this.#exports?.promise.then(
         (exports) => exports.stop(),

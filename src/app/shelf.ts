@@ -1,12 +1,15 @@
 import type { Config } from '../config/index.ts';
 import {
   type BeforeSeal,
+  DaemonRegistration,
   type DeployEvent,
   Deployment,
+  intakeSlots,
   openDataFolder,
   type PrepareSwap,
   type RenewSettings,
   SiteStore,
+  sweepDataFolder,
   unpackInThread,
 } from '../deploy/index.ts';
 import type { LinkSource } from '../deploy/ports.ts';
@@ -25,6 +28,7 @@ interface ShelfHooks {
 
 export interface OpenedShelf {
   readonly store: SiteStore;
+  readonly registration: DaemonRegistration;
   readonly deployment: Deployment;
 }
 
@@ -34,9 +38,14 @@ export async function openShelf(
   network: Network,
   { search, ...hooks }: ShelfHooks,
 ): Promise<OpenedShelf> {
-  const store = new SiteStore(await openDataFolder(config.storage.dir));
+  const paths = await openDataFolder(config.storage.dir);
+  await sweepDataFolder(paths);
+  const store = new SiteStore(paths);
+  const registration = new DaemonRegistration(paths);
   const deployment = new Deployment({
     store,
+    registration,
+    slots: intakeSlots(() => network.config.deploy.parallel),
     settings: deploySlice(config),
     sources: async () => openSources(network.config, await network.client()),
     openLinks: (renew) => openLinks(network, renew),
@@ -45,7 +54,7 @@ export async function openShelf(
     ...hooks,
   });
   await deployment.open();
-  return { store, deployment };
+  return { store, registration, deployment };
 }
 
 async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {

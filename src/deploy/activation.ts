@@ -52,8 +52,14 @@ export class Activation {
     }
     const view = await this.#viewOf(release);
     const commit = prepareSwap(view, await this.#olderThan(release.digest));
-    // Both are marked until the swap is over, against another daemon's pruning.
-    await registration.serves([release.digest, ...(previous === null ? [] : [previous.digest])]);
+    await store.whileStored('shared', async () => {
+      // Both are marked until the swap is over, against another daemon's pruning.
+      await registration.serves([release.digest, ...(previous === null ? [] : [previous.digest])]);
+      if (await store.has(release.digest)) return;
+      // It has pruned already.
+      this.#views.delete(release.digest);
+      await this.#viewOf(release);
+    });
     const nowMs = Date.now();
     const now = new Date(nowMs).toISOString();
     // Before the new one, whatever the clock's resolution: pruning goes by the order.
@@ -88,20 +94,20 @@ export class Activation {
   /** Removes a label, and its release where no other label leads to it. @throws DocshelfError `in_use`. */
   async remove(version: string, digest: string): Promise<void> {
     const { store } = this.#context;
-    const isShared = [...(await store.labels())].some(
-      ([label, pointer]) => label !== version && pointer.digest === digest,
-    );
-    const isCurrent = this.#current?.version === version;
-    if (isCurrent || (!isShared && (await this.#pruneRule()).inUse.has(digest))) {
-      throw new DocshelfError('in_use', `Cannot remove version "${version}": it is being served`, {
-        next: 'Activate another version first.',
-      });
-    }
-    await store.removeLabel(version);
-    if (isShared) return;
-    await store.forgetServed(digest);
-    this.#views.delete(digest);
-    if ((await store.ownDigests()).has(digest)) await store.removeRelease(digest);
+    const removed = await store.removeReleases(async () => {
+      const isShared = [...(await store.labels())].some(
+        ([label, pointer]) => label !== version && pointer.digest === digest,
+      );
+      const isCurrent = this.#current?.version === version;
+      if (isCurrent || (!isShared && (await this.#pruneRule()).inUse.has(digest))) {
+        throw new DocshelfError('in_use', `Cannot remove version "${version}": it is being served`, {
+          next: 'Activate another version first.',
+        });
+      }
+      await store.removeLabel(version);
+      return isShared ? [] : [digest];
+    });
+    for (const each of removed) this.#views.delete(each);
   }
 
   /** A failed clean-up is logged, and made good after the next swap. */
@@ -110,7 +116,7 @@ export class Activation {
     this.#pruneAtMs = null;
     try {
       await registration.serves(this.#current === null ? [] : [this.#current.digest]);
-      const digests = await prune(store, await this.#pruneRule());
+      const digests = await prune(store, () => this.#pruneRule());
       for (const digest of digests) this.#views.delete(digest);
       if (digests.length > 0) journal.event({ kind: 'pruned', digests });
     } catch (error) {
@@ -151,13 +157,12 @@ export class Activation {
     const active = await store.active();
     const choice = await store.choice();
     const former = active?.history.find(({ digest }) => digest !== active.digest);
-    const others = await registration.others();
     const inUse = [
       this.#current?.digest,
       pin === null ? undefined : (await store.label(pin))?.digest,
       active?.digest,
       choice?.digest,
-      ...others.flatMap((mark) => mark.serves),
+      ...(await registration.othersServe()),
     ];
     const isThere = (digest: string | null | undefined): digest is string => digest != null;
     return {
@@ -178,9 +183,8 @@ export class Activation {
   /** The site's other releases, newest first: open tabs ask for their hashed assets. A damaged one is left out. */
   async #olderThan(digest: string): Promise<ReleaseView[]> {
     const { store } = this.#context;
-    const own = await store.ownDigests();
-    const others = (await store.list())
-      .filter((info) => info.digest !== digest && own.has(info.digest))
+    const others = (await store.ownReleases())
+      .filter((info) => info.digest !== digest)
       .sort((a, b) => (a.fetchedAt < b.fetchedAt ? 1 : -1));
     const views: ReleaseView[] = [];
     for (const other of others) {

@@ -11,6 +11,8 @@ export interface DaemonMark {
   /** `http://127.0.0.1:9090`; null before it listens. */
   readonly adminUrl: string | null;
   readonly socket: string | null;
+  /** Of the sites that it has, served or not. */
+  readonly domains: readonly string[];
   /** Digests that nobody may remove. */
   readonly serves: readonly string[];
 }
@@ -19,12 +21,26 @@ const BEAT_MS = 10_000;
 /** A daemon on another host counts as gone after six missed beats. */
 const SILENCE_MS_MAX = 60_000;
 
-/** This daemon's own mark: written at start and swap, touched on a beat, gone at stop. */
+/** One site's part in its daemon's mark. */
+export interface SiteRegistration {
+  /** In place of what the site served before. Resolves when the mark says it. */
+  serves(digests: readonly string[]): Promise<void>;
+  /** Digests that other daemons on the folder serve. */
+  othersServe(): Promise<readonly string[]>;
+  /** The daemon has the site no longer. */
+  leave(): Promise<void>;
+}
+
+/** This daemon's own mark, shared by its sites: written at start and swap, touched on a beat, gone at stop. */
 export class DaemonRegistration {
   readonly #paths: DataPaths;
+  readonly #sites = new Map<symbol, { readonly domain: () => string; readonly serves: readonly string[] }>();
   #file: string | null = null;
-  #mark: DaemonMark | null = null;
+  #mark: Pick<DaemonMark, 'owner' | 'adminUrl' | 'socket'> | null = null;
   #beat: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  /** The write that begins when the one under way is over; all who come until then share it. */
+  #next: Promise<void> | null = null;
 
   constructor(paths: DataPaths) {
     this.#paths = paths;
@@ -33,7 +49,7 @@ export class DaemonRegistration {
   async announce(adminUrl: string | null, socket: DaemonSocket | null = null): Promise<void> {
     const file = join(this.#paths.daemons, `${socket?.id ?? randomBytes(8).toString('hex')}.json`);
     this.#file = file;
-    this.#mark = { owner: thisProcess(), adminUrl, socket: socket?.path ?? null, serves: [] };
+    this.#mark = { owner: thisProcess(), adminUrl, socket: socket?.path ?? null };
     await this.#write();
     this.#beat = setInterval(() => {
       const now = new Date();
@@ -45,24 +61,47 @@ export class DaemonRegistration {
     }, BEAT_MS).unref();
   }
 
-  async serves(digests: readonly string[]): Promise<void> {
-    if (this.#mark === null) return;
-    this.#mark = { ...this.#mark, serves: digests };
-    await this.#write();
+  /** @param domain the site's, which a first bundle may settle */
+  siteOf(domain: () => string): SiteRegistration {
+    const key = Symbol('site');
+    this.#sites.set(key, { domain, serves: [] });
+    return {
+      serves: async (serves) => {
+        this.#sites.set(key, { domain, serves });
+        await this.#write();
+      },
+      othersServe: async () => (await runningDaemons(this.#paths, this.#file)).flatMap((mark) => mark.serves),
+      leave: async () => {
+        this.#sites.delete(key);
+        await this.#write();
+      },
+    };
   }
 
   async withdraw(): Promise<void> {
     clearInterval(this.#beat);
     this.#mark = null;
-    if (this.#file !== null) await rm(this.#file, { force: true });
+    await this.#write();
   }
 
-  async others(): Promise<DaemonMark[]> {
-    return runningDaemons(this.#paths, this.#file);
+  #write(): Promise<void> {
+    const begin = (): Promise<void> => {
+      this.#next = null;
+      this.#writing = this.#writeNow();
+      return this.#writing;
+    };
+    this.#next ??= this.#writing.then(begin, begin);
+    return this.#next;
   }
 
-  async #write(): Promise<void> {
-    if (this.#file !== null && this.#mark !== null) await replaceFile(this.#file, `${JSON.stringify(this.#mark)}\n`);
+  async #writeNow(): Promise<void> {
+    if (this.#file === null) return;
+    if (this.#mark === null) return rm(this.#file, { force: true });
+    const sites = [...this.#sites.values()];
+    const domains = [...new Set(sites.map(({ domain }) => domain()))];
+    const serves = [...new Set(sites.flatMap((site) => site.serves))];
+    const mark: DaemonMark = { ...this.#mark, domains, serves };
+    await replaceFile(this.#file, `${JSON.stringify(mark)}\n`);
   }
 }
 
@@ -87,9 +126,10 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 }
 
 function parseMark(text: string): DaemonMark | null {
-  const { owner: written, adminUrl = null, socket = null, serves = [] } = membersOf(text) as Partial<DaemonMark>;
+  const mark = membersOf(text) as Partial<DaemonMark>;
+  const { owner: written, adminUrl = null, socket = null, domains = [], serves = [] } = mark;
   const owner = parseOwner(JSON.stringify(written ?? null));
-  return owner && { owner, adminUrl, socket, serves };
+  return owner && { owner, adminUrl, socket, domains, serves };
 }
 
 async function isFresh(file: string): Promise<boolean> {

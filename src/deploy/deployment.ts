@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { sweepTemporaries } from '../files/index.ts';
-import type { DaemonSocket } from './daemon-socket.ts';
-import { DaemonRegistration } from './daemons.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { RenewLoop } from './fetch/renew-loop.ts';
 import { Journal } from './journal.ts';
@@ -15,7 +13,7 @@ import type { DeploymentOptions, SiteContext } from './site-context.ts';
 import { type DeployStatus, noticesOf, storedVersions } from './status.ts';
 import { Intake } from './take-in/intake.ts';
 import { spoolStream } from './take-in/spool-stream.ts';
-import { createStaging, removeStaging, sweepStaging } from './take-in/staging.ts';
+import { createStaging, removeStaging } from './take-in/staging.ts';
 import type { TakeInRequest, TakenIn } from './take-in/take-in.ts';
 
 export type Delivery = Pick<TakeInRequest, 'file' | 'fileName' | 'version' | 'source' | 'signature'> & {
@@ -35,13 +33,13 @@ export class Deployment {
   readonly #stopping = new AbortController();
   #settings: DeploySettings;
 
-  constructor({ settings, onEvent, ...options }: DeploymentOptions) {
+  constructor({ settings, onEvent, registration, ...options }: DeploymentOptions) {
     this.#settings = settings;
     this.#context = {
       ...options,
       settings: () => this.#settings,
       journal: new Journal(onEvent),
-      registration: new DaemonRegistration(options.store.paths),
+      registration: registration.siteOf(() => options.store.domain),
       stopping: this.#stopping.signal,
     };
     this.#intake = new Intake(this.#context);
@@ -49,21 +47,16 @@ export class Deployment {
     this.#renewLoop = new RenewLoop(() => this.#reconciler.exportAnew());
   }
 
-  /** @throws DocshelfError `config_invalid` for another domain's folder, `data_folder_newer` */
+  /** The site's part of the folder. @throws DocshelfError `config_invalid` for another domain's, `data_folder_newer` */
   async open(): Promise<void> {
     const { store } = this.#context;
     await store.settleDomain(this.#settings.domain, null);
-    await store.list();
+    await store.ownReleases();
+    await store.open();
     const now = Date.now();
-    await sweepStaging(store.paths, now);
-    const { paths, site } = store;
-    await sweepTemporaries([paths.dir, paths.daemons, site.dir, site.versions, site.served], now);
-    await sweepSpool(paths.spool, this.#settings.link, now, PART_AGE_MS_MAX);
-    await store.sweepIncomplete();
-  }
-
-  async announce(adminUrl: string | null, socket: DaemonSocket | null): Promise<void> {
-    await this.#context.registration.announce(adminUrl, socket);
+    const { site } = store;
+    await sweepTemporaries([site.dir, site.versions, site.served], now);
+    await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
   }
 
   /** Begins a round, and the timer of exports. Resolves when it is settled, well or not; never rejects. */
@@ -206,7 +199,7 @@ export class Deployment {
     this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
     this.#renewLoop.stop();
     await this.#reconciler.stop();
-    await this.#context.registration.withdraw();
+    await this.#context.registration.leave();
   }
 
   async #serveDelivered({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {

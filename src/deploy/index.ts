@@ -2,7 +2,7 @@
  * Fetch, verify, inspect, unpack, seal, activate, prune, for one site. `reconcile.ts` loops, `plan.ts` decides, purely.
  */
 export { type DaemonSocket, openDaemonSocket } from './daemon-socket.ts';
-export { type DaemonMark, runningDaemons } from './daemons.ts';
+export { type DaemonMark, DaemonRegistration, runningDaemons } from './daemons.ts';
 export { type Delivered, type Delivery, Deployment } from './deployment.ts';
 export { fetchBundle } from './fetch/fetch.ts';
 export type { ReleaseRef } from './plan.ts';
@@ -11,7 +11,7 @@ export { expectedDomain } from './releases/site-domain.ts';
 export { SiteStore } from './releases/site-store.ts';
 export { type ReleaseVerdict, verifyRelease } from './releases/verify-release.ts';
 export type { DeploySettings, RenewSettings } from './settings.ts';
-export type { DeploymentOptions, PrepareSwap } from './site-context.ts';
+export { type DeploymentOptions, type IntakeSlots, intakeSlots, type PrepareSwap } from './site-context.ts';
 export {
   type DeployEvent,
   type DeployStatus,
@@ -20,5 +20,6 @@ export {
 export { Inbox } from './take-in/inbox.ts';
 export { checkSignature, SIGNATURE_EXTENSION, type Signer } from './take-in/signature.ts';
 export { spoolStream } from './take-in/spool-stream.ts';
+export { sweepDataFolder } from './take-in/sweep.ts';
 export type { BeforeSeal } from './take-in/take-in.ts';
 export { unpackInThread } from './take-in/unpack-thread.ts';

@@ -1,9 +1,7 @@
 import type { Choice, Shelf } from './plan.ts';
 import type { SiteStore } from './releases/site-store.ts';
 
-/**
- * @param sha256 of the config; it may be stored without a label @param asItHolds an operator's choice, as far as it holds
- */
+/** @param sha256 of the config; the site may have it without a label @param asItHolds an operator's choice, as far as it holds */
 export async function observe(
   store: SiteStore,
   sha256: string | null,
@@ -12,7 +10,8 @@ export async function observe(
   const labels = await store.labels();
   const active = await store.active();
   const choice = await store.choice();
-  const named = [...[...labels.values()].map(({ digest }) => digest), active?.digest, choice?.digest, sha256];
+  const asked = sha256 !== null && (await store.names()).has(sha256) ? sha256 : null;
+  const named = [...[...labels.values()].map(({ digest }) => digest), active?.digest, choice?.digest, asked];
   const infos = new Map(
     await Promise.all(
       [...new Set(named)]

@@ -1,5 +1,6 @@
 import type { ReleaseView } from '../domain/release.ts';
-import type { DaemonRegistration } from './daemons.ts';
+import { Slots } from '../files/lanes.ts';
+import type { DaemonRegistration, SiteRegistration } from './daemons.ts';
 import type { Journal } from './journal.ts';
 import type { BundleSource, LinkSource } from './ports.ts';
 import type { SiteStore } from './releases/site-store.ts';
@@ -11,8 +12,17 @@ import type { Unpack } from './take-in/unpack-thread.ts';
 /** Builds the serving side's new state; the function that it gives puts it in place. */
 export type PrepareSwap = (active: ReleaseView, older: readonly ReleaseView[]) => () => void;
 
+/** Fetches at once for each archive that is unpacked: they take little memory, and a slow link holds up no other site. */
+const FETCHES_PER_UNPACKING = 4;
+
+export function intakeSlots(parallel: () => number): IntakeSlots {
+  return { fetching: new Slots(() => FETCHES_PER_UNPACKING * parallel()), unpacking: new Slots(parallel) };
+}
+
 export interface DeploymentOptions {
   readonly store: SiteStore;
+  readonly registration: DaemonRegistration;
+  readonly slots: IntakeSlots;
   readonly settings: DeploySettings;
   readonly sources: () => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
@@ -23,9 +33,15 @@ export interface DeploymentOptions {
   readonly onEvent: (event: DeployEvent) => void;
 }
 
-export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'onEvent'> {
+/** `deploy.parallel`, over all sites of a daemon. */
+export interface IntakeSlots {
+  readonly fetching: Slots;
+  readonly unpacking: Slots;
+}
+
+export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'onEvent' | 'registration'> {
   readonly settings: () => DeploySettings;
   readonly journal: Journal;
-  readonly registration: DaemonRegistration;
+  readonly registration: SiteRegistration;
   readonly stopping: AbortSignal;
 }

@@ -43,11 +43,12 @@ export type DeployEvent =
     };
 
 export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
-  const infos = new Map((await store.list()).map((info): [string, ReleaseInfo] => [info.digest, info]));
+  const infos = new Map<string, ReleaseInfo | null>();
   const versions: StoredVersion[] = [];
   for (const [version, { digest }] of await store.labels()) {
-    const info = infos.get(digest);
-    if (info === undefined) continue;
+    const info = infos.get(digest) ?? (await store.readable(digest));
+    infos.set(digest, info);
+    if (info === null) continue;
     const { pages, files, bytes, source, createdAt, fetchedAt } = info;
     versions.push({ version, digest, pages, files, bytes, source, createdAt, fetchedAt });
   }
@@ -59,7 +60,8 @@ export async function noticesOf(
   { enabled, version, link }: DeploySettings,
   active: ActiveVersion | null,
 ): Promise<string[]> {
-  const notices = (await store.list()).filter((info) => info.digest === active?.digest).flatMap((info) => info.notes);
+  const info = active === null ? null : await store.readable(active.digest);
+  const notices = [...(info?.notes ?? [])];
   if (enabled && version !== null && link !== null && active?.version === version) {
     const pointer = await store.label(version);
     if (pointer !== null && pointer.linkDigest !== linkDigestOf(link)) {

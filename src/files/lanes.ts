@@ -1,24 +1,41 @@
 /** Runs tasks for their results, no more than `max` at once; others wait for their turn. */
 export class Slots {
-  readonly #max: number;
+  readonly #max: () => number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(max: number) {
-    this.#max = max;
+  /** A function where the bound may change; a higher one is used from the next end of a task. */
+  constructor(max: number | (() => number)) {
+    this.#max = typeof max === 'number' ? () => max : max;
   }
 
-  async run<Result>(task: () => Promise<Result>): Promise<Result> {
-    if (this.#running === this.#max) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running += 1;
+  /** @param signal ends the wait, with its reason; a task that has begun goes on */
+  async run<Result>(task: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    signal?.throwIfAborted();
+    if (this.#running < this.#max()) this.#running += 1;
+    else await this.#wait(signal);
     try {
       return await task();
     } finally {
-      const next = this.#waiting.shift();
-      // A place is handed on and not freed, so that nobody who comes later takes it first.
-      if (next === undefined) this.#running -= 1;
-      else next();
+      this.#running -= 1;
+      // A place is taken for whoever waited longest, so that nobody who comes later takes it first.
+      for (; this.#running < this.#max() && this.#waiting.length > 0; this.#running += 1) this.#waiting.shift()?.();
     }
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = (): void => {
+      this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+      reject(signal?.reason);
+    };
+    const begin = (): void => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    };
+    this.#waiting.push(begin);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    return promise;
   }
 }
 

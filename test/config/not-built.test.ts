@@ -30,7 +30,6 @@ describe('what is not built yet', () => {
     ['admin: { tls: { certFile: a } }', 'admin.tls.certFile'],
     ['api: { tls: { keyFile: a } }', 'api.tls.keyFile'],
     ['metrics: { sites: 10 }', 'metrics.sites'],
-    ['deploy: { parallel: 4 }', 'deploy.parallel'],
     ['search: { memory: 1GiB }', 'search.memory'],
     ['staticExport: { from: exports }', 'staticExport.from'],
     ['staticExport: { serveVersions: kept }', 'staticExport.serveVersions'],

@@ -87,9 +87,9 @@ describe('a swap', () => {
 
   test('marks what is served, for daemons that share the folder', async () => {
     const store = await copyOf(seed);
-    const { deployment } = await daemonThrough(store, [V1, V2]);
+    const daemon = await daemonThrough(store, [V1, V2]);
     expect((await runningDaemons(store.paths)).map((mark) => mark.serves)).toEqual([[seed.february.digest]]);
-    await deployment.stop();
+    await daemon.stop();
     expect(await runningDaemons(store.paths)).toEqual([]);
   });
 
@@ -187,7 +187,7 @@ describe('pruning', () => {
     const store = await copyOf(seed);
     const { deployment } = await daemonThrough(store, [V1]);
     await deployment.accept(settingsOf(store, { keep: 1 }));
-    store.removeRelease = () => Promise.reject(new Error('the volume is away'));
+    store.putAside = () => Promise.reject(new Error('the volume is away'));
     await deployment.activate(V3);
     expect(deployment.active?.version).toBe(V3);
     expect((await deployment.status()).state).toBe('ready');

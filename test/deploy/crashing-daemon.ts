@@ -2,7 +2,14 @@
  * A daemon that kills itself, as `kill -9` does, at one step of taking an archive in and swapping to it. Run by
  * crash.test.ts: `node crashing-daemon.ts <data folder> <archive> <step>`.
  */
-import { Deployment, openDataFolder, SiteStore } from '../../src/deploy/index.ts';
+import {
+  DaemonRegistration,
+  Deployment,
+  intakeSlots,
+  openDataFolder,
+  SiteStore,
+  sweepDataFolder,
+} from '../../src/deploy/index.ts';
 import { unpackInThread } from '../../src/deploy/take-in/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { unpackHere } from './unpackers.ts';
@@ -39,8 +46,11 @@ class CrashingStore extends SiteStore {
 }
 
 const store = new CrashingStore(await openDataFolder(dir));
+const registration = new DaemonRegistration(store.paths);
 const deployment = new Deployment({
   store,
+  registration,
+  slots: intakeSlots(() => 2),
   settings: {
     enabled: true,
     link: null,
@@ -66,7 +76,8 @@ const deployment = new Deployment({
     if (event.kind === 'progress' && event.phase === 'unpacking') step('while it is unpacked');
   },
 });
+await sweepDataFolder(store.paths);
 await deployment.open();
-await deployment.announce(null, null);
+await registration.announce(null);
 const fileName = 'acme-export-2024-06-01.tar.gz';
 await deployment.deliver({ file: archive, fileName, version: null, source: 'import', activate: true });

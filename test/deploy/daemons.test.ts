@@ -17,9 +17,11 @@ describe('runningDaemons()', () => {
       const { dataPaths } = await deploy('releases/data-folder.ts');
       const registration = new DaemonRegistration(dataPaths(${JSON.stringify(paths.dir)}));
       await registration.announce('http://127.0.0.1:9090');
-      await registration.serves(['abc']);
+      await registration.siteOf(() => 'acme').serves(['abc']);
       say('announced');`);
-    expect(await runningDaemons(paths)).toMatchObject([{ adminUrl: 'http://127.0.0.1:9090', serves: ['abc'] }]);
+    expect(await runningDaemons(paths)).toMatchObject([
+      { adminUrl: 'http://127.0.0.1:9090', domains: ['acme'], serves: ['abc'] },
+    ]);
     await other.kill();
     expect(await runningDaemons(paths)).toEqual([]);
     expect(await readdir(paths.daemons)).toEqual([]);
@@ -50,18 +52,43 @@ describe('DaemonRegistration', () => {
     const [one, two] = [new DaemonRegistration(paths), new DaemonRegistration(paths)];
     await one.announce(null);
     await two.announce(null);
-    await two.serves(['abc']);
-    expect((await one.others()).map((mark) => mark.serves)).toEqual([['abc']]);
+    const [site, other] = [one.siteOf(() => 'acme'), two.siteOf(() => 'acme')];
+    await site.serves(['own']);
+    await other.serves(['abc']);
+    expect(await site.othersServe()).toEqual(['abc']);
     await two.withdraw();
-    await two.serves(['late']);
-    expect(await one.others()).toEqual([]);
+    await other.serves(['late']);
+    expect(await site.othersServe()).toEqual([]);
     await one.withdraw();
     expect(await readdir(paths.daemons)).toEqual([]);
   });
 
+  test('says what all of its sites serve, and no more of one that has left', async () => {
+    const { paths } = await newStore();
+    const registration = new DaemonRegistration(paths);
+    await registration.announce(null);
+    const [acme, beta] = [registration.siteOf(() => 'acme'), registration.siteOf(() => 'beta')];
+    await Promise.all([acme.serves(['a', 'shared']), beta.serves(['b', 'shared'])]);
+    expect(await runningDaemons(paths)).toMatchObject([{ domains: ['acme', 'beta'], serves: ['a', 'shared', 'b'] }]);
+    await acme.leave();
+    expect(await runningDaemons(paths)).toMatchObject([{ domains: ['beta'], serves: ['b', 'shared'] }]);
+    await registration.withdraw();
+  });
+
+  test('writes the last of many changes at once last', async () => {
+    const { paths } = await newStore();
+    const registration = new DaemonRegistration(paths);
+    await registration.announce(null);
+    const sites = Array.from({ length: 20 }, (_, at) => registration.siteOf(() => `site-${at}`));
+    await Promise.all(sites.flatMap((site, at) => [site.serves([`old-${at}`]), site.serves([`new-${at}`])]));
+    const [mark] = await runningDaemons(paths);
+    expect(mark?.serves).toEqual(sites.map((_, at) => `new-${at}`));
+    await registration.withdraw();
+  });
+
   test('writes nothing before it is announced', async () => {
     const { paths } = await newStore();
-    await new DaemonRegistration(paths).serves(['abc']);
+    await new DaemonRegistration(paths).siteOf(() => 'acme').serves(['abc']);
     expect(await readdir(paths.daemons)).toEqual([]);
   });
 
@@ -70,7 +97,7 @@ describe('DaemonRegistration', () => {
     const { paths } = await newStore();
     const registration = new DaemonRegistration(paths);
     await registration.announce(null);
-    await registration.serves(['abc']);
+    await registration.siteOf(() => 'acme').serves(['abc']);
     for (const name of await readdir(paths.daemons)) await rm(join(paths.daemons, name));
     vi.advanceTimersByTime(10_000);
     await until(async () => expect(await runningDaemons(paths)).toMatchObject([{ serves: ['abc'] }]));

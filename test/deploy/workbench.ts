@@ -5,11 +5,14 @@ import { basename, join } from 'node:path';
 import { vi } from 'vitest';
 import { Deployment } from '../../src/deploy/deployment.ts';
 import {
+  DaemonRegistration,
   type DeployEvent,
   type DeploymentOptions,
   type DeploySettings,
+  intakeSlots,
   openDataFolder,
   SiteStore,
+  sweepDataFolder,
 } from '../../src/deploy/index.ts';
 import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/take-in/take-in.ts';
@@ -17,6 +20,7 @@ import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import type { ReleaseView } from '../../src/domain/release.ts';
 import { Secret } from '../../src/domain/secret.ts';
+import { Slots } from '../../src/files/lanes.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
 import { packTarGz } from '../helpers/pack-tar-gz.ts';
 import { unpackHere } from './unpackers.ts';
@@ -64,6 +68,7 @@ export const TAKE_IN: TakeInSettings = {
   pin: null,
   checkSignature: async () => undefined,
   unpack: unpackHere,
+  unpacking: new Slots(2),
   beforeSeal: [],
 };
 
@@ -179,7 +184,7 @@ export function settingsOf(store: SiteStore, { link = null, ...rest }: SettingsO
     link: link === null ? null : new Secret(link),
     version: null,
     sha256: null,
-    preload: { dir: join(store.paths.dir, 'bundles'), mayBeMissing: true },
+    preload: { dir: join(store.paths.dir, 'bundles', store.isListed ? store.domain : ''), mayBeMissing: true },
     keep: 3,
     domain: null,
     limits: ARCHIVE_LIMITS,
@@ -205,29 +210,38 @@ export interface TestDaemon {
   stop(): Promise<void>;
 }
 
-/** Opens and announces a daemon; `settle` is the test's. */
+/** What the sites of one daemon share. */
+export type SharedByTest = Partial<Pick<DeploymentOptions, 'registration' | 'slots' | 'unpack'>>;
+
+/** Opens and announces a daemon, or with `shared` one more site of a daemon; `settle` is the test's. */
 export async function openDaemon(
   store: SiteStore,
   settings: SettingsOf = {},
   source = new FakeSource(),
   openLinks: DeploymentOptions['openLinks'] = () => Promise.reject(new Error('no service is asked here')),
+  shared: SharedByTest = {},
 ): Promise<TestDaemon> {
   const events: DeployEvent[] = [];
   const site: TestDaemon['site'] = { active: null, older: [] };
+  const own = shared.registration === undefined ? new DaemonRegistration(store.paths) : null;
   const deployment = new Deployment({
     store,
+    registration: shared.registration ?? (own as DaemonRegistration),
+    slots: shared.slots ?? intakeSlots(() => 2),
     settings: settingsOf(store, settings),
     sources: async () => [source],
     openLinks,
-    unpack: unpackHere,
+    unpack: shared.unpack ?? unpackHere,
     beforeSeal: [],
     prepareSwap: (active, older) => () => Object.assign(site, { active, older }),
     onOff: () => Object.assign(site, { active: null, older: [] }),
     onEvent: (event) => events.push(event),
   });
-  onFileEnd(() => deployment.stop());
+  const stop = () => deployment.stop().then(() => own?.withdraw());
+  onFileEnd(stop);
+  if (own !== null) await sweepDataFolder(store.paths);
   await deployment.open();
-  await deployment.announce(null, null);
+  await own?.announce(null);
   return {
     store,
     deployment,
@@ -238,7 +252,7 @@ export async function openDaemon(
       await deployment.accept(settingsOf(store, next));
       await deployment.settle();
     },
-    stop: () => deployment.stop(),
+    stop,
   };
 }
 

@@ -27,7 +27,12 @@ export const deployment = t.section(
 
 export const deploy = t.section(
   {
-    parallel: t.integer(1, 64, 'Archives that are taken in at once.', 2, { notBuilt: true }),
+    parallel: t.integer(
+      1,
+      64,
+      'Archives that are unpacked at once, over all sites; four times as many are fetched.',
+      2,
+    ),
   },
   'How archives are taken in.',
 );

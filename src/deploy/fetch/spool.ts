@@ -2,9 +2,9 @@ import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { membersOf } from '../../domain/shape.ts';
+import { type FileLock, lockFile } from '../../files/file-lock.ts';
 
 /**
  * The spool folder: bundles on their way in.
@@ -19,12 +19,12 @@ export class Part {
   bytes = 0;
   readonly #base: string;
   readonly #file: string;
-  readonly #lock: SpoolLock | null;
+  readonly #lock: FileLock | null;
   #etag: string | null = null;
   #hash: Hash = createHash('sha256');
   #handle: FileHandle | null = null;
 
-  private constructor(base: string, lock: SpoolLock | null) {
+  private constructor(base: string, lock: FileLock | null) {
     this.#base = base;
     this.#file = lock === null ? `${base}.${randomName()}.part` : `${base}.part`;
     this.#lock = lock;
@@ -142,24 +142,10 @@ export async function sweepSpool(
   }
 }
 
-interface SpoolLock {
-  close(): void;
-}
-
-/**
- * The right to the resumable parts; null where another fetch has it, or the file system knows no locks. SQLite's lock
- * is the one that Node reaches and that ends with its process.
- */
-function lockSpool(spoolDir: string): SpoolLock | null {
-  let database: DatabaseSync | null = null;
-  try {
-    database = new DatabaseSync(join(spoolDir, 'lock'), { timeout: 0 });
-    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    return database;
-  } catch {
-    database?.close();
-    return null;
-  }
+/** The right to the resumable parts; null where another fetch has it, and where the file system knows no locks. */
+function lockSpool(spoolDir: string): FileLock | null {
+  const lock = lockFile(join(spoolDir, 'lock'), 'exclusive');
+  return lock === 'taken' ? null : lock;
 }
 
 /** Null where there is none, or one that a crash left half written. */

@@ -21,12 +21,16 @@ export interface DataPaths {
 export interface SitePaths {
   readonly dir: string;
   readonly versions: string;
-  /** A file per release that has been active, with the time of the last. */
+  /** A file per release of the site, with the time when it was last active, or empty. */
   readonly served: string;
   readonly active: string;
   readonly wanted: string;
   readonly links: string;
   readonly preloadTable: string;
+  /** The data folder's own in the single form. */
+  readonly inbox: string;
+  readonly rejected: string;
+  readonly spool: string;
 }
 
 export function dataPaths(dir: string): DataPaths {
@@ -43,9 +47,14 @@ export function dataPaths(dir: string): DataPaths {
   };
 }
 
-export function sitePaths({ sites }: Pick<DataPaths, 'sites'>, domain: string): SitePaths {
-  const dir = join(sites, domain);
+/** @param isListed an entry of `sites`, and not the site of the single form */
+export function sitePaths(paths: DataPaths, domain: string, isListed: boolean): SitePaths {
+  const dir = join(paths.sites, domain);
+  const { inbox, rejected, spool } = isListed ? dataPaths(dir) : paths;
   return {
+    inbox,
+    rejected,
+    spool,
     dir,
     versions: join(dir, 'versions'),
     served: join(dir, 'served'),

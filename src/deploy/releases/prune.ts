@@ -27,22 +27,17 @@ export function digestsToPrune(releases: readonly PrunedRelease[], { keep, inUse
   return leaving.map(({ digest }) => digest);
 }
 
-/** Removes old releases of a site, labels first. @returns their digests */
-export async function prune(store: SiteStore, rule: PruneRule): Promise<string[]> {
-  const own = await store.ownDigests();
-  const served = await store.served();
-  const releases = (await store.list())
-    .filter(({ digest }) => own.has(digest))
-    .map(({ digest, fetchedAt }) => ({ digest, fetchedAt, servedAt: served.get(digest) ?? null }));
-  const leaving = digestsToPrune(releases, rule);
-  for (const digest of leaving) {
-    for (const [version, pointer] of await store.labels()) {
-      if (pointer.digest === digest) await store.removeLabel(version);
-    }
-    await store.removeRelease(digest);
-    await store.forgetServed(digest);
-  }
-  return leaving;
+/** Removes old releases of a site. @returns their digests */
+export async function prune(store: SiteStore, ruleOf: () => Promise<PruneRule>): Promise<readonly string[]> {
+  const look = async (): Promise<string[]> => {
+    const served = await store.served();
+    const releases = (await store.ownReleases()).map(({ digest, fetchedAt }) => {
+      return { digest, fetchedAt, servedAt: served.get(digest) ?? null };
+    });
+    return digestsToPrune(releases, await ruleOf());
+  };
+  // Mostly nothing goes, and nobody has to wait.
+  return (await look()).length === 0 ? [] : store.removeReleases(look);
 }
 
 function newestFirst(timeOf: (release: PrunedRelease) => string) {

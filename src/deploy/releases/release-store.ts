@@ -1,15 +1,26 @@
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { FileEntry, ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
-import { flushPath, readIfThere } from '../../files/index.ts';
+import { type LockMode, whileLocked } from '../../files/file-lock.ts';
+import { flushPath, ifThere, readIfThere } from '../../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
 
 export const RELEASE_FORMAT_VERSION = 1;
 
 /** Makes a folder a release; written last, after everything else is flushed. */
 export const COMPLETE_FILE = 'COMPLETE';
+
+/** Begins the name of a release that is being removed. */
+const GONE = '.gone-';
+
+/** Acts under the lock of the releases take milliseconds; a thousand sites are looked through in less than a second. */
+const LOCK_MS_MAX = 10_000;
+
+/** After that a bundle is unpacked twice. */
+const UNPACK_MS_MAX = 600_000;
 
 export const DIGEST = /^[0-9a-f]{64}$/;
 
@@ -91,24 +102,50 @@ export class ReleaseStore {
       if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errnoOf(error) ?? '')) throw error;
       if (await this.has(digest)) return;
       // A folder without marker is what a crash left of a removal.
-      await rm(target, { recursive: true, force: true });
+      await this.removeRelease(digest);
       await rename(folder, target);
     }
     await flushPath(this.paths.releases);
   }
 
-  /** The marker goes first: a crash in between leaves no half release. */
   async removeRelease(digest: string): Promise<void> {
-    const folder = this.folderOf(digest);
-    await rm(join(folder, COMPLETE_FILE), { force: true });
-    await rm(folder, { recursive: true, force: true });
+    await rm(await this.putAside(digest), { recursive: true, force: true });
   }
 
+  /** Whoever looks finds a release whole or not at all. @returns the folder that is left to remove */
+  async putAside(digest: string): Promise<string> {
+    const aside = join(this.paths.releases, `${GONE}${randomBytes(8).toString('hex')}`);
+    await ifThere(rename(this.folderOf(digest), aside));
+    return aside;
+  }
+
+  /** What a crash left in a removal. */
   async sweepIncomplete(): Promise<void> {
     for (const name of await readdir(this.paths.releases)) {
-      if (!DIGEST.test(name) || (await this.has(name))) continue;
+      if (!name.startsWith(GONE) && (!DIGEST.test(name) || (await this.has(name)))) continue;
       await rm(join(this.paths.releases, name), { recursive: true, force: true });
     }
+  }
+
+  /**
+   * `shared`: a release that is stored stays so until the act is over, whoever else is on the folder. `exclusive`: the
+   * act may remove releases. Acts are short: what takes long comes before or after them.
+   */
+  whileStored<Result>(mode: LockMode, act: () => Promise<Result>): Promise<Result> {
+    return whileLocked(join(this.paths.releases, 'lock'), { mode, waitMsMax: LOCK_MS_MAX }, act);
+  }
+
+  /** Runs while nobody else on the folder unpacks the bundle of that digest. @throws the signal's reason */
+  async whileUnpacking<Result>(digest: string, signal: AbortSignal, act: () => Promise<Result>): Promise<Result> {
+    const file = join(this.paths.spool, `${digest}.lock`);
+    return whileLocked(file, { mode: 'exclusive', waitMsMax: UNPACK_MS_MAX, signal }, async () => {
+      try {
+        return await act();
+      } finally {
+        // Whoever waits makes it anew, and finds the release stored.
+        await rm(file, { force: true });
+      }
+    });
   }
 }
 

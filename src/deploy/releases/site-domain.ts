@@ -1,9 +1,10 @@
 import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { flushPath, readIfThere, replaceFile } from '../../files/index.ts';
-import { type DataPaths, sitePaths } from './data-folder.ts';
+import type { DataPaths } from './data-folder.ts';
 
 interface FolderDomain {
   readonly domain: string;
@@ -61,7 +62,7 @@ async function keep(paths: DataPaths, domain: FolderDomain): Promise<void> {
 async function renameDefault(paths: DataPaths, domain: string): Promise<void> {
   if (domain === DEFAULT_DOMAIN) return;
   try {
-    await rename(sitePaths(paths, DEFAULT_DOMAIN).dir, sitePaths(paths, domain).dir);
+    await rename(join(paths.sites, DEFAULT_DOMAIN), join(paths.sites, domain));
     await flushPath(paths.sites);
   } catch (error) {
     if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;

@@ -1,11 +1,12 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
+import type { ReleaseInfo } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
-import { flushPath, ifThere, readIfThere, replaceFile } from '../../files/index.ts';
+import { flushPath, ifThere, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
 import type { Choice, ReleaseRef } from '../plan.ts';
-import { dataPaths, refuseOldLayout, type SitePaths, sitePaths } from './data-folder.ts';
+import { type DataPaths, dataPaths, refuseOldLayout, type SitePaths, sitePaths } from './data-folder.ts';
 import { DIGEST, ReleaseStore } from './release-store.ts';
 import { expectedDomain, settleFolderDomain } from './site-domain.ts';
 
@@ -35,13 +36,21 @@ export interface FetchedLink {
 const LINKS_MAX = 50;
 
 export class SiteStore extends ReleaseStore {
-  #domain = DEFAULT_DOMAIN;
+  /** The entry of `sites` that this is the store of; null: of the single form. */
+  readonly #listed: string | null;
+  #domain: string;
+
+  constructor(paths: DataPaths, listed: string | null = null) {
+    super(paths);
+    this.#listed = listed;
+    this.#domain = listed ?? DEFAULT_DOMAIN;
+  }
 
   /** For reading alone. @throws DocshelfError `data_folder_older` */
-  static async read(dir: string, configuredDomain: string | null): Promise<SiteStore> {
-    const store = new SiteStore(dataPaths(dir));
+  static async read(dir: string, configuredDomain: string | null, listed: string | null = null): Promise<SiteStore> {
+    const store = new SiteStore(dataPaths(dir), listed);
     await refuseOldLayout(store.paths);
-    store.#domain = (await expectedDomain(store.paths, configuredDomain)) ?? DEFAULT_DOMAIN;
+    store.#domain = (await store.expectedDomain(configuredDomain)) ?? DEFAULT_DOMAIN;
     return store;
   }
 
@@ -49,13 +58,28 @@ export class SiteStore extends ReleaseStore {
     return this.#domain;
   }
 
+  get isListed(): boolean {
+    return this.#listed !== null;
+  }
+
   get site(): SitePaths {
-    return sitePaths(this.paths, this.#domain);
+    return sitePaths(this.paths, this.#domain, this.isListed);
+  }
+
+  /** Makes the folders that bundles come into. @throws the system's own errors */
+  async open(): Promise<void> {
+    const { inbox, rejected, spool } = this.site;
+    for (const folder of [inbox, rejected, spool]) await mkdir(folder, { recursive: true });
+  }
+
+  /** Null where nothing has settled it yet. */
+  async expectedDomain(configured: string | null): Promise<string | null> {
+    return this.#listed ?? expectedDomain(this.paths, configured);
   }
 
   /** @throws DocshelfError `config_invalid` */
   async settleDomain(configured: string | null, bundle: { readonly manifestDomain: string | null } | null) {
-    this.#domain = await settleFolderDomain(this.paths, configured, bundle);
+    this.#domain = this.#listed ?? (await settleFolderDomain(this.paths, configured, bundle));
   }
 
   async labels(): Promise<Map<string, LabelPointer>> {
@@ -105,13 +129,19 @@ export class SiteStore extends ReleaseStore {
     const served = new Map<string, string>();
     for (const digest of await namesIn(this.site.served)) {
       const at = DIGEST.test(digest) ? await readIfThere(join(this.site.served, digest)) : null;
-      if (at !== null) served.set(digest, at.trim());
+      if (at !== null && at.trim() !== '') served.set(digest, at.trim());
     }
     return served;
   }
 
   async markServed(digest: string, at: string): Promise<void> {
     await this.#write(join(this.site.served, digest), at);
+  }
+
+  /** Names a release as one of this site, before it is labelled: no other site removes it. */
+  async claim(digest: string): Promise<void> {
+    await this.#makeFolder(this.site.served);
+    await writeOnce(join(this.site.served, digest), '\n');
   }
 
   async forgetServed(digest: string): Promise<void> {
@@ -135,21 +165,50 @@ export class SiteStore extends ReleaseStore {
 
   /** Not before the site has a folder: the table only saves hashing. */
   async setPreloadTable(text: string): Promise<void> {
-    if ((await expectedDomain(this.paths, null)) === this.#domain) await this.#write(this.site.preloadTable, text);
+    if ((await this.expectedDomain(null)) === this.#domain) await this.#write(this.site.preloadTable, text);
   }
 
-  /** Digests that no other site of the folder names. */
-  async ownDigests(): Promise<Set<string>> {
-    const own = new Set((await this.list()).map((info) => info.digest));
-    for (const domain of await namesIn(this.paths.sites)) {
-      if (domain === this.#domain) continue;
-      const other = new SiteStore(this.paths);
-      other.#domain = domain;
-      const active = await other.active();
-      const named = [...(await other.labels()).values(), ...(active === null ? [] : [active, ...active.history])];
-      for (const digest of [...named.map((each) => each.digest), ...(await other.served()).keys()]) own.delete(digest);
-    }
-    return own;
+  /** Digests that the site names; a release of one may be gone. */
+  async names(): Promise<Set<string>> {
+    const active = await this.active();
+    const pointers = [...(await this.labels()).values(), await this.choice(), active, ...(active?.history ?? [])];
+    const claimed = (await namesIn(this.site.served)).filter((name) => DIGEST.test(name));
+    return new Set([...pointers.flatMap((pointer) => pointer?.digest ?? []), ...claimed]);
+  }
+
+  /** Complete releases of the site, unordered, without damaged ones. @throws DocshelfError `data_folder_newer` */
+  async ownReleases(): Promise<ReleaseInfo[]> {
+    const infos = await Promise.all([...(await this.names())].map((digest) => this.readable(digest)));
+    return infos.filter((info) => info !== null);
+  }
+
+  /**
+   * Removes releases from the site, and from the disk those that no other site names.
+   *
+   * @param choose called while no release is taken in or begins to be served
+   */
+  async removeReleases(choose: () => Promise<readonly string[]>): Promise<readonly string[]> {
+    const folders: string[] = [];
+    const digests = await this.whileStored('exclusive', async () => {
+      const chosen = await choose();
+      const elsewhere = chosen.length === 0 ? new Set<string>() : await this.#namedElsewhere();
+      for (const digest of chosen) {
+        for (const [version, pointer] of await this.labels()) {
+          if (pointer.digest === digest) await this.removeLabel(version);
+        }
+        if (!elsewhere.has(digest)) folders.push(await this.putAside(digest));
+        await this.forgetServed(digest);
+      }
+      return chosen;
+    });
+    for (const folder of folders) await rm(folder, { recursive: true, force: true });
+    return digests;
+  }
+
+  async #namedElsewhere(): Promise<Set<string>> {
+    const domains = (await namesIn(this.paths.sites)).filter((domain) => domain !== this.#domain);
+    const names = domains.map((domain) => new SiteStore(this.paths, domain).names());
+    return new Set((await Promise.all(names)).flatMap((each) => [...each]));
   }
 
   /** Null where it cannot be read, or leads to no complete release. */
@@ -161,9 +220,13 @@ export class SiteStore extends ReleaseStore {
   }
 
   async #write(file: string, value: unknown): Promise<void> {
-    const made = await mkdir(dirname(file), { recursive: true });
-    if (made !== undefined) for (const folder of [this.site.dir, this.paths.sites]) await flushPath(folder);
+    await this.#makeFolder(dirname(file));
     await replaceFile(file, `${typeof value === 'string' ? value : JSON.stringify(value)}\n`);
+  }
+
+  async #makeFolder(folder: string): Promise<void> {
+    const made = await mkdir(folder, { recursive: true });
+    if (made !== undefined) for (const parent of [this.site.dir, this.paths.sites]) await flushPath(parent);
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../domain/errors.ts';
 import { ifThere } from '../../files/index.ts';
 import type { Deployment } from '../deployment.ts';
-import type { DataPaths } from '../releases/data-folder.ts';
+import type { SitePaths } from '../releases/data-folder.ts';
 import { isArchiveName, SIGNATURE_EXTENSION } from './signature.ts';
 import { stampOf } from './stamp.ts';
 
@@ -24,7 +24,8 @@ const TRY_AGAIN_MS = 60_000;
 const ITS_OWN_FAULT: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES, 'pinned']);
 
 export interface InboxOptions {
-  readonly paths: DataPaths;
+  /** The site's. */
+  readonly paths: Pick<SitePaths, 'inbox' | 'rejected'>;
   readonly deployment: Pick<Deployment, 'deliver' | 'failed'>;
 }
 

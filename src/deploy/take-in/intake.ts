@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
-import { fetchBundle } from '../fetch/fetch.ts';
+import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fetch.ts';
 import { PART_AGE_MS_MAX } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
 import { checkSignature, type SignedArchive } from './signature.ts';
@@ -32,7 +32,7 @@ export class Intake {
   }
 
   async #takeInNow(request: Omit<TakeInRequest, 'onProgress'>): Promise<TakenIn> {
-    const { store, journal, settings, unpack, beforeSeal } = this.#context;
+    const { store, journal, settings, slots, unpack, beforeSeal } = this.#context;
     const { domain, limits, version, sha256 } = settings();
     const name = request.fileName ?? 'the archive';
     const startedMs = performance.now();
@@ -49,6 +49,7 @@ export class Intake {
           pin: version === null ? null : { version, sha256 },
           checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
           unpack,
+          unpacking: slots.unpacking,
           beforeSeal,
         },
       );
@@ -63,36 +64,15 @@ export class Intake {
   }
 
   async fetch(order: FetchOrder, version: string | null, signal: AbortSignal): Promise<TakenIn> {
-    const { link, sha256, linkDigest, signature } = order;
-    const { store, journal, settings, sources } = this.#context;
-    const { bundleBytesMax, fetchRetriesMax } = settings();
+    const { link, linkDigest, signature } = order;
+    const { store, journal, slots } = this.#context;
     const shownLink = linkWithoutSecrets(link.reveal());
-    const startedMs = performance.now();
-    journal.event({ kind: 'fetch-started', link: shownLink });
     // In staging and not in the spool: a crash while unpacking leaves nothing there.
     const staging = await createStaging(store.paths);
     const file = join(staging, 'bundle');
-    journal.activity = `fetching ${shownLink}`;
+    journal.activity = `waiting to fetch ${shownLink}`;
     try {
-      const { fileName, digest, sizeBytes } = await fetchBundle(
-        await sources(),
-        {
-          link,
-          sha256,
-          signal,
-          onProgress: (doneBytes, totalBytes) =>
-            journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes }),
-        },
-        {
-          spoolDir: store.paths.spool,
-          bundleFile: file,
-          bundleBytesMax,
-          retriesMax: fetchRetriesMax,
-          partMaxAgeMs: PART_AGE_MS_MAX,
-        },
-      );
-      const seconds = (performance.now() - startedMs) / 1000;
-      journal.event({ kind: 'fetched', link: shownLink, digest, bytes: sizeBytes, seconds });
+      const { fileName, digest } = await slots.fetching.run(() => this.#transfer(order, file, signal), signal);
       return await this.takeIn({
         file,
         fileName,
@@ -108,6 +88,26 @@ export class Intake {
       journal.activity = null;
       await removeStaging(staging);
     }
+  }
+
+  async #transfer({ link, sha256 }: FetchOrder, bundleFile: string, signal: AbortSignal): Promise<FetchedBundle> {
+    const { store, journal, settings, sources } = this.#context;
+    const { bundleBytesMax, fetchRetriesMax: retriesMax } = settings();
+    const shownLink = linkWithoutSecrets(link.reveal());
+    const startedMs = performance.now();
+    journal.event({ kind: 'fetch-started', link: shownLink });
+    journal.activity = `fetching ${shownLink}`;
+    const onProgress: FetchRequest['onProgress'] = (doneBytes, totalBytes) =>
+      journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes });
+    const spooling = { spoolDir: store.site.spool, bundleFile, bundleBytesMax, retriesMax };
+    const fetched = await fetchBundle(
+      await sources(),
+      { link, sha256, signal, onProgress },
+      { ...spooling, partMaxAgeMs: PART_AGE_MS_MAX },
+    );
+    const seconds = (performance.now() - startedMs) / 1000;
+    journal.event({ kind: 'fetched', link: shownLink, digest: fetched.digest, bytes: fetched.sizeBytes, seconds });
+    return fetched;
   }
 
   async #checkSignature(archive: SignedArchive, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,6 @@ import { DocshelfError } from '../../domain/errors.ts';
 import type { ReleaseInfo } from '../../domain/release.ts';
 import { parseVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import type { ReleaseRef } from '../plan.ts';
-import { expectedDomain } from '../releases/site-domain.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 
 export interface LabelRequest {
@@ -44,14 +43,22 @@ export async function judge(
   return version;
 }
 
-/** Labels a stored release. A crash in between leaves domain, source and label in this order. */
+/** Makes a release one of the site: before it is stored, or while nobody can remove it. Domain before name. */
+export async function claim(
+  store: SiteStore,
+  { domain }: LabelSettings,
+  { digest, manifest }: Pick<KnownBundle, 'digest' | 'manifest'>,
+): Promise<void> {
+  await store.settleDomain(domain, { manifestDomain: manifest?.domain ?? null });
+  await store.claim(digest);
+}
+
+/** Labels a release of the site. A crash in between leaves source and label in this order. */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
-  { domain }: LabelSettings,
-  { digest, version, manifest }: ReleaseRef & Pick<KnownBundle, 'manifest'>,
+  { digest, version }: ReleaseRef,
 ): Promise<void> {
-  await store.settleDomain(domain, { manifestDomain: manifest?.domain ?? null });
   if (pinnedFrom != null) await store.addLink({ link: pinnedFrom, digest, version });
   const current = await store.label(version);
   if (current?.digest === digest && (linkDigest === null || current.linkDigest === linkDigest)) return;
@@ -68,7 +75,9 @@ export async function relabel(store: SiteStore, { version, digest }: ReleaseRef)
       { next: `Set staticExport.version to ${own}, or staticExport.sha256 to the digest of version ${version}.` },
     );
   }
-  await store.setLabel(version, { digest, linkDigest: null });
+  await store.whileStored('shared', async () => {
+    if (await store.has(digest)) await store.setLabel(version, { digest, linkDigest: null });
+  });
 }
 
 function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle): string {
@@ -92,14 +101,16 @@ async function checkDomain(
   configured: string | null,
   { name, manifest }: KnownBundle,
 ): Promise<void> {
-  const domain = await expectedDomain(store.paths, configured);
+  const domain = await store.expectedDomain(configured);
   const own = manifest?.domain ?? null;
   if (own === null || domain === null || own === domain) return;
   throw new DocshelfError(
     'domain_mismatch',
-    `Cannot take in "${name}": its own manifest says domain "${own}", and this deployment serves "${domain}"`,
+    `Cannot take in "${name}": its own manifest says domain "${own}", and this ${store.isListed ? 'site is' : 'deployment serves'} "${domain}"`,
     {
-      next: `Set deployment.domain to ${own} if that site is meant (with a data folder of its own, where this one holds another), or get the bundle of ${domain}.`,
+      next: store.isListed
+        ? `Give it to the site of ${own}, or get the bundle of ${domain}.`
+        : `Set deployment.domain to ${own} if that site is meant (with a data folder of its own, where this one holds another), or get the bundle of ${domain}.`,
     },
   );
 }

@@ -5,10 +5,11 @@ import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';
 import { dateOfVersion } from '../../domain/version.ts';
 import { digestFile, flushPath, flushTree } from '../../files/index.ts';
+import type { Slots } from '../../files/lanes.ts';
 import { foldsCase } from '../releases/data-folder.ts';
 import { COMPLETE_FILE, RELEASE_FORMAT_VERSION } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
-import { judge, type LabelRequest, type LabelSettings, label } from './label.ts';
+import { claim, judge, type LabelRequest, type LabelSettings, label } from './label.ts';
 import type { SignedArchive } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { stampOf } from './stamp.ts';
@@ -29,6 +30,7 @@ export interface TakeInSettings extends LabelSettings {
   /** @throws DocshelfError `bad_signature`, `no_signature` and others */
   readonly checkSignature: (archive: SignedArchive, signal: AbortSignal) => Promise<void>;
   readonly unpack: Unpack;
+  readonly unpacking: Slots;
   readonly beforeSeal: readonly BeforeSeal[];
 }
 
@@ -44,6 +46,8 @@ export type BeforeSeal = (releaseDir: string, info: ReleaseInfo, signal: AbortSi
 
 /**
  * Digest, signature, unpack, judge the manifest, seal, adopt, label; until the last two only a staging folder changes.
+ * A bundle that another site or daemon on the folder is unpacking is waited for.
+ *
  * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`,
  *   `link_of_another_version`
  */
@@ -54,14 +58,51 @@ export async function takeIn(store: SiteStore, request: TakeInRequest, settings:
   const digest = request.digest ?? (await digestOf(request.file, name, signal));
   await settings.checkSignature({ file: request.file, name, signature: request.signature ?? null }, signal);
 
-  const isStored = await store.has(digest);
-  const known = isStored ? await store.view(digest, digest).then(() => store.readable(digest), nullIfDamaged) : null;
-  if (known !== null) {
-    const version = await judge(store, request, settings, { digest, name, manifest: known.manifest });
-    await label(store, request, settings, { digest, version, manifest: known.manifest });
-    return { digest, version, createdAt: known.createdAt, unpacked: false };
-  }
+  const bundle = { digest, name, stamp };
+  const stored = await takeStored(store, request, settings, bundle);
+  if (stored !== null) return stored;
+  return store.whileUnpacking(digest, signal, async () => {
+    const storedSince = await takeStored(store, request, settings, bundle);
+    return storedSince ?? settings.unpacking.run(() => unpackAndTake(store, request, settings, bundle), signal);
+  });
+}
 
+interface ArrivedBundle {
+  readonly digest: string;
+  readonly name: string;
+  readonly stamp: string | null;
+}
+
+/** Null where it is not stored, or damaged. */
+async function takeStored(
+  store: SiteStore,
+  request: TakeInRequest,
+  settings: TakeInSettings,
+  { digest, name }: ArrivedBundle,
+): Promise<TakenIn | null> {
+  const isWhole = (await store.has(digest)) && (await store.view(digest, digest).then(() => true, falseIfDamaged));
+  const known = isWhole ? await store.readable(digest) : null;
+  if (known === null) return null;
+  const { manifest, createdAt } = known;
+  const version = await judge(store, request, settings, { digest, name, manifest });
+  const isStill = await store.whileStored('shared', async () => {
+    if (!(await store.has(digest))) return false;
+    await claim(store, settings, { digest, manifest });
+    return true;
+  });
+  if (!isStill) return null;
+  await label(store, request, { digest, version });
+  return { digest, version, createdAt, unpacked: false };
+}
+
+async function unpackAndTake(
+  store: SiteStore,
+  request: TakeInRequest,
+  settings: TakeInSettings,
+  { digest, name, stamp }: ArrivedBundle,
+): Promise<TakenIn> {
+  const { signal } = request;
+  const isDamaged = await store.has(digest);
   const staging = await createStaging(store.paths);
   const releaseDir = join(staging, 'release');
   try {
@@ -89,9 +130,12 @@ export async function takeIn(store: SiteStore, request: TakeInRequest, settings:
     for (const hook of settings.beforeSeal) await hook(releaseDir, info, signal);
     await seal(releaseDir, info);
     signal.throwIfAborted();
-    if (isStored) await store.removeRelease(digest);
-    await store.adopt(releaseDir, digest);
-    await label(store, request, settings, { digest, version, manifest });
+    await store.whileStored('shared', async () => {
+      await claim(store, settings, { digest, manifest });
+      if (isDamaged) await store.removeRelease(digest);
+      await store.adopt(releaseDir, digest);
+    });
+    await label(store, request, { digest, version });
     return { digest, version, createdAt: info.createdAt, unpacked: true };
   } finally {
     await removeStaging(staging);
@@ -127,7 +171,7 @@ function changedMeanwhile(name: string): DocshelfError {
   });
 }
 
-function nullIfDamaged(error: unknown): null {
-  if (error instanceof DocshelfError && error.code === 'release_damaged') return null;
+function falseIfDamaged(error: unknown): false {
+  if (error instanceof DocshelfError && error.code === 'release_damaged') return false;
   throw error;
 }

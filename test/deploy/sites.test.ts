@@ -1,0 +1,408 @@
+import { access, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  DaemonRegistration,
+  Inbox,
+  intakeSlots,
+  openDataFolder,
+  runningDaemons,
+  SiteStore,
+} from '../../src/deploy/index.ts';
+import { onFileEnd } from '../helpers/file-end.ts';
+import { runAside } from './processes.ts';
+import { unpackHere } from './unpackers.ts';
+import {
+  type Bundle,
+  codeOf,
+  copyOf,
+  FakeSource,
+  LINK,
+  newFolder,
+  openDaemon,
+  packBundle,
+  putInto,
+  type Seed,
+  type SettingsOf,
+  type SharedByTest,
+  seedShelf,
+  takeInBundle,
+  until,
+} from './workbench.ts';
+
+let seed: Seed;
+beforeAll(async () => {
+  seed = await seedShelf();
+});
+
+const V1 = '2024-01-01';
+const V2 = '2024-02-01';
+const V3 = '2024-03-01';
+
+const storeOf = async (dir: string, domain: string) => new SiteStore(await openDataFolder(dir), domain);
+const isThere = (store: SiteStore, { digest }: Bundle) => store.has(digest);
+
+/** A daemon with sites on one folder; each begins when the test settles it. */
+async function newDaemon(dir: string, shared: SharedByTest = {}) {
+  const registration = new DaemonRegistration(await openDataFolder(dir));
+  onFileEnd(() => registration.withdraw());
+  await registration.announce(null);
+  const all = { registration, slots: intakeSlots(() => 2), unpack: unpackHere, ...shared };
+  const open = async (domain: string, settings: SettingsOf = {}, source = new FakeSource()) =>
+    openDaemon(await storeOf(dir, domain), { domain, ...settings }, source, undefined, all);
+  return { registration, open };
+}
+
+/** An unpacker that waits until it is let on, and says how many are at it. */
+function gate() {
+  const opened = Promise.withResolvers<void>();
+  const names: string[] = [];
+  let running = 0;
+  let most = 0;
+  const unpack: typeof unpackHere = async (order, onProgress, signal) => {
+    names.push(order.name);
+    running += 1;
+    most = Math.max(most, running);
+    try {
+      const aborted = new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      });
+      await Promise.race([opened.promise, aborted]);
+      return await unpackHere(order, onProgress, signal);
+    } finally {
+      running -= 1;
+    }
+  };
+  return { unpack, names, open: () => opened.resolve(), most: () => most };
+}
+
+const importOf = ({ file, fileName }: Bundle) =>
+  ({ file, fileName, version: null, source: 'import', activate: true }) as const;
+
+describe('sites of one daemon', () => {
+  test('have labels, an inbox and rejected archives of their own', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    const inboxes = [acme, beta].map(({ store, deployment }) => new Inbox({ paths: store.site, deployment }));
+    for (const inbox of inboxes) inbox.start();
+    await putInto(join(acme.store.paths.sites, 'acme', 'inbox'), seed.january);
+    await putInto(join(beta.store.paths.sites, 'beta', 'inbox'), seed.february, {
+      ...seed.march,
+      file: join(import.meta.dirname, 'sites.test.ts'),
+    });
+    const rejected = () => readdir(join(beta.store.paths.sites, 'beta', 'rejected'));
+    await until(async () => expect(await rejected()).toContain(seed.march.fileName));
+    await until(() => expect([acme.site.active?.version, beta.site.active?.version]).toEqual([V1, V2]));
+    for (const inbox of inboxes) await inbox.stop();
+    expect([...(await acme.store.labels()).keys()]).toEqual([V1]);
+    expect([...(await beta.store.labels()).keys()]).toEqual([V2]);
+    expect(await readdir(acme.store.site.rejected)).toEqual([]);
+    expect(beta.deployment.lastError?.code).toBe('unknown_format');
+    expect(acme.deployment.lastError).toBe(null);
+  });
+
+  test('keep parts of downloads apart, and nothing in the spool that all share', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const source = await new FakeSource().givesBundle(LINK, seed.march);
+    const sites = [
+      await daemon.open('acme', { link: LINK }, source),
+      await daemon.open('beta', { link: LINK }, source),
+    ];
+    await Promise.all(sites.map(({ deployment }) => deployment.settle()));
+    expect(sites.map(({ site }) => site.active?.version)).toEqual([V3, V3]);
+    expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
+  });
+
+  test('never see a label, a version or a digest of one another', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    await acme.deployment.deliver(importOf(seed.january));
+    await beta.reload({ domain: 'beta', version: V1, sha256: seed.january.digest });
+    expect((await beta.deployment.status()).versions).toEqual([]);
+    expect(beta.site.active).toBe(null);
+    expect(beta.deployment.lastError?.code).toBe('version_not_found');
+    expect(await codeOf(beta.deployment.activate(V1))).toBe('version_not_found');
+    await beta.reload({ domain: 'beta' });
+    await beta.deployment.deliver(importOf(seed.february));
+    expect(beta.site.older).toEqual([]);
+  });
+
+  test("refuse a bundle of another's domain", async () => {
+    const daemon = await newDaemon(await newFolder());
+    const beta = await daemon.open('beta');
+    const acmes = await packBundle('acme.tar.gz', 'acme', { domain: 'acme', version: 'v1' });
+    expect(await codeOf(beta.deployment.deliver(importOf(acmes)))).toBe('domain_mismatch');
+  });
+
+  test('leave the mark one by one, and it says what the others serve', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    await acme.deployment.deliver(importOf(seed.january));
+    await beta.deployment.deliver(importOf(seed.february));
+    const mark = async () => (await runningDaemons(beta.store.paths))[0];
+    expect(await mark()).toMatchObject({ domains: ['acme', 'beta'] });
+    await acme.stop();
+    expect(await mark()).toMatchObject({ domains: ['beta'], serves: [seed.february.digest] });
+  });
+});
+
+describe('deploy.parallel', () => {
+  test('bounds what is unpacked at once, over all sites', async () => {
+    const gated = gate();
+    const daemon = await newDaemon(await newFolder(), { slots: intakeSlots(() => 2), unpack: gated.unpack });
+    const bundles = await Promise.all([1, 2, 3, 4, 5].map((at) => packBundle(`v${at}.0.0.tar.gz`, `page ${at}`)));
+    const sites = await Promise.all(bundles.map((_, at) => daemon.open(`site-${at}`)));
+    const delivered = sites.map(({ deployment }, at) => deployment.deliver(importOf(bundles[at] as Bundle)));
+    await until(() => expect(gated.names).toHaveLength(2));
+    gated.open();
+    await Promise.all(delivered);
+    expect(gated.names).toHaveLength(5);
+    expect(gated.most()).toBe(2);
+  });
+
+  test('bounds fetches by four times as many', async () => {
+    const daemon = await newDaemon(await newFolder(), { slots: intakeSlots(() => 1) });
+    const never = new Promise<Buffer>(() => undefined);
+    const source = new FakeSource().gives(LINK, never);
+    const sites = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => daemon.open(`site-${at}`, { link: LINK }, source)));
+    for (const { deployment } of sites) void deployment.settle();
+    await until(() => expect(source.opened).toHaveLength(4));
+    await until(() =>
+      expect(sites.map(({ deployment }) => deployment.activity?.split(' ')[0]).sort()).toEqual([
+        'fetching',
+        'fetching',
+        'fetching',
+        'fetching',
+        'waiting',
+        'waiting',
+      ]),
+    );
+  });
+
+  test('holds up no order of a site that waits, and one that is stopped leaves the queue', async () => {
+    const gated = gate();
+    const dir = (await copyOf(seed)).paths.dir;
+    const daemon = await newDaemon(dir, { slots: intakeSlots(() => 1), unpack: gated.unpack });
+    const [busy, waiting, last] = [await daemon.open('busy'), await daemon.open('waiting'), await daemon.open('last')];
+    await waiting.deployment.deliver(importOf(seed.january));
+    await waiting.deployment.deliver(importOf(seed.february));
+    const [first, second, third] = [
+      await packBundle('v1.0.0.tar.gz', 'one'),
+      await packBundle('v2.0.0.tar.gz', 'two'),
+      await packBundle('v3.0.0.tar.gz', 'three'),
+    ];
+    const delivered = [busy.deployment.deliver(importOf(first))];
+    await until(() => expect(gated.names).toEqual([first.fileName]));
+    const leaving = codeOf(waiting.deployment.deliver(importOf(second)));
+    delivered.push(last.deployment.deliver(importOf(third)));
+    await waiting.deployment.activate(V1);
+    await waiting.deployment.rollback();
+    expect(waiting.site.active?.version).toBe(V2);
+    await waiting.stop();
+    expect(await leaving).toBe('stopping');
+    gated.open();
+    await Promise.all(delivered);
+    expect(gated.names).toEqual([first.fileName, third.fileName]);
+  });
+});
+
+describe('a bundle that several take in at once', () => {
+  test('is unpacked once by the sites of a daemon', async () => {
+    const gated = gate();
+    const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
+    const sites = [await daemon.open('acme'), await daemon.open('beta'), await daemon.open('gamma')];
+    const delivered = sites.map(({ deployment }) => deployment.deliver(importOf(seed.march)));
+    await until(() => expect(gated.names).toHaveLength(1));
+    gated.open();
+    expect((await Promise.all(delivered)).map(({ unpacked }) => unpacked).sort()).toEqual([false, false, true]);
+    expect(gated.names).toHaveLength(1);
+    expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
+  });
+
+  test('is unpacked by the next where the first gives up', async () => {
+    const gated = gate();
+    const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
+    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    const given = codeOf(acme.deployment.deliver(importOf(seed.march)));
+    await until(() => expect(gated.names).toHaveLength(1));
+    const taken = beta.deployment.deliver(importOf(seed.march));
+    await acme.stop();
+    expect(await given).toBe('stopping');
+    gated.open();
+    expect(await taken).toMatchObject({ unpacked: true, activated: true });
+  });
+
+  test('is waited for while another process is at it, until that is killed', async () => {
+    const dir = await newFolder();
+    const gated = gate();
+    const daemon = await newDaemon(dir, { unpack: gated.unpack });
+    const acme = await daemon.open('acme');
+    const other = await runAside(`
+      const { ReleaseStore } = await deploy('releases/release-store.ts');
+      const { dataPaths } = await deploy('releases/data-folder.ts');
+      const store = new ReleaseStore(dataPaths(${JSON.stringify(dir)}));
+      const signal = new AbortController().signal;
+      await store.whileUnpacking(${JSON.stringify(seed.march.digest)}, signal, async () => {
+        say('unpacking');
+        await new Promise((resolve) => setTimeout(resolve, 600_000));
+      });`);
+    const taken = acme.deployment.deliver(importOf(seed.march));
+    gated.open();
+    await until(() => expect(acme.deployment.activity).toContain('unpacking'));
+    expect(gated.names).toEqual([]);
+    await other.kill();
+    expect(await taken).toMatchObject({ unpacked: true });
+  });
+});
+
+describe('pruning on a folder of several sites', () => {
+  test('counts per site, and removes what no site names any more', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta', { keep: 9 })];
+    await beta.deployment.deliver(importOf(seed.january));
+    for (const bundle of [seed.january, seed.february, seed.march])
+      await takeInBundle(acme.store, bundle, {}, { domain: 'acme' });
+    await beta.deployment.deliver(importOf(seed.march));
+    await acme.deployment.activate(V2);
+    await until(async () => expect([...(await acme.store.labels()).keys()]).toEqual([V2]));
+    expect([...(await beta.store.labels()).keys()].sort()).toEqual([V1, V3]);
+    expect(await isThere(beta.store, seed.january)).toBe(true);
+    await beta.deployment.remove(V1);
+    expect(await isThere(beta.store, seed.january)).toBe(false);
+  });
+
+  /** A store of the site beta in which something happens once before an act of it. */
+  async function betaWhere(dir: string, act: 'setLabel' | 'claim', before: () => Promise<unknown>): Promise<SiteStore> {
+    const store = await storeOf(dir, 'beta');
+    const original = store[act].bind(store) as (...args: unknown[]) => Promise<void>;
+    Object.assign(store, {
+      [act]: async (...args: unknown[]) => {
+        Object.assign(store, { [act]: original });
+        await before();
+        return original(...args);
+      },
+    });
+    return store;
+  }
+
+  /** The site acme, which has the release, and gives it up when it is told to. */
+  async function acmeWith(dir: string, bundle: Bundle) {
+    const acme = await storeOf(dir, 'acme');
+    await takeInBundle(acme, bundle, {}, { domain: 'acme' });
+    return { acme, giveUp: () => acme.removeReleases(async () => [bundle.digest]) };
+  }
+
+  test('leaves what another site has taken in and not labelled yet', async () => {
+    const dir = await newFolder();
+    const { giveUp } = await acmeWith(dir, seed.march);
+    const beta = await betaWhere(dir, 'setLabel', giveUp);
+    await takeInBundle(beta, seed.march, {}, { domain: 'beta' });
+    expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
+  });
+
+  test('leaves what another site has just unpacked, or waits for it', async () => {
+    const dir = await newFolder();
+    const { acme } = await acmeWith(dir, seed.january);
+    const beta = await betaWhere(dir, 'setLabel', () => acme.removeReleases(async () => [seed.march.digest]));
+    await takeInBundle(beta, seed.march, {}, { domain: 'beta' });
+    expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
+  });
+
+  test('is waited out by a site that is about to name the release, which then unpacks it anew', async () => {
+    const dir = await newFolder();
+    const { acme } = await acmeWith(dir, seed.march);
+    const beta = await storeOf(dir, 'beta');
+    const isChosen = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const removed = acme.removeReleases(async () => {
+      isChosen.resolve();
+      await goOn.promise;
+      return [seed.march.digest];
+    });
+    await isChosen.promise;
+    const taken = takeInBundle(beta, seed.march, {}, { domain: 'beta' });
+    goOn.resolve();
+    await removed;
+    expect(await taken).toMatchObject({ unpacked: true });
+    expect((await beta.label(V3))?.digest).toBe(seed.march.digest);
+  });
+
+  test('waits for another process that is about to name the release', async () => {
+    const dir = await newFolder();
+    const { giveUp } = await acmeWith(dir, seed.march);
+    const other = await runAside(`
+      const { SiteStore } = await deploy('releases/site-store.ts');
+      const { dataPaths } = await deploy('releases/data-folder.ts');
+      const store = new SiteStore(dataPaths(${JSON.stringify(dir)}), 'beta');
+      await store.whileStored('shared', async () => {
+        say('looks');
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        await store.claim(${JSON.stringify(seed.march.digest)});
+      });
+      setTimeout(() => undefined, 600_000);`);
+    await giveUp();
+    expect(await isThere(await storeOf(dir, 'beta'), seed.march)).toBe(true);
+    await other.kill();
+  });
+
+  test('is found out by a daemon of the same site that begins to serve the release', async () => {
+    const dir = await newFolder();
+    const daemon = await newDaemon(dir);
+    const acme = await daemon.open('acme');
+    for (const bundle of [seed.january, seed.february]) await takeInBundle(acme.store, bundle, {}, { domain: 'acme' });
+    await acme.deployment.activate(V1);
+    const other = await storeOf(dir, 'acme');
+    const original = acme.store.whileStored.bind(acme.store);
+    acme.store.whileStored = async (mode, act) => {
+      acme.store.whileStored = original;
+      await other.removeReleases(async () => [seed.february.digest]);
+      return original(mode, act);
+    };
+    expect(await codeOf(acme.deployment.activate(V2))).toBe('release_damaged');
+    expect(acme.site.active?.version).toBe(V1);
+  });
+});
+
+describe('whileStored()', () => {
+  test('goes on where the lock cannot be had', async () => {
+    const store = await storeOf(await newFolder(), 'acme');
+    await rm(store.paths.releases, { recursive: true });
+    expect(await store.whileStored('exclusive', async () => 'done')).toBe('done');
+    await expect(access(store.paths.releases)).rejects.toThrow();
+  });
+
+  test('lets several look at once, and nobody while one removes', async () => {
+    const store = await storeOf(await newFolder(), 'acme');
+    const seen: string[] = [];
+    const both = Promise.withResolvers<void>();
+    const look = (name: string) =>
+      store.whileStored('shared', async () => {
+        seen.push(name);
+        if (seen.length === 2) both.resolve();
+        await both.promise;
+      });
+    const removed = Promise.all([look('one'), look('two')]).then(() =>
+      store.whileStored('exclusive', async () => seen.push('removed')),
+    );
+    await removed;
+    expect(seen).toEqual(['one', 'two', 'removed']);
+  });
+});
+
+test('a stopped site is whole when it is opened again, and the others have gone on', async () => {
+  const daemon = await newDaemon(await newFolder());
+  const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+  await acme.deployment.deliver(importOf(seed.january));
+  await acme.deployment.deliver(importOf(seed.february));
+  await acme.deployment.activate(V1);
+  await acme.stop();
+  expect(await codeOf(acme.deployment.deliver(importOf(seed.march)))).toBe('stopping');
+  await beta.deployment.deliver(importOf(seed.february));
+  expect(beta.site.active?.version).toBe(V2);
+  const again = await daemon.open('acme');
+  await again.deployment.settle();
+  expect(again.site.active?.version).toBe(V1);
+  await again.deployment.rollback();
+  expect(again.site.active?.version).toBe(V2);
+  expect((await again.deployment.status()).versions.map(({ version }) => version)).toEqual([V2, V1]);
+});
