@@ -53,6 +53,7 @@ export class Deployment {
     await store.settleDomain(this.#settings.domain, null);
     await store.ownReleases();
     await store.open();
+    await this.#context.registration.serves([]);
     const now = Date.now();
     const { site } = store;
     await sweepTemporaries([site.dir, site.versions, site.served], now);

@@ -1,4 +1,5 @@
-import { rename } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
@@ -53,6 +54,24 @@ export async function settleFolderDomain(
       : { domain: bundle.manifestDomain, from: 'manifest' };
   await keep(paths, settled);
   return settled.domain;
+}
+
+/**
+ * Before sites of a list are opened: a `docs` that nobody chose becomes the only one that has no folder yet. The site with the
+ * domain of the single form goes on with what is there.
+ */
+export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<void> {
+  const kept = await readFolderDomain(paths);
+  if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;
+  const [domain, ...others] = domains.filter((each) => !existsSync(join(paths.sites, each)));
+  if (domain === undefined || others.length > 0) return;
+  await renameDefault(paths, domain);
+  await keep(paths, { domain, from: 'config' });
+}
+
+/** The folder belongs to no domain any more, where it belonged to this one. */
+export async function forgetFolderDomain(paths: DataPaths, domain: string): Promise<void> {
+  if ((await readFolderDomain(paths))?.domain === domain) await rm(paths.domain, { force: true });
 }
 
 async function keep(paths: DataPaths, domain: FolderDomain): Promise<void> {

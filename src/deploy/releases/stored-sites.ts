@@ -1,0 +1,68 @@
+import { readdir, rm } from 'node:fs/promises';
+import { DOMAIN_PATTERN } from '../../domain/deployment.ts';
+import { DocshelfError } from '../../domain/errors.ts';
+import { flushPath, ifThere } from '../../files/index.ts';
+import { runningDaemons } from '../daemons.ts';
+import type { ReleaseRef } from '../plan.ts';
+import type { DataPaths } from './data-folder.ts';
+import { forgetFolderDomain } from './site-domain.ts';
+import { SiteStore } from './site-store.ts';
+
+/** A site that has a folder, whether or not the config names it. */
+export interface StoredSite {
+  readonly domain: string;
+  /** Sorted. */
+  readonly labels: readonly string[];
+  readonly active: ReleaseRef | null;
+  /** Of its releases, unpacked; those that it shares with other sites are counted for each. */
+  readonly bytes: number;
+}
+
+/** By domain. @throws DocshelfError `data_folder_newer` */
+export async function listSites(paths: DataPaths): Promise<StoredSite[]> {
+  const sites: StoredSite[] = [];
+  for (const domain of (await domainsIn(paths)).sort()) {
+    const store = new SiteStore(paths, domain);
+    const active = await store.active();
+    const bytes = (await store.ownReleases()).reduce((sum, info) => sum + info.bytes, 0);
+    const labels = [...(await store.labels()).keys()].sort();
+    sites.push({ domain, labels, active: active && { version: active.version, digest: active.digest }, bytes });
+  }
+  return sites;
+}
+
+/**
+ * Removes the site's folder, and the releases that no other site names. After a crash it is whole by another call.
+ *
+ * @returns the digests of all that it had
+ * @throws DocshelfError `not_found` where it has no folder, `in_use` while a running daemon has it
+ */
+export async function removeSite(paths: DataPaths, domain: string): Promise<readonly string[]> {
+  const stored = await domainsIn(paths);
+  if (!stored.includes(domain)) {
+    const listed = stored.length === 0 ? 'none is stored' : `stored are ${stored.sort().join(', ')}`;
+    throw new DocshelfError('not_found', `Cannot remove site "${domain}": it is not stored; ${listed}`, {
+      next: 'List the sites with "docshelf sites".',
+    });
+  }
+  const store = new SiteStore(paths, domain);
+  const removed = await store.removeReleases(async () => {
+    const daemon = (await runningDaemons(paths)).find(({ domains }) => domains.includes(domain));
+    if (daemon !== undefined) {
+      const { host, pid } = daemon.owner;
+      throw new DocshelfError('in_use', `Cannot remove site "${domain}": the daemon ${pid} on ${host} serves it`, {
+        next: 'Remove it from the config, wait for the reload, and try again.',
+      });
+    }
+    return [...(await store.names())];
+  });
+  await rm(store.site.dir, { recursive: true, force: true });
+  await flushPath(paths.sites);
+  await forgetFolderDomain(paths, domain);
+  return removed;
+}
+
+async function domainsIn(paths: DataPaths): Promise<string[]> {
+  const entries = (await ifThere(readdir(paths.sites, { withFileTypes: true }))) ?? [];
+  return entries.filter((entry) => entry.isDirectory() && DOMAIN_PATTERN.test(entry.name)).map(({ name }) => name);
+}

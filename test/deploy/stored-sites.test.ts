@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  DaemonRegistration,
+  listSites,
+  openDataFolder,
+  removeSite,
+  SiteStore,
+  settleListedDomains,
+} from '../../src/deploy/index.ts';
+import {
+  type Bundle,
+  codeOf,
+  copyOf,
+  newFolder,
+  openDaemon,
+  packBundle,
+  type Seed,
+  seedShelf,
+  startDaemon,
+  takeInBundle,
+} from './workbench.ts';
+
+let seed: Seed;
+beforeAll(async () => {
+  seed = await seedShelf();
+});
+
+const V1 = '2024-01-01';
+
+const importOf = ({ file, fileName }: Bundle) =>
+  ({ file, fileName, version: null, source: 'import', activate: true }) as const;
+
+/** A folder with a site acme of two releases, and a site beta that shares one of them. */
+async function twoSites() {
+  const paths = await openDataFolder(await newFolder());
+  const [acme, beta] = [new SiteStore(paths, 'acme'), new SiteStore(paths, 'beta')];
+  for (const bundle of [seed.january, seed.february]) await takeInBundle(acme, bundle, {}, { domain: 'acme' });
+  await takeInBundle(beta, seed.february, {}, { domain: 'beta' });
+  return { paths, acme, beta };
+}
+
+describe('listSites()', () => {
+  test('tells the sites that have a folder, their labels, what is active, and their bytes', async () => {
+    const { paths, acme } = await twoSites();
+    const daemon = await startDaemon(acme, { domain: 'acme' });
+    await daemon.deployment.activate(V1);
+    const bytesOf = async ({ digest }: Bundle) => (await acme.info(digest))?.bytes ?? 0;
+    const [one, two] = [await bytesOf(seed.january), await bytesOf(seed.february)];
+    expect(await listSites(paths)).toEqual([
+      {
+        domain: 'acme',
+        labels: [V1, '2024-02-01'],
+        active: { version: V1, digest: seed.january.digest },
+        bytes: one + two,
+      },
+      { domain: 'beta', labels: ['2024-02-01'], active: null, bytes: two },
+    ]);
+  });
+
+  test('tells none of a new folder', async () => {
+    expect(await listSites(await openDataFolder(await newFolder()))).toEqual([]);
+  });
+});
+
+describe('removeSite()', () => {
+  test("removes the site's folder and what no other site names", async () => {
+    const { paths, acme, beta } = await twoSites();
+    await removeSite(paths, 'acme');
+    expect((await listSites(paths)).map(({ domain }) => domain)).toEqual(['beta']);
+    expect(existsSync(acme.site.dir)).toBe(false);
+    expect(await beta.has(seed.january.digest)).toBe(false);
+    expect(await beta.has(seed.february.digest)).toBe(true);
+    expect((await beta.label('2024-02-01'))?.digest).toBe(seed.february.digest);
+  });
+
+  test('refuses while a daemon on the folder has the site, and removes it when that daemon has it no more', async () => {
+    const { paths } = await twoSites();
+    const registration = new DaemonRegistration(paths);
+    await registration.announce(null);
+    const open = (domain: string) =>
+      openDaemon(new SiteStore(paths, domain), { domain }, undefined, undefined, { registration });
+    const [acme] = [await open('acme'), await open('beta')];
+    expect(await codeOf(removeSite(paths, 'acme'))).toBe('in_use');
+    expect((await acme.deployment.status()).versions).toHaveLength(2);
+    await acme.stop();
+    expect(await removeSite(paths, 'acme')).toHaveLength(2);
+    expect(await codeOf(removeSite(paths, 'beta'))).toBe('in_use');
+    await registration.withdraw();
+  });
+
+  test('refuses what is not stored, and names nothing outside of the sites', async () => {
+    const { paths } = await twoSites();
+    for (const domain of ['gamma', '..', '', '../releases']) {
+      expect(await codeOf(removeSite(paths, domain))).toBe('not_found');
+    }
+  });
+
+  test('frees the folder of the single form for another domain', async () => {
+    const store = await copyOf(seed);
+    await store.settleDomain('acme', null);
+    await removeSite(store.paths, 'acme');
+    expect(await readdir(store.paths.sites)).toEqual([]);
+    await store.settleDomain('beta', null);
+    expect(store.domain).toBe('beta');
+  });
+});
+
+describe('going over from the single form to a list', () => {
+  /** A folder that the single form has served `V1` from, without a bundle that names a domain. */
+  async function singleForm(domain: string | null): Promise<SiteStore> {
+    const store = await copyOf(seed);
+    const daemon = await startDaemon(store, { domain });
+    await daemon.deployment.activate(V1);
+    await daemon.stop();
+    return store;
+  }
+
+  async function activeOf(single: SiteStore, domain: string): Promise<string | null> {
+    const daemon = await startDaemon(new SiteStore(single.paths, domain), { domain });
+    const { active } = daemon.site;
+    await daemon.stop();
+    return active?.version ?? null;
+  }
+
+  test('the entry with the same domain goes on with what is there', async () => {
+    const single = await singleForm('acme');
+    await settleListedDomains(single.paths, ['beta', 'acme']);
+    expect([await activeOf(single, 'acme'), await activeOf(single, 'beta')]).toEqual([V1, null]);
+  });
+
+  test('a docs that nobody chose becomes the only entry that has none yet', async () => {
+    const single = await singleForm(null);
+    expect(single.domain).toBe('docs');
+    await takeInBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
+    await settleListedDomains(single.paths, ['beta', 'acme']);
+    expect([await activeOf(single, 'acme'), await activeOf(single, 'beta')]).toEqual([V1, null]);
+    expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['acme', 'beta']);
+  });
+
+  test.each([[['acme', 'beta']], [['docs', 'acme']]])('a docs stays what it is for %j', async (domains) => {
+    const single = await singleForm(null);
+    await settleListedDomains(single.paths, domains);
+    expect(await activeOf(single, 'docs')).toBe(V1);
+  });
+
+  test('a docs that the config chose is the entry docs and no other', async () => {
+    const single = await singleForm('docs');
+    await settleListedDomains(single.paths, ['acme']);
+    expect([await activeOf(single, 'docs'), await activeOf(single, 'acme')]).toEqual([V1, null]);
+  });
+
+  test('and back: the single form of that domain goes on with what the list has left', async () => {
+    const single = await singleForm('acme');
+    await settleListedDomains(single.paths, ['acme', 'beta']);
+    const listed = await startDaemon(new SiteStore(single.paths, 'acme'), { domain: 'acme' });
+    await listed.deployment.activate('2024-02-01');
+    await listed.stop();
+    const again = await startDaemon(new SiteStore(single.paths), { domain: 'acme' });
+    expect(again.site.active?.version).toBe('2024-02-01');
+    expect(await codeOf(startDaemon(new SiteStore(single.paths), { domain: 'beta' }))).toBe('config_invalid');
+  });
+
+  test('a list on a new folder leaves no domain in it, and any of its sites may go on in the single form', async () => {
+    const paths = await openDataFolder(await newFolder());
+    await settleListedDomains(paths, ['acme']);
+    const listed = await startDaemon(new SiteStore(paths, 'acme'), { domain: 'acme' });
+    await listed.deployment.deliver(importOf(seed.march));
+    await listed.stop();
+    expect(existsSync(paths.domain)).toBe(false);
+    const single = await startDaemon(new SiteStore(paths), { domain: 'acme' });
+    expect(single.site.active?.version).toBe('2024-03-01');
+    expect(JSON.parse(await readFile(paths.domain, 'utf8'))).toEqual({ domain: 'acme', from: 'config' });
+  });
+});
+
+test("a listed site refuses a bundle of another's domain, and says whose it is", async () => {
+  const paths = await openDataFolder(await newFolder());
+  const bundle = await packBundle('acme.tar.gz', 'acme', { domain: 'acme', version: 'v1' });
+  const taken = takeInBundle(new SiteStore(paths, 'beta'), bundle, {}, { domain: 'beta' });
+  await expect(taken).rejects.toMatchObject({
+    code: 'domain_mismatch',
+    message: expect.stringContaining('this site is "beta"'),
+    next: expect.stringContaining('the site of acme'),
+  });
+});
