@@ -28,6 +28,8 @@ export interface ReleaseInfo {
   readonly files: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
+  /** Base path that its pages were built for, with its last slash; absent in releases of before: `/`. */
+  readonly builtFor?: string;
   /** One sentence each: names that differ only by case, ignored launchers. */
   readonly notes: readonly string[];
 }
@@ -41,6 +43,8 @@ export interface ReleaseView {
   readonly pages: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
+  /** Base path that its pages were built for, with its last slash. */
+  readonly builtFor: string;
   readonly files: ReadonlyMap<string, FileEntry>;
 }
 

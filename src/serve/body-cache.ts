@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache';
 import { Slots } from '../files/lanes.ts';
 import { isCompressible } from '../web/compressible.ts';
 import type { Encoding } from './encoding.ts';
-import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 export interface Body {
   /** `identity` too where another was asked for and does not pay. */
@@ -12,9 +11,11 @@ export interface Body {
   readonly bytes: Buffer<ArrayBuffer>;
 }
 
-interface CacheableFile extends SiteFileOnDisk {
+interface CacheableFile {
   readonly sha256: string;
   readonly type: string;
+  /** @throws DocshelfError `cannot_read`, `release_damaged` */
+  read(): Promise<Buffer<ArrayBuffer>>;
 }
 
 /** Largest share of one body: a search index must not drive every page out. */
@@ -44,6 +45,11 @@ export class BodyCache {
     return this.#bodies.get(`${sha256}${encoding}`);
   }
 
+  /** Keeps bytes that were made anyhow. */
+  keep(sha256: string, bytes: Buffer<ArrayBuffer>): void {
+    this.#bodies.set(`${sha256}identity`, { encoding: 'identity', bytes });
+  }
+
   /** The body, compressed where that pays. @throws DocshelfError `cannot_read`, `release_damaged`. */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
     const key = `${file.sha256}${encoding}`;
@@ -61,7 +67,7 @@ export class BodyCache {
   }
 
   async #make(file: CacheableFile, encoding: Encoding): Promise<Body> {
-    const bytes = this.get(file.sha256, 'identity')?.bytes ?? (await readSiteFile(file));
+    const bytes = this.get(file.sha256, 'identity')?.bytes ?? (await file.read());
     if (encoding === 'identity' || !isCompressible(file.type, bytes)) return { encoding: 'identity', bytes };
     const compressed = await compress(bytes, encoding);
     return compressed.length < bytes.length ? { encoding, bytes: compressed } : { encoding: 'identity', bytes };

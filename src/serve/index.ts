@@ -10,7 +10,8 @@ import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
 import { streamSiteFile } from './site-bytes.ts';
 import { COMMON_HEADERS, type SiteFile } from './site-file.ts';
-import type { Found, SiteSnapshot } from './snapshot.ts';
+import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
+import { UnmountedFile } from './unmounted-file.ts';
 
 export { type Notice, noticePage, noticeText } from './notice.ts';
 export type { SiteRequest } from './request.ts';
@@ -61,10 +62,18 @@ export class SiteServer {
     const target = canonicalise(request.target);
     if (target.kind === 'malformed') return noticePage(method, MALFORMED);
     const found = snapshot.find(target.kind === 'path' ? target.path : null);
-    if (found.kind === 'file') return this.#file(found.file, request);
+    if (found.kind === 'file') return this.#answer(found.file, request);
     if (found.kind === 'missing') return this.#missing(found, request);
     const query = target.kind === 'path' ? target.query : '';
     return redirect(`${found.location}${query}`);
+  }
+
+  #answer(file: SnapshotFile, request: SiteRequest): Answer {
+    if (!(file instanceof UnmountedFile)) return this.#file(file, request);
+    return file.mount(this.#bodies).then(
+      (made) => this.#file(made, request),
+      (error: unknown) => this.#unreadable(file, request, error),
+    );
   }
 
   #file(file: SiteFile, request: SiteRequest): Answer {
@@ -79,7 +88,7 @@ export class SiteServer {
     const encoding = this.#encodingFor(file, request);
     const conditional = this.#conditional(file, encoding, request);
     if (conditional !== null) return conditional;
-    if (file.size > this.#bodies.bodyBytesMax) return this.#streamed(file, request);
+    if (this.#isStreamed(file)) return this.#streamed(file, request);
     const body = this.#cached(file, encoding);
     if (body !== undefined) return this.#whole(file, encoding, body, request);
     return this.#bodies.load(file, encoding).then(
@@ -89,7 +98,12 @@ export class SiteServer {
   }
 
   #encodingFor(file: SiteFile, request: SiteRequest): Encoding {
-    return file.size > this.#bodies.bodyBytesMax ? 'identity' : file.encodingFor(request.header('accept-encoding'));
+    return this.#isStreamed(file) ? 'identity' : file.encodingFor(request.header('accept-encoding'));
+  }
+
+  /** Made bytes are on no disk, and at most so many as the rewriter takes. */
+  #isStreamed(file: SiteFile): boolean {
+    return file.size > this.#bodies.bodyBytesMax && !file.isMade;
   }
 
   #cached(file: SiteFile, encoding: Encoding): Body | undefined {
@@ -132,7 +146,8 @@ export class SiteServer {
     }
     const { start, length } = range;
     try {
-      const bytes = this.#cached(file, 'identity')?.bytes.subarray(start, start + length);
+      const cached = this.#cached(file, 'identity') ?? (file.isMade ? await this.#bodies.load(file, 'identity') : null);
+      const bytes = cached?.bytes.subarray(start, start + length);
       return new Response(bytes ?? (await this.#open(file, start, length, request)), {
         status: 206,
         headers: {
@@ -151,11 +166,13 @@ export class SiteServer {
   }
 
   /** 404 with the site's own page, if any. Without an entity tag: a 404 is never `not modified`. */
-  async #missing({ page, isAsset }: Extract<Found, { kind: 'missing' }>, request: SiteRequest): Promise<Response> {
-    if (isAsset) return noticeText(request.method, NOT_FOUND);
-    if (page === null || page.size > this.#bodies.bodyBytesMax) return noticePage(request.method, NOT_FOUND);
-    const encoding = this.#encodingFor(page, request);
+  async #missing(found: Extract<Found, { kind: 'missing' }>, request: SiteRequest): Promise<Response> {
+    if (found.isAsset) return noticeText(request.method, NOT_FOUND);
+    if (found.page === null) return noticePage(request.method, NOT_FOUND);
     try {
+      const page = found.page instanceof UnmountedFile ? await found.page.mount(this.#bodies) : found.page;
+      if (this.#isStreamed(page)) return noticePage(request.method, NOT_FOUND);
+      const encoding = this.#encodingFor(page, request);
       const body = this.#cached(page, encoding) ?? (await this.#bodies.load(page, encoding));
       return new Response(request.method === 'HEAD' ? null : body.bytes, {
         status: 404,
@@ -169,12 +186,12 @@ export class SiteServer {
         },
       });
     } catch (error) {
-      return this.#unreadable(page, request, error);
+      return this.#unreadable(found.page, request, error);
     }
   }
 
   /** A fault of the storage is never a 404: the file table has the file. */
-  #unreadable(file: SiteFile, request: SiteRequest, error: unknown): Response {
+  #unreadable(file: Pick<SiteFile, 'path'>, request: SiteRequest, error: unknown): Response {
     const { method } = request;
     const fault = toDocshelfError(error);
     this.#events.onFault?.(fault, request.id());

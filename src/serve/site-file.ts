@@ -3,7 +3,7 @@ import type { FileEntry, ReleaseView } from '../domain/release.ts';
 import { isCompressibleType } from '../web/compressible.ts';
 import { type Encoding, ETAG_SUFFIX, negotiateEncoding } from './encoding.ts';
 import type { Validators } from './preconditions.ts';
-import type { SiteFileOnDisk } from './site-bytes.ts';
+import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
@@ -21,20 +21,39 @@ export class SiteFile implements SiteFileOnDisk {
   readonly sha256: string;
   readonly size: number;
   readonly diskPath: string;
+  /** True where the bytes are made of those on disk. */
+  readonly isMade: boolean;
+  readonly #read: () => Promise<Buffer<ArrayBuffer>>;
   readonly #lastModifiedMs: number;
   readonly #cacheControl: string;
   readonly #headers: { [encoding in Encoding]?: AnswerHeaders } = {};
 
-  /** @param isImmutable true where no release has other bytes under this name */
-  constructor(entry: FileEntry, release: ReleaseView, isImmutable: boolean) {
+  /**
+   * @param entry of the bytes that are sent
+   * @param isImmutable true where no release has other bytes under this name
+   * @param make those bytes, where they are not the ones on disk
+   */
+  constructor(
+    entry: FileEntry,
+    release: Pick<ReleaseView, 'siteDir' | 'createdAt'>,
+    isImmutable: boolean,
+    make: (() => Promise<Buffer<ArrayBuffer>>) | null = null,
+  ) {
     this.path = entry.path;
     this.type = entry.type;
     this.sha256 = entry.sha256;
     this.size = entry.size;
     this.diskPath = join(release.siteDir, entry.path);
+    this.isMade = make !== null;
+    this.#read = make ?? (() => readSiteFile(this));
     // HTTP dates have no fractions (RFC 9110, section 5.6.7).
     this.#lastModifiedMs = Math.floor(Date.parse(release.createdAt) / 1000) * 1000;
     this.#cacheControl = isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';
+  }
+
+  /** Whole. @throws DocshelfError `cannot_read`, `release_damaged` */
+  read(): Promise<Buffer<ArrayBuffer>> {
+    return this.#read();
   }
 
   /** The encoding to try; the bytes may still turn out not to shrink. */

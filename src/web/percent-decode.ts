@@ -9,3 +9,14 @@ export function percentDecode(text: string): string | null {
 
 /** The text as it stands where its percent signs are no escapes. */
 export const decodeOrKeep = (text: string): string => percentDecode(text) ?? text;
+
+/**
+ * Escapes of characters that need none, in which alone base paths are written (RFC 3986, section 6.2.2.2). `%2f` stays: an
+ * encoded slash ends no segment.
+ */
+export function decodeUnreserved(path: string): string {
+  return path.replaceAll(/%[2-7][0-9a-f]/gi, (escaped) => {
+    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
+    return /[A-Za-z0-9._~-]/.test(character) ? character : escaped;
+  });
+}

@@ -15,7 +15,7 @@ export class TestReleases {
   readonly #folders: string[] = [];
 
   /** Writes a site and gives its view, as unpacking would. */
-  make(files: Files, info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash } = {}): ReleaseView {
+  make(files: Files, info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash; builtFor?: string } = {}): ReleaseView {
     const siteDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
     this.#folders.push(siteDir);
     const table = new Map<string, FileEntry>();
@@ -33,6 +33,7 @@ export class TestReleases {
       pages: 1,
       bytes: 1,
       trailingSlash: info.trailingSlash ?? 'always',
+      builtFor: info.builtFor ?? '/',
       files: table,
     };
   }
@@ -50,11 +51,11 @@ export interface Served {
 /** A server of these releases, the first active, and a way to ask it. */
 export function serve(
   releases: readonly [ReleaseView, ...ReleaseView[]],
-  options: { cacheBytes?: number; events?: ServeEvents } = {},
+  options: { cacheBytes?: number; events?: ServeEvents; basePath?: string } = {},
 ): Served {
   const [active, ...older] = releases;
   const server = new SiteServer({ cacheBytes: options.cacheBytes ?? 1024 ** 2 }, options.events);
-  server.swap(new SiteSnapshot(active, older, { trailingSlash: 'auto' }));
+  server.swap(new SiteSnapshot(active, older, { trailingSlash: 'auto', basePath: options.basePath ?? '/' }));
   return {
     server,
     ask: async (target, headers = {}, method = 'GET') =>

@@ -55,11 +55,11 @@ export const perSite = {
   auth,
 };
 
+/** Segments that no browser changes: none is empty, `.` or `..`. */
+const BASE_PATH = '^/(?:(?!\\.{1,2}(?:/|$))[A-Za-z0-9._~-]+(?:/|$))*$';
+
 export const basePath = (description: string) =>
-  t.text('a path that begins with /', { pattern: '^/[A-Za-z0-9._~/-]*$' }, description, '/', {
-    examples: ['/docs'],
-    notBuilt: true,
-  });
+  t.text('a path that begins with /', { pattern: BASE_PATH }, description, '/', { examples: ['/docs'] });
 
 export const server = t.section(
   {

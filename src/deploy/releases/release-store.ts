@@ -89,6 +89,7 @@ export class ReleaseStore {
       pages: info.pages,
       bytes: info.bytes,
       trailingSlash: info.trailingSlash,
+      builtFor: info.builtFor ?? '/',
       files: new Map(files.map((entry) => [entry.path, entry])),
     };
   }

@@ -12,7 +12,14 @@ import {
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
-import { CHARSET_HEAD_BYTES, mediaTypeOfFile, namesItsCharset, TrailingSlashVotes } from '../../web/index.ts';
+import {
+  CHARSET_HEAD_BYTES,
+  findLinks,
+  mediaTypeOfFile,
+  namesItsCharset,
+  TrailingSlashVotes,
+} from '../../web/index.ts';
+import { BasePathVotes } from '../../web/mount/base-path-votes.ts';
 
 export interface UnpackOrder {
   readonly archive: string;
@@ -29,6 +36,8 @@ export interface UnpackSummary {
   readonly files: number;
   readonly bytes: number;
   readonly trailingSlash: TrailingSlash;
+  /** Base path that the pages were built for, with its last slash. */
+  readonly builtFor: string;
   readonly manifest: {
     readonly domain: string | null;
     readonly version: string | null;
@@ -72,7 +81,7 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
 
   const manifest = await readManifest(extracted, ownDir, name);
   const siteFiles = extracted.filter((file) => !file.path.startsWith(OWN_FOLDER));
-  const { files, trailingSlash } = await describeFiles(siteFiles, siteDir, manifest);
+  const { files, ...form } = await describeFiles(siteFiles, siteDir, manifest);
   await writeFile(join(releaseDir, 'files.json'), JSON.stringify({ files }), { flag: 'wx' });
 
   return {
@@ -80,7 +89,7 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
     pages: files.filter((file) => isPage(file.path)).length,
     files: files.length,
     bytes: files.reduce((sum, file) => sum + file.size, 0),
-    trailingSlash,
+    ...form,
     manifest: manifest && { domain: manifest.domain, version: manifest.version, createdAt: manifest.createdAt },
     notes: notesOf(listing),
   };
@@ -115,14 +124,16 @@ async function readManifest(
   return manifest;
 }
 
-/** One pass over the pages: types and the vote on trailing slashes both need their text. */
+/** One pass over the pages: types and the votes on addresses need their text. */
 async function describeFiles(
   extracted: readonly ExtractedFile[],
   siteDir: string,
   manifest: BundleManifest | null,
-): Promise<{ files: FileEntry[]; trailingSlash: TrailingSlash }> {
+): Promise<{ files: FileEntry[]; trailingSlash: TrailingSlash; builtFor: string }> {
   const declaredTypes = new Map(manifest?.files.map((file) => [file.path, file.type]));
-  const votes = new TrailingSlashVotes(new Set(extracted.map((file) => file.path)));
+  const table = new Set(extracted.map((file) => file.path));
+  const slashes = new TrailingSlashVotes(table);
+  const basePaths = new BasePathVotes(table);
   const files: FileEntry[] = [];
   for (const file of extracted) {
     const path = join(siteDir, file.path);
@@ -131,13 +142,15 @@ async function describeFiles(
       const bytes = await readFile(path);
       type ??= mediaTypeOfFile(file.path, bytes);
       // Links are ASCII in every encoding of the web but UTF-16.
-      votes.addPage(file.path, bytes.toString('latin1'));
+      const references = findLinks(bytes.toString('latin1'));
+      slashes.addReferences(file.path, references);
+      basePaths.addReferences(references);
     }
     type ??= mediaTypeOfFile(file.path, namesItsCharset(file.path) ? await readHead(path) : NO_BYTES);
     files.push({ path: file.path, size: file.size, sha256: file.sha256, type });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { files, trailingSlash: votes.decide() };
+  return { files, trailingSlash: slashes.decide(), builtFor: basePaths.decide() };
 }
 
 async function readHead(path: string): Promise<Uint8Array> {

@@ -1,4 +1,5 @@
 import { OWN_FOLDER } from '../../domain/release.ts';
+import { decodeUnreserved } from '../../web/percent-decode.ts';
 
 /** Where a site answers (contract, section 2.1). */
 export interface SiteAddress {
@@ -113,15 +114,4 @@ function splitTarget(target: string): { host: string | null; path: string; query
   const path = (end === -1 ? relative : relative.slice(0, end)) || '/';
   const query = end === -1 ? '' : relative.slice(end).replace(/#.*$/s, '');
   return { host: absolute?.[1] ?? null, path, query };
-}
-
-/**
- * Escapes of characters that need none, in which alone base paths are written (RFC 3986, section 6.2.2.2). `%2f` stays: an
- * encoded slash ends no segment.
- */
-function decodeUnreserved(path: string): string {
-  return path.replaceAll(/%[2-7][0-9a-f]/gi, (escaped) => {
-    const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16));
-    return /[A-Za-z0-9._~-]/.test(character) ? character : escaped;
-  });
 }

@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { FeatureReport } from '../../domain/feature.ts';
 import { COMMON_HEADERS, noticePage, noticeText, type SiteRequest, type SiteServer } from '../../serve/index.ts';
+import { stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
@@ -13,6 +14,8 @@ export interface SiteStatus {
 
 export interface SiteAppOptions {
   readonly server: SiteServer;
+  /** With its last slash. Requests come with it. */
+  readonly basePath?: string;
   status(): SiteStatus;
   features(): FeatureReport;
   readonly search?: AnswerSiteSearch;
@@ -66,16 +69,32 @@ export function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined):
   return { method, target: incoming.url ?? '/', header, id };
 }
 
-/** The site listener. Addresses are read from the raw request: the framework normalises its URL. */
-export function createSiteApp({ server, status, features, search, onError }: SiteAppOptions): Hono<SiteEnv> {
+const OUTSIDE = { status: 404, title: 'Not found', text: 'No documentation is served at this address.' };
+
+function baseRedirect(location: string): Response {
+  return new Response(null, { status: 308, headers: { Location: location, ...REDIRECT_HEADERS } });
+}
+
+const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
+
+/**
+ * One site below its base path. Addresses are read from the raw request: the framework normalises its URL. The server is given
+ * targets without the base path.
+ */
+export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
+  const { server, basePath = '/', status, features, search, onError } = options;
   const app = new Hono<SiteEnv>();
 
-  app.get('/_docshelf/features.json', (c) => featureAnswer(c.req.method, features()));
+  app.get(`${basePath}_docshelf/features.json`, (c) => featureAnswer(c.req.method, features()));
 
-  if (search !== undefined) app.get('/_docshelf/search', (c) => search(c.req.raw, c.env));
+  if (search !== undefined) app.get(`${basePath}_docshelf/search`, (c) => search(c.req.raw, c.env));
 
   app.all('*', (c) => {
-    const request = siteRequest(c.req.raw, c.env);
+    const asked = siteRequest(c.req.raw, c.env);
+    const stripped = stripBase(asked.target, basePath);
+    if (stripped.kind === 'outside') return noticePage(asked.method, OUTSIDE);
+    if (stripped.kind === 'redirect') return baseRedirect(stripped.location);
+    const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && server.current === null) return nothingServed(request.method, status());
     return server.respond(request);

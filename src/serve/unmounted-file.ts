@@ -1,0 +1,28 @@
+import type { BodyCache } from './body-cache.ts';
+import type { MadeFile } from './mounted-release.ts';
+import type { SiteFile } from './site-file.ts';
+
+/** A file of a mounted release whose bytes, and so size and entity tag, are not made yet. */
+export class UnmountedFile {
+  readonly path: string;
+  readonly #make: () => Promise<MadeFile>;
+  #making: Promise<SiteFile> | null = null;
+
+  constructor(path: string, make: () => Promise<MadeFile>) {
+    this.path = path;
+    this.#make = make;
+  }
+
+  /** Concurrent requests share it. @throws DocshelfError `cannot_read`, `release_damaged`: the next request tries again. */
+  mount(bodies: BodyCache): Promise<SiteFile> {
+    this.#making ??= this.#make()
+      .then(({ file, bytes }) => {
+        if (bytes !== null) bodies.keep(file.sha256, bytes);
+        return file;
+      })
+      .finally(() => {
+        this.#making = null;
+      });
+    return this.#making;
+  }
+}

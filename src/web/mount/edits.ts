@@ -1,0 +1,80 @@
+import { type Edit, writtenUrl } from '../rewrite/write.ts';
+import { type Mount, rebase } from './base-path.ts';
+
+/** A site at another base path than it was built for. */
+export interface MountedSite extends Mount {
+  /** True for a path (decoded, no leading slash) that is a file or a page of the site. */
+  has(path: string): boolean;
+}
+
+/** What a row of the table reads: a text of one unit a byte. */
+export interface MountSource {
+  readonly text: string;
+  readonly site: MountedSite;
+}
+
+/**
+ * The new address of one that stands in the text, or null where it stays. Its start alone is replaced where it is written
+ * plainly, so that the rest keeps its spelling.
+ *
+ * @param url decoded
+ * @param writing flags of `write.ts`
+ */
+export function rebaseAt(
+  text: string,
+  start: number,
+  end: number,
+  url: string,
+  writing: number,
+  mount: Mount,
+): Edit | null {
+  const { from, to } = mount;
+  const rebased = rebase(url, mount);
+  if (rebased === null) return null;
+  if (text.startsWith(from, start) && url.startsWith(from) && start + from.length <= end) {
+    return { start, end: start + from.length, text: to };
+  }
+  return { start, end, text: writtenUrl(rebased, writing) };
+}
+
+/** Every match whose group `url` (without escapes) is below `from`. The pattern has the flags `dg`. */
+export function* rebaseMatches(
+  pattern: RegExp,
+  { text, site }: MountSource,
+  isWanted = (_url: string) => true,
+): Generator<Edit> {
+  for (const match of text.matchAll(pattern)) {
+    const url = match.groups?.url;
+    const [start, end] = match.indices?.groups?.url ?? [0, 0];
+    if (url === undefined || !isWanted(url)) continue;
+    const edit = rebaseAt(text, start, end, url, 0, site);
+    if (edit !== null) yield edit;
+  }
+}
+
+/** True for an address, as a bundle built for `from` has it, that names a file or a page. */
+export function leadsIntoSite(url: string, { from, has }: MountedSite): boolean {
+  if (!url.startsWith(from)) return false;
+  const path = url.slice(from.length).replace(/[?#].*$/s, '');
+  return has(path.includes('%') ? decodeOrEmpty(path) : Buffer.from(path, 'latin1').toString('utf8'));
+}
+
+function decodeOrEmpty(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return '';
+  }
+}
+
+/** In their order; of two that overlap the first. */
+export function withoutOverlaps(edits: readonly Edit[]): Edit[] {
+  let end = 0;
+  return edits
+    .toSorted((a, b) => a.start - b.start || b.end - a.end)
+    .filter((edit) => {
+      if (edit.start < end) return false;
+      end = edit.end;
+      return true;
+    });
+}
