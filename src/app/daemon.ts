@@ -12,7 +12,7 @@ import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
 import { ReaderSearch } from './reader-search.ts';
-import { openSiteParts, type SiteParts } from './site-parts.ts';
+import { openSiteParts, type SiteParts, snapshotForm } from './site-parts.ts';
 import { deploySlice, featureReport } from './slices.ts';
 
 export interface DaemonOptions {
@@ -205,7 +205,7 @@ class Daemon {
       const { config } = loaded;
       await this.#deployment.accept(deploySlice(config));
       this.#parts.network.useConfig(config);
-      this.#parts.site.useTrailingSlash(config.server.trailingSlash);
+      this.#parts.site.use(snapshotForm(config));
       this.#options.log.level = config.log.level;
       this.#config = config;
       await this.#watch.start(loaded.watchedFiles);

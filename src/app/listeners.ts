@@ -13,6 +13,7 @@ import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listen
 import type { Metrics } from '../http/metrics/metrics.ts';
 import { createSiteApp, type SiteAppOptions } from '../http/site/site.ts';
 import type { Search } from '../search/index.ts';
+import { normalBasePath } from '../web/mount/base-path.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
@@ -92,20 +93,27 @@ function onError({ log }: ListenerParts, step: string) {
 }
 
 function siteAnswer(parts: ListenerParts): Answer {
-  const { search, metrics, config } = parts;
+  const { search, metrics, config, current } = parts;
+  const basePath = (): string => normalBasePath(current().server.basePath);
   // Loaded with the first search: a start needs no validator.
   const searchApp = once(async () => {
     const { siteSearch } = await import('../http/site/site-search.ts');
     if (search === null) throw new Error('there is no search');
     const { trustedProxies } = config.server;
-    return siteSearch({ search, trustedProxies, metrics, onError: onError(parts, 'search') });
+    return siteSearch({ search, basePath, trustedProxies, metrics, onError: onError(parts, 'search') });
   });
-  const site = createSiteApp({
-    ...parts.site,
-    ...(search === null ? {} : { search: async (request, env) => (await searchApp())(request, env) }),
-    onError: onError(parts, 'site'),
-  });
-  return (request, env) => site.fetch(request, env);
+  const open = () =>
+    createSiteApp({
+      ...parts.site,
+      basePath: basePath(),
+      ...(search === null ? {} : { search: async (request, env) => (await searchApp())(request, env) }),
+      onError: onError(parts, 'site'),
+    });
+  let made = { config: current(), site: open() };
+  return (request, env) => {
+    if (made.config !== current()) made = { config: current(), site: open() };
+    return made.site.fetch(request, env);
+  };
 }
 
 function addressOf({ host, port }: { readonly host: string; readonly port: number }): ListenAddress {

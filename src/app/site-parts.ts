@@ -4,7 +4,8 @@ import type { DeployEvent, PrepareSwap } from '../deploy/index.ts';
 import type { ReleaseView } from '../domain/release.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
 import type { IndexedRelease, SiteSearch } from '../search/index.ts';
-import { type ServeSettings, SiteServer, SiteSnapshot } from '../serve/index.ts';
+import { SiteServer, SiteSnapshot, type SnapshotForm } from '../serve/index.ts';
+import { normalBasePath } from '../web/mount/base-path.ts';
 import type { Logger } from './log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from './log-events.ts';
 import { Network } from './network.ts';
@@ -32,7 +33,7 @@ export async function openSiteParts(
     onCache: (isHit) => metrics.onCache(isHit),
     onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
   });
-  const site = new SiteSwitch(server, config.server.trailingSlash);
+  const site = new SiteSwitch(server, snapshotForm(config));
   const search = openSearch(config, network, (event) => logSearchEvent(log, event));
   const shelf = await openShelf(config, network, {
     search,
@@ -60,21 +61,23 @@ function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): Indexe
   return { digest, releaseDir: dirname(siteDir), trailingSlash };
 }
 
-type TrailingSlash = ServeSettings['trailingSlash'];
+export function snapshotForm({ server }: Config): SnapshotForm {
+  return { trailingSlash: server.trailingSlash, basePath: normalBasePath(server.basePath) };
+}
 
 class SiteSwitch {
   readonly #server: SiteServer;
-  #trailingSlash: TrailingSlash;
+  #form: SnapshotForm;
   #served: { readonly active: ReleaseView; readonly older: readonly ReleaseView[] } | null = null;
 
-  constructor(server: SiteServer, trailingSlash: TrailingSlash) {
+  constructor(server: SiteServer, form: SnapshotForm) {
     this.#server = server;
-    this.#trailingSlash = trailingSlash;
+    this.#form = form;
   }
 
   /** Builds the snapshot; the act that it gives only swaps a reference. */
   readonly prepare: PrepareSwap = (active, older) => {
-    const snapshot = new SiteSnapshot(active, older, { trailingSlash: this.#trailingSlash });
+    const snapshot = new SiteSnapshot(active, older, this.#form);
     return () => {
       this.#served = { active, older };
       this.#server.swap(snapshot);
@@ -86,9 +89,9 @@ class SiteSwitch {
     this.#server.swap(null);
   };
 
-  useTrailingSlash(trailingSlash: TrailingSlash): void {
-    if (trailingSlash === this.#trailingSlash) return;
-    this.#trailingSlash = trailingSlash;
+  use(form: SnapshotForm): void {
+    if (form.trailingSlash === this.#form.trailingSlash && form.basePath === this.#form.basePath) return;
+    this.#form = form;
     if (this.#served !== null) this.prepare(this.#served.active, this.#served.older)();
   }
 }

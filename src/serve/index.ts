@@ -1,5 +1,4 @@
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
-import type { TrailingSlash } from '../domain/release.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import { type Body, BodyCache } from './body-cache.ts';
 import type { Encoding } from './encoding.ts';
@@ -16,11 +15,10 @@ import { UnmountedFile } from './unmounted-file.ts';
 export { type Notice, noticePage, noticeText } from './notice.ts';
 export type { SiteRequest } from './request.ts';
 export { COMMON_HEADERS } from './site-file.ts';
-export { SiteSnapshot } from './snapshot.ts';
+export { SiteSnapshot, type SnapshotForm } from './snapshot.ts';
 
 export interface ServeSettings {
   readonly cacheBytes: number;
-  readonly trailingSlash: 'auto' | TrailingSlash;
 }
 
 export interface ServeEvents {
@@ -39,7 +37,7 @@ export class SiteServer {
   readonly #events: ServeEvents;
   #current: SiteSnapshot | null = null;
 
-  constructor(settings: Pick<ServeSettings, 'cacheBytes'>, events: ServeEvents = {}) {
+  constructor(settings: ServeSettings, events: ServeEvents = {}) {
     this.#bodies = new BodyCache(settings.cacheBytes);
     this.#events = events;
   }

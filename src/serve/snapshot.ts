@@ -14,6 +14,13 @@ export type Found =
   /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted. */
   | { readonly kind: 'missing'; readonly page: SnapshotFile | null; readonly isAsset: boolean };
 
+export interface SnapshotForm {
+  /** `auto` asks each release; the others overrule it. */
+  readonly trailingSlash: 'auto' | TrailingSlash;
+  /** Where the site is mounted, with its last slash; by default `/`. A release that was built for another is rewritten. */
+  readonly basePath?: string;
+}
+
 /** Immutable: the active release, and the hashed assets of older ones, which open tabs still ask for. */
 export class SiteSnapshot {
   readonly version: string;
@@ -28,15 +35,8 @@ export class SiteSnapshot {
   /** Requested files with their prepared headers; bounded by the releases' files. */
   readonly #files = new Map<string, SnapshotFile>();
 
-  /**
-   * @param older kept releases, newest first
-   * @param settings basePath: where the site is mounted, with its last slash. Releases that were built for another are rewritten.
-   */
-  constructor(
-    active: ReleaseView,
-    older: readonly ReleaseView[],
-    { trailingSlash, basePath = '/' }: { readonly trailingSlash: 'auto' | TrailingSlash; readonly basePath?: string },
-  ) {
+  /** @param older kept releases, newest first */
+  constructor(active: ReleaseView, older: readonly ReleaseView[], { trailingSlash, basePath = '/' }: SnapshotForm) {
     this.version = active.version;
     this.digest = active.digest;
     this.#active = active;

@@ -3,7 +3,6 @@ import { briefsOf, errorOf, faultsOf, load } from './folder.ts';
 
 describe('what is not built yet', () => {
   it.each([
-    ['server: { basePath: /docs }', 'server.basePath'],
     ['server: { workers: 2 }', 'server.workers'],
     ['server: { tls: { certFile: a } }', 'server.tls.certFile'],
     ['staticExport: { minVersion: v1 }', 'staticExport.minVersion'],

@@ -15,7 +15,10 @@ export class TestReleases {
   readonly #folders: string[] = [];
 
   /** Writes a site and gives its view, as unpacking would. */
-  make(files: Files, info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash; builtFor?: string } = {}): ReleaseView {
+  make(
+    files: Files,
+    info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash; builtFor?: string } = {},
+  ): ReleaseView {
     const siteDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
     this.#folders.push(siteDir);
     const table = new Map<string, FileEntry>();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { SiteSnapshot } from '../../src/serve/index.ts';
+import { SiteFile } from '../../src/serve/site-file.ts';
 import { TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
@@ -11,10 +12,23 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 
 function cacheControl(snapshot: SiteSnapshot, path: string): string | undefined {
   const found = snapshot.find(path);
-  return found.kind === 'file' ? found.file.validatorHeaders('identity')['Cache-Control'] : found.kind;
+  if (found.kind !== 'file') return found.kind;
+  return found.file instanceof SiteFile ? found.file.validatorHeaders('identity')['Cache-Control'] : 'not made yet';
 }
 
 describe('SiteSnapshot', () => {
+  it('leaves files as they are where the site is mounted at the base path that it was built for', () => {
+    for (const [builtFor, basePath] of [
+      ['/', undefined],
+      ['/', '/'],
+      ['/docs/', '/docs/'],
+    ] as const) {
+      const release = releases.make({ 'a.html': '<a href="/b">' }, { builtFor });
+      const found = new SiteSnapshot(release, [], { trailingSlash: 'auto', ...(basePath && { basePath }) }).find('a');
+      expect(found.kind === 'file' && found.file).toBeInstanceOf(SiteFile);
+    }
+  });
+
   it('makes immutable what carries a hash, never pages and plain names', () => {
     const active = releases.make({ 'a.5b0e4cfb.js': '1', 'a.js': '1', 'p.5b0e4cfb.html': '1' });
     const snapshot = new SiteSnapshot(active, [], AUTO);

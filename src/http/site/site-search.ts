@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
-import { jsonOf, type Search } from '../../search/index.ts';
+import { jsonOf, type Search, type SearchAnswer } from '../../search/index.ts';
 import { COMMON_HEADERS } from '../../serve/index.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { remoteAddressBehind } from '../listener/remote-address.ts';
@@ -10,6 +10,8 @@ import { queryReader } from '../read-request.ts';
 
 export interface SiteSearchSettings extends FaultHooks {
   readonly search: Search;
+  /** Of the site, with its last slash: results lead below it. */
+  readonly basePath?: () => string;
   readonly trustedProxies: readonly string[];
   readonly clients?: ClientRates;
 }
@@ -27,7 +29,7 @@ const HEADERS = {
 
 /** Search as you type: same origin, no key, a bounded rate for each client. Answers as the API. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
-  const { search, trustedProxies, clients = new ClientRates() } = options;
+  const { search, basePath = () => '/', trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const readQuery = queryReader({ act: 'search', query: siteSearchSchema });
 
@@ -38,10 +40,19 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
       const { q: query, limit: pageSize, language } = readQuery(new URL(request.url).searchParams);
       const filter = language === undefined ? {} : { language };
       const wanted = searchRequestOf({ query, ...(pageSize === undefined ? {} : { pageSize }), filter }, true);
-      const body = jsonOf(await search.search(wanted, request.signal));
+      const body = jsonOf(below(basePath(), await search.search(wanted, request.signal)));
       return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(body.byteLength) } });
     } catch (cause) {
       return answerFault(cause, request, requestIdOf(env), options);
     }
   };
+}
+
+function below(basePath: string, answer: SearchAnswer): SearchAnswer {
+  if (basePath === '/') return answer;
+  const results = answer.results.map((result) => {
+    // A hosted search may name whole addresses.
+    return result.path.startsWith('/') ? { ...result, path: basePath + result.path.slice(1) } : result;
+  });
+  return { results };
 }

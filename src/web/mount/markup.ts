@@ -29,7 +29,14 @@ export function editsOfForms(text: string, isXml: boolean, mount: Mount): Edit[]
   const add = (name: string): void => {
     const index = scanner.indexOfAttribute(name);
     if (index === -1) return;
-    const edit = rebaseAt(text, scanner.valueStart(index), scanner.valueEnd(index), attributeValue(index), ONE_LAYER, mount);
+    const edit = rebaseAt(
+      text,
+      scanner.valueStart(index),
+      scanner.valueEnd(index),
+      attributeValue(index),
+      ONE_LAYER,
+      mount,
+    );
     if (edit !== null) edits.push(edit);
   };
   scanner.read({

@@ -1,0 +1,82 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { reportFeatures } from '../../../src/domain/feature.ts';
+import { createSiteApp } from '../../../src/http/site/site.ts';
+import { SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
+import { TestReleases } from '../../serve/helpers.ts';
+
+const releases = new TestReleases();
+afterEach(() => releases.remove());
+
+const BASE_PATH = '/team/docs/';
+
+function siteApp() {
+  const wishes = { search: null, assistant: null, analytics: null, apiPlayground: null };
+  const features = reportFeatures('client-hosted', 'acme', { ...wishes, staticExport: true, localSearch: true });
+  const server = new SiteServer({ cacheBytes: 1024 ** 2 });
+  const release = releases.make({
+    'index.html': '<a href="/a/">',
+    'a/index.html': 'A',
+    '404.html': '<a href="/">',
+    '_docshelf/features.json': 'no',
+  });
+  server.swap(new SiteSnapshot(release, [], { trailingSlash: 'auto', basePath: BASE_PATH }));
+  return createSiteApp({
+    server,
+    basePath: BASE_PATH,
+    status: () => ({ state: 'ready', reason: null }),
+    features: () => features,
+    search: async () => new Response('found'),
+  });
+}
+
+describe('the site below a base path', () => {
+  it('answers below it alone', async () => {
+    const app = siteApp();
+    const statuses = await Promise.all(
+      [
+        '/team/docs/',
+        '/team/docs/a/',
+        '/',
+        '/a/',
+        '/team/docsa/',
+        '/team/',
+        '/team/docs/none',
+        '/_docshelf/search',
+        '/_docshelf/features.json',
+      ].map(async (path) => [path, (await app.request(path)).status]),
+    );
+    expect(statuses).toEqual([
+      ['/team/docs/', 200],
+      ['/team/docs/a/', 200],
+      ['/', 404],
+      ['/a/', 404],
+      ['/team/docsa/', 404],
+      ['/team/', 404],
+      ['/team/docs/none', 404],
+      ['/_docshelf/search', 404],
+      ['/_docshelf/features.json', 404],
+    ]);
+    expect(await (await app.request('/team/docs/')).text()).toBe('<a href="/team/docs/a/">');
+  });
+
+  it('says nothing of the site elsewhere: the 404 page is our own', async () => {
+    expect(await (await siteApp().request('/none')).text()).toContain('No documentation is served at this address.');
+    expect(await (await siteApp().request('/team/docs/none')).text()).toBe('<a href="/team/docs/">');
+  });
+
+  it('redirects the base path to its last slash, with the query, and folders below it', async () => {
+    const location = async (path: string) => {
+      const response = await siteApp().request(path);
+      return [response.status, new URL(response.headers.get('location') ?? '', `http://localhost${path}`).pathname];
+    };
+    expect((await siteApp().request('/team/docs?q=1')).headers.get('location')).toBe('/team/docs/?q=1');
+    expect(await location('/team/docs')).toEqual([308, '/team/docs/']);
+    expect(await location('/team/docs/a')).toEqual([308, '/team/docs/a/']);
+  });
+
+  it('has its own routes below it', async () => {
+    const features = await siteApp().request('/team/docs/_docshelf/features.json');
+    expect(await features.json()).toMatchObject({ domain: 'acme' });
+    expect(await (await siteApp().request('/team/docs/_docshelf/search?q=a')).text()).toBe('found');
+  });
+});

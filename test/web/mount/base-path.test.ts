@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { findLinks } from '../../../src/web/index.ts';
+import { BasePathVotes, normalBasePath, rebase, stripBase } from '../../../src/web/mount/index.ts';
+
+describe('rebase()', () => {
+  const below = { from: '/', to: '/team/docs/' };
+  const above = { from: '/docs/', to: '/' };
+  it.each([
+    ['/', below, '/team/docs/'],
+    ['/a/b?q#f', below, '/team/docs/a/b?q#f'],
+    ['//host/a', below, null],
+    ['/\\host/a', below, null],
+    ['a/b', below, null],
+    ['#a', below, null],
+    ['https://other.example/a', below, null],
+    ['/docs/a', above, '/a'],
+    ['/docs', above, '/'],
+    ['/docs?q', above, '/?q'],
+    ['/docs-old/a', above, null],
+    ['/elsewhere', above, null],
+    ['/docs/a', { from: '/docs/', to: '/v2/' }, '/v2/a'],
+  ])('%s of %o is %s', (url, mount, rebased) => {
+    expect(rebase(url, mount)).toBe(rebased);
+  });
+});
+
+describe('stripBase()', () => {
+  it.each([
+    ['/docs/', { kind: 'inside', target: '/' }],
+    ['/docs/a?q', { kind: 'inside', target: '/a?q' }],
+    ['/d%6fcs/a%20b?%6f', { kind: 'inside', target: '/a%20b?%6f' }],
+    ['http://host/docs/a', { kind: 'inside', target: '/a' }],
+    ['/docs', { kind: 'redirect', location: '/docs/' }],
+    ['/docs?q#f', { kind: 'redirect', location: '/docs/?q' }],
+    ['/docs/../a', { kind: 'inside', target: '/../a' }],
+    ['/docs%2fa', { kind: 'outside' }],
+    ['/docsa', { kind: 'outside' }],
+    ['/', { kind: 'outside' }],
+    ['*', { kind: 'outside' }],
+  ])('%s below /docs/ is %o', (target, stripped) => {
+    expect(stripBase(target, normalBasePath('/docs'))).toEqual(stripped);
+  });
+
+  it('leaves every target as it is where the site is at the root', () => {
+    expect(stripBase('//x', '/')).toEqual({ kind: 'inside', target: '//x' });
+  });
+});
+
+describe('BasePathVotes', () => {
+  const builtFor = (files: readonly string[], ...pages: string[]) => {
+    const votes = new BasePathVotes(new Set(files));
+    for (const html of pages) votes.addReferences(findLinks(html));
+    return votes.decide();
+  };
+
+  it.each([
+    ['/', ['index.html', 'a.html', 'b.css'], '<link rel="stylesheet" href="/b.css"><a href="/a">'],
+    [
+      '/docs/',
+      ['index.html', 'a.html', 'b.css'],
+      '<link rel="stylesheet" href="/docs/b.css"><a href="/docs/a"><a href="/blog">',
+    ],
+    ['/team/docs/', ['index.html', 'x/a.css'], '<link rel="stylesheet" href="/team/docs/x/a.css">'],
+    // A folder of the site's own.
+    ['/', ['docs/a.html', 'docs/b.css'], '<a href="/docs/a"><link rel="stylesheet" href="/docs/b.css">'],
+    ['/', ['a.html'], '<a href="a.html"><a href="//host/docs/a.html"><a href="/elsewhere/x.html">'],
+  ])('is %s for pages that refer so', (base, files, html) => {
+    expect(builtFor(files, html)).toBe(base);
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { mediaTypeOf } from '../../../src/web/media-type.ts';
+import { answers, integrityTargets, type Mount, mountFile } from '../../../src/web/mount/index.ts';
+
+const BELOW: Mount = { from: '/', to: '/team/docs/' };
+const ABOVE: Mount = { from: '/docs/', to: '/' };
+
+function mounted(path: string, text: string, mount = BELOW, files: readonly string[] = []): string {
+  const table = new Set(files);
+  const site = { ...mount, has: (each: string) => answers(table, each) };
+  return Buffer.from(mountFile({ path, type: mediaTypeOf(path), bytes: Buffer.from(text) }, site)).toString();
+}
+
+describe('mountFile() of a page', () => {
+  it.each([
+    ['<a href="/a?b&amp;c#d">', '<a href="/team/docs/a?b&amp;c#d">'],
+    ['<a href=/a>', '<a href=/team/docs/a>'],
+    [
+      "<img src='/ü.png' srcset='/1.png 1x, /2.png 2x'>",
+      "<img src='/team/docs/ü.png' srcset='/team/docs/1.png 1x, /team/docs/2.png 2x'>",
+    ],
+    [
+      '<video poster="/p.png"><source src="/v.mp4"></video>',
+      '<video poster="/team/docs/p.png"><source src="/team/docs/v.mp4"></video>',
+    ],
+    ['<object data="/a.svg"></object>', '<object data="/team/docs/a.svg"></object>'],
+    [
+      '<form action="/find"><button formaction="/x">',
+      '<form action="/team/docs/find"><button formaction="/team/docs/x">',
+    ],
+    ['<base href="/">', '<base href="/team/docs/">'],
+    ['<link rel=canonical href="/a">', '<link rel=canonical href="/team/docs/a">'],
+    [
+      '<meta property="og:url" content="/a"><meta name="twitter:image" content="/b.png">',
+      '<meta property="og:url" content="/team/docs/a"><meta name="twitter:image" content="/team/docs/b.png">',
+    ],
+    ['<meta name="description" content="/a">', '<meta name="description" content="/a">'],
+    ['<meta http-equiv="refresh" content="0; url=/a">', '<meta http-equiv="refresh" content="0; url=/team/docs/a">'],
+    ['<p style="background: url(/a.png)">', '<p style="background: url(/team/docs/a.png)">'],
+    [
+      '<style>@import "/a.css"; b { c: url("/d.png") }</style>',
+      '<style>@import "/team/docs/a.css"; b { c: url("/team/docs/d.png") }</style>',
+    ],
+    ['<script type="module">import "/a.js"</script>', '<script type="module">import "/team/docs/a.js"</script>'],
+    [
+      '<script type="importmap">{"imports":{"a":"/a.js","/b/":"/c/"}}</script>',
+      '<script type="importmap">{"imports":{"a":"/team/docs/a.js","/team/docs/b/":"/team/docs/c/"}}</script>',
+    ],
+    ['<svg><use href="/s.svg#x"/></svg>', '<svg><use href="/team/docs/s.svg#x"/></svg>'],
+    ['<iframe srcdoc="&lt;a href=&quot;/a&quot;>">', '<iframe srcdoc="&lt;a href=&quot;/team/docs/a&quot;>">'],
+  ])('%s', (html, expected) => {
+    expect(mounted('a.html', html)).toBe(expected);
+  });
+
+  it.each([
+    '<a href="//host/a"><a href="https://other.example/a"><a href="#a"><a href="a/b"><a href="../a"><a href="">',
+    '<!-- <a href="/a"> --><textarea><a href="/a"></textarea><p>/a</p>',
+  ])('leaves %s', (html) => {
+    expect(mounted('a.html', html)).toBe(html);
+  });
+
+  it('gives the same bytes, not a copy, where nothing changes', () => {
+    const bytes = Buffer.from('<a href="b">');
+    const file = { path: 'a.html', type: 'text/html; charset=utf-8', bytes };
+    expect(mountFile(file, { ...BELOW, has: () => true })).toBe(bytes);
+    expect(mountFile({ ...file, bytes }, { from: '/', to: '/', has: () => true })).toBe(bytes);
+  });
+
+  it('takes the base path away, from what is below it alone', () => {
+    expect(mounted('a.html', '<a href="/docs/a"><a href="/docs"><a href="/blog">', ABOVE)).toBe(
+      '<a href="/a"><a href="/"><a href="/blog">',
+    );
+  });
+
+  it('keeps other encodings', () => {
+    const latin = Buffer.from('<meta charset="iso-8859-1"><a href="/é">é</a>', 'latin1');
+    const type = 'text/html; charset=windows-1252';
+    const made = mountFile({ path: 'a.html', type, bytes: latin }, { ...BELOW, has: () => true });
+    expect(Buffer.from(made).toString('latin1')).toBe('<meta charset="iso-8859-1"><a href="/team/docs/é">é</a>');
+    const wide = Buffer.from('\ufeff<a href="/a">', 'utf16le');
+    const wideMade = mountFile(
+      { path: 'a.html', type: 'text/html; charset=utf-16le', bytes: wide },
+      { ...BELOW, has: () => true },
+    );
+    expect(Buffer.from(wideMade).toString('utf16le')).toBe('\ufeff<a href="/team/docs/a">');
+  });
+
+  it('makes integrity anew where the target changed, and names the targets', () => {
+    const html =
+      '<script src="/a.js" integrity="sha384-old"></script><link rel=stylesheet href="b.css" integrity="sha256-kept">';
+    const file = { path: 'a.html', type: 'text/html; charset=utf-8', bytes: Buffer.from(html) };
+    expect(integrityTargets(file)).toEqual([
+      { url: '/a.js', digest: 'sha384-old' },
+      { url: 'b.css', digest: 'sha256-kept' },
+    ]);
+    const made = mountFile(file, { ...BELOW, has: () => true }, (url) => (url === '/a.js' ? 'sha384-new' : null));
+    expect(Buffer.from(made).toString()).toBe(
+      '<script src="/team/docs/a.js" integrity="sha384-new"></script><link rel=stylesheet href="b.css" integrity="sha256-kept">',
+    );
+  });
+});
+
+describe('mountFile() of other files', () => {
+  it.each([
+    ['a.css', 'a { b: url(/c.png) } @import "/d.css";', 'a { b: url(/team/docs/c.png) } @import "/team/docs/d.css";'],
+    [
+      'a.svg',
+      '<svg xmlns="http://www.w3.org/2000/svg"><image href="/a.png"/></svg>',
+      '<svg xmlns="http://www.w3.org/2000/svg"><image href="/team/docs/a.png"/></svg>',
+    ],
+    ['a.js', 'import "/b.js"; new Worker("/w.js")', 'import "/team/docs/b.js"; new Worker("/team/docs/w.js")'],
+    [
+      'manifest.webmanifest',
+      '{"start_url":"/","icons":[{"src":"/i.png"}],"name":"/n"}',
+      '{"start_url":"/team/docs/","icons":[{"src":"/team/docs/i.png"}],"name":"/n"}',
+    ],
+    ['manifest.json', '{"start_url":"/"}', '{"start_url":"/team/docs/"}'],
+    [
+      'sitemap.xml',
+      '<urlset><url><loc>/a</loc></url><url><loc>https://other.example/a</loc></url></urlset>',
+      '<urlset><url><loc>/team/docs/a</loc></url><url><loc>https://other.example/a</loc></url></urlset>',
+    ],
+    [
+      'feed.xml',
+      '<rss><item><link>/a</link><description>&lt;a href=&quot;/b&quot;></description></item></rss>',
+      '<rss><item><link>/team/docs/a</link><description>&lt;a href=&quot;/team/docs/b&quot;></description></item></rss>',
+    ],
+    [
+      'atom.xml',
+      '<feed><link href="/a"/><id>urn:x</id></feed>',
+      '<feed><link href="/team/docs/a"/><id>urn:x</id></feed>',
+    ],
+    ['a.txt', '/a "/b"', '/a "/b"'],
+    ['a.png', '<a href="/a">', '<a href="/a">'],
+  ])('%s', (path, text, expected) => {
+    expect(mounted(path, text)).toBe(expected);
+  });
+});
