@@ -1,5 +1,16 @@
 import type { Edit } from '../rewrite/write.ts';
+import { docusaurusData, webpackPublicPath } from './docusaurus.ts';
 import type { MountSource } from './edits.ts';
+import { nextFolders, nextPagePayload, nextPayload, nextRuntime } from './next.ts';
+import { fileLiterals, inScripts } from './script-literals.ts';
+import {
+  pagefindOptions,
+  starlightLanguages,
+  viteBase,
+  vitePressBase,
+  vitePressPage,
+  vitePressRouter,
+} from './vite.ts';
 
 /** `page`: an HTML page. `payload`, `data`: text and JSON files. */
 export type GeneratorPlace = 'page' | 'script' | 'payload' | 'data' | 'other';
@@ -10,14 +21,39 @@ interface MountRow {
   readonly in: readonly GeneratorPlace[];
   /** In the text. */
   readonly mark: string | RegExp;
+  /** In the text of others. */
+  readonly unless?: RegExp;
   edits(source: MountSource): Iterable<Edit>;
 }
 
-const ROWS: readonly MountRow[] = [];
+const ROWS: readonly MountRow[] = [
+  {
+    generator: 'Next.js, app router',
+    in: ['script'],
+    mark: /addPathPrefix|pathHasPrefix|removeBasePath/,
+    edits: nextRuntime,
+  },
+  { generator: 'Next.js', in: ['script'], mark: '/_next/', edits: nextFolders },
+  { generator: 'Next.js, app router', in: ['page'], mark: 'self.__next_f', edits: nextPagePayload },
+  { generator: 'Next.js, app router', in: ['payload'], mark: /^(?:\d|:HL)\w*:/, edits: nextPayload },
+  { generator: 'Vite', in: ['script'], mark: 'preload', edits: viteBase },
+  { generator: 'VitePress', in: ['script', 'page'], mark: '__VP_SITE_DATA__=', edits: vitePressBase },
+  { generator: 'VitePress', in: ['script'], mark: '__VP_HASH_MAP__[', edits: vitePressRouter },
+  { generator: 'VitePress', in: ['script'], mark: /\b__pageData\b/, edits: vitePressPage },
+  { generator: 'Starlight', in: ['script'], mark: /\bbundlePath\b/, edits: pagefindOptions },
+  { generator: 'Starlight', in: ['page'], mark: '<starlight-lang-select', edits: starlightLanguages },
+  { generator: 'webpack, Rspack', in: ['script'], mark: /\.p\s*=\s*"\//, edits: webpackPublicPath },
+  { generator: 'Docusaurus', in: ['script'], mark: /webpackChunk\w*docusaurus|\bdocusaurus\b/, edits: docusaurusData },
+  // What VitePress gives to its themes gets `base` there.
+  { generator: 'any', in: ['script'], mark: /["'`]\//, unless: /\b__pageData\b|__VP_SITE_DATA__/, edits: fileLiterals },
+  { generator: 'any', in: ['page'], mark: /<script/i, edits: inScripts(fileLiterals) },
+];
 
 export function editsOfGenerators(place: GeneratorPlace, source: MountSource): Edit[] {
   const { text } = source;
-  return ROWS.filter((row) => row.in.includes(place) && isIn(text, row.mark)).flatMap((row) => [...row.edits(source)]);
+  return ROWS.filter(
+    (row) => row.in.includes(place) && isIn(text, row.mark) && row.unless?.test(text) !== true,
+  ).flatMap((row) => [...row.edits(source)]);
 }
 
 function isIn(text: string, mark: string | RegExp): boolean {

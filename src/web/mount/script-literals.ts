@@ -1,0 +1,25 @@
+import type { Edit } from '../rewrite/write.ts';
+import { leadsIntoSite, type MountSource, rebaseMatches } from './edits.ts';
+
+/** A whole string that is an address from the root and ends like a file's. */
+const LITERAL =
+  /(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
+
+/** Strings of a script that name a file of the site: a search index, a picture. */
+export function fileLiterals(source: MountSource): Iterable<Edit> {
+  return rebaseMatches(LITERAL, source, (url) => leadsIntoSite(url, source.site));
+}
+
+const SCRIPT = /<script\b[^>]*>(?<code>[\s\S]*?)<\/script/dgi;
+
+/** The same for the scripts of a page, and not for the code that it shows. */
+export function inScripts(edits: (source: MountSource) => Iterable<Edit>) {
+  return function* (source: MountSource): Generator<Edit> {
+    for (const { indices } of source.text.matchAll(SCRIPT)) {
+      const [start, end] = indices?.groups?.code ?? [0, 0];
+      for (const edit of edits({ ...source, text: source.text.slice(start, end) })) {
+        yield { ...edit, start: edit.start + start, end: edit.end + start };
+      }
+    }
+  };
+}
