@@ -1,4 +1,4 @@
-import { html } from 'hono/html';
+import { escapeHtml } from '../../web/escape-html.ts';
 import type { SiteStatus } from './site.ts';
 
 /** A site as the shelf page shows it; its words are text, whatever they hold. */
@@ -27,18 +27,20 @@ export interface ShelfPage {
   readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
 }
 
-type ShelfMarkup = ReturnType<typeof html>;
-
 /** UTF-16 code units, of the box and of the server alike. */
 export const SHELF_QUERY_LENGTH_MAX = 200;
 
-/** All sites, those that do not match hidden: the script shows them again without asking. */
-export async function shelfPage({ sites, query, hasSearch, assets }: ShelfPage): Promise<string> {
-  const languages = new Intl.DisplayNames('en', { type: 'language' });
+/**
+ * All sites, those that do not match hidden: the script shows them again without asking. Made of plain strings: a thousand
+ * sites take 58 ms with `hono/html`, in which no other request is answered.
+ */
+export function shelfPage({ sites, query, hasSearch, assets }: ShelfPage): string {
   const words = wordsOf(query);
   const matching = sites.map((site) => matches(site, words));
   const count = matching.filter(Boolean).length;
-  const page = await html`<!doctype html>
+  const nameLanguage = languageNames();
+  const items = sites.map((site, at) => siteItem(site, matching[at] === true, nameLanguage));
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -57,20 +59,18 @@ ${sites.length === 0 ? '' : searchForm(query, hasSearch)}
 <main>
 <p id="status" role="status">${statusOf(count, sites.length, query)}</p>
 <ul id="sites">
-${sites.map((site, at) => siteItem(site, matching[at] === true, languages))}
-</ul>
-${hasSearch ? html`<section id="found" aria-labelledby="found-title" hidden><h2 id="found-title">In their pages</h2><div id="results"></div></section>` : ''}
+${items.join('')}</ul>
+${hasSearch ? '<section id="found" aria-labelledby="found-title" hidden><h2 id="found-title">In their pages</h2><div id="results"></div></section>' : ''}
 </main>
 </body>
 </html>
 `;
-  return String(page);
 }
 
-function searchForm(query: string, hasSearch: boolean): ShelfMarkup {
-  return html`<form role="search" ${hasSearch ? html`data-search="_docshelf/search"` : ''}>
+function searchForm(query: string, hasSearch: boolean): string {
+  return `<form role="search"${hasSearch ? ' data-search="_docshelf/search"' : ''}>
 <label for="q">Find a site</label>
-<div class="box"><input id="q" name="q" type="search" value="${query}" maxlength="${SHELF_QUERY_LENGTH_MAX}" autocomplete="off" autocapitalize="off" spellcheck="false" aria-controls="sites"><button>Find</button></div>
+<div class="box"><input id="q" name="q" type="search" value="${escapeHtml(query)}" maxlength="${SHELF_QUERY_LENGTH_MAX}" autocomplete="off" autocapitalize="off" spellcheck="false" aria-controls="sites"><button>Find</button></div>
 </form>`;
 }
 
@@ -81,24 +81,40 @@ function statusOf(count: number, total: number, query: string): string {
   return query === '' ? sites : `${count} of ${sites}`;
 }
 
-function siteItem(site: ListedSite, isShown: boolean, languages: Intl.DisplayNames): ShelfMarkup {
-  const { domain, title, description, version, date, address } = site;
+function siteItem(site: ListedSite, isShown: boolean, nameLanguage: (tag: string) => string): string {
   const isServed = site.state === 'ready' || site.state === 'stale';
   const language = languageOf(site.language);
-  const name = title ?? domain;
-  const lang = language === null ? '' : html` lang="${language}"`;
+  const lang = language === null ? '' : ` lang="${language}"`;
+  const name = escapeHtml(site.title ?? site.domain);
   const facts = [
-    version === null ? '' : html`<div><dt>Version</dt><dd>${version}</dd></div>`,
-    language === null ? '' : html`<div><dt>Language</dt><dd>${languages.of(language)}</dd></div>`,
-    date === null ? '' : html`<div><dt>Date</dt><dd><time datetime="${date}">${date.slice(0, 10)}</time></dd></div>`,
-  ].filter((fact) => fact !== '');
-  return html`<li data-domain="${domain}"${isShown ? '' : html` hidden`}>
-<h2${lang} dir="auto">${isServed ? html`<a href="${address}">${name}</a>` : name}</h2>
-${isServed ? '' : html`<p class="state">Not there yet</p>`}
-${description === null ? '' : html`<p${lang} dir="auto">${description}</p>`}
-${facts.length === 0 ? '' : html`<dl>${facts}</dl>`}
-</li>
+    site.version === null ? '' : fact('Version', escapeHtml(site.version)),
+    language === null ? '' : fact('Language', escapeHtml(nameLanguage(language))),
+    site.date === null ? '' : fact('Date', timeOf(site.date)),
+  ].join('');
+  return `<li data-domain="${escapeHtml(site.domain)}"${isShown ? '' : ' hidden'}>
+<h2${lang} dir="auto">${isServed ? `<a href="${escapeHtml(site.address)}">${name}</a>` : name}</h2>
+${isServed ? '' : '<p class="state">Not there yet</p>\n'}${site.description === null ? '' : `<p${lang} dir="auto">${escapeHtml(site.description)}</p>\n`}${facts === '' ? '' : `<dl>${facts}</dl>\n`}</li>
 `;
+}
+
+/** @param value markup */
+function fact(term: string, value: string): string {
+  return `<div><dt>${term}</dt><dd>${value}</dd></div>`;
+}
+
+function timeOf(rfc3339: string): string {
+  return `<time datetime="${escapeHtml(rfc3339)}">${escapeHtml(rfc3339.slice(0, 10))}</time>`;
+}
+
+/** A table for each page: a name costs 8 µs, and most sites are of one language. */
+function languageNames(): (tag: string) => string {
+  const names = new Intl.DisplayNames('en', { type: 'language' });
+  const known = new Map<string, string>();
+  return (tag) => {
+    const name = known.get(tag) ?? names.of(tag) ?? tag;
+    known.set(tag, name);
+    return name;
+  };
 }
 
 /** The tag in its usual writing; null for none, and for what is no tag: `_` for `-` is a common slip. */

@@ -79,7 +79,7 @@ export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Ho
     if (file !== undefined) return answerAsset(file, request.header('accept-encoding'));
     if (path !== '/') return noticePage(method, NOT_FOUND);
     const query = (c.req.query('q') ?? '').trim().slice(0, SHELF_QUERY_LENGTH_MAX).toWellFormed();
-    return answerPage(request, await shelfPage({ sites: await sites(), query, hasSearch: search !== null, assets }));
+    return answerPage(request, shelfPage({ sites: await sites(), query, hasSearch: search !== null, assets }));
   });
 
   app.onError((error, c) => {
