@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 /** Of the browser. */
 export const executablePath = process.env.DOCSHELF_CHROMIUM ?? '/usr/bin/chromium';
@@ -54,8 +54,9 @@ export class Reader {
     this.site = site;
   }
 
-  static async open(browser: Browser, site: string): Promise<Reader> {
-    const context = await browser.newContext();
+  /** @param profile window, colour scheme, scripts */
+  static async open(browser: Browser, site: string, profile: BrowserContextOptions = {}): Promise<Reader> {
+    const context = await browser.newContext(profile);
     const page = await context.newPage();
     page.setDefaultTimeout(STEP_MS_MAX);
     const reader = new Reader(page, site);

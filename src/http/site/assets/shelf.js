@@ -133,6 +133,7 @@ function update() {
 if (form !== null) {
   if (found !== null) document.querySelector('label').textContent = 'Search all documentation';
   form.querySelector('button').hidden = true;
+  box.setAttribute('aria-keyshortcuts', '/');
   box.addEventListener('input', update);
   form.addEventListener('submit', (event) => {
     event.preventDefault();

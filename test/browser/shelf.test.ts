@@ -1,0 +1,325 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SearchResult } from '../../src/domain/search.ts';
+import { openListener } from '../../src/http/listener/listener.ts';
+import type { ListedSite } from '../../src/http/site/shelf-page.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+import { HOSTILE, listed, SITES, shelfWith } from '../http/site/shelf-example.ts';
+import { tellBreaches } from './accessibility.ts';
+import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+
+type ShelfResult = SearchResult & { readonly site: string };
+
+function result(site: string, path: string, title: string, content: string, word = title): ShelfResult {
+  const start = content.indexOf(word);
+  const highlights = start === -1 ? [] : [{ start, end: start + word.length }];
+  const metadata = {
+    score: 0.5,
+    title,
+    headings: [title, 'Part'],
+    version: null,
+    language: 'en',
+    tags: [],
+    highlights,
+  };
+  return { site, path, content, metadata };
+}
+
+/** A question to the search, which the test answers. */
+interface Question {
+  readonly query: string | null;
+  readonly signal: AbortSignal;
+  readonly answer: (list: readonly ShelfResult[] | Response) => void;
+}
+
+const PHONE: BrowserContextOptions = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () => {
+  let browser: Browser;
+  const opened: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterEach(async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  });
+  afterAll(() => browser.close());
+
+  async function open({
+    sites = SITES,
+    search = true,
+    ...profile
+  }: BrowserContextOptions & { sites?: readonly ListedSite[]; search?: boolean } = {}) {
+    const questions: Question[] = [];
+    const ask = (request: Request): Promise<Response> =>
+      new Promise((resolve) => {
+        questions.push({
+          query: new URL(request.url).searchParams.get('q'),
+          signal: request.signal,
+          answer: (list) => resolve(list instanceof Response ? list : Response.json(list)),
+        });
+      });
+    const app = shelfWith(sites, { search: search ? ask : null });
+    const listener = await openListener({
+      name: 'site',
+      host: '127.0.0.1',
+      port: 0,
+      fetch: (...args) => app.fetch(...args),
+    });
+    opened.push(() => listener.stop(0));
+    const reader = await Reader.open(browser, listener.url, profile);
+    opened.push(() => reader.close());
+    await reader.load('/');
+    const { page } = reader;
+    return {
+      reader,
+      page,
+      questions,
+      box: page.getByRole('searchbox'),
+      /** Titles of the sites that are shown. */
+      shown: () => page.locator('#sites > li:visible h2').allInnerTexts(),
+      status: (text: string) =>
+        page
+          .getByRole('status')
+          .filter({ hasText: new RegExp(`^${text}$`) })
+          .waitFor(),
+      question: (query: string) =>
+        waitFor(
+          () => questions.find((each) => each.query === query) ?? null,
+          () => `"${query}" was not asked; asked: ${questions.map((each) => each.query)}`,
+        ),
+    };
+  }
+
+  it('is plain without scripts: the list, and a form that the server answers', async () => {
+    const { reader, page, shown, status, box } = await open({ javaScriptEnabled: false });
+    expect(await shown()).toEqual(['Acme Docs', 'Café Handbuch', 'Coming']);
+    await box.fill('cafe');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await status('1 of 3 sites');
+    expect([new URL(page.url()).search, await shown()]).toEqual(['?q=cafe', ['Café Handbuch']]);
+    await page.getByRole('link', { name: 'Café Handbuch' }).waitFor();
+    expect([reader.failures, reader.complaints]).toEqual([[], []]);
+  });
+
+  it('filters as one types, and shows all again', async () => {
+    const { reader, page, shown, status, box, questions } = await open({ search: false });
+    await box.pressSequentially('ROCK anv');
+    await status('1 of 3 sites');
+    expect(await shown()).toEqual(['Acme Docs']);
+    await box.fill('nothing has this');
+    await status('0 of 3 sites');
+    expect(await shown()).toEqual([]);
+    await box.fill('');
+    await status('3 sites');
+    expect(await shown()).toHaveLength(3);
+    expect([questions, new URL(page.url()).search]).toEqual([[], '']);
+    expect([reader.failures, reader.complaints]).toEqual([[], []]);
+  });
+
+  it('shows the same after a reload and on the way back', async () => {
+    const { page, shown, status, box } = await open({ search: false });
+    await box.fill('handbuch');
+    await status('1 of 3 sites');
+    await page.waitForURL(/\?q=handbuch$/);
+    await page.reload();
+    expect([await shown(), await box.inputValue()]).toEqual([['Café Handbuch'], 'handbuch']);
+    await box.fill('');
+    await status('3 sites');
+  });
+
+  it('searches the pages of all sites, grouped by site in the order of their best', async () => {
+    const { reader, page, box, question, status } = await open();
+    await box.fill('keys');
+    const text = `${'before '.repeat(60)}of keys and ${'after '.repeat(200)}`;
+    (await question('keys')).answer([
+      result('cafe', '/schluessel#neu', 'Schlüssel', 'rotate keys here', 'keys'),
+      result('acme', '/guides/keys', 'Keys', text, 'keys'),
+      result('cafe', '/mehr', 'Mehr', 'no word'),
+      result('gone', '/x', 'Of a site that is not listed', ''),
+      result('soon', '/x', 'Of a site that is not there yet', ''),
+    ]);
+    await status('0 of 3 sites, 3 results in 2 sites');
+    const found = page.getByRole('region', { name: 'In their pages' });
+    expect(await found.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Café Handbuch', 'Acme Docs']);
+    const links = await found.getByRole('link').all();
+    expect(await Promise.all(links.map((link) => link.getAttribute('href')))).toEqual([
+      'https://docs.cafe.internal/schluessel#neu',
+      'https://docs.cafe.internal/mehr',
+      '/acme/guides/keys',
+    ]);
+    expect(await found.locator('mark').allInnerTexts()).toEqual(['keys', 'keys']);
+    expect(await found.locator('li').nth(2).innerText()).toMatch(/^Keys\s+Part\s+… (?:before )+of keys and after/);
+    expect([reader.failures, reader.complaints]).toEqual([[], []]);
+  });
+
+  it('asks once somebody stops typing, gives up the question before, and never shows its answer', async () => {
+    const { page, box, question, questions, status } = await open();
+    await box.pressSequentially('ke');
+    const first = await question('ke');
+    await box.pressSequentially('ys');
+    const second = await question('keys');
+    await waitFor(
+      () => (first.signal.aborted ? true : null),
+      () => 'the first question was not given up',
+    );
+    second.answer([result('acme', '/second', 'Second', 'second')]);
+    await page.getByRole('link', { name: 'Second' }).waitFor();
+    first.answer([result('acme', '/first', 'First', 'first')]);
+    // A third question and its answer: whatever the first's would have done, it has done by then.
+    await box.fill('third');
+    (await question('third')).answer([result('acme', '/third', 'Third', 'third')]);
+    await status('0 of 3 sites, 1 result in 1 site');
+    expect(await page.locator('#results a').allInnerTexts()).toEqual(['Third']);
+    expect(questions.map(({ query }) => query)).toEqual(['ke', 'keys', 'third']);
+  });
+
+  it('shows the answer to the last question alone, in whatever order they come', async () => {
+    const { page, box, status } = await open();
+    // A browser that ends no request: what has been answered already when the next question is asked is not cut off.
+    await page.evaluate(`{
+      window.answers = new Map();
+      window.fetch = (address) => new Promise((resolve) => {
+        const q = new URL(address, location.href).searchParams.get('q');
+        window.answers.set(q, (list) => resolve(Response.json(list)));
+      });
+    }`);
+    const ask = async (query: string): Promise<void> => {
+      await box.fill(query);
+      await waitFor(
+        async () => ((await page.evaluate(`window.answers.has('${query}')`)) === true ? true : null),
+        () => `"${query}" was not asked`,
+      );
+    };
+    const answer = (query: string): Promise<unknown> =>
+      page.evaluate(`window.answers.get('${query}')(${JSON.stringify([result('acme', '/x', query, query)])})`);
+    await ask('first');
+    await ask('second');
+    await answer('second');
+    await page.getByRole('link', { name: 'second' }).waitFor();
+    await answer('first');
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+    expect(await page.locator('#results a').allInnerTexts()).toEqual(['second']);
+    await status('0 of 3 sites, 1 result in 1 site');
+  });
+
+  it.each([
+    [429, 'too many searches at the moment, try again shortly'],
+    [503, 'the search is not ready yet, try again shortly'],
+    [500, 'the search did not answer'],
+  ])('says what is wrong when the search answers %i, and goes on filtering', async (status, sentence) => {
+    const { page, box, question, status: said, shown } = await open();
+    await box.fill('acme');
+    (await question('acme')).answer(Response.json({ error: 'x' }, { status }));
+    await said(`1 of 3 sites, ${sentence}`);
+    expect(await shown()).toEqual(['Acme Docs']);
+    await box.fill('acme docs');
+    (await question('acme docs')).answer([result('acme', '/a', 'A', 'a')]);
+    await page.getByRole('link', { name: 'A', exact: true }).waitFor();
+  });
+
+  it('leads to no other place and runs nothing, whatever sites and pages are called', async () => {
+    const sites = [listed('evil', { title: HOSTILE, description: HOSTILE, version: HOSTILE, address: '/' })];
+    const { reader, page, box, question, status } = await open({ sites });
+    await box.fill('document');
+    (await question('document')).answer(
+      ['//elsewhere.dev/', '/\\elsewhere.dev', '\\\\elsewhere.dev', 'javascript:alert(1)'].map((path) =>
+        result('evil', path, HOSTILE, HOSTILE, 'script'),
+      ),
+    );
+    await status('1 of 1 site, 4 results in 1 site');
+    const links = page.locator('#results a');
+    const origins = await links.evaluateAll((all) =>
+      all.map((link) => new URL((link as { href?: string }).href ?? '').origin),
+    );
+    expect(new Set(origins)).toEqual(new Set([new URL(page.url()).origin]));
+    expect(await links.first().innerText()).toBe(HOSTILE);
+    expect([await page.title(), await page.locator('#results script, #results img').count()]).toEqual([
+      'Documentation',
+      0,
+    ]);
+    await box.fill('');
+    await status('1 site');
+    expect([reader.blocked, reader.failures, reader.complaints]).toEqual([[], [], []]);
+  });
+
+  it('is used with the keyboard alone', async () => {
+    const { page, box, status } = await open({ search: false });
+    await page.keyboard.press('/');
+    expect(await box.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await page.keyboard.type('a/b');
+    expect(await box.inputValue()).toBe('a/b');
+    await page.keyboard.press('/');
+    expect(await box.inputValue()).toBe('a/b/');
+    await box.fill('acme');
+    await status('1 of 3 sites');
+    await page.keyboard.press('Tab');
+    const link = page.getByRole('link', { name: 'Acme Docs' });
+    const outline = await link.evaluate((element) => {
+      const view = element.ownerDocument.defaultView;
+      const style = view?.getComputedStyle(element, '::after');
+      return [element === element.ownerDocument.activeElement, style?.outlineStyle, style?.outlineWidth];
+    });
+    expect(outline).toEqual([true, 'solid', '3px']);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/acme/');
+  });
+
+  it('leads to a site from anywhere on its card', async () => {
+    const { page } = await open();
+    const card = page.locator('#sites > li').first();
+    await card.click({ position: { x: 8, y: 8 } });
+    await page.waitForURL('**/acme/');
+  });
+
+  const SCHEMES = ['light', 'dark'] as const;
+  const WINDOWS = { wide: { viewport: { width: 1280, height: 900 } }, phone: PHONE };
+  it.each(
+    SCHEMES.flatMap((colorScheme) => Object.entries(WINDOWS).map(([name, window]) => ({ name, colorScheme, window }))),
+  )('can be read by everyone: $name, $colorScheme', async ({ colorScheme, window }) => {
+    const { page, box, question, status } = await open({ colorScheme, ...window });
+    expect(await tellBreaches(page)).toEqual([]);
+    await box.fill('acme');
+    (await question('acme')).answer([result('acme', '/a', 'Keys', `the word Keys ${'x'.repeat(300)}`)]);
+    await status('1 of 3 sites, 1 result in 1 site');
+    expect(await tellBreaches(page)).toEqual([]);
+    const ground = await page.locator('body').evaluate((body) => {
+      const view = body.ownerDocument.defaultView;
+      return view?.getComputedStyle(body).backgroundColor;
+    });
+    expect(ground).toBe(colorScheme === 'light' ? 'rgb(245, 246, 248)' : 'rgb(16, 19, 24)');
+  });
+
+  it('has a page that speaks for itself where there is no site', async () => {
+    const { reader, page, status } = await open({ sites: [] });
+    await status('There is no documentation on this shelf yet.');
+    await page.keyboard.press('/');
+    expect(await tellBreaches(page)).toEqual([]);
+    expect([reader.failures, reader.complaints]).toEqual([[], []]);
+  });
+
+  it('filters two hundred sites without lag', async () => {
+    const sites = Array.from({ length: 200 }, (_, at) =>
+      listed(`site-${at}`, { description: `Number ${at} of many words` }),
+    );
+    const { page, box, shown, status } = await open({ sites, search: false });
+    const medianMs = await box.evaluate((element) => {
+      const input = element as unknown as { value: string; dispatchEvent(event: unknown): void; offsetHeight: number };
+      const times = Array.from({ length: 21 }, (_, at) => {
+        const startMs = performance.now();
+        input.value = at % 2 === 0 ? 'number 1' : '';
+        input.dispatchEvent(new Event('input'));
+        // The layout that it asks for is part of it.
+        void input.offsetHeight;
+        return performance.now() - startMs;
+      });
+      return times.sort((one, other) => one - other)[10] ?? 0;
+    });
+    // A frame has 17 ms; machines that run tests have other work too.
+    expect(medianMs).toBeLessThan(100);
+    await box.fill('site-19 number');
+    await status('11 of 200 sites');
+    expect(await shown()).toHaveLength(11);
+    await page.getByRole('link', { name: 'site-199' }).waitFor();
+  });
+});
