@@ -1,19 +1,19 @@
-import { type Config, ConfigError, type LoadedConfig, pendingRestart } from '../config/index.ts';
-import { type DeployEvent, type Deployment, Inbox } from '../deploy/index.ts';
+import { type Config, ConfigError, type LoadedConfig } from '../config/index.ts';
+import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
-import type { FeatureReport } from '../domain/feature.ts';
+import type { DaemonFeatures } from '../domain/feature.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
-import type { AdminOptions } from '../http/admin/app.ts';
-import type { ExportJobs } from '../http/metrics/metrics.ts';
-import type { SearchStatus } from '../search/index.ts';
+import { type ExportJobs, Metrics } from '../http/metrics/metrics.ts';
 import { FileWatch } from './file-watch.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
+import { Network } from './network.ts';
 import type { Exports } from './open-exports.ts';
-import { ReaderSearch } from './reader-search.ts';
-import { openSiteParts, type SiteParts, snapshotForm } from './site-parts.ts';
-import { deploySlice, featureReport } from './slices.ts';
+import { openFolder, type ShelfFolder } from './sites/open-shelf.ts';
+import { siteActions } from './sites/site-actions.ts';
+import { Sites } from './sites/sites.ts';
+import { daemonFeatures, daemonStatus } from './sites/status.ts';
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
@@ -23,13 +23,36 @@ export interface DaemonOptions {
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
+interface Parts {
+  readonly network: Network;
+  readonly metrics: Metrics;
+  readonly folder: ShelfFolder;
+  readonly sites: Sites;
+}
+
 /**
  * Once the listeners are open, no fault of a bundle or of a changed config ends it.
  * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const parts = await openSiteParts(options.loaded.config, options.log, options.onProgress);
-  const daemon = new Daemon(options, parts);
+  const { loaded, log, onProgress } = options;
+  const network = new Network(loaded.config);
+  const metrics = new Metrics();
+  const folder = await openFolder(loaded.config, network);
+  const isList = loaded.config.sites.length > 0;
+  const sites = new Sites({
+    isList,
+    hostOf: (domain) => ({
+      network,
+      folder,
+      metrics: metrics.of(domain),
+      log: domain === null ? log : log.child({ site: domain }),
+      onProgress,
+    }),
+    onFault: (domain, error) => logFailure(log.child({ site: domain }), 'open', error),
+  });
+  await sites.open(loaded.sites);
+  const daemon = new Daemon(options, { network, metrics, folder, sites });
   await daemon.start();
   return daemon;
 }
@@ -38,35 +61,33 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 const ADMIN_STOP_MS = 1_000;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
-const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
 
 class Daemon {
   readonly #options: DaemonOptions;
-  readonly #parts: SiteParts;
-  readonly #deployment: Deployment;
+  readonly #parts: Parts;
   readonly #watch: FileWatch;
-  readonly #inbox: Inbox;
   readonly #startedAt = new Date().toISOString();
-  /** Config at the start; what differs from it waits for a restart. */
-  readonly #opened: Config;
-  #config: Config;
+  /** As at the start; what differs from it waits for a restart. */
+  readonly #opened: LoadedConfig;
+  #loaded: LoadedConfig;
   readonly #exports: PromiseWithResolvers<Exports> | null;
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
+  /** Of a list: until the first attempt of each site has ended, or `server.readyAfter` has passed. */
+  #isStarting: boolean;
   #isStopping = false;
 
-  constructor(options: DaemonOptions, parts: SiteParts) {
+  constructor(options: DaemonOptions, parts: Parts) {
     this.#options = options;
     this.#parts = parts;
-    this.#opened = options.loaded.config;
-    this.#config = options.loaded.config;
+    this.#opened = options.loaded;
+    this.#loaded = options.loaded;
+    this.#isStarting = parts.sites.isList;
     this.#exports = this.#config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
     // The start tells of a failure.
     this.#exports?.promise.catch(() => undefined);
     this.#watch = new FileWatch(() => void this.reload());
-    this.#deployment = parts.shelf.deployment;
-    this.#inbox = new Inbox({ paths: parts.shelf.store.paths, deployment: this.#deployment });
   }
 
   get siteUrl(): string {
@@ -82,21 +103,29 @@ class Daemon {
     return this.#listeners?.api?.url ?? null;
   }
 
+  get #config(): Config {
+    return this.#loaded.config;
+  }
+
   async start(): Promise<void> {
-    const { deployment, registration } = this.#parts.shelf;
+    const { sites, folder } = this.#parts;
     try {
       this.#listeners = await this.#listen();
       await this.#openExports();
-      await registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null);
+      await folder.registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null);
       await this.#watch.start(this.#options.loaded.watchedFiles);
     } catch (error) {
       this.#exports?.reject(error);
       await this.stop();
       throw error;
     }
-    this.#inbox.start();
+    const { readyAfterMs } = this.#config.server;
+    const begun = (): void => {
+      this.#isStarting = false;
+    };
     // Not awaited: a daemon that fetches for minutes answers from its first moment.
-    void deployment.settle();
+    void Promise.all(sites.all.map((site) => site.start())).then(begun);
+    setTimeout(begun, readyAfterMs).unref();
   }
 
   async #openExports(): Promise<void> {
@@ -104,7 +133,7 @@ class Daemon {
     const { log, programVersion } = this.#options;
     const { openExports } = await import('./open-exports.ts');
     const exports = await openExports({
-      config: this.#opened,
+      config: this.#opened.config,
       current: () => this.#config,
       publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
       network: this.#parts.network,
@@ -120,7 +149,7 @@ class Daemon {
     this.#reloading = turn;
     const { result, mustSettle } = await turn;
     // Outside the turn: a newer config ends the work on this one.
-    if (mustSettle) await this.#parts.shelf.deployment.settle();
+    if (mustSettle) await this.#parts.sites.settle();
     return result;
   }
 
@@ -135,85 +164,67 @@ class Daemon {
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     // What comes after the last request must end within the deadline, too.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
-    const { shelf, search, network } = this.#parts;
+    const { sites, folder, network } = this.#parts;
     // Work on bundles is given up at once; readers get their answers.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
       this.#listeners?.commands?.listener.stop(requestsMs),
-      shelf.deployment.stop().then(() => shelf.registration.withdraw()),
-      this.#inbox.stop(),
+      sites.stop().then(() => folder.registration.withdraw()),
       this.#exports?.promise.then(
         (exports) => exports.stop(),
         () => undefined,
       ),
     ]);
-    await Promise.all([search?.stop(), network.close(), this.#listeners?.flush()]);
+    await Promise.all([sites.close(), network.close(), this.#listeners?.flush()]);
     await this.#listeners?.admin.stop(ADMIN_STOP_MS);
   }
 
   #listen(): Promise<Listeners> {
     const { log, programVersion } = this.#options;
-    const { metrics, server, search, network } = this.#parts;
-    const features = (): FeatureReport => this.#features();
-    const current = (): Config => this.#config;
-    const onFault = (error: unknown): void => logFailure(log, 'search', error);
+    const { metrics, sites } = this.#parts;
     return openListeners({
-      config: this.#opened,
-      current,
-      domain: () => this.#deployment.domain,
-      site: {
-        server,
-        status: () => ({ state: this.#deployment.state, reason: this.#reasonForReaders() }),
-        features,
-      },
+      config: this.#opened.config,
+      current: () => this.#config,
+      sites,
       admin: {
         token: () => this.#config.admin.token,
         readiness: () => this.#readiness(),
-        state: () => this.#deployment.state,
+        states: () => this.#states(),
         status: () => this.#status(),
-        features,
+        features: (): DaemonFeatures => daemonFeatures(sites, this.#config.deployment.type),
         jobs: () => this.#jobs(),
-        actions: this.#actions(),
+        actions: {
+          reload: () => this.reload(),
+          site: (domain) => siteActions(sites.chosen(domain)),
+        },
       },
       exports: this.#exports?.promise ?? null,
-      search: search && new ReaderSearch({ local: search, config: current, features, network, onFault }),
       metrics,
       log,
       programVersion,
     });
   }
 
-  #actions(): AdminOptions['actions'] {
-    return {
-      reload: () => this.reload(),
-      activate: (version) => this.#deployment.activate(version),
-      rollback: () => this.#deployment.rollback(),
-      remove: (version) => this.#deployment.remove(version),
-      upload: (fileName, body, { version, activate, signature, source, signal }) =>
-        this.#deployment.deliverStream(body, { fileName, version, activate, signature, source }, signal),
-      takeUp: (release, activate) => this.#deployment.takeUp(release, activate),
-    };
-  }
-
   /** A faulty config changes nothing. */
   async #takeConfig(): Promise<{ result: LastReload; mustSettle: boolean }> {
+    const { sites, network } = this.#parts;
     try {
       // Before the files are read: a change while they are is another one.
       await this.#watch.remember();
       const loaded = await this.#options.reload();
       const { config } = loaded;
-      await this.#deployment.accept(deploySlice(config));
-      this.#parts.network.useConfig(config);
-      this.#parts.site.use(snapshotForm(config));
+      // From one site to a list, or back, is a restart: until then the sites go on as they are.
+      if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
+      network.useConfig(config);
       this.#options.log.level = config.log.level;
-      this.#config = config;
+      this.#loaded = loaded;
       await this.#watch.start(loaded.watchedFiles);
       return { result: this.#reloaded(null), mustSettle: true };
     } catch (error) {
       // Mending any file that the faulty config names is waited for.
       if (error instanceof ConfigError) await this.#watch.start(error.watchedFiles);
-      this.#deployment.failed('reload', error);
+      sites.reloadFailed(error);
       return { result: this.#reloaded(toDocshelfError(error).message), mustSettle: false };
     }
   }
@@ -225,23 +236,20 @@ class Daemon {
     return this.#lastReload;
   }
 
-  #reloadNotices(): string[] {
-    const error = this.#lastReload?.error ?? null;
-    return error === null
-      ? []
-      : [`The config as it is now was refused, and the next restart will not come up: ${error}`];
+  #states() {
+    const { sites } = this.#parts;
+    const hasLabels = sites.isList && sites.all.length <= this.#config.metrics.sites;
+    if (!hasLabels) return [{ site: null, state: sites.state }];
+    return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
   }
 
   #readiness(): { ready: boolean; reason: string | null } {
     if (this.#isStopping) return { ready: false, reason: 'stopping' };
-    const { state } = this.#deployment;
-    return { ready: state !== 'waiting', reason: state === 'waiting' ? this.#reasonForReaders() : null };
-  }
-
-  #reasonForReaders(): string | null {
-    if (this.#deployment.state === 'off') return null;
-    const { lastError, activity } = this.#deployment;
-    return activity === null ? (lastError?.message ?? null) : `docshelf is ${activity}.`;
+    const { sites } = this.#parts;
+    const isServing = sites.state !== 'waiting' || sites.all.some(({ deployment }) => deployment.active !== null);
+    if (!isServing) return { ready: false, reason: sites.only?.reasonForReaders() ?? 'no site is served yet' };
+    const mustWait = this.#isStarting && sites.state !== 'off';
+    return { ready: !mustWait, reason: mustWait ? 'sites have not ended their first attempt yet' : null };
   }
 
   async #jobs(): Promise<ExportJobs> {
@@ -249,30 +257,16 @@ class Daemon {
     return exports === undefined ? NO_JOBS : exports.counts();
   }
 
-  #features(): FeatureReport {
-    return featureReport(this.#config, this.#deployment.domain);
-  }
-
   async #status(): Promise<StatusReport> {
     const jobs = await this.#jobs().catch(() => NO_JOBS);
-    const { domain, pinned, versions, notices } = await this.#deployment.status();
-    // Read together: a failed reload is never seen without its error.
-    const { state, active, lastError, activity } = this.#deployment;
-    return {
-      state,
-      deployment: { type: this.#config.deployment.type, domain },
-      active,
-      pinned,
-      versions,
+    return daemonStatus(this.#parts.sites, {
+      deploymentType: this.#config.deployment.type,
+      opened: this.#opened,
+      current: this.#loaded,
       lastReload: this.#lastReload,
-      lastError,
-      pending: pendingRestart(this.#opened, this.#config),
-      search: this.#parts.search?.status ?? SEARCH_OFF,
       jobs,
-      notices: [...this.#reloadNotices(), ...notices],
-      activity,
       startedAt: this.#startedAt,
       programVersion: this.#options.programVersion,
-    };
+    });
   }
 }

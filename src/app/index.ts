@@ -6,7 +6,7 @@ import { type Logger, openLog } from './log.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';
-import { openShelf } from './shelf.ts';
+import { openFolder, openShelf } from './sites/open-shelf.ts';
 
 /** The composition root: only here are adapters named, and only here do the verbs meet. */
 export { searchOnce } from './search-once.ts';
@@ -53,7 +53,9 @@ export async function openCommandShelf(
 ): Promise<{ readonly deployment: Deployment; close(): Promise<void> }> {
   const network = new Network(config);
   const search = openSearch(config, network, () => undefined);
+  const folder = await openFolder(config, network);
   const { deployment } = await openShelf(config, network, {
+    folder,
     search,
     prepareSwap: () => () => undefined,
     onOff: () => undefined,

@@ -11,21 +11,17 @@ import { accessLog } from '../http/listener/access-log.ts';
 import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
 import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
-import { createSiteApp, type SiteAppOptions } from '../http/site/site.ts';
-import type { Search } from '../search/index.ts';
-import { normalBasePath } from '../web/mount/base-path.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
+import type { Sites } from './sites/sites.ts';
 import { organizationsSlice } from './slices.ts';
 
 interface ListenerParts {
   readonly config: Config;
   readonly current: () => Config;
-  readonly domain: () => string;
-  readonly site: Pick<SiteAppOptions, 'server' | 'status' | 'features'>;
+  readonly sites: Sites;
   readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
-  readonly search: Search | null;
   readonly exports: Promise<Exports> | null;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -46,7 +42,7 @@ type Answer = ListenerOptions['fetch'];
 
 /** Opens all listeners, or none. @throws DocshelfError `port_taken`, `cannot_listen`. */
 export async function openListeners(parts: ListenerParts): Promise<Listeners> {
-  const { config, metrics, log } = parts;
+  const { config, sites, metrics, log } = parts;
   const opened: Listener[] = [];
   const open = async (name: ListenerName, fetch: Answer, at = addressOf(config[LISTENERS[name].section])) => {
     const onFault = (error: DocshelfError): void => logFailure(log, 'listen', error);
@@ -70,9 +66,9 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     onFault: (error) => logFailure(log, 'rates', error),
   });
   try {
-    const site = await open('site', siteAnswer(parts));
+    const site = await open('site', (request, env) => sites.answer(request, env));
     const admin = await open('admin', adminAnswer(parts, 'token'));
-    const hasApi = parts.search !== null || parts.exports !== null;
+    const hasApi = sites.haveSearch || parts.exports !== null;
     const api = hasApi ? await open('api', apiAnswer(parts, rateLog)) : null;
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
       open('admin', adminAnswer(parts, 'socket'), { socket }),
@@ -92,30 +88,6 @@ function onError({ log }: ListenerParts, step: string) {
   return (error: unknown, requestId: string | null): void => logFailure(log, step, toDocshelfError(error), requestId);
 }
 
-function siteAnswer(parts: ListenerParts): Answer {
-  const { search, metrics, config, current } = parts;
-  const basePath = (): string => normalBasePath(current().server.basePath);
-  // Loaded with the first search: a start needs no validator.
-  const searchApp = once(async () => {
-    const { siteSearch } = await import('../http/site/site-search.ts');
-    if (search === null) throw new Error('there is no search');
-    const { trustedProxies } = config.server;
-    return siteSearch({ search, basePath, trustedProxies, metrics, onError: onError(parts, 'search') });
-  });
-  const open = () =>
-    createSiteApp({
-      ...parts.site,
-      basePath: basePath(),
-      ...(search === null ? {} : { search: async (request, env) => (await searchApp())(request, env) }),
-      onError: onError(parts, 'site'),
-    });
-  let made = { config: current(), site: open() };
-  return (request, env) => {
-    if (made.config !== current()) made = { config: current(), site: open() };
-    return made.site.fetch(request, env);
-  };
-}
-
 function addressOf({ host, port }: { readonly host: string; readonly port: number }): ListenAddress {
   return { host, port };
 }
@@ -127,7 +99,7 @@ function adminAnswer(parts: ListenerParts, door: AdminOptions['door']): Answer {
 }
 
 function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): Answer {
-  const { metrics, programVersion, domain, current, search } = parts;
+  const { metrics, programVersion, sites, current } = parts;
   const access = accessReader(parts);
   const app = once(async () => {
     const [{ createApiApp }, { OrganizationRates }] = await Promise.all([
@@ -138,7 +110,7 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): Answer {
     const exports = await parts.exports;
     return createApiApp({
       access: () => access(accessOf),
-      ...(search === null ? {} : { search: (name) => (name === domain() ? search : null) }),
+      ...(sites.haveSearch ? { search: (domain) => sites.find(domain)?.search ?? null } : {}),
       ...(exports?.service ? { exports: exports.service } : {}),
       ...(exports?.download ? { download: exports.download } : {}),
       rates: new OrganizationRates(rateLog),
@@ -151,15 +123,16 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): Answer {
   return async (request, env) => (await app()).fetch(request, env);
 }
 
-/** Made anew when the config changes or a first bundle settles the domain. */
-function accessReader({ current, domain }: ListenerParts) {
-  let made: { readonly config: Config; readonly domain: string; readonly access: Access } | null = null;
+/** Made anew when the config changes or a first bundle settles a domain. */
+function accessReader({ current, sites }: ListenerParts) {
+  let made: { readonly config: Config; readonly names: string; readonly access: Access } | null = null;
   return (accessOf: (organizations: ReturnType<typeof organizationsOf>) => Access): Access => {
     const config = current();
-    const name = domain();
-    if (made?.config !== config || made.domain !== name) {
-      const organizations = organizationsOf(organizationsSlice(config), { domain: name, keys: config.search.keys });
-      made = { config, domain: name, access: accessOf(organizations) };
+    const names = sites.domains.join(' ');
+    if (made?.config !== config || made.names !== names) {
+      const own = { sites: sites.names, keys: config.search.keys };
+      const organizations = organizationsOf(organizationsSlice(config), own);
+      made = { config, names, access: accessOf(organizations) };
     }
     return made.access;
   };

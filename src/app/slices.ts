@@ -29,6 +29,11 @@ export function deploySlice(config: Config): DeploySettings {
   };
 }
 
+/** The domain of an entry of `sites`; null for the site of the single form. */
+export function listedDomain({ sites, deployment }: Config): string | null {
+  return sites.length > 0 ? deployment.domain : null;
+}
+
 export function bundleLink({ staticExport }: Config): Secret | null {
   return staticExport.bundleUrl ?? staticExport.bundleUrlFile?.text ?? null;
 }

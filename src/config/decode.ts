@@ -3,17 +3,8 @@ import { Secret } from '../domain/secret.ts';
 import { NamedFile, NamedFolder, type NamedPath } from './named-files.ts';
 import type { Config } from './schema/index.ts';
 import { childOf, configSchema, mapOf, nameOf, type SchemaNode, sectionOf } from './schema-node.ts';
-import { pointerOf, type Setting, type Settings } from './setting.ts';
+import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
 import { parseDuration, parseSize } from './units.ts';
-
-export interface LoadedConfig {
-  readonly config: Config;
-  readonly file: string | null;
-  /** Dotted key to `default`, `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
-  readonly origins: ReadonlyMap<string, string>;
-  /** The config file and every file that it names, absolute. */
-  readonly watchedFiles: readonly string[];
-}
 
 /** Defaults filled, units converted, null for what has neither; relative paths begin at `baseDir`. */
 export function decode(settings: Settings, baseDir: string): { config: Config; named: readonly NamedPath[] } {
@@ -89,7 +80,7 @@ export function decode(settings: Settings, baseDir: string): { config: Config; n
     if (schema['x-names'] !== undefined && setting !== null) {
       const pointer = pointerOf(at);
       const where = setting.places.get(pointer) ?? setting.where;
-      named.push({ schema, path, pointer, where, target });
+      named.push({ schema, path, pointer, key: dottedOf(pointer), where, target });
     }
     return target ?? (schema['x-unit'] === 'folder' ? new NamedFolder(path, setting === null) : path);
   }
@@ -105,7 +96,8 @@ function isWord(written: unknown, { anyOf = [] }: SchemaNode): boolean {
 
 export function deepFreeze<T extends object>(value: T): T {
   for (const child of Object.values(value)) {
-    if (typeof child === 'object' && child !== null) deepFreeze(child);
+    // Sites share what is the daemon's.
+    if (typeof child === 'object' && child !== null && !Object.isFrozen(child)) deepFreeze(child);
   }
   return Object.freeze(value);
 }

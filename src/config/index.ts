@@ -1,20 +1,24 @@
 import { dirname } from 'node:path';
 import { Secret } from '../domain/secret.ts';
-import { decode, deepFreeze, type LoadedConfig, valueAt } from './decode.ts';
+import { decode, deepFreeze, valueAt } from './decode.ts';
 import { ConfigError, type ConfigFault } from './faults.ts';
+import type { LoadedConfig } from './loaded-config.ts';
 import { readNamedFiles } from './named-files.ts';
 import { findNotBuilt } from './not-built.ts';
-import { findOrganizationFaults } from './organization-rules.ts';
 import { readConfigFile, readOrganizationsFile } from './read-config-file.ts';
 import { readEnvironment, readFlags } from './read-environment.ts';
-import { findBrokenRules } from './rules.ts';
+import { findOrganizationFaults } from './rules/organization-rules.ts';
+import { findBrokenRules } from './rules/rules.ts';
+import { findSiteFaults } from './rules/site-rules.ts';
 import type { Config } from './schema/index.ts';
 import { configSchema, listKeys, listRestartKeys } from './schema-node.ts';
 import { Settings } from './setting.ts';
+import { decodeSites, singleSite } from './sites.ts';
 import { validate } from './validate.ts';
 
-export { type LoadedConfig, valueAt } from './decode.ts';
+export { valueAt } from './decode.ts';
 export { ConfigError, type ConfigFault } from './faults.ts';
+export type { LoadedConfig, SiteConfig } from './loaded-config.ts';
 export { printConfig } from './print.ts';
 export type { Config } from './schema/index.ts';
 
@@ -49,8 +53,10 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
   // Settings with a fault are left out of further checks: no fault is told twice.
   const sound = all.without(validation.faulty);
-  const { config, named: paths } = decode(sound, baseDir);
-  const namedFiles = await readNamedFiles(paths);
+  const { config, named: files } = decode(sound, baseDir);
+  const many = decodeSites(sound, config, baseDir);
+  const ofDaemon = files.filter(({ pointer }) => !pointer.startsWith('/sites/'));
+  const namedFiles = await readNamedFiles([...ofDaemon, ...many.named]);
 
   const faults: ConfigFault[] = [
     ...file.faults,
@@ -59,6 +65,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...validation.faults,
     ...findBrokenRules(sound, config, validation.faulty),
     ...findOrganizationFaults(sound, config),
+    ...findSiteFaults(sound, config),
+    ...many.faults,
     ...findNotBuilt(sound),
     ...namedFiles.faults,
   ];
@@ -73,7 +81,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   if (faults.length > 0) throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles);
 
   const origins = new Map(listKeys().map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
-  return { config: deepFreeze(config), file: file.path, origins, watchedFiles };
+  const sites = many.sites.length === 0 ? [singleSite(config)] : many.sites;
+  return { config: deepFreeze(config), sites: deepFreeze(sites), file: file.path, origins, watchedFiles };
 }
 
 export function pendingRestart(running: Config, wanted: Config): string[] {

@@ -6,7 +6,7 @@ import { type ConfigFault, faultOf } from './faults.ts';
 import { fits } from './formats.ts';
 import { readText } from './read-text.ts';
 import type { SchemaNode } from './schema-node.ts';
-import { dottedOf, type FileReading } from './setting.ts';
+import type { FileReading } from './setting.ts';
 
 /** A presigned link has one to four thousand characters, a signature up to ten thousand. */
 const CONTENT_BYTES_MAX = 64 * 1024;
@@ -44,6 +44,8 @@ export interface NamedPath {
   readonly schema: SchemaNode;
   readonly path: string;
   readonly pointer: string;
+  /** As it is told: `organizations[0].id`. */
+  readonly key: string;
   readonly where: string | null;
   /** Takes the content; null where the path alone is of use. */
   readonly target: NamedFile | null;
@@ -54,7 +56,7 @@ export async function readNamedFiles(named: readonly NamedPath[]): Promise<Omit<
   for (const each of named) {
     const state = await stateOfNamed(each).catch(stateOf);
     if (state === null) continue;
-    const key = dottedOf(each.pointer);
+    const { key } = each;
     const message =
       isFile(each) && each.schema['x-holds'] === undefined
         ? `Cannot read "${each.path}" for ${key}: ${state}`

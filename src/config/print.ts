@@ -1,5 +1,6 @@
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
-import { type LoadedConfig, valueAt } from './decode.ts';
+import { valueAt } from './decode.ts';
+import type { LoadedConfig } from './loaded-config.ts';
 import { NamedFile, NamedFolder } from './named-files.ts';
 import { childOf, listKeys, mapOf, nameOf, type SchemaNode } from './schema-node.ts';
 

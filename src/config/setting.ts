@@ -7,7 +7,7 @@ export interface Setting {
   /** `config.yaml:3:5`, `environment NAME`, `file PATH (NAME)` or `flag`. */
   readonly where: string;
   /** Places of what lies inside the value, by pointer from the top; empty where the source has no lines. */
-  readonly places: ReadonlyMap<string, string>;
+  readonly places: Pick<ReadonlyMap<string, string>, 'get'>;
 }
 
 /** JSON Pointer (RFC 6901), the form in which Ajv names a place. */

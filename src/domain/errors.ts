@@ -111,6 +111,7 @@ const UNAVAILABLE_STATUS = {
 
 const OTHER = {
   usage: { exit: 64, status: 400 },
+  site_needed: { exit: 64, status: 400 },
   cannot_write: { exit: 73, status: 503 },
   // The volume is full by measure (RFC 4918, section 11.5); one that refuses may be mended meanwhile.
   not_enough_space: { exit: 73, status: 507 },

@@ -77,6 +77,13 @@ export interface FeatureReport {
   readonly features: readonly FeatureState[];
 }
 
+/** Of a daemon: with several sites `domain` is null and `features` empty (contract, section 2.1). */
+export interface DaemonFeatures extends Omit<FeatureReport, 'domain'> {
+  readonly domain: string | null;
+  /** In the list form. */
+  readonly sites?: readonly Pick<FeatureReport, 'domain' | 'features'>[];
+}
+
 function stateOf(feature: (typeof FEATURES)[number], type: DeploymentType, wish: boolean | null): FeatureState {
   const { id, name, key, [type]: support } = feature;
   const state = (enabled: boolean, reason: string): FeatureState => ({ id, name, support, enabled, reason });

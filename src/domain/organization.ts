@@ -35,14 +35,30 @@ export interface Organization {
 
 export const OWN_ORGANIZATION_ID = 'docshelf';
 
-/** Without any in the config, one that owns the deployment's domain with the keys of `search.keys`. */
+/** A site of this daemon, and the hosts that name it alone. */
+export type NamedSite = Pick<OrganizationSite, 'domain' | 'hosts'>;
+
+/**
+ * With the hosts of the daemon's own sites; without any in the config, one that owns all of them with the keys of
+ * `search.keys`.
+ */
 export function organizationsOf(
   configured: readonly Organization[],
-  own: { readonly domain: string; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },
+  own: { readonly sites: readonly NamedSite[]; readonly keys: readonly Omit<OrganizationKey, 'type'>[] },
 ): readonly Organization[] {
-  if (configured.length > 0) return configured;
+  if (configured.length > 0) {
+    const hostsOf = new Map(own.sites.map(({ domain, hosts }) => [domain, hosts]));
+    return configured.map((organization) => ({
+      ...organization,
+      sites: organization.sites.map((site) => ({
+        ...site,
+        hosts: [...new Set([...site.hosts, ...(hostsOf.get(site.domain) ?? [])])],
+      })),
+    }));
+  }
   const keys = own.keys.map((key) => ({ ...key, type: 'assistant' as const }));
-  return [{ id: OWN_ORGANIZATION_ID, plan: 'none', sites: [{ domain: own.domain, hosts: [], source: null }], keys }];
+  const sites = own.sites.map((site) => ({ ...site, source: null }));
+  return [{ id: OWN_ORGANIZATION_ID, plan: 'none', sites, keys }];
 }
 
 export interface OwnedSite extends OrganizationSite {

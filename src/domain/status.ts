@@ -80,7 +80,10 @@ export const statusSchema = {
     deployment: {
       type: 'object',
       required: ['type', 'domain'],
-      properties: { type: { enum: DEPLOYMENT_TYPES }, domain: text('Identifier of the site.') },
+      properties: {
+        type: { enum: DEPLOYMENT_TYPES },
+        domain: textOrNull('Identifier of the site; null with several.'),
+      },
     },
     active: activeSchema,
     pinned: textOrNull('The version that the config pins.'),
@@ -89,7 +92,7 @@ export const statusSchema = {
     lastError: lastErrorSchema,
     pending: texts('Keys of the config that differ from what runs and wait for a restart.'),
     search: {
-      type: 'object',
+      type: ['object', 'null'],
       required: ['keyword', 'semantic', 'sections', 'embedded'],
       properties: {
         keyword: { enum: SEARCH_STATES },
@@ -108,6 +111,12 @@ export const statusSchema = {
     activity: textOrNull('What goes on now: `fetching`, `unpacking 2024-06-01.zip`.'),
     startedAt: RFC3339,
     programVersion: text('Of docshelf itself.'),
+    sites: {
+      type: 'array',
+      description:
+        'One such object for each site of a list. With several, what is of one site is null or empty beside it.',
+      items: { type: 'object' },
+    },
   },
 } as const;
 
@@ -116,8 +125,26 @@ export type DeployState = (typeof DEPLOY_STATES)[number];
 export type StoredVersion = ShapeOf<typeof storedSchema>;
 export type ActiveVersion = ObjectOf<typeof activeSchema>;
 export type LastError = ObjectOf<typeof lastErrorSchema> & { readonly code: ErrorCode };
-type Nullable = { active: ActiveVersion | null; lastReload: LastReload | null; lastError: LastError | null };
-export type StatusReport = Omit<ShapeOf<typeof statusSchema>, keyof Nullable> & Readonly<Nullable>;
+type SearchReport = ObjectOf<typeof statusSchema.properties.search>;
+type Nullable = {
+  active: ActiveVersion | null;
+  lastReload: LastReload | null;
+  lastError: LastError | null;
+  search: SearchReport | null;
+};
+type WithoutSites = Omit<ShapeOf<typeof statusSchema>, keyof Nullable | 'sites'> & Readonly<Nullable>;
+export type StatusReport = WithoutSites & { readonly sites?: readonly SiteStatusReport[] };
+/** What of it is one site's. */
+export type SiteReport = Pick<
+  WithoutSites,
+  'state' | 'deployment' | 'active' | 'pinned' | 'versions' | 'lastError' | 'search' | 'notices' | 'activity'
+>;
+/** A site of a list in `GET /v1/status`, with where it answers. */
+export type SiteStatusReport = WithoutSites & {
+  readonly title: string | null;
+  readonly hosts: readonly string[];
+  readonly basePath: string;
+};
 
 /** TypeBox reads no type from `['object', 'null']`: this is the object's. */
 type ObjectOf<Schema> = ShapeOf<Omit<Schema, 'type'> & { readonly type: 'object' }>;

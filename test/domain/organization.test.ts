@@ -36,7 +36,7 @@ describe('SiteDirectory', () => {
 });
 
 describe('organizationsOf()', () => {
-  const own = { domain: 'docs', keys: [{ id: 'k', sha256: 'a'.repeat(64) }] };
+  const own = { sites: [{ domain: 'docs', hosts: [] }], keys: [{ id: 'k', sha256: 'a'.repeat(64) }] };
 
   it('makes an organization of its own where none is configured, with assistant keys', () => {
     expect(organizationsOf([], own)).toEqual([
@@ -51,5 +51,12 @@ describe('organizationsOf()', () => {
 
   it('keeps to those that are configured', () => {
     expect(organizationsOf([acme], own)).toEqual([acme]);
+  });
+
+  it("joins the hosts of the daemon's own sites to theirs", () => {
+    const [domain] = acme.sites;
+    const site = { domain: domain?.domain ?? '', hosts: ['shelf.test'] };
+    const [joined] = organizationsOf([acme], { sites: [site], keys: [] });
+    expect(joined?.sites[0]?.hosts).toEqual([...(domain?.hosts ?? []), 'shelf.test']);
   });
 });

@@ -19,6 +19,8 @@ const STOP_MS_MAX = 90_000;
 /** Sections of the config file, as YAML has them. */
 export type ConfigFile = Readonly<Record<string, unknown>>;
 export type LastError = NonNullable<StatusReport['lastError']>;
+/** With one site, or with several those in `sites`: what the tests of one site look at is there. */
+export type Status = StatusReport & { readonly search: NonNullable<StatusReport['search']> };
 
 /** A daemon that listens; whether it has a version to serve is for `until` to wait for. */
 export async function startDaemon(configFile: string, env: Env = {}): Promise<DaemonProcess> {
@@ -98,14 +100,14 @@ export class DaemonProcess {
     this.admin = admin;
   }
 
-  async status(): Promise<StatusReport> {
+  async status(): Promise<Status> {
     const response = await fetch(`${this.admin}/v1/status`);
-    return (await response.json()) as StatusReport;
+    return (await response.json()) as Status;
   }
 
   /** Waits until the status is as asked, and gives it. */
-  async until(holds: (status: StatusReport) => boolean, timeoutMs = WAIT_MS_MAX): Promise<StatusReport> {
-    let last: StatusReport | null = null;
+  async until(holds: (status: Status) => boolean, timeoutMs = WAIT_MS_MAX): Promise<Status> {
+    let last: Status | null = null;
     return waitFor(
       async () => {
         last = await this.status();
@@ -117,12 +119,12 @@ export class DaemonProcess {
   }
 
   /** Waits until that version is served and nothing else is asked for. */
-  async untilServing(version: string): Promise<StatusReport> {
+  async untilServing(version: string): Promise<Status> {
     return this.until((status) => status.state === 'ready' && status.active?.version === version);
   }
 
   /** Waits until an error of that code is the last one, and another than `before`; gives it. */
-  async untilError(code: string, before: StatusReport | null = null): Promise<LastError> {
+  async untilError(code: string, before: Status | null = null): Promise<LastError> {
     const { lastError } = await this.until(
       (status) => status.lastError?.code === code && status.lastError.at !== before?.lastError?.at,
     );
@@ -149,7 +151,7 @@ export class DaemonProcess {
   }
 
   /** Waits until that version is served and former errors are history, which comes a moment later. */
-  async untilRecovered(version: string): Promise<StatusReport> {
+  async untilRecovered(version: string): Promise<Status> {
     return this.until(
       ({ state, active, lastError }) => state === 'ready' && active?.version === version && lastError === null,
     );

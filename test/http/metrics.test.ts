@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Metrics } from '../../src/http/metrics/metrics.ts';
 
-const READINGS = { state: 'ready', isReady: true, jobs: null } as const;
+const READINGS = { states: [{ site: null, state: 'ready' }], isReady: true, jobs: null } as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };
 const SERVED = {
   listener: 'site',
@@ -35,8 +35,9 @@ describe('Metrics', () => {
 
   it('names one active version, the last one', async () => {
     const metrics = new Metrics();
-    metrics.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
-    metrics.onDeployEvent({ kind: 'activated', version: 'v2', digest: DIGESTS.two, previous: 'v1' });
+    const site = metrics.of(null);
+    site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
+    site.onDeployEvent({ kind: 'activated', version: 'v2', digest: DIGESTS.two, previous: 'v1' });
     const infos = (await linesOf(metrics)).filter((line) => line.startsWith('docshelf_active_version_info{'));
     expect(infos).toEqual([`docshelf_active_version_info{version="v2",digest="${DIGESTS.two}"} 1`]);
     expect(await linesOf(metrics)).toContain('docshelf_activations_total 2');
@@ -44,18 +45,24 @@ describe('Metrics', () => {
 
   it('names no active version once serving is turned off', async () => {
     const metrics = new Metrics();
-    metrics.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
-    metrics.onDeployEvent({ kind: 'turned-off' });
-    expect((await metrics.expose({ ...READINGS, state: 'off' })).includes('docshelf_active_version_info{')).toBe(false);
+    const site = metrics.of(null);
+    site.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
+    site.onDeployEvent({ kind: 'turned-off' });
+    expect(
+      (await metrics.expose({ ...READINGS, states: [{ site: null, state: 'off' }] })).includes(
+        'docshelf_active_version_info{',
+      ),
+    ).toBe(false);
   });
 
   it('tells failed fetches from refused bundles', async () => {
     const metrics = new Metrics();
-    const failed = (step: string, error: Error) => metrics.onDeployEvent({ kind: 'failed', step, error });
+    const site = metrics.of(null);
+    const failed = (step: string, error: Error) => site.onDeployEvent({ kind: 'failed', step, error });
     failed('deploy', new DocshelfError('link_expired', 'Cannot'));
     failed('inbox', new DocshelfError('type_symlink', 'Cannot'));
     failed('deploy', new Error('unforeseen'));
-    metrics.onDeployEvent({ kind: 'fetched', link: 'https://x/', digest: DIGESTS.one, bytes: 42, seconds: 1 });
+    site.onDeployEvent({ kind: 'fetched', link: 'https://x/', digest: DIGESTS.one, bytes: 42, seconds: 1 });
     const lines = await linesOf(metrics);
     expect(lines).toContain('docshelf_fetches_total{result="failed"} 1');
     expect(lines).toContain('docshelf_fetches_total{result="ok"} 1');
@@ -104,7 +111,7 @@ describe('Metrics', () => {
   });
 
   it('says the state of the moment, and of the process', async () => {
-    const text = await new Metrics().expose({ ...READINGS, state: 'stale' });
+    const text = await new Metrics().expose({ ...READINGS, states: [{ site: null, state: 'stale' }] });
     expect(text).toContain('docshelf_state{state="stale"} 1');
     expect(text).toContain('docshelf_state{state="ready"} 0');
     expect(text).toContain('docshelf_ready 1');
@@ -136,9 +143,36 @@ describe('Metrics', () => {
     }
   });
 
+  it('gives the counters and gauges of each site its domain, and histograms none', async () => {
+    const metrics = new Metrics();
+    const [acme, beta] = [metrics.of('acme'), metrics.of('beta')];
+    acme.onDeployEvent({ kind: 'activated', version: 'v1', digest: DIGESTS.one, previous: null });
+    beta.onDeployEvent({ kind: 'activated', version: 'v7', digest: DIGESTS.two, previous: null });
+    beta.onDeployEvent({ kind: 'failed', step: 'deploy', error: new DocshelfError('link_expired', 'Cannot') });
+    metrics.onRequest({ ...SERVED, site: 'acme' });
+    acme.onDeployEvent({ kind: 'turned-off' });
+    const states = [
+      { site: 'acme', state: 'off' },
+      { site: 'beta', state: 'stale' },
+    ] as const;
+    const lines = (await metrics.expose({ ...READINGS, states })).split('\n');
+    expect(lines.filter((line) => line.startsWith('docshelf_active_version_info{'))).toEqual([
+      `docshelf_active_version_info{site="beta",version="v7",digest="${DIGESTS.two}"} 1`,
+    ]);
+    expect(lines).toContain('docshelf_activations_total{site="acme"} 1');
+    expect(lines).toContain('docshelf_errors_total{site="beta",code="link_expired"} 1');
+    expect(lines).toContain('docshelf_fetches_total{site="acme",result="failed"} 0');
+    expect(lines).toContain('docshelf_state{site="beta",state="stale"} 1');
+    expect(lines).toContain('docshelf_http_requests_total{site="acme",listener="site",class="4xx"} 1');
+    expect(lines).toContain('docshelf_http_request_duration_seconds_count{listener="site"} 1');
+    beta.forget();
+    expect((await linesOf(metrics)).filter((line) => line.startsWith('docshelf_active_version_info{'))).toEqual([]);
+  });
+
   it('shares nothing between two of them', async () => {
     const [one, other] = [new Metrics(), new Metrics()];
-    one.onCache(true);
+    one.of(null).onCache(true);
+    other.of(null);
     expect(await linesOf(other)).toContain('docshelf_cache_hits_total 0');
     expect(await linesOf(one)).toContain('docshelf_cache_hits_total 1');
   });

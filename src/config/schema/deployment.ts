@@ -217,5 +217,4 @@ const site = t.record(
 export const sites = t.list(
   site,
   'The sites of a daemon that serves several, in place of deployment.domain and staticExport.',
-  { notBuilt: true },
 );

@@ -84,7 +84,6 @@ export const server = t.section(
       '1d',
       'How long sites that have not ended their first attempt keep the daemon from being ready.',
       '5m',
-      { notBuilt: true },
     ),
     shelf: t.boolean('A page that lists the sites.', true, { notBuilt: true }),
     markdown: t.boolean('Markdown twins of pages.', true, { notBuilt: true }),
@@ -127,7 +126,7 @@ export const api = t.section(
 
 export const metrics = t.section(
   {
-    sites: t.integer(0, 100_000, 'Sites up to which metrics carry the label site.', 200, { notBuilt: true }),
+    sites: t.integer(0, 100_000, 'Sites up to which metrics carry the label site.', 200),
   },
   'The metrics of the admin interface.',
 );

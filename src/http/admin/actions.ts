@@ -3,12 +3,14 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Delivered, Deployment } from '../../deploy/index.ts';
 import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
-import type { FeatureReport } from '../../domain/feature.ts';
+import type { DaemonFeatures } from '../../domain/feature.ts';
+import type { BundleSourceKind } from '../../domain/release.ts';
 import type { Secret } from '../../domain/secret.ts';
-import type { DeployState, LastReload, StatusReport } from '../../domain/status.ts';
+import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
 import { requireToken } from '../bearer.ts';
-import { type ExportJobs, isBundleFault, type Metrics } from '../metrics/metrics.ts';
+import type { ExportJobs, Metrics, Readings } from '../metrics/metrics.ts';
+import { isBundleFault } from '../metrics/site-metrics.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
@@ -16,6 +18,7 @@ import { ADMIN_INFO, type OperationId, operations } from './operations.ts';
 import { adminPage } from './page.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { type PendingSignatures, readSignature } from './pending-signatures.ts';
+import { ofSite } from './site-operations.ts';
 
 export interface UploadOptions {
   readonly version: string | null;
@@ -27,13 +30,20 @@ export interface UploadOptions {
   readonly signal: AbortSignal;
 }
 
-interface AdminActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'takeUp'> {
-  reload(): Promise<LastReload>;
+/** Of one site. */
+export interface SiteActions extends Pick<Deployment, 'activate' | 'rollback' | 'remove' | 'takeUp'> {
+  onBundleRefused(source: BundleSourceKind): void;
   upload(
     fileName: string,
     body: ReadableStream<Uint8Array>,
     options: UploadOptions,
   ): Promise<Omit<Delivered, 'createdAt'>>;
+}
+
+export interface AdminActions {
+  reload(): Promise<LastReload>;
+  /** Null: the only one. @throws DocshelfError `not_found`, `site_needed` */
+  site(domain: string | null): SiteActions;
 }
 
 /** Over the network with a token, or through the socket of its owner. */
@@ -52,9 +62,9 @@ export interface AdminOptions extends FaultHooks {
   readonly token: () => Secret | null;
   readonly readiness: () => Readiness;
   /** In memory: metrics answer where the storage does not. */
-  readonly state: () => DeployState;
+  readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
-  readonly features: () => FeatureReport;
+  readonly features: () => DaemonFeatures;
   readonly jobs?: () => Promise<ExportJobs>;
   readonly metrics: Metrics;
   readonly actions: AdminActions;
@@ -75,7 +85,7 @@ const STYLE_DIGEST = createHash('sha256').update(PAGE_STYLE).digest('base64');
 const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_DIGEST}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export function adminRoutes(options: AdminOptions, signatures: PendingSignatures): readonly Route<AdminEnv>[] {
-  const { actions, door, readiness, state, status, features, metrics, programVersion } = options;
+  const { actions, door, readiness, states, status, features, metrics, programVersion } = options;
   const runs: { readonly [Id in OperationId]: Run<Id> } = {
     page: async (c) => {
       c.header('Content-Security-Policy', POLICY);
@@ -89,13 +99,18 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     metrics: async (c) => {
       // All other metrics answer also where the queue does not.
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
-      const text = await metrics.expose({ state: state(), isReady: readiness().ready, jobs });
+      const text = await metrics.expose({ states: states(), isReady: readiness().ready, jobs });
       return c.body(text, 200, { 'Content-Type': metrics.contentType });
     },
     status: async (c) => c.json(await status()),
     features: (c) => c.json(features()),
     openapi: (c) =>
-      c.json(openApiDocument(Object.values(operations), { ...ADMIN_INFO, programVersion, publicUrl: null })),
+      c.json(
+        openApiDocument(
+          Object.values(operations).flatMap((each) => [each, ...ofSite(each)]),
+          { ...ADMIN_INFO, programVersion, publicUrl: null },
+        ),
+      ),
     reload: async (c) => {
       const reload = await actions.reload();
       if (reload.ok) return c.json(reload);
@@ -103,48 +118,62 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
         next: 'Mend the config: what was served goes on as before, and a change to the file is noticed by itself.',
       });
     },
-    activate: async (c) => c.json(await actions.activate(versionOf(c))),
+    activate: async (c) => c.json(await siteOf(c).activate(versionOf(c))),
     takeUp: async (c, { query }) => {
       const { digest, activate } = query();
-      return c.json({ activated: await actions.takeUp({ version: versionOf(c), digest }, activate !== 'false') });
+      return c.json({ activated: await siteOf(c).takeUp({ version: versionOf(c), digest }, activate !== 'false') });
     },
-    rollback: async (c) => c.json(await actions.rollback()),
+    rollback: async (c) => c.json(await siteOf(c).rollback()),
     remove: async (c) => {
-      await actions.remove(versionOf(c));
+      await siteOf(c).remove(versionOf(c));
       return c.body(null, 204);
     },
     uploadSignature: async (c) => {
-      const fileName = fileNameOf(c).replace(/\.minisig$/, '');
-      signatures.put(fileName, await readSignature(openBody(c, door)));
+      siteOf(c);
+      const name = pendingName(c, fileNameOf(c).replace(/\.minisig$/, ''));
+      signatures.put(name, await readSignature(openBody(c, door)));
       return c.body(null, 204);
     },
     upload: async (c, { query }) => {
+      const site = siteOf(c);
       const fileName = fileNameOf(c);
+      const pending = pendingName(c, fileName);
       const { version = null, activate } = query();
       const length = c.req.header('content-length');
       const source = door === 'socket' ? 'import' : 'upload';
       try {
-        const taken = await actions.upload(fileName, openBody(c, door), {
+        const taken = await site.upload(fileName, openBody(c, door), {
           version,
           activate: activate !== 'false',
-          signature: signatures.get(fileName),
+          signature: signatures.get(pending),
           source,
           contentLength: length === undefined ? null : Number(length),
           signal: c.req.raw.signal,
         });
-        signatures.remove(fileName);
+        signatures.remove(pending);
         return c.json(taken, 201);
       } catch (error) {
         // The connection: the request counts as destroyed as soon as its body is read.
         if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(fileName);
-        if (isBundleFault(toDocshelfError(error).code)) metrics.onBundleRefused(source);
+        if (isBundleFault(toDocshelfError(error).code)) site.onBundleRefused(source);
         throw error;
       }
     },
   };
-  const routeOf = <Id extends OperationId>(id: Id) =>
-    route<(typeof operations)[Id], AdminEnv>(operations[id], runs[id]);
-  return (Object.keys(operations) as OperationId[]).map(routeOf);
+  const routesOf = <Id extends OperationId>(id: Id) =>
+    [operations[id], ...ofSite(operations[id])].map((operation) =>
+      route<(typeof operations)[Id], AdminEnv>(operation as (typeof operations)[Id], runs[id]),
+    );
+  return (Object.keys(operations) as OperationId[]).flatMap(routesOf);
+
+  function siteOf(c: Context<AdminEnv>): SiteActions {
+    return actions.site(c.req.param('domain') ?? null);
+  }
+}
+
+/** Two sites may be given files of one name. */
+function pendingName(c: Context<AdminEnv>, fileName: string): string {
+  return `${c.req.param('domain') ?? ''}/${fileName}`;
 }
 
 /** Before the body: of a refused upload not one byte is read. */

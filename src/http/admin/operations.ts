@@ -56,26 +56,32 @@ const readinessSchema = {
   required: ['ready', 'reason'],
   properties: { ready: { type: 'boolean' }, reason: textOrNull('Why not, one sentence.') },
 } as const;
+const featureRows = {
+  type: 'array',
+  items: {
+    type: 'object',
+    required: ['id', 'name', 'support', 'enabled', 'reason'],
+    properties: {
+      id: { enum: FEATURES.map(({ id }) => id) },
+      name: text('For people.'),
+      support: { enum: ['available', 'configurable', 'unavailable'] },
+      enabled: { type: 'boolean', description: 'What holds here and now.' },
+      reason: text('Why, one sentence.'),
+    },
+  },
+} as const;
 const featuresSchema = {
   title: 'Features',
   type: 'object',
   required: ['deploymentType', 'domain', 'features'],
   properties: {
     deploymentType: { enum: DEPLOYMENT_TYPES },
-    domain: text('Identifier of the site.'),
-    features: {
+    domain: textOrNull('Identifier of the site; null with several.'),
+    features: featureRows,
+    sites: {
       type: 'array',
-      items: {
-        type: 'object',
-        required: ['id', 'name', 'support', 'enabled', 'reason'],
-        properties: {
-          id: { enum: FEATURES.map(({ id }) => id) },
-          name: text('For people.'),
-          support: { enum: ['available', 'configurable', 'unavailable'] },
-          enabled: { type: 'boolean', description: 'What holds here and now.' },
-          reason: text('Why, one sentence.'),
-        },
-      },
+      description: 'Of each site of a list: `domain` and `features`, which beside it are null and empty with several.',
+      items: { type: 'object', required: ['domain', 'features'] },
     },
   },
 } as const;

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import type { FeatureReport, FeatureSupport } from '../../domain/feature.ts';
+import type { DaemonFeatures, FeatureSupport } from '../../domain/feature.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
-import type { StatusReport } from '../../domain/status.ts';
+import type { SiteStatusReport, StatusReport } from '../../domain/status.ts';
 import { bytesInWords, countInWords, timeInWords } from './wording.ts';
 
 export type Markup = ReturnType<typeof html>;
@@ -35,13 +35,33 @@ export function versionsTable({ versions, active, pinned }: StatusReport): Marku
 </table></div>`;
 }
 
+/** Of a daemon with several: where each answers, what it serves, and what is wrong with it. */
+export function sitesTable(sites: readonly SiteStatusReport[]): Markup {
+  const rows = sites.map(
+    ({ deployment, hosts, basePath, state, active, search, lastError }) => html`<tr>
+<th scope="row">${deployment.domain}</th>
+<td>${hosts.length === 0 ? 'every other host' : hosts.join(', ')} <code>${basePath}</code></td>
+<td>${state}</td>
+<td>${active === null ? html`<span class="soft">none</span>` : active.version}</td>
+<td class="number">${active === null ? '' : countInWords(active.pages)}</td>
+<td>${search?.keyword ?? 'off'}</td>
+<td class="soft">${lastError?.message ?? ''}</td>
+</tr>`,
+  );
+  return html`<div class="title"><h2 id="sites">Sites</h2><small>${countInWords(sites.length)} on this shelf</small></div>
+<div class="table" role="region" aria-labelledby="sites" tabindex="0"><table>
+<thead><tr><th scope="col">Site</th><th scope="col">Answers</th><th scope="col">State</th><th scope="col">Version</th><th scope="col" class="number">Pages</th><th scope="col">Search</th><th scope="col">Last error</th></tr></thead>
+<tbody>${rows}</tbody>
+</table></div>`;
+}
+
 const SUPPORT_CLASS: Readonly<Record<FeatureSupport, string>> = {
   available: 'good',
   configurable: 'info',
   unavailable: 'none',
 };
 
-export function featuresTable({ features, deploymentType }: FeatureReport): Markup {
+export function featuresTable({ features, deploymentType }: DaemonFeatures): Markup {
   const rows = features.map(
     (each) => html`<tr>
 <th scope="row">${each.name}</th>

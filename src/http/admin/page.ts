@@ -1,8 +1,8 @@
 import { html, raw } from 'hono/html';
-import type { FeatureReport } from '../../domain/feature.ts';
+import type { DaemonFeatures } from '../../domain/feature.ts';
 import type { DeployState, StatusReport } from '../../domain/status.ts';
 import { PAGE_STYLE } from './page-style.ts';
-import { featuresTable, type Markup, time, versionsTable } from './page-tables.ts';
+import { featuresTable, type Markup, sitesTable, time, versionsTable } from './page-tables.ts';
 import { agoInWords, bytesInWords, countInWords } from './wording.ts';
 
 const STATE: Readonly<Record<DeployState, { readonly tone: string; readonly meaning: string }>> = {
@@ -18,8 +18,9 @@ const REFRESH_S = 5;
 const ICON =
   "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath fill='%232f6fdb' d='M5 5h6v19H5zM13 8h6v16h-6z'/%3E%3Cpath fill='%2318a06a' d='m20 9 5-2 6 17-5 2z'/%3E%3Cpath fill='%23838d9b' d='M3 26h27v2H3z'/%3E%3C/svg%3E";
 
-export function adminPage(status: StatusReport, features: FeatureReport, now: Date): Markup {
-  const { state, deployment, activity } = status;
+export function adminPage(status: StatusReport, features: DaemonFeatures, now: Date): Markup {
+  const { state, deployment, activity, sites = [] } = status;
+  const name = deployment.domain ?? `${countInWords(sites.length)} sites`;
   const { tone, meaning } = STATE[state];
   const isMoving = activity !== null || state === 'waiting';
   return html`<!doctype html>
@@ -29,25 +30,29 @@ export function adminPage(status: StatusReport, features: FeatureReport, now: Da
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
 ${isMoving ? html`<meta http-equiv="refresh" content="${REFRESH_S}">` : ''}
-<title>${deployment.domain}: ${state} · docshelf</title>
+<title>${name}: ${state} · docshelf</title>
 <link rel="icon" href="${ICON}">
 <style>${raw(PAGE_STYLE)}</style>
 </head>
 <body>
 <header>
 ${logo()}
-<div><h1>${deployment.domain}</h1><small>docshelf · ${deployment.type} deployment</small></div>
+<div><h1>${name}</h1><small>docshelf · ${deployment.type} deployment</small></div>
 <strong class="state ${tone}">${state}</strong>
 </header>
 <main>
 ${alerts(status, now)}
 <section class="cards" aria-label="Overview">
-${activeCard(status, meaning, now)}
+${deployment.domain === null ? '' : activeCard(status, meaning, now)}
 ${reloadCard(status, now)}
-${searchCard(status)}
+${workCard(status)}
 </section>
-${versionsTable(status)}
-${featuresTable(features)}
+${
+  deployment.domain === null
+    ? sitesTable(sites)
+    : html`${versionsTable(status)}
+${featuresTable(features)}`
+}
 </main>
 <footer>
 <a href="v1/status">Status as JSON</a><a href="v1/features">Features as JSON</a><a href="metrics">Metrics</a>
@@ -84,10 +89,13 @@ function reloadCard({ lastReload, pending }: StatusReport, now: Date): Markup {
 <p class="soft">${time(lastReload.at)} <span class="ago">${agoInWords(lastReload.at, now)}</span></p>${waits}</div>`;
 }
 
-function searchCard({ search, jobs }: StatusReport): Markup {
-  return html`<div class="card"><h2>Search and exports</h2>
-<p>Keyword search <strong>${search.keyword}</strong>, semantic <strong>${search.semantic}</strong></p>
-<p class="soft">${countInWords(search.sections)} sections, ${countInWords(search.embedded)} embedded</p>
+function workCard({ search, jobs }: StatusReport): Markup {
+  const searching =
+    search &&
+    html`<p>Keyword search <strong>${search.keyword}</strong>, semantic <strong>${search.semantic}</strong></p>
+<p class="soft">${countInWords(search.sections)} sections, ${countInWords(search.embedded)} embedded</p>`;
+  return html`<div class="card"><h2>${search === null ? 'Exports' : 'Search and exports'}</h2>
+${searching ?? ''}
 <p class="soft">Export jobs: ${countInWords(jobs.running)} running, ${countInWords(jobs.queued)} queued</p></div>`;
 }
 

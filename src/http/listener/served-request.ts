@@ -18,6 +18,8 @@ export type ListenerName = keyof typeof LISTENERS;
 
 export interface ServedRequest {
   readonly listener: ListenerName;
+  /** Domain of the site that answered, on a shelf of many. */
+  readonly site?: string;
   /** `-` where the request was no HTTP. */
   readonly method: string;
   /** Without the query, which may hold a credential. */
@@ -34,6 +36,13 @@ export interface ServedRequest {
 }
 
 const CLIENT_CLOSED = 499;
+
+const SITE = Symbol('site');
+
+/** For log and metrics: the site that answers a request. */
+export function tellSite(incoming: IncomingMessage & { [SITE]?: string }, site: string): void {
+  incoming[SITE] = site;
+}
 
 /** Absolute form included (RFC 9112, section 3.2.2). */
 export function pathOf(target: string): string {
@@ -53,15 +62,17 @@ export class RequestMeter {
     this.#tell = tell;
   }
 
-  began(incoming: IncomingMessage, outgoing: ServerResponse, requestId: string): void {
+  began(incoming: IncomingMessage & { [SITE]?: string }, outgoing: ServerResponse, requestId: string): void {
     const startedMs = performance.now();
     const { socket } = incoming;
     // A closed connection has no address.
     const peer = socket.remoteAddress ?? '';
     outgoing.once('close', () => {
       const forwardedFor = incoming.headers['x-forwarded-for'];
+      const site = incoming[SITE];
       this.#tell({
         listener: this.#listener,
+        ...(site === undefined ? {} : { site }),
         method: incoming.method ?? '-',
         path: pathOf(incoming.url ?? '/'),
         status: outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED,

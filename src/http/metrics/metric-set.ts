@@ -12,10 +12,11 @@ export function defineMetrics(registry: Registry) {
     new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
   return {
     requests: counter('http_requests_total', 'Requests answered, by listener and class of status.', [
+      'site',
       'listener',
       'class',
     ]),
-    responseBytes: counter('http_response_bytes_total', 'Bytes written, headers included.', ['listener']),
+    responseBytes: counter('http_response_bytes_total', 'Bytes written, headers included.', ['site', 'listener']),
     requestSeconds: new Histogram({
       name: 'docshelf_http_request_duration_seconds',
       help: 'From the end of the headers of a request to the end of its answer.',
@@ -23,16 +24,17 @@ export function defineMetrics(registry: Registry) {
       buckets: DURATION_BUCKETS,
       registers,
     }),
-    cacheHits: counter('cache_hits_total', 'Files of the site answered from memory.', []),
-    cacheMisses: counter('cache_misses_total', 'Files of the site that had to be read from disk.', []),
-    fetches: counter('fetches_total', 'Downloads of the bundle, by result.', ['result']),
-    fetchedBytes: counter('fetched_bytes_total', 'Bytes of downloaded bundles.', []),
+    cacheHits: counter('cache_hits_total', 'Files of the site answered from memory.', ['site']),
+    cacheMisses: counter('cache_misses_total', 'Files of the site that had to be read from disk.', ['site']),
+    fetches: counter('fetches_total', 'Downloads of the bundle, by result.', ['site', 'result']),
+    fetchedBytes: counter('fetched_bytes_total', 'Bytes of downloaded bundles.', ['site']),
     bundles: counter('bundles_taken_in_total', 'Bundles unpacked onto the shelf or refused, by where they came from.', [
+      'site',
       'source',
       'result',
     ]),
-    activations: counter('activations_total', 'Times that a version became the served one.', []),
-    lastActivation: gauge('last_activation_timestamp_seconds', 'When a version last became the served one.', []),
+    activations: counter('activations_total', 'Times that a version became the served one.', ['site']),
+    lastActivation: gauge('last_activation_timestamp_seconds', 'When a version last became the served one.', ['site']),
     reloads: counter('reloads_total', 'Reloads of the config, by result.', ['result']),
     isConfigSound: gauge(
       'config_last_reload_successful',
@@ -42,9 +44,13 @@ export function defineMetrics(registry: Registry) {
     lastReloadSuccess: gauge('last_reload_success_timestamp_seconds', 'When a reload last succeeded.', []),
     jobs: gauge('export_jobs', 'Export jobs that wait or run, by status.', ['status']),
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process has ended, by result.', ['result']),
-    errors: counter('errors_total', 'Faults, by code.', ['code']),
-    activeVersion: gauge('active_version_info', 'The version that is served, in its labels.', ['version', 'digest']),
-    state: gauge('state', '1 for the state that the deployment is in, 0 for the others.', ['state']),
+    errors: counter('errors_total', 'Faults, by code.', ['site', 'code']),
+    activeVersion: gauge('active_version_info', 'The version that is served, in its labels.', [
+      'site',
+      'version',
+      'digest',
+    ]),
+    state: gauge('state', '1 for the state that the deployment is in, 0 for the others.', ['site', 'state']),
     ready: gauge('ready', '1 where /readyz says so.', []),
   };
 }

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import { reportFeatures } from '../../../src/domain/feature.ts';
 import { Secret } from '../../../src/domain/secret.ts';
-import type { UploadOptions } from '../../../src/http/admin/actions.ts';
+import type { SiteActions, UploadOptions } from '../../../src/http/admin/actions.ts';
 import { type AdminOptions, createAdminApp } from '../../../src/http/admin/app.ts';
 import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
 import { Metrics } from '../../../src/http/metrics/metrics.ts';
@@ -22,13 +22,13 @@ const FEATURES = reportFeatures('client-hosted', 'acme', {
 });
 
 /** Actions that note what they were asked. */
-function actionsThatNote(calls: unknown[][]): AdminOptions['actions'] {
+function actionsThatNote(calls: unknown[][], changes: Partial<SiteActions> = {}): AdminOptions['actions'] {
   const note = <T>(result: T, ...call: unknown[]): Promise<T> => {
     calls.push(call);
     return Promise.resolve(result);
   };
-  return {
-    reload: () => note({ at: '2024-06-01T00:00:00.000Z', ok: true, error: null }, 'reload'),
+  const ofSite: SiteActions = {
+    onBundleRefused: (source) => calls.push(['refused', source]),
     activate: (version) => note({ version, digest: DIGEST }, 'activate', version),
     rollback: () => note({ version: 'v1', digest: DIGEST }, 'rollback'),
     remove: (version) => note(undefined, 'remove', version),
@@ -36,6 +36,14 @@ function actionsThatNote(calls: unknown[][]): AdminOptions['actions'] {
     upload: async (fileName, body, { signal: _, ...rest }) => {
       const bytes = await new Response(body).text();
       return note({ version: 'v9', digest: DIGEST, activated: true, unpacked: true }, 'upload', fileName, bytes, rest);
+    },
+    ...changes,
+  };
+  return {
+    reload: () => note({ at: '2024-06-01T00:00:00.000Z', ok: true, error: null }, 'reload'),
+    site: (domain) => {
+      if (domain !== null) calls.push(['site', domain]);
+      return ofSite;
     },
   };
 }
@@ -48,7 +56,7 @@ function appWith(changes: Partial<AdminOptions> = {}) {
     programVersion: '0.1.0',
     token: () => new Secret(TOKEN),
     readiness: () => ({ ready: true, reason: null }),
-    state: () => 'ready',
+    states: () => [{ site: null, state: 'ready' }],
     status: async () => STATUS,
     features: () => FEATURES,
     metrics: new Metrics(),
@@ -86,7 +94,10 @@ describe('the admin listener, reading', () => {
   });
 
   it('answers the metrics of the moment, whatever becomes of the storage', async () => {
-    const { app } = appWith({ state: () => 'stale', status: () => Promise.reject(new Error('storage is gone')) });
+    const { app } = appWith({
+      states: () => [{ site: null, state: 'stale' }],
+      status: () => Promise.reject(new Error('storage is gone')),
+    });
     const answer = await app.request('/metrics');
     expect(answer.headers.get('content-type')).toContain('text/plain; version=0.0.4');
     expect(await answer.text()).toContain('docshelf_state{state="stale"} 1');
@@ -187,7 +198,7 @@ describe('the admin listener, acting', () => {
 
   it('answers a refusal with its own code', async () => {
     const rollback = () => Promise.reject(new DocshelfError('pinned', 'Cannot roll back: pinned'));
-    const { app, faults } = appWith({ actions: { ...actionsThatNote([]), rollback } });
+    const { app, faults } = appWith({ actions: actionsThatNote([], { rollback }) });
     const answer = await app.request('/v1/rollback', { method: 'POST', headers: BEARER });
     expect(answer.status).toBe(409);
     expect(await answer.json()).toMatchObject({ code: 'pinned' });
@@ -242,6 +253,20 @@ describe('the admin listener, acting', () => {
     expect((await put('/v1/bundles/a%2Fb.minisig', 'signature')).status).toBe(400);
   });
 
+  it.each(ACTIONS.filter(([, path]) => path !== '/v1/reload'))(
+    'is of one of several sites too: %s %s',
+    async (method, path) => {
+      const { app, calls } = appWith();
+      const query = path.endsWith('take-up') ? `?digest=${DIGEST}` : '';
+      const body = method === 'PUT' ? 'untrusted comment: x' : undefined;
+      const init = { method, headers: BEARER, ...(body === undefined ? {} : { body }) };
+      const answer = await app.request(`${path.replace('/v1', '/v1/sites/acme')}${query}`, init);
+      expect([answer.ok, calls[0]]).toEqual([true, ['site', 'acme']]);
+      const unsigned = await app.request(path.replace('/v1', '/v1/sites/acme'), { method });
+      expect(unsigned.status).toBe(401);
+    },
+  );
+
   it('needs no token through the socket, where an upload is an import', async () => {
     const { app, calls } = appWith({ door: 'socket', token: () => null });
     expect((await app.request('/v1/rollback', { method: 'POST' })).status).toBe(200);
@@ -270,10 +295,11 @@ describe('the admin listener, acting', () => {
   it('counts refused uploads', async () => {
     const metrics = new Metrics();
     const upload = () => Promise.reject(new DocshelfError('type_symlink', 'Cannot unpack'));
-    const { app } = appWith({ metrics, actions: { ...actionsThatNote([]), upload } });
+    const onBundleRefused: SiteActions['onBundleRefused'] = (source) => metrics.of(null).onBundleRefused(source);
+    const { app } = appWith({ metrics, actions: actionsThatNote([], { upload, onBundleRefused }) });
     const answer = await app.request('/v1/bundles/a.zip', { method: 'PUT', headers: BEARER, body: 'x' });
     expect(answer.status).toBe(422);
-    expect(await metrics.expose({ state: 'ready', isReady: true, jobs: null })).toContain(
+    expect(await metrics.expose({ states: [], isReady: true, jobs: null })).toContain(
       'docshelf_bundles_taken_in_total{source="upload",result="refused"} 1',
     );
   });
@@ -320,13 +346,13 @@ describe('an upload over a socket', () => {
       return new Response(body).text().then(() => Promise.reject(new Error('the body came whole')));
     };
     const metrics = new Metrics();
-    const { app, faults } = appWith({ metrics, actions: { ...actionsThatNote([]), upload } });
+    const { app, faults } = appWith({ metrics, actions: actionsThatNote([], { upload }) });
     const connection = await RawConnection.open((await listen(app)).port);
     connection.write(`${put(`Authorization: Bearer ${TOKEN}\r\nContent-Length: 1000`)}some`);
     await begun.promise;
     connection.socket.destroy();
     await aborted.promise;
-    const text = () => metrics.expose({ state: 'ready', isReady: true, jobs: null });
+    const text = () => metrics.expose({ states: [], isReady: true, jobs: null });
     await expect.poll(text).toContain('docshelf_errors_total{code="bad_request"} 1');
     expect(faults).toEqual([]);
   });

@@ -1,6 +1,6 @@
-import { type ConfigFault, faultOf } from './faults.ts';
-import type { Config } from './schema/index.ts';
-import { pointerOf, type Settings } from './setting.ts';
+import { type ConfigFault, faultOf } from '../faults.ts';
+import type { Config } from '../schema/index.ts';
+import { pointerOf, type Settings } from '../setting.ts';
 
 interface Rule {
   /** The keys that it looks at; the fault is told at the first of them that somebody wrote. */

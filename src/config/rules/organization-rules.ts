@@ -1,6 +1,6 @@
-import { type ConfigFault, faultOf } from './faults.ts';
-import type { Config } from './schema/index.ts';
-import { dottedOf, pointerOf, type Settings } from './setting.ts';
+import { type ConfigFault, faultOf } from '../faults.ts';
+import type { Config } from '../schema/index.ts';
+import { dottedOf, pointerOf, type Settings } from '../setting.ts';
 
 type Path = readonly (string | number)[];
 

@@ -1,9 +1,11 @@
-import type { Config } from '../config/index.ts';
+import type { Config } from '../../config/index.ts';
 import {
   type BeforeSeal,
   DaemonRegistration,
+  type DataPaths,
   type DeployEvent,
   Deployment,
+  type IntakeSlots,
   intakeSlots,
   openDataFolder,
   type PrepareSwap,
@@ -11,15 +13,31 @@ import {
   SiteStore,
   sweepDataFolder,
   unpackInThread,
-} from '../deploy/index.ts';
-import type { LinkSource } from '../deploy/ports.ts';
-import type { SiteSearch } from '../search/index.ts';
-import type { Network } from './network.ts';
-import { openSources } from './open-sources.ts';
-import { deploySlice } from './slices.ts';
+} from '../../deploy/index.ts';
+import type { LinkSource } from '../../deploy/ports.ts';
+import type { SiteSearch } from '../../search/index.ts';
+import type { Network } from '../network.ts';
+import { openSources } from '../open-sources.ts';
+import { deploySlice, listedDomain } from '../slices.ts';
+
+/** The data folder, shared by the sites of a daemon. */
+export interface ShelfFolder {
+  readonly paths: DataPaths;
+  readonly registration: DaemonRegistration;
+  readonly slots: IntakeSlots;
+}
+
+/** @throws DocshelfError `cannot_write`, `data_folder_older`, `data_folder_newer`. */
+export async function openFolder(config: Config, network: Network): Promise<ShelfFolder> {
+  const paths = await openDataFolder(config.storage.dir);
+  await sweepDataFolder(paths);
+  const slots = intakeSlots(() => network.config.deploy.parallel);
+  return { paths, registration: new DaemonRegistration(paths), slots };
+}
 
 /** The serving side of a daemon, or nothing for a command. */
 interface ShelfHooks {
+  readonly folder: ShelfFolder;
   readonly prepareSwap: PrepareSwap;
   readonly onOff: () => void;
   readonly onEvent: (event: DeployEvent) => void;
@@ -36,17 +54,15 @@ export interface OpenedShelf {
 export async function openShelf(
   config: Config,
   network: Network,
-  { search, ...hooks }: ShelfHooks,
+  { folder, search, ...hooks }: ShelfHooks,
 ): Promise<OpenedShelf> {
-  const paths = await openDataFolder(config.storage.dir);
-  await sweepDataFolder(paths);
-  const store = new SiteStore(paths);
-  const registration = new DaemonRegistration(paths);
+  const { paths, registration, slots } = folder;
+  const store = new SiteStore(paths, listedDomain(config));
   const deployment = new Deployment({
     store,
-    registration,
-    slots: intakeSlots(() => network.config.deploy.parallel),
     settings: deploySlice(config),
+    registration,
+    slots,
     sources: async () => openSources(network.config, await network.client()),
     openLinks: (renew) => openLinks(network, renew),
     unpack: unpackInThread,
@@ -59,8 +75,8 @@ export async function openShelf(
 
 async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {
   const [{ ExportLinks }, { ExportServiceClient }] = await Promise.all([
-    import('../deploy/sources/export-links.ts'),
-    import('../deploy/sources/export-service.ts'),
+    import('../../deploy/sources/export-links.ts'),
+    import('../../deploy/sources/export-service.ts'),
   ]);
   return new ExportLinks(new ExportServiceClient(await network.client(), renew), renew);
 }

@@ -1,0 +1,208 @@
+import { dirname } from 'node:path';
+import type { HttpBindings } from '@hono/node-server';
+import type { SiteConfig } from '../../config/index.ts';
+import { type DeployEvent, type Deployment, Inbox } from '../../deploy/index.ts';
+import { toDocshelfError } from '../../domain/errors.ts';
+import type { FeatureReport } from '../../domain/feature.ts';
+import type { ReleaseView } from '../../domain/release.ts';
+import type { SiteReport } from '../../domain/status.ts';
+import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
+import { createSiteApp } from '../../http/site/site.ts';
+import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
+import type { IndexedRelease, Search, SearchStatus, SiteSearch } from '../../search/index.ts';
+import { SiteServer } from '../../serve/index.ts';
+import type { Logger } from '../log.ts';
+import { logDeployEvent, logFailure, logSearchEvent } from '../log-events.ts';
+import type { Network } from '../network.ts';
+import { openSearch } from '../open-search.ts';
+import { ReaderSearch } from '../reader-search.ts';
+import { deploySlice, featureReport } from '../slices.ts';
+import { openShelf, type ShelfFolder } from './open-shelf.ts';
+import { SiteSwitch, snapshotForm } from './site-switch.ts';
+
+/** What a daemon gives each of its sites. */
+export interface SiteHost {
+  readonly network: Network;
+  readonly folder: ShelfFolder;
+  readonly metrics: SiteMetrics;
+  readonly log: Logger;
+  readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
+}
+
+interface Parts {
+  readonly deployment: Deployment;
+  readonly inbox: Inbox;
+  readonly server: SiteServer;
+  readonly site: SiteSwitch;
+  readonly localSearch: SiteSearch | null;
+}
+
+export const SEARCH_OFF: SearchStatus = { keyword: 'off', semantic: 'off', sections: 0, embedded: 0 };
+
+/** One site of a daemon. Deploy swaps; serve and search follow in the same tick. */
+export class ShelfSite {
+  readonly deployment: Deployment;
+  /** For readers; null where search is off. */
+  readonly search: Search | null;
+  readonly #parts: Parts;
+  readonly #host: SiteHost;
+  /** Made for one base path. */
+  #app: { readonly basePath: string; readonly fetch: ReturnType<typeof createSiteApp>['fetch'] } | null = null;
+  /** As it was opened with; what differs from it waits for a restart. */
+  readonly opened: SiteConfig;
+  #config: SiteConfig;
+
+  /** @throws DocshelfError `cannot_write`, `config_invalid`, `data_folder_newer`. */
+  static async open(config: SiteConfig, host: SiteHost): Promise<ShelfSite> {
+    const { network, metrics, log, onProgress } = host;
+    const { server: serving } = config.config;
+    const server = new SiteServer(serving, {
+      onCache: (isHit) => metrics.onCache(isHit),
+      onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
+    });
+    const site = new SiteSwitch(server, snapshotForm(config.config));
+    const localSearch = openSearch(config.config, network, (event) => logSearchEvent(log, event));
+    const { deployment, store } = await openShelf(config.config, network, {
+      folder: host.folder,
+      search: localSearch,
+      prepareSwap: (active, older) => {
+        const commit = site.prepare(active, older);
+        return () => {
+          commit();
+          localSearch?.follow(indexedRelease(active), active.version);
+        };
+      },
+      onOff: () => {
+        site.turnOff();
+        localSearch?.forget();
+      },
+      onEvent: (event) => {
+        if (event.kind === 'progress') onProgress(event);
+        logDeployEvent(log, event);
+        metrics.onDeployEvent(event);
+      },
+    });
+    const inbox = new Inbox({ paths: store.site, deployment });
+    return new ShelfSite(config, host, { deployment, inbox, server, site, localSearch });
+  }
+
+  private constructor(config: SiteConfig, host: SiteHost, parts: Parts) {
+    const { deployment, localSearch } = parts;
+    const { network, log } = host;
+    this.deployment = deployment;
+    this.opened = config;
+    this.#config = config;
+    this.#host = host;
+    this.#parts = parts;
+    const features = (): FeatureReport => this.features();
+    const onFault = (error: unknown): void => logFailure(log, 'search', error);
+    this.search =
+      localSearch &&
+      new ReaderSearch({ local: localSearch, config: () => this.#config.config, features, network, onFault });
+  }
+
+  get config(): SiteConfig {
+    return this.#config;
+  }
+
+  get metrics(): SiteMetrics {
+    return this.#host.metrics;
+  }
+
+  get domain(): string {
+    return this.deployment.domain;
+  }
+
+  answer(request: Request, env: HttpBindings): Response | Promise<Response> {
+    const { basePath } = this.#config;
+    if (this.#app?.basePath !== basePath) this.#app = { basePath, fetch: this.#openApp(basePath).fetch };
+    return this.#app.fetch(request, env);
+  }
+
+  /** Begins its work. Not awaited: a daemon that fetches for minutes answers from its first moment. */
+  async start(): Promise<void> {
+    this.#parts.inbox.start();
+    await this.deployment.settle();
+  }
+
+  /** Takes new settings; `deployment.settle` carries them out. @throws DocshelfError `config_invalid` */
+  async accept(config: SiteConfig): Promise<void> {
+    await this.deployment.accept(deploySlice(config.config));
+    this.#parts.site.use(snapshotForm(config.config));
+    this.#config = config;
+  }
+
+  features(): FeatureReport {
+    return featureReport(this.#config.config, this.domain);
+  }
+
+  async report(): Promise<SiteReport> {
+    const { domain, pinned, versions, notices } = await this.deployment.status();
+    // Read together: a failed reload is never seen without its error.
+    const { state, active, lastError, activity } = this.deployment;
+    return {
+      state,
+      deployment: { type: this.#config.config.deployment.type, domain },
+      active,
+      pinned,
+      versions,
+      lastError,
+      search: this.#parts.localSearch?.status ?? SEARCH_OFF,
+      notices,
+      activity,
+    };
+  }
+
+  reasonForReaders(): string | null {
+    if (this.deployment.state === 'off') return null;
+    const { lastError, activity } = this.deployment;
+    return activity === null ? (lastError?.message ?? null) : `docshelf is ${activity}.`;
+  }
+
+  /** Work on bundles is given up at once. */
+  async stop(): Promise<void> {
+    await Promise.all([this.deployment.stop(), this.#parts.inbox.stop()]);
+  }
+
+  /** After the last request. */
+  async close(): Promise<void> {
+    await this.#parts.localSearch?.stop();
+  }
+
+  #openApp(basePath: string): ReturnType<typeof createSiteApp> {
+    const { deployment, server } = this.#parts;
+    return createSiteApp({
+      server,
+      basePath,
+      status: () => ({ state: deployment.state, reason: this.reasonForReaders() }),
+      features: () => this.features(),
+      ...(this.search === null ? {} : { search: this.#searchAnswer(this.search) }),
+      onError: this.#onError('site'),
+    });
+  }
+
+  /** Loaded with the first search: a start needs no validator. */
+  #searchAnswer(search: Search): AnswerSiteSearch {
+    let made: Promise<AnswerSiteSearch> | null = null;
+    const make = async (): Promise<AnswerSiteSearch> => {
+      const { siteSearch } = await import('../../http/site/site-search.ts');
+      const { trustedProxies } = this.#config.config.server;
+      const basePath = (): string => this.#config.basePath;
+      const { metrics } = this.#host;
+      return siteSearch({ search, basePath, trustedProxies, metrics, onError: this.#onError('search') });
+    };
+    return async (request, env) => {
+      made ??= make();
+      return (await made)(request, env);
+    };
+  }
+
+  #onError(step: string) {
+    return (error: unknown, requestId: string | null): void =>
+      logFailure(this.#host.log, step, toDocshelfError(error), requestId);
+  }
+}
+
+function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): IndexedRelease {
+  return { digest, releaseDir: dirname(siteDir), trailingSlash };
+}

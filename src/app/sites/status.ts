@@ -1,0 +1,72 @@
+import { type LoadedConfig, pendingRestart } from '../../config/index.ts';
+import type { DeploymentType } from '../../domain/deployment.ts';
+import type { DaemonFeatures } from '../../domain/feature.ts';
+import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/status.ts';
+import type { ShelfSite } from './shelf-site.ts';
+import type { Sites } from './sites.ts';
+
+interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'startedAt' | 'programVersion'> {
+  readonly deploymentType: DeploymentType;
+  readonly opened: LoadedConfig;
+  readonly current: LoadedConfig;
+  readonly lastReload: LastReload | null;
+}
+
+/** `GET /v1/status`: of one site, or of each with what is the daemon's beside them (contract, section 2.1). */
+export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
+  const { opened, current, lastReload, deploymentType, ...rest } = facts;
+  const daemon = { ...rest, lastReload, pending: pendingOf(sites, opened, current) };
+  const notices = reloadNotices(lastReload);
+  const statusOf = async (site: ShelfSite): Promise<StatusReport> => {
+    const report = await site.report();
+    return { ...report, ...daemon, notices: [...notices, ...report.notices] };
+  };
+  const { only } = sites;
+  if (!sites.isList && only !== null) return statusOf(only);
+  const each: SiteStatusReport[] = [];
+  for (const site of sites.all) {
+    const { title, hosts, basePath } = site.config;
+    each.push({ ...(await statusOf(site)), title, hosts, basePath });
+  }
+  if (only !== null) return { ...(await statusOf(only)), sites: each };
+  return {
+    state: sites.state,
+    deployment: { type: deploymentType, domain: null },
+    active: null,
+    pinned: null,
+    versions: [],
+    lastError: null,
+    search: null,
+    notices,
+    activity: null,
+    ...daemon,
+    sites: each,
+  };
+}
+
+export function daemonFeatures(sites: Sites, deploymentType: DeploymentType): DaemonFeatures {
+  const { only } = sites;
+  if (!sites.isList && only !== null) return only.features();
+  const each = sites.all.map((site) => site.features()).map(({ domain, features }) => ({ domain, features }));
+  return only === null
+    ? { deploymentType, domain: null, features: [], sites: each }
+    : { ...only.features(), sites: each };
+}
+
+/** Keys that wait for a restart; those of one site with its domain. */
+function pendingOf(sites: Sites, opened: LoadedConfig, current: LoadedConfig): string[] {
+  if (current.config.sites.length > 0 !== sites.isList) return ['sites'];
+  const pending = pendingRestart(opened.config, current.config);
+  if (!sites.isList) return pending;
+  const ofSites = sites.all.flatMap(({ opened: before, config, domain }) =>
+    pendingRestart(before.config, config.config)
+      .filter((key) => !pending.includes(key))
+      .map((key) => `sites[${domain}].${key}`),
+  );
+  return [...pending, ...ofSites];
+}
+
+function reloadNotices(lastReload: LastReload | null): string[] {
+  const error = lastReload?.error ?? null;
+  return error === null ? [] : [`The config as it is now was refused, and the next restart will not come up: ${error}`];
+}

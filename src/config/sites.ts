@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { decode } from './decode.ts';
+import { type ConfigFault, faultOf } from './faults.ts';
+import type { SiteConfig } from './loaded-config.ts';
+import { NamedFolder, type NamedPath } from './named-files.ts';
+import { findBrokenRules } from './rules/rules.ts';
+import type { Config } from './schema/index.ts';
+import { schemaAt, sectionOf } from './schema-node.ts';
+import { pathOf, pointerOf, type Setting, Settings, settingsOf } from './setting.ts';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+export function singleSite(config: Config): SiteConfig {
+  return {
+    domain: config.deployment.domain,
+    title: null,
+    hosts: [],
+    basePath: withSlashes(config.server.basePath),
+    config,
+  };
+}
+
+/** Entries of valid `sites`, each merged over the keys that an entry may overrule. */
+export function decodeSites(
+  settings: Settings,
+  config: Config,
+  baseDir: string,
+): { sites: readonly SiteConfig[]; named: readonly NamedPath[]; faults: readonly ConfigFault[] } {
+  const setting = settings.get('sites');
+  const entries = (setting?.value ?? []) as readonly Entry[];
+  const named: NamedPath[] = [];
+  const faults: ConfigFault[] = [];
+  const shared = settings.all().filter(({ path }) => path[0] !== 'sites');
+  const ofDaemon = new Set(findBrokenRules(new Settings(shared), config, new Set()).map(({ message }) => message));
+  const sites = config.sites.map(({ domain, title, hosts, basePath }, index): SiteConfig => {
+    const own = ownSettings(entries[index] ?? {}, index, setting);
+    const whole = new Settings([...shared, ...own]);
+    const decoded = decode(whole, baseDir);
+    const { preload } = decoded.config.staticExport;
+    const hasPreload = whole.get('staticExport.preload') !== undefined;
+    const folder = hasPreload ? preload : new NamedFolder(join(preload.dir, domain), true);
+    const site = { ...decoded.config, staticExport: { ...decoded.config.staticExport, preload: folder } };
+    const prefix = `sites[${index}]`;
+    for (const path of decoded.named) {
+      if (isOfSite(pathOf(path.pointer))) named.push({ ...path, key: `${prefix}.${path.key}` });
+    }
+    for (const { message, key, where } of findBrokenRules(whole, site, new Set())) {
+      if (!ofDaemon.has(message)) faults.push(faultOf(`${prefix} (${domain}): ${message}`, `${prefix}.${key}`, where));
+    }
+    // What is the daemon's is one object for all.
+    const { deployment, staticExport, features, search, server } = site;
+    const merged = { ...config, deployment, staticExport, features, search, server };
+    return { domain, title, hosts, basePath: withSlashes(basePath), config: merged };
+  });
+  return { sites, named, faults };
+}
+
+/** The keys of an entry, at the places that they have in the single form. */
+function ownSettings(entry: Entry, index: number, setting: Setting | undefined): Setting[] {
+  const where = setting?.where ?? '';
+  return Object.entries(entry).flatMap(([key, value]) => {
+    const path = placeOf(key);
+    if (path === null) return [];
+    const top = pointerOf(path);
+    const at = pointerOf(['sites', index, key]);
+    const places = { get: (pointer: string) => setting?.places.get(at + pointer.slice(top.length)) };
+    return settingsOf(value, { where: places.get(top) ?? where, places }, path);
+  });
+}
+
+/** Null for what only a list has: hosts and title. */
+function placeOf(key: string): string[] | null {
+  if (key === 'domain') return ['deployment', key];
+  if (key === 'title' || key === 'hosts') return null;
+  return sectionOf(schemaAt(['server']))?.properties?.[key] === undefined ? [key] : ['server', key];
+}
+
+function isOfSite([section = '', key = '']: readonly string[]): boolean {
+  const perSite = sectionOf(schemaAt(['sites'])?.items)?.properties ?? {};
+  return section === 'server' ? key in perSite : section in perSite;
+}
+
+/** `/docs/` of `/docs`, `//docs` and `/docs/`. */
+export function withSlashes(path: string): string {
+  return `/${path}/`.replaceAll(/\/{2,}/g, '/');
+}

@@ -1,0 +1,80 @@
+import type { DeployEvent } from '../../deploy/index.ts';
+import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
+import type { BundleSourceKind } from '../../domain/release.ts';
+import type { defineMetrics } from './metric-set.ts';
+
+const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
+const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_digest']);
+
+/** What one site counts. */
+export class SiteMetrics {
+  readonly #metrics: ReturnType<typeof defineMetrics>;
+  readonly #label: { readonly site?: string };
+  #activeVersion: { readonly version: string; readonly digest: string } | null = null;
+
+  constructor(metrics: ReturnType<typeof defineMetrics>, site: string | null) {
+    this.#metrics = metrics;
+    this.#label = site === null ? {} : { site };
+    // Series begin at 0: one that began with its first event would show no rate for it.
+    for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
+    const { cacheHits, cacheMisses, fetchedBytes, activations, lastActivation } = metrics;
+    for (const counter of [cacheHits, cacheMisses, fetchedBytes, activations]) counter.inc(this.#label, 0);
+    lastActivation.set(this.#label, 0);
+  }
+
+  onCache(isHit: boolean): void {
+    (isHit ? this.#metrics.cacheHits : this.#metrics.cacheMisses).inc(this.#label);
+  }
+
+  onError(code: ErrorCode): void {
+    this.#metrics.errors.inc({ ...this.#label, code });
+  }
+
+  onBundleRefused(source: BundleSourceKind): void {
+    this.#metrics.bundles.inc({ ...this.#label, source, result: 'refused' });
+  }
+
+  onDeployEvent(event: DeployEvent): void {
+    switch (event.kind) {
+      case 'fetched':
+        this.#metrics.fetches.inc({ ...this.#label, result: 'ok' });
+        this.#metrics.fetchedBytes.inc(this.#label, event.bytes);
+        return;
+      case 'taken-in':
+        this.#metrics.bundles.inc({ ...this.#label, source: event.source, result: 'ok' });
+        return;
+      case 'activated':
+        this.#metrics.activations.inc(this.#label);
+        this.#metrics.lastActivation.setToCurrentTime(this.#label);
+        this.#setActiveVersion({ version: event.version, digest: event.digest });
+        return;
+      case 'turned-off':
+        this.#setActiveVersion(null);
+        return;
+      case 'failed':
+        this.#onFailure(event.step, toDocshelfError(event.error).code);
+    }
+  }
+
+  /** A site that has left the config: what it counted stays, what it is goes. */
+  forget(): void {
+    this.#setActiveVersion(null);
+    this.#metrics.lastActivation.remove(this.#label);
+  }
+
+  #setActiveVersion(active: { readonly version: string; readonly digest: string } | null): void {
+    if (this.#activeVersion !== null) this.#metrics.activeVersion.remove({ ...this.#label, ...this.#activeVersion });
+    if (active !== null) this.#metrics.activeVersion.set({ ...this.#label, ...active }, 1);
+    this.#activeVersion = active;
+  }
+
+  #onFailure(step: string, code: ErrorCode): void {
+    this.onError(code);
+    if (FAILED_FETCH.has(code)) this.#metrics.fetches.inc({ ...this.#label, result: 'failed' });
+    else if (REFUSED_BUNDLE.has(code)) this.onBundleRefused(step === 'preload' || step === 'inbox' ? step : 'url');
+  }
+}
+
+export function isBundleFault(code: ErrorCode): boolean {
+  return REFUSED_BUNDLE.has(code);
+}

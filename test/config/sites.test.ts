@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { faultsOf, folderWith, load } from './folder.ts';
+
+const toldOf = async (yaml: string): Promise<string[]> =>
+  (await faultsOf(yaml)).map(({ message, where }) => `${where} ${message}`);
+
+const entry = (domain: string, more = ''): string =>
+  `  - { domain: ${domain}, staticExport: { enabled: true }${more === '' ? '' : `, ${more}`} }\n`;
+
+describe('sites', () => {
+  it('are one in the single form', async () => {
+    const { sites, config } = await load('deployment: { domain: acme }\nstaticExport: { enabled: true }\n');
+    expect(sites).toEqual([{ domain: 'acme', title: null, hosts: [], basePath: '/', config }]);
+  });
+
+  it('of a list have each its own staticExport, and what it says overrules the daemon key by key', async () => {
+    const cwd = await folderWith({
+      'archives/none.txt': '',
+      'config.yaml': `server: { trailingSlash: always, port: 8100 }
+features: { assistant: true, analytics: true }
+search: { model: off }
+sites:
+  - domain: acme
+    title: Acme Docs
+    hosts: [Docs.ACME.internal]
+    staticExport: { enabled: true, version: v2 }
+    features: { analytics: false }
+  - domain: beta
+    basePath: /team/docs
+    trailingSlash: never
+    staticExport: { preload: ./archives, keep: 7 }
+    search: { enabled: false }
+`,
+    });
+    const { sites } = await loadConfig({ file: null, env: {}, cwd });
+    const [acme, beta] = sites;
+    expect(acme).toMatchObject({ domain: 'acme', title: 'Acme Docs', hosts: ['docs.acme.internal'], basePath: '/' });
+    expect(acme?.config).toMatchObject({
+      deployment: { domain: 'acme' },
+      server: { trailingSlash: 'always', port: 8100 },
+      staticExport: { enabled: true, version: 'v2', keep: 3 },
+      features: { assistant: { enabled: true }, analytics: { enabled: false } },
+      search: { enabled: true, model: 'off' },
+    });
+    expect(acme?.config.staticExport.preload).toMatchObject({
+      dir: join(cwd, 'bundles/acme'),
+      mayBeMissing: true,
+    });
+    expect(beta).toMatchObject({ domain: 'beta', title: null, hosts: [], basePath: '/team/docs/' });
+    expect(beta?.config).toMatchObject({
+      server: { trailingSlash: 'never' },
+      staticExport: { enabled: false, version: null, keep: 7 },
+      features: { analytics: { enabled: true } },
+      search: { enabled: false, model: 'off' },
+    });
+    expect(beta?.config.staticExport.preload).toMatchObject({
+      dir: join(cwd, 'archives'),
+      mayBeMissing: false,
+    });
+  });
+
+  it('read the files that they name, and have them watched', async () => {
+    const cwd = await folderWith({
+      link: 'https://bundles.test/acme.tar.gz?signature=1',
+      'config.yaml': 'sites:\n  - { domain: acme, staticExport: { enabled: true, bundleUrlFile: ./link } }\n',
+    });
+    const loaded = await loadConfig({ file: null, env: {}, cwd });
+    expect(loaded.sites[0]?.config.staticExport.bundleUrlFile?.text.reveal()).toContain('bundles.test');
+    expect(loaded.watchedFiles).toContain(join(cwd, 'link'));
+  });
+
+  it('that name a file that is not there say which', async () => {
+    const faults = await toldOf(
+      `sites:\n${entry('acme')}  - { domain: beta, basePath: /b, staticExport: { bundleUrlFile: ./none } }\n`,
+    );
+    expect(faults).toEqual([expect.stringMatching(/^config\.yaml:3:\d+ .*sites\[1\]\.staticExport\.bundleUrlFile/)]);
+  });
+
+  it.each<[string, string, RegExp]>([
+    [
+      'a host and path of two',
+      `sites:\n${entry('acme', 'hosts: [a.test], basePath: /x')}${entry('beta', 'hosts: [A.test], basePath: /x/')}`,
+      /sites\[1\]\.hosts\[0\]: site "beta" claims a\.test\/x\/, as site "acme" \(sites\[0\]\) does/,
+    ],
+    [
+      'a path of two that answer every other host',
+      `sites:\n${entry('acme')}${entry('beta')}`,
+      /site "beta" claims every other host under \/, as site "acme"/,
+    ],
+    ['a domain of two', `sites:\n${entry('acme')}${entry('acme', 'basePath: /x')}`, /sites\[1\]\.domain is "acme"/],
+    ['staticExport beside them', `staticExport: { keep: 2 }\nsites:\n${entry('acme')}`, /staticExport\.keep stands/],
+    ['deployment.domain beside them', `deployment: { domain: x }\nsites:\n${entry('acme')}`, /deployment\.domain/],
+    [
+      'a rule between keys of an entry',
+      `sites:\n${entry('acme')}  - { domain: beta, basePath: /b, staticExport: { signature: { required: true } } }\n`,
+      /^config\.yaml:3:\d+ sites\[1\] \(beta\): staticExport\.signature has no key/,
+    ],
+    [
+      'one that no organization names',
+      `organizations: [{ id: org, plan: pro, domains: { acme: {} } }]\nsites:\n${entry('acme')}${entry('beta', 'basePath: /b')}`,
+      /sites\[1\]\.domain "beta" belongs to no organization/,
+    ],
+    [
+      'a host that leads to another domain of an organization',
+      `organizations: [{ id: org, plan: pro, domains: { acme: {}, other: { hosts: [docs.test] } } }]\nsites:\n${entry('acme', 'hosts: [docs.test]')}`,
+      /sites\[0\]\.hosts\[0\] "docs\.test" leads to domain "other" as well/,
+    ],
+    [
+      'what is not built in an entry',
+      `sites:\n${entry('acme', 'spaFallback: true')}`,
+      /sites\[0\]\.spaFallback is not built yet/,
+    ],
+  ])('are refused for %s', async (_, yaml, sentence) => {
+    expect(await toldOf(yaml)).toEqual([expect.stringMatching(sentence)]);
+  });
+
+  it('share a host under different paths, and a path under different hosts', async () => {
+    const { sites } = await load(
+      `sites:\n${entry('a', 'hosts: [x.test]')}${entry('b', 'hosts: [x.test], basePath: /b')}${entry('c', 'hosts: [y.test]')}${entry('d')}`,
+    );
+    expect(sites).toHaveLength(4);
+  });
+
+  it('are a thousand in well under a second of a start', async () => {
+    const many = Array.from({ length: 1000 }, (_, at) => entry(`site-${at}`, `basePath: /s${at}`)).join('');
+    const beganMs = performance.now();
+    const { sites } = await load(`sites:\n${many}`);
+    expect(sites).toHaveLength(1000);
+    console.log(`figure: a config of 1,000 sites is loaded in ${(performance.now() - beganMs).toFixed(0)} ms`);
+  });
+});
