@@ -14,8 +14,11 @@ import { type SiteEnv, siteRequest } from './site.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
 export interface ShelfAppOptions {
-  /** Those that every reader may know of, in the order in which they are shown. Those that are off are left out here. */
-  sites(): readonly ListedSite[] | Promise<readonly ListedSite[]>;
+  /**
+   * Those that every reader may know of, in the order in which they are shown; those that are off are left out.
+   * @param host the Host header, for `shelfAddress`
+   */
+  sites(host: string | undefined): readonly ListedSite[] | Promise<readonly ListedSite[]>;
   /** As the config is now. */
   current(): ShelfState;
   onError?(error: unknown, requestId: string | null): void;
@@ -79,7 +82,10 @@ export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Ho
     if (file !== undefined) return answerAsset(file, request.header('accept-encoding'));
     if (path !== '/') return noticePage(method, NOT_FOUND);
     const query = (c.req.query('q') ?? '').trim().slice(0, SHELF_QUERY_LENGTH_MAX).toWellFormed();
-    return answerPage(request, shelfPage({ sites: await sites(), query, hasSearch: search !== null, assets }));
+    return answerPage(
+      request,
+      shelfPage({ sites: await sites(request.header('host')), query, hasSearch: search !== null, assets }),
+    );
   });
 
   app.onError((error, c) => {

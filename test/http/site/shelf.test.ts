@@ -241,6 +241,12 @@ describe('the shelf over HTTP', () => {
     expect(await (await app.request('/_docshelf/search?q=a&limit=3')).json()).toEqual(['?q=a&limit=3']);
   });
 
+  it('tells the list for which host it is', async () => {
+    const app = shelfWith([], {}, { sites: (host) => [listed(`on ${host}`)] });
+    const response = await app.request('/', { headers: { Host: 'docs.acme.dev:8080' } });
+    expect(read(await response.text()).items[0]?.domain).toBe('on docs.acme.dev:8080');
+  });
+
   it('answers a fault of its own with 500, and tells it', async () => {
     const told: unknown[] = [];
     const broken = new Error('broken');
