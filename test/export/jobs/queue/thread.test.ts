@@ -63,8 +63,13 @@ describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
   test('goes on with a new thread where the thread has ended, and whoever waited hears of it', async () => {
     const queue = await open();
     await queue.add(JOB, QUEUED_MAX);
-    const waiting = codeOf(queue.get(JOB.jobId));
-    await watched.started[0]?.terminate();
+    // What is asked cannot be answered before the thread ends: another process writes.
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    const waiting = codeOf(queue.add({ ...JOB, jobId: 'se_00000000000000ff' }, QUEUED_MAX));
+    const ending = watched.started[0]?.terminate();
+    other.close();
+    await ending;
     expect(await waiting).toBe('internal');
     expect(await queue.get(JOB.jobId)).toMatchObject(JOB);
     expect(watched.started).toHaveLength(2);
