@@ -21,7 +21,10 @@ export class FirstPages {
   readonly #slots = new Slots(READS_MAX);
   readonly #known = new WeakMap<ReleaseView, Promise<FirstPage>>();
 
-  /** All null where there is no first page, or it cannot be read: that is tried again the next time. */
+  /**
+   * All null where there is no first page, where it sends its readers out of the site, and where it cannot be read: that is
+   * tried again the next time.
+   */
   of(release: ReleaseView): Promise<FirstPage> {
     const known = this.#known.get(release);
     if (known !== undefined) return known;
@@ -39,18 +42,22 @@ export class FirstPages {
 async function readFirst(release: ReleaseView): Promise<FirstPage> {
   // The HTML parser costs a start 20 ms, and most deployments have one site and no shelf page.
   const { readFirstPage } = await import('../web/first-page.ts');
-  let page = NOTHING;
   let path = '';
+  let before = '';
+  let page = NOTHING;
   for (let refreshes = 0; refreshes <= REFRESHES_MAX; refreshes++) {
     const found = resolvePath(release.files, path, 'never');
     const entry = found.kind === 'file' ? release.files.get(found.path) : undefined;
-    if (entry === undefined) break;
+    if (entry === undefined) return NOTHING;
+    // It only shows itself anew from time to time.
+    if (entry.path === before) return page;
     page = readFirstPage(pageText(await readHead(join(release.siteDir, entry.path)), entry.type));
     const next = page.refresh === null ? null : siteAddress(page.refresh, entry.path);
-    if (next === null) break;
+    if (next === null) return page.refresh === null ? page : NOTHING;
+    before = entry.path;
     path = next;
   }
-  return page;
+  return NOTHING;
 }
 
 const ORIGIN = 'http://site.invalid';

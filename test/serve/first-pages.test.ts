@@ -21,22 +21,27 @@ describe('FirstPages', () => {
     expect((await new FirstPages().of(release)).title).toBe('Acme');
   });
 
-  it.each(['https://elsewhere.dev/', '//elsewhere.dev/', 'gone/', '', '/%zz'])(
-    'ends where %j leads out of the site',
+  it.each(['https://elsewhere.dev/', '//elsewhere.dev/', 'gone/', '/%zz'])(
+    'knows nothing where %j leads out of the site',
     async (url) => {
       const release = releases.make({ 'index.html': refresh(url) });
-      expect((await new FirstPages().of(release)).title).toBe('Redirecting');
+      expect((await new FirstPages().of(release)).title).toBeNull();
     },
   );
 
   it('ends where two pages send their readers to each other', async () => {
     const release = releases.make({ 'index.html': refresh('/b.html'), 'b.html': refresh('/') });
+    expect((await new FirstPages().of(release)).title).toBeNull();
+  });
+
+  it.each(['', '/', 'index.html'])('reads a page that shows itself anew at %j', async (url) => {
+    const release = releases.make({ 'index.html': refresh(url) });
     expect((await new FirstPages().of(release)).title).toBe('Redirecting');
   });
 
   it('reads no page that is hidden from readers', async () => {
     const release = releases.make({ 'index.html': refresh('/.git/x.html'), '.git/x.html': titled('secret') });
-    expect((await new FirstPages().of(release)).title).toBe('Redirecting');
+    expect((await new FirstPages().of(release)).title).toBeNull();
   });
 
   it('knows nothing of a site without a first page', async () => {
