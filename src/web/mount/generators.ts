@@ -35,7 +35,7 @@ const ROWS: readonly MountRow[] = [
   },
   { generator: 'Next.js', in: ['script'], mark: '/_next/', edits: nextFolders },
   { generator: 'Next.js, app router', in: ['page'], mark: 'self.__next_f', edits: nextPagePayload },
-  { generator: 'Next.js, app router', in: ['payload'], mark: /^(?:\d|:HL)\w*:/, edits: nextPayload },
+  { generator: 'Next.js, app router', in: ['payload'], mark: /^(?:[0-9a-f]+:|:HL\[)/, edits: nextPayload },
   { generator: 'Vite', in: ['script'], mark: 'preload', edits: viteBase },
   { generator: 'VitePress', in: ['script', 'page'], mark: '__VP_SITE_DATA__=', edits: vitePressBase },
   { generator: 'VitePress', in: ['script'], mark: '__VP_HASH_MAP__[', edits: vitePressRouter },

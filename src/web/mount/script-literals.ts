@@ -1,9 +1,9 @@
 import type { Edit } from '../rewrite/write.ts';
 import { leadsIntoSite, type MountSource, rebaseMatches } from './edits.ts';
 
-/** A whole string that is an address from the root and ends like a file's. */
+/** A whole string that is an address from the root, ends like a file's, and is not compared with another. */
 const LITERAL =
-  /(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
+  /(?<!(?:\.(?:endsWith|startsWith|includes|indexOf|lastIndexOf|replace|replaceAll|split|match)\(|[=!]==?)\s*\\?["'`])(?<=(?<quote>\\?["'`]))(?<url>\/[\w.~%@+-][\w.~%@+/-]{0,200}\.\w{2,11}(?:[?#][\w=&.%-]{0,100})?)(?=\k<quote>)/dg;
 
 /** Strings of a script that name a file of the site: a search index, a picture. */
 export function fileLiterals(source: MountSource): Iterable<Edit> {

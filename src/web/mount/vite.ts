@@ -9,7 +9,8 @@ export function viteBase(source: MountSource): Iterable<Edit> {
   return rebaseMatches(PRELOAD, source);
 }
 
-const SITE_BASE = /\\?"base\\?":\s*\\?"(?<url>\/[^"\\]*)\\?"/dg;
+/** The first `base`: sidebars have some, too. */
+const SITE_BASE = /__VP_SITE_DATA__=(?:(?!\\?"base\\?").)*\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dgs;
 
 /** VitePress' site data. Its themes add `base` to all that they are given, which stays. */
 export function vitePressBase(source: MountSource): Iterable<Edit> {

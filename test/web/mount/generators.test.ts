@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { mediaTypeOf } from '../../../src/web/media-type.ts';
+import { answers, mountFile } from '../../../src/web/mount/index.ts';
+
+const FILES = ['index.html', 'a.html', 'search-index.json', 'images/a.png', 'index.txt', 'de/index.html'];
+
+function rewritten(path: string, text: string, from: string, to: string): string {
+  const table = new Set(FILES);
+  const site = { from, to, has: (each: string) => answers(table, each) };
+  return Buffer.from(mountFile({ path, type: mediaTypeOf(path), bytes: Buffer.from(text) }, site)).toString();
+}
+
+/** As built for the root, and below `/team/docs/`; the way back gives the first again. */
+function expectMounted(path: string, text: string, expected: string): void {
+  expect(rewritten(path, text, '/', '/team/docs/')).toBe(expected);
+  expect(rewritten(path, expected, '/team/docs/', '/')).toBe(text);
+}
+
+describe('Next.js', () => {
+  it.each([
+    [
+      'chunks and pictures',
+      'let k="/_next/",l={src:"/_next/static/media/a.png"}',
+      'let k="/team/docs/_next/",l={src:"/team/docs/_next/static/media/a.png"}',
+    ],
+    [
+      'what adds the base path',
+      'function l(e,t){return(0,a.n)((0,n.addPathPrefix)(e,""))}',
+      'function l(e,t){return(0,a.n)((0,n.addPathPrefix)(e,"/team/docs"))}',
+    ],
+    [
+      'what asks for it',
+      'function a(e){return(0,n.pathHasPrefix)(e,"")}',
+      'function a(e){return(0,n.pathHasPrefix)(e,"/team/docs")}',
+    ],
+  ])('%s', (_, script, expected) => {
+    expectMounted('a.js', script, expected);
+  });
+
+  it('takes the base path off again where the build made that of nothing', () => {
+    const script = 'function n(e){return e}e.i(1),Object.defineProperty(r,"removeBasePath",{get:function(){return n}})';
+    const made = rewritten('a.js', script, '/', '/team/docs/');
+    const remove = (code: string): ((path: string) => string) =>
+      new Function(`${code.slice(0, code.indexOf('}e.i') + 1)};return n`)();
+    expect(['/team/docs/a', '/team/docs', '/team/docs?q'].map(remove(made))).toEqual(['/a', '/', '/?q']);
+    const back = remove(rewritten('a.js', made, '/team/docs/', '/'));
+    expect(['/a', '/'].map(back)).toEqual(['/a', '/']);
+  });
+
+  const PAYLOAD = [
+    ':HL["/_next/static/a.css","style"]',
+    '2:"/_next/static/chunks/a.js"',
+    '0:["$","a",null,{"className":"x","children":["/a"],"href":"/a"}]',
+    '3:["$","$L9",null,{"href":"/a","index":"/search-index.json","src":"/images/a.png","url":"/a.html?"}]',
+    '4:T1e,["$","a",null,{"href":"/é"}]',
+    '5:["$","img",null,{"src":"/images/ü.png","alt":"/a \\" \\\\"}]',
+    '',
+  ].join('\n');
+  const MOUNTED = PAYLOAD.replaceAll('"/_next', '"/team/docs/_next')
+    .replace('"href":"/a"}]\n3', '"href":"/team/docs/a"}]\n3')
+    .replaceAll('"/search', '"/team/docs/search')
+    .replaceAll('"/images', '"/team/docs/images')
+    .replace('"/a.html', '"/team/docs/a.html');
+
+  it('payloads: elements of HTML and files, not what components are given; rows of text keep their length', () => {
+    // The row of text ends within the line: what follows in it is a row of its own.
+    const payload = PAYLOAD.replace('4:T1e,', `4:T${Buffer.byteLength('["$","a",null,{"href":"/é"}]').toString(16)},`);
+    const expected = MOUNTED.replace(
+      '4:T1e,',
+      `4:T${Buffer.byteLength('["$","a",null,{"href":"/é"}]').toString(16)},`,
+    ).replace('\n5:', '5:');
+    expectMounted('a.txt', payload.replace('\n5:', '5:'), expected);
+  });
+
+  it('payloads in a page, cut anywhere', () => {
+    const rows = PAYLOAD.split('\n')
+      .filter((row) => !row.startsWith('4:'))
+      .join('\n');
+    const expected = MOUNTED.split('\n')
+      .filter((row) => !row.startsWith('4:'))
+      .join('\n');
+    for (const cut of [1, 40, 75, 120, 200]) {
+      // The address itself is in one piece.
+      const push = (text: string) =>
+        `<script>self.__next_f.push([1,${JSON.stringify(text).replaceAll('&', '\\u0026')}])</script>`;
+      const page = push(rows.slice(0, cut)) + push(rows.slice(cut));
+      const parts = [...rewritten('a.html', page, '/', '/team/docs/').matchAll(/push\(\[1,("(?:[^"\\]|\\.)*")\]\)/g)];
+      expect([cut, parts.map(([, json = '""']) => JSON.parse(json)).join('')]).toEqual([cut, expected]);
+    }
+  });
+});
+
+describe('VitePress', () => {
+  it.each([
+    [
+      'site data',
+      'window.__VP_SITE_DATA__=JSON.parse("{\\"base\\":\\"/\\",\\"logo\\":\\"/images/a.png\\",\\"x\\":{\\"base\\":\\"/guide/\\"}}")',
+      '\\"base\\":\\"/team/docs/\\",\\"logo\\":\\"/images/a.png\\",\\"x\\":{\\"base\\":\\"/guide/\\"',
+    ],
+    [
+      'names of chunks',
+      'n(t.slice(1).replace(/\\//g,`_`)||`index`);__VP_HASH_MAP__[t];t=`/assets/`+t',
+      'n(t.slice(11).replace(/\\//g,`_`)||`index`);__VP_HASH_MAP__[t];t=`/team/docs/assets/`+t',
+    ],
+    ['what is preloaded', 'var t=`modulepreload`,n=function(e){return`/`+e}', 'n=function(e){return`/team/docs/`+e}'],
+    [
+      'static HTML of a page',
+      'export{i as __pageData};e(`<p><a href="/a">/a</a><img alt="" src="/images/a.png"></p>`)',
+      '<a href="/team/docs/a">/a</a><img alt="" src="/team/docs/images/a.png">',
+    ],
+    [
+      'elements of a page',
+      'export{i as __pageData};t(`a`,{class:`x`,href:`/a`})',
+      't(`a`,{class:`x`,href:`/team/docs/a`})',
+    ],
+    [
+      'not what the theme gets',
+      'export{i as __pageData};JSON.parse(`{"hero":{"src":"/images/a.png","link":"/a"}}`)',
+      '{"hero":{"src":"/images/a.png","link":"/a"}}',
+    ],
+  ])('%s', (_, script, expected) => {
+    const made = rewritten('a.js', script, '/', '/team/docs/');
+    expect(made).toContain(expected);
+    expect(rewritten('a.js', made, '/team/docs/', '/')).toBe(script);
+  });
+});
+
+describe('Docusaurus', () => {
+  it.each([
+    ['webpack', 'n.p="/",n.x="/"', 'n.p="/team/docs/",n.x="/"'],
+    ['settings', 'x={baseUrl:"/",i18n:docusaurus}', 'x={baseUrl:"/team/docs/",i18n:docusaurus}'],
+    [
+      'routes, without the names of chunks',
+      'docusaurus;[{path:"/a",component:d("/a","e21"),exact:!0},{path:"*",component:d("*")}]',
+      'docusaurus;[{path:"/team/docs/a",component:d("/a","e21"),exact:!0},{path:"*",component:d("*")}]',
+    ],
+    [
+      'data',
+      'docusaurus;JSON.parse(\'{"permalink":"/a","slug":"/a","href":"/a"}\')',
+      'docusaurus;JSON.parse(\'{"permalink":"/team/docs/a","slug":"/a","href":"/team/docs/a"}\')',
+    ],
+    ["not the router's own", 'docusaurus;x={path:"/",url:"/",params:{}}', 'docusaurus;x={path:"/",url:"/",params:{}}'],
+  ])('%s', (_, script, expected) => {
+    expectMounted('a.js', script, expected);
+  });
+});
+
+describe('Starlight', () => {
+  it('search and choice of languages', () => {
+    expectMounted(
+      'a.js',
+      'new t({baseUrl:`/`,bundlePath:`/`.replace(/x/,``)+`/pagefind/`})',
+      'new t({baseUrl:`/team/docs/`,bundlePath:`/team/docs/`.replace(/x/,``)+`/pagefind/`})',
+    );
+    expectMounted(
+      'a.html',
+      '<starlight-lang-select><option value="/de/">Deutsch<option value="/nowhere/">',
+      '<starlight-lang-select><option value="/team/docs/de/">Deutsch<option value="/nowhere/">',
+    );
+  });
+});
+
+describe('scripts of any generator', () => {
+  it.each([
+    [
+      'strings that name a file of the site',
+      'fetch("/search-index.json?v=1");a(`/images/a.png`)',
+      'fetch("/team/docs/search-index.json?v=1");a(`/team/docs/images/a.png`)',
+    ],
+    [
+      'not those that name none',
+      'fetch("/other.json");a("/a");b("/images/a.png".length,"/images/")',
+      'fetch("/other.json");a("/a");b("/team/docs/images/a.png".length,"/images/")',
+    ],
+    [
+      'not those that are compared',
+      'if(e.endsWith("/index.txt")||e==="/index.txt")',
+      'if(e.endsWith("/index.txt")||e==="/index.txt")',
+    ],
+  ])('%s', (_, script, expected) => {
+    expectMounted('a.js', script, expected);
+  });
+
+  it('in a page, and not in the code that it shows', () => {
+    expectMounted(
+      'a.html',
+      '<pre>fetch("/search-index.json")</pre><script>x("/search-index.json")</script>',
+      '<pre>fetch("/search-index.json")</pre><script>x("/team/docs/search-index.json")</script>',
+    );
+  });
+});
