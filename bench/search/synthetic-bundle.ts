@@ -5,15 +5,18 @@ import { cutPassages } from '../../src/search/extract/index.ts';
 import { estimateTokens } from '../../src/search/indexing/site-sections.ts';
 import { EmbeddingModel } from '../../src/search/semantic/index.ts';
 import { quantise } from '../../src/search/semantic/quantise.ts';
+import type { Vectors } from '../../src/search/semantic/vector-file.ts';
 import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
 import { Random } from './random.ts';
 import { synthetic } from './synthetic.ts';
-import type { TestSet } from './test-set.ts';
+import type { Document, TestSet } from './test-set.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 const SEED = 17;
 /** What a page of a documentation site has. */
-const SECTIONS_PER_PAGE = 8;
+export const SECTIONS_PER_PAGE = 8;
+/** Of `synthetic`: their text is little longer than a passage may be. */
+const PASSAGES_PER_SECTION_MAX = 4;
 const EMBEDDED_DOCUMENTS = 256;
 /** How far a made vector is from the two real ones that it lies between, beside their length of 1. */
 const NOISE = 0.4;
@@ -24,26 +27,49 @@ const NOISE = 0.4;
  * distances spread as real ones do; what is found by meaning is of no use.
  */
 export async function packSynthetic(sets: readonly TestSet[], count: number, to: string): Promise<void> {
-  const sections: CutSection[] = [];
-  const pages: { path: string; bytes: Uint8Array }[] = [];
-  let pageTitle = '';
-  for (const { title, text } of synthetic(sets, count)) {
-    const below = sections.length % SECTIONS_PER_PAGE;
-    const page = `page-${Math.floor(sections.length / SECTIONS_PER_PAGE)}.html`;
-    if (below === 0) {
-      pageTitle = title;
-      pages.push({ path: page, bytes: Buffer.from(`<!doctype html><title>${page}</title><h1>${page}</h1>`) });
-    }
-    const headings = below === 0 ? [pageTitle] : [pageTitle, title];
-    const path = `/${page}${below === 0 ? '' : `#section-${below}`}`;
-    const section = { path, title: pageTitle, headings, text, language: 'en', version: null, tags: [] };
-    sections.push({ section, passages: cutPassages(text, estimateTokens) });
-  }
-  const owners = sections.flatMap(({ passages }, at) => passages.map(() => at));
-  const vectors = { ...(await madeVectors(sets, owners.length)), sections: Uint32Array.from(owners) };
+  const [files = []] = await syntheticSites(sets, 1, count);
+  await packTarGz({ files, to });
+}
+
+/** The files of so many sites, of so many sections each. @see packSynthetic */
+export async function syntheticSites(sets: readonly TestSet[], sites: number, sectionsEach: number) {
+  const sections = Array.from(sectionsOf(synthetic(sets, sites * sectionsEach)));
+  const vectors = await madeVectors(sets, PASSAGES_PER_SECTION_MAX * sectionsEach);
+  return Array.from({ length: sites }, (_, at) =>
+    filesOf(sections.slice(at * sectionsEach, (at + 1) * sectionsEach), vectors),
+  );
+}
+
+interface SiteFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+function filesOf(sections: readonly CutSection[], made: Omit<Vectors, 'sections'>): SiteFile[] {
+  const pages = sections
+    .map(({ section }) => section.path.slice(1))
+    .filter((path) => !path.includes('#'))
+    .map((path) => ({ path, bytes: Buffer.from(`<!doctype html><title>${path}</title><h1>${path}</h1>`) }));
+  const owners = Uint32Array.from(sections.flatMap(({ passages }, at) => passages.map(() => at)));
+  const vectors = { ...made, sections: owners, values: made.values.subarray(0, owners.length * made.dims) };
   const pieces = Map.groupBy(encodeBundleSearch({ sections, vectors }), ({ path }) => path);
   const search = Array.from(pieces, ([path, all]) => ({ path, bytes: Buffer.concat(all.map(({ bytes }) => bytes)) }));
-  await packTarGz({ files: [...pages, ...search], to });
+  return [...pages, ...search];
+}
+
+/** Pages of some sections each, one after another. */
+function* sectionsOf(documents: Iterable<Document>): Generator<CutSection> {
+  let pageTitle = '';
+  let at = 0;
+  for (const { title, text } of documents) {
+    const below = at % SECTIONS_PER_PAGE;
+    if (below === 0) pageTitle = title;
+    const headings = below === 0 ? [pageTitle] : [pageTitle, title];
+    const path = `/page-${Math.floor(at / SECTIONS_PER_PAGE)}.html${below === 0 ? '' : `#section-${below}`}`;
+    const section = { path, title: pageTitle, headings, text, language: 'en', version: null, tags: [] };
+    yield { section, passages: cutPassages(text, estimateTokens) };
+    at += 1;
+  }
 }
 
 async function madeVectors(sets: readonly TestSet[], count: number) {

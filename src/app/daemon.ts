@@ -10,6 +10,7 @@ import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import { Network } from './network.ts';
 import type { Exports } from './open-exports.ts';
+import { type OpenedSearch, openSearch } from './open-search.ts';
 import { openFolder, type ShelfFolder } from './sites/open-shelf.ts';
 import { siteActions } from './sites/site-actions.ts';
 import { Sites } from './sites/sites.ts';
@@ -26,6 +27,7 @@ export interface DaemonOptions {
 interface Parts {
   readonly network: Network;
   readonly metrics: Metrics;
+  readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly sites: Sites;
 }
@@ -38,12 +40,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { loaded, log, onProgress } = options;
   const network = new Network(loaded.config);
   const metrics = new Metrics();
+  const search = openSearch(loaded.config, network);
   const folder = await openFolder(loaded.config, network);
   const isList = loaded.config.sites.length > 0;
   const sites = new Sites({
     isList,
     hostOf: (domain) => ({
       network,
+      search,
       folder,
       metrics: metrics.of(domain),
       log: domain === null ? log : log.child({ site: domain }),
@@ -52,7 +56,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onFault: (domain, error) => logFailure(log.child({ site: domain }), 'open', error),
   });
   await sites.open(loaded.sites);
-  const daemon = new Daemon(options, { network, metrics, folder, sites });
+  const daemon = new Daemon(options, { network, metrics, search, folder, sites });
   await daemon.start();
   return daemon;
 }
@@ -164,7 +168,7 @@ class Daemon {
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     // What comes after the last request must end within the deadline, too.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
-    const { sites, folder, network } = this.#parts;
+    const { sites, search, folder, network } = this.#parts;
     // Work on bundles is given up at once; readers get their answers.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs),
@@ -176,7 +180,7 @@ class Daemon {
         () => undefined,
       ),
     ]);
-    await Promise.all([sites.close(), network.close(), this.#listeners?.flush()]);
+    await Promise.all([search.stop(), network.close(), this.#listeners?.flush()]);
     await this.#listeners?.admin.stop(ADMIN_STOP_MS);
   }
 

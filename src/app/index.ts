@@ -52,11 +52,11 @@ export async function openCommandShelf(
   onProgress: DaemonOptions['onProgress'],
 ): Promise<{ readonly deployment: Deployment; close(): Promise<void> }> {
   const network = new Network(config);
-  const search = openSearch(config, network, () => undefined);
+  const engine = openSearch(config, network);
   const folder = await openFolder(config, network);
   const { deployment } = await openShelf(config, network, {
     folder,
-    search,
+    search: engine.site(config.search, () => undefined),
     prepareSwap: () => () => undefined,
     onOff: () => undefined,
     onEvent: (event) => {
@@ -65,7 +65,7 @@ export async function openCommandShelf(
   });
   const close = async (): Promise<void> => {
     await deployment.stop();
-    await Promise.all([search?.stop(), network.close()]);
+    await Promise.all([engine.stop(), network.close()]);
   };
   return { deployment, close };
 }

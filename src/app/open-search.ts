@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import type { BundleSearchMaker } from '../search/bundle-data/bundle-search-maker.ts';
-import { EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
+import { EmbeddedEngine, EmbeddedIndex, type Model, type SearchEvent, SiteSearch } from '../search/index.ts';
 import type { Network } from './network.ts';
 import { modelSlice } from './slices.ts';
 
@@ -12,18 +12,30 @@ const BUILTIN_MODEL = fileURLToPath(new URL('../../models/all-MiniLM-L6-v2', imp
 /** Versions that are switched through in a hurry load no model. */
 const EMBED_AFTER_MS = 500;
 
-/** Null where search is off. Nothing runs before the first index or query. */
-export function openSearch(config: Config, network: Network, onEvent: (event: SearchEvent) => void): SiteSearch | null {
-  const index = openIndex(config, network);
-  return (
-    index && new SiteSearch({ index, isSemantic: config.search.model !== 'off', embedAfterMs: EMBED_AFTER_MS, onEvent })
-  );
+/** Search of all sites of a daemon. Nothing runs before the first index or query. */
+export interface OpenedSearch {
+  /** Null where search is off for the site. A site that leaves the daemon is told to `forget`. */
+  site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
+  /** Ends all that is under way. */
+  stop(): Promise<void>;
 }
 
-export function openIndex(config: Config, network: Network): EmbeddedIndex | null {
-  if (!config.search.enabled) return null;
+export function openSearch(config: Config, network: Network): OpenedSearch {
+  const engine = openEngine(config, network);
+  return {
+    site: ({ enabled, model }, onEvent) => {
+      if (!enabled) return null;
+      // One model reads for all sites: a site may only do without.
+      const isSemantic = model !== 'off' && config.search.model !== 'off';
+      return new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
+    },
+    stop: () => engine.stop(),
+  };
+}
+
+export function openEngine(config: Config, network: Network): EmbeddedEngine {
   const modelFolder = modelFolderOf(config);
-  return new EmbeddedIndex({
+  return new EmbeddedEngine({
     model: modelOf(config, network, modelFolder),
     modelFolder,
     cacheDir: join(config.storage.dir, 'vectors'),

@@ -1,9 +1,9 @@
 import type { Config } from '../config/index.ts';
 import { SiteStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import type { SearchRequest, SearchResult } from '../search/index.ts';
+import { EmbeddedIndex, type SearchRequest, type SearchResult } from '../search/index.ts';
 import { Network } from './network.ts';
-import { openIndex } from './open-search.ts';
+import { openEngine } from './open-search.ts';
 
 /** Well under a second, and longer on a machine that has other work. */
 const VECTORS_MS_MAX = 30_000;
@@ -14,13 +14,14 @@ export async function searchOnce(
   { digest, label }: { readonly digest: string; readonly label: string },
   request: SearchRequest,
 ): Promise<readonly SearchResult[]> {
-  const network = new Network(config);
-  const index = openIndex(config, network);
-  if (index === null) {
+  if (!config.search.enabled) {
     throw new DocshelfError('search_off', 'Cannot search: search.enabled is false', {
       next: 'Set search.enabled to true.',
     });
   }
+  const network = new Network(config);
+  const engine = openEngine(config, network);
+  const index = new EmbeddedIndex(engine);
   const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
   const info = await store.info(digest);
   if (info === null)
@@ -39,7 +40,7 @@ export async function searchOnce(
     }
     return (await index.search(release, request, label)).results;
   } finally {
-    await index.stop();
+    await engine.stop();
     await network.close();
   }
 }

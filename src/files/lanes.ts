@@ -9,6 +9,11 @@ export class Slots {
     this.#max = typeof max === 'number' ? () => max : max;
   }
 
+  /** Tasks that wait for their turn. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** @param signal ends the wait, with its reason; a task that has begun goes on */
   async run<Result>(task: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();

@@ -2,7 +2,9 @@
  * pages -> sections (`extract`, `read-pages`) -> index (`build-index`: `keyword`, passages) -> query (`release-search`:
  * both legs, `rank`) -> ranked sections
  */
-export { EmbeddedIndex, type Model } from './embedded-index.ts';
+export { EmbeddedEngine, type Model } from './embedded-engine.ts';
+export { EmbeddedIndex } from './embedded-index.ts';
 export type { IndexedRelease, SearchIndex } from './ports.ts';
 export { jsonOf, type Search, type SearchAnswer, type SearchRequest, type SearchResult } from './request.ts';
+export { ShelfSearch } from './shelf-search.ts';
 export { type SearchEvent, type SearchStatus, SiteSearch } from './site-search.ts';

@@ -1,9 +1,16 @@
 import type { FileEntry } from '../domain/release.ts';
+import type { Embedder } from './ports.ts';
 
 /** Loaded by the thread itself; or `parent`: the thread that spawns embeds, because it has the way out. */
 export type ModelChoice =
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'parent'; readonly digest: string; readonly dims: number };
+
+/** Before it is loaded. */
+export interface KnownModel {
+  readonly digest: string;
+  readonly load: () => Promise<Embedder>;
+}
 
 export interface EmbedOrder {
   readonly searchDir: string;

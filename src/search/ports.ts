@@ -32,12 +32,17 @@ export interface EmbedProgress {
   readonly embedded: number;
 }
 
+/** Indexes as one site uses them. After the end of the engine behind it every call throws `stopping`. */
 export interface SearchIndex {
   /** Replaces an index that is there; a fault of a page's text is no failure. @throws the signal's reason */
   build(release: IndexedRelease, signal: AbortSignal): Promise<{ readonly sections: number }>;
 
-  /** @throws DocshelfError `index_damaged` where there is no sound index of this version */
-  open(release: IndexedRelease): Promise<{ readonly sections: number }>;
+  /**
+   * Reads the index through; again where it is open already, since whoever asks for that doubts it.
+   * @param isAsked readers are asking the site: the next query finds it in memory. Default false
+   * @throws DocshelfError `index_damaged` where there is no sound index of this version
+   */
+  open(release: IndexedRelease, isAsked?: boolean): Promise<{ readonly sections: number }>;
 
   /**
    * Makes the missing vectors, at low priority, and lets queries use them. Interrupted, it goes on from where it was.
@@ -52,9 +57,6 @@ export interface SearchIndex {
    */
   search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer>;
 
-  /** Queries under way may fail with `index_damaged`. */
+  /** For this site: others may have it open as well. Queries under way may fail with `index_damaged`. */
   close(release: IndexedRelease): Promise<void>;
-
-  /** Ends all that is under way with `stopping`. */
-  stop(): Promise<void>;
 }

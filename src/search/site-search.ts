@@ -41,7 +41,8 @@ export class SiteSearch implements Search {
   #semantic: LegState = 'off';
   #sections = 0;
   #progress: EmbedProgress = { passages: 0, embedded: 0 };
-  #embedding: Promise<unknown> = Promise.resolve();
+  /** The next version stays open for the readers of the one before. */
+  #isAsked = false;
 
   constructor(options: SiteSearchOptions) {
     this.#options = options;
@@ -65,7 +66,7 @@ export class SiteSearch implements Search {
       await this.#build(release, signal);
     } catch (error) {
       signal.throwIfAborted();
-      this.#options.onEvent({ kind: 'failed', step: 'index', error: toDocshelfError(error) });
+      this.#tellFailure('index', error);
     }
   }
 
@@ -90,12 +91,20 @@ export class SiteSearch implements Search {
     if (former !== null && former.release.digest !== release.digest) void this.#closeAfter(former, opened);
   }
 
+  /** For a site that is turned off, or leaves the daemon. */
   forget(): void {
-    const former = this.#turnOff('serving is turned off');
+    const former = this.#served;
+    former?.abort.abort(new DocshelfError('stopping', 'Cannot go on: serving is turned off'));
+    this.#served = null;
+    this.#keyword = 'off';
+    this.#semantic = 'off';
+    this.#sections = 0;
+    this.#isAsked = false;
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
   }
 
   async search(request: SearchRequest): Promise<SearchAnswer> {
+    this.#isAsked = true;
     const served = this.#served;
     if (served === null) throw building('no version of the documentation is active');
     // Opening an index takes some 10 ms. One that is being built is not awaited.
@@ -111,22 +120,6 @@ export class SiteSearch implements Search {
     return this.search(request);
   }
 
-  async stop(): Promise<void> {
-    const former = this.#turnOff('docshelf is stopping');
-    // Together: opening and embedding may take minutes, and only the end of the index cuts them short.
-    await Promise.allSettled([former?.opened, this.#embedding, this.#options.index.stop()]);
-  }
-
-  #turnOff(reason: string): Served | null {
-    const former = this.#served;
-    former?.abort.abort(new DocshelfError('stopping', `Cannot go on: ${reason}`));
-    this.#served = null;
-    this.#keyword = 'off';
-    this.#semantic = 'off';
-    this.#sections = 0;
-    return former;
-  }
-
   #faultOf(fault: DocshelfError, { release, label }: Served): DocshelfError {
     if (fault.code !== 'index_damaged') return fault;
     if (this.#keyword === 'failed') return building('its index could not be built');
@@ -139,11 +132,13 @@ export class SiteSearch implements Search {
   async #open(release: IndexedRelease, signal: AbortSignal): Promise<void> {
     const { index, onEvent } = this.#options;
     try {
-      const facts = await index.open(release).catch(async (error: unknown) => {
+      const facts = await index.open(release, this.#isAsked).catch(async (error: unknown) => {
         signal.throwIfAborted();
-        onEvent({ kind: 'rebuilding', error: toDocshelfError(error) });
+        const fault = toDocshelfError(error);
+        if (fault.code === 'stopping') throw fault;
+        onEvent({ kind: 'rebuilding', error: fault });
         await this.#build(release, signal);
-        return index.open(release);
+        return index.open(release, this.#isAsked);
       });
       signal.throwIfAborted();
       this.#sections = facts.sections;
@@ -152,10 +147,10 @@ export class SiteSearch implements Search {
       if (signal.aborted) throw building('another version is served');
       this.#keyword = 'failed';
       this.#semantic = this.#semantic === 'off' ? 'off' : 'failed';
-      onEvent({ kind: 'failed', step: 'index', error: toDocshelfError(error) });
+      this.#tellFailure('index', error);
       throw error;
     }
-    if (this.#semantic !== 'off') this.#embedding = Promise.all([this.#embedding, this.#embed(release, signal)]);
+    if (this.#semantic !== 'off') void this.#embed(release, signal);
   }
 
   async #embed(release: IndexedRelease, signal: AbortSignal): Promise<void> {
@@ -175,8 +170,14 @@ export class SiteSearch implements Search {
     } catch (error) {
       if (signal.aborted) return;
       this.#semantic = 'failed';
-      this.#options.onEvent({ kind: 'failed', step: 'embed', error: toDocshelfError(error) });
+      this.#tellFailure('embed', error);
     }
+  }
+
+  /** The end of the daemon is no fault of a site. */
+  #tellFailure(step: 'index' | 'embed', cause: unknown): void {
+    const error = toDocshelfError(cause);
+    if (error.code !== 'stopping') this.#options.onEvent({ kind: 'failed', step, error });
   }
 
   async #closeAfter({ release, opened }: Served, next: Promise<void>): Promise<void> {

@@ -78,8 +78,11 @@ export class Thread<Calls extends CallsOf<Calls>> {
 
   /** Gives back all that the thread holds, at once. The next call starts another. */
   async terminate(): Promise<void> {
-    this.#running?.runner.terminate();
-    await this.#running?.exited;
+    if (this.#running === null) return;
+    const { runner, exited } = this.#running;
+    runner.ref();
+    runner.terminate();
+    await exited;
   }
 
   /** Ends the thread once what it was asked before is answered, or terminates it after `withinMs`. Starts none after that. */

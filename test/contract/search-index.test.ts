@@ -3,7 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
-import { EmbeddedIndex, type IndexedRelease, type SearchIndex, type SearchRequest } from '../../src/search/index.ts';
+import {
+  EmbeddedEngine,
+  EmbeddedIndex,
+  type IndexedRelease,
+  type SearchIndex,
+  type SearchRequest,
+} from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 
@@ -12,6 +18,7 @@ interface Subject {
   readonly index: SearchIndex;
   /** Makes a release's index unusable, as a bad disk does. */
   damage(release: IndexedRelease): Promise<void>;
+  stop(): Promise<void>;
   /** Threads or connections that would keep the process alive. */
   alive(): number;
 }
@@ -20,13 +27,13 @@ const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 
 function embeddedSubject(folder: string): Subject {
   const threads = watchThreads();
-  const index = new EmbeddedIndex({
+  const engine = new EmbeddedEngine({
     model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
     modelFolder: MODEL,
     cacheDir: join(folder, 'vectors'),
   });
   const damage = (release: IndexedRelease) => truncate(join(release.releaseDir, 'search/keyword.sqlite'), 5000);
-  return { index, damage, alive: threads.alive };
+  return { index: new EmbeddedIndex(engine), damage, stop: () => engine.stop(), alive: threads.alive };
 }
 
 const NEVER = new AbortController().signal;
@@ -69,7 +76,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     subject = open(folder);
   });
   afterAll(async () => {
-    await subject.index.stop();
+    await subject.stop();
     await rm(folder, { recursive: true });
   });
 
@@ -218,7 +225,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
 
   test('a query under way when its release is closed answers, or fails with index_damaged', async () => {
     const release = await opened();
-    const { index } = open(folder);
+    const { index, stop } = open(folder);
     await index.open(release);
     await index.embed(release, () => undefined, NEVER);
     // The first query by meaning waits for the model, and the release is closed meanwhile.
@@ -226,7 +233,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     await index.close(release);
     expect(['none', 'index_damaged']).toContain(await asked);
     expect(await codeOf(index.search(release, ask('lantern'), LABEL))).toBe('index_damaged');
-    await index.stop();
+    await stop();
   });
 
   test('embedding that is interrupted throws the reason, and goes on from where it was', async () => {
@@ -262,7 +269,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     await begun.promise;
     const building = codeOf(other.index.build(await write(SITE), NEVER));
     expect(other.alive()).toBeGreaterThan(0);
-    await other.index.stop();
+    await other.stop();
     expect(other.alive()).toBe(0);
     expect(await Promise.all([embedding, building])).toEqual(['stopping', 'stopping']);
     expect(await codeOf(other.index.search(release, ask('leaf'), LABEL))).toBe('stopping');
@@ -271,7 +278,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
 
   test('stop() without anything under way is quiet', async () => {
     const idle = open(folder);
-    await idle.index.stop();
+    await idle.stop();
     expect(idle.alive()).toBe(0);
   });
 });

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DefaultTreeAdapterTypes as Dom, parse } from 'parse5';
 import type { ReleaseInfo } from '../../src/domain/release.ts';
-import { EmbeddedIndex, type IndexedRelease, type SearchResult } from '../../src/search/index.ts';
+import { EmbeddedEngine, EmbeddedIndex, type IndexedRelease, type SearchResult } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 import { bundleFile, importBundle, newHome } from '../helpers/corpus.ts';
 import type { Bench } from '../helpers/daemon.ts';
@@ -23,16 +23,18 @@ export class IndexedBundle {
   /** The home's `data/vectors/`. */
   readonly cacheDir: string;
   readonly release: IndexedRelease;
+  readonly #engine: EmbeddedEngine;
   readonly #index: EmbeddedIndex;
 
   constructor(release: IndexedRelease, cacheDir: string) {
     this.release = release;
     this.cacheDir = cacheDir;
-    this.#index = new EmbeddedIndex({
+    this.#engine = new EmbeddedEngine({
       model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
       modelFolder: MODEL,
       cacheDir,
     });
+    this.#index = new EmbeddedIndex(this.#engine);
   }
 
   /** Ends with the bench. */
@@ -88,7 +90,7 @@ export class IndexedBundle {
   }
 
   stop(): Promise<void> {
-    return this.#index.stop();
+    return this.#engine.stop();
   }
 
   /** The pages that ask to be found, in the order of their files. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { BundleSearchMaker, type BundleSearchMakerOptions } from '../../src/search/bundle-data/bundle-search-maker.ts';
-import { EmbeddedIndex } from '../../src/search/index.ts';
+import { EmbeddedEngine, EmbeddedIndex } from '../../src/search/index.ts';
 import { buildIndex } from '../../src/search/indexing/build-index.ts';
 import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
@@ -125,15 +125,16 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
 
     // From the pages, embedded there.
     const fromPages = await indexed(join(dir, 'release/search'));
-    const index = new EmbeddedIndex({
+    const engine = new EmbeddedEngine({
       model: builtin,
       modelFolder: MODEL,
       cacheDir: join(dir, 'other-vectors'),
     });
+    const index = new EmbeddedIndex(engine);
     const release = { digest: 'cd'.repeat(32), releaseDir: join(dir, 'release'), trailingSlash: 'never' as const };
     await index.open(release);
     await index.embed(release, () => undefined, NEVER);
-    await index.stop();
+    await engine.stop();
 
     // From the bundle.
     await mkdir(join(dir, 'release/_docshelf/search'), { recursive: true });

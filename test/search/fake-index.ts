@@ -17,6 +17,8 @@ export class FakeIndex implements SearchIndex {
   readonly sound = new Set<string>();
   readonly opened = new Set<string>();
   readonly embeddings: Embedding[] = [];
+  /** By opening: whether readers were asking. */
+  readonly kept: boolean[] = [];
   /** What each step waits for before it is done. */
   readonly gates: Partial<Record<'open' | 'build' | 'search', Promise<unknown>>> = {};
   buildFault: Error | null = null;
@@ -34,7 +36,8 @@ export class FakeIndex implements SearchIndex {
     return { sections: SECTIONS };
   }
 
-  async open({ digest }: IndexedRelease) {
+  async open({ digest }: IndexedRelease, isAsked: boolean) {
+    this.kept.push(isAsked);
     this.calls.push(`open ${digest}`);
     await this.gates.open;
     if (!this.sound.has(digest)) throw damaged();
@@ -61,10 +64,6 @@ export class FakeIndex implements SearchIndex {
   async close({ digest }: IndexedRelease) {
     this.calls.push(`close ${digest}`);
     this.opened.delete(digest);
-  }
-
-  async stop() {
-    this.calls.push('stop');
   }
 }
 

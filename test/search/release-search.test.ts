@@ -62,8 +62,9 @@ async function openRelease() {
   const values = Int8Array.from(signs.flatMap((sign) => Array.from({ length: DIMS }, () => sign * 90)));
   const sections = Uint32Array.from(SECTIONS.flatMap((section, at) => section.signs.map(() => at)));
   const vectors = new VectorIndex({ modelDigest: '', dims: DIMS, sections, values }, COMMON_SCALE);
-  release.useSemantic(async () => ({ embedder, vectors }));
-  return { release, asked };
+  const semantic = { digest: '', load: async () => ({ embedder, vectors }) };
+  const search = (query = REQUEST.query) => release.search({ ...REQUEST, query }, 'v1', semantic);
+  return { search, asked };
 }
 
 const turns = async (count: number) => {
@@ -76,8 +77,8 @@ describe('ReleaseSearch', () => {
   afterEach(() => vi.clearAllMocks());
 
   it('shows the passage that is nearest in meaning, and of a heading without text its words', async () => {
-    const { release, asked } = await openRelease();
-    const searching = release.search(REQUEST, 'v1');
+    const { search, asked } = await openRelease();
+    const searching = search();
     await turns(1);
     asked[0]?.resolve(like(1));
     const results = await searching;
@@ -88,8 +89,8 @@ describe('ReleaseSearch', () => {
   });
 
   it('shows the passage with the most of the query’s words where the model has no vote', async () => {
-    const { release, asked } = await openRelease();
-    const searching = release.search(REQUEST, 'v1');
+    const { search, asked } = await openRelease();
+    const searching = search();
     await turns(1);
     asked[0]?.reject(new Error('no answer'));
     const first = (await searching).find(({ path }) => path === '/p0');
@@ -98,11 +99,11 @@ describe('ReleaseSearch', () => {
   });
 
   it('works ahead while the model reads the query, and answers the same whenever that ends', async () => {
-    const { release, asked } = await openRelease();
+    const { search, asked } = await openRelease();
     const answers = new Set<string>();
     for (const spent of [0, 1, 2, 3, 20]) {
       read.mockClear();
-      const searching = release.search(REQUEST, 'v1');
+      const searching = search();
       await turns(spent);
       if (spent > 3) expect(read.mock.calls.flatMap(([numbers]) => numbers).sort()).toEqual([0, 1]);
       await vi.waitFor(() => expect(asked).toHaveLength(1), 30_000);
@@ -114,8 +115,8 @@ describe('ReleaseSearch', () => {
   });
 
   it('does nothing ahead while another search is under way', async () => {
-    const { release, asked } = await openRelease();
-    const both = [release.search(REQUEST, 'v1'), release.search({ ...REQUEST, query: 'invoices' }, 'v1')];
+    const { search, asked } = await openRelease();
+    const both = [search(), search('invoices')];
     await turns(20);
     expect(asked).toHaveLength(2);
     expect(read).not.toHaveBeenCalled();

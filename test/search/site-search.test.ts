@@ -248,13 +248,28 @@ it('index() rejects with the reason of an abort, and says nothing', async () => 
   expect(events).toEqual([]);
 });
 
-it('stop() ends the embedding before the index', async () => {
+it('says nothing of the end of the daemon', async () => {
   const index = new FakeIndex(JUNE);
-  const { search, path, kinds } = siteSearch(index);
+  const { search, path, until, kinds } = siteSearch(index);
   search.follow(JUNE, 'v1');
   await path();
-  await search.stop();
-  expect(index.embeddings[0]?.signal.aborted).toBe(true);
-  expect(index.calls.at(-1)).toBe('stop');
+  index.embeddings[0]?.end.reject(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+  await until(({ semantic }) => semantic === 'failed');
+  index.gates.open = Promise.reject(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
+  search.follow(JULY, 'v2');
+  await until(({ keyword }) => keyword === 'failed');
   expect(kinds()).toEqual([]);
+});
+
+it('keeps the next version open where readers ask the one before', async () => {
+  const index = new FakeIndex(JUNE, JULY);
+  const { search, path, until } = siteSearch(index);
+  search.follow(JUNE, 'v1');
+  await path();
+  search.follow(JULY, 'v2');
+  await until(({ keyword }) => keyword === 'ready');
+  search.forget();
+  search.follow(JUNE, 'v3');
+  await until(({ keyword }) => keyword === 'ready');
+  expect(index.kept).toEqual([false, true, false]);
 });

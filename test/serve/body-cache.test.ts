@@ -113,4 +113,21 @@ describe('Slots', () => {
     expect(most).toBe(2);
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(6);
   });
+
+  it('lets one that waits go when it is aborted, and the next one has its turn', async () => {
+    const slots = new Slots(1);
+    const end = Promise.withResolvers<string>();
+    const abort = new AbortController();
+    const first = slots.run(() => end.promise, abort.signal);
+    const second = slots.run(async () => 'second', abort.signal);
+    const third = slots.run(async () => 'third');
+    expect(slots.waiting).toBe(2);
+    abort.abort(new Error('enough'));
+    await expect(second).rejects.toThrow('enough');
+    expect(slots.waiting).toBe(1);
+    // What runs looks to the signal itself.
+    end.resolve('first');
+    expect(await Promise.all([first, third])).toEqual(['first', 'third']);
+    await expect(slots.run(async () => 'late', abort.signal)).rejects.toThrow('enough');
+  });
 });

@@ -14,7 +14,7 @@ import { SiteServer } from '../../serve/index.ts';
 import type { Logger } from '../log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from '../log-events.ts';
 import type { Network } from '../network.ts';
-import { openSearch } from '../open-search.ts';
+import type { OpenedSearch } from '../open-search.ts';
 import { ReaderSearch } from '../reader-search.ts';
 import { deploySlice, featureReport } from '../slices.ts';
 import { openShelf, type ShelfFolder } from './open-shelf.ts';
@@ -23,6 +23,7 @@ import { SiteSwitch, snapshotForm } from './site-switch.ts';
 /** What a daemon gives each of its sites. */
 export interface SiteHost {
   readonly network: Network;
+  readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly metrics: SiteMetrics;
   readonly log: Logger;
@@ -61,7 +62,7 @@ export class ShelfSite {
       onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
     });
     const site = new SiteSwitch(server, snapshotForm(config.config));
-    const localSearch = openSearch(config.config, network, (event) => logSearchEvent(log, event));
+    const localSearch = host.search.site(config.config.search, (event) => logSearchEvent(log, event));
     const { deployment, store } = await openShelf(config.config, network, {
       folder: host.folder,
       search: localSearch,
@@ -164,9 +165,9 @@ export class ShelfSite {
     await Promise.all([this.deployment.stop(), this.#parts.inbox.stop()]);
   }
 
-  /** After the last request. */
-  async close(): Promise<void> {
-    await this.#parts.localSearch?.stop();
+  /** For a site that leaves the daemon. */
+  close(): void {
+    this.#parts.localSearch?.forget();
   }
 
   #openApp(basePath: string): ReturnType<typeof createSiteApp> {

@@ -144,10 +144,6 @@ export class Sites {
     await Promise.all(this.all.map((site) => site.stop()));
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.all.map((site) => site.close()));
-  }
-
   /** @returns those that have left */
   async #take(configs: readonly SiteConfig[]): Promise<readonly ShelfSite[]> {
     const former = new Map(this.#entries.map(({ domain, site }) => [domain, site]));
@@ -175,7 +171,7 @@ export class Sites {
 
   async #end(site: ShelfSite): Promise<void> {
     await site.stop();
-    await site.close();
+    site.close();
   }
 }
 

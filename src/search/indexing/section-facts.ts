@@ -29,6 +29,10 @@ export class SectionFacts {
       this.#borders.set(borders, 2 * (this.#firsts[section] ?? 0));
   }
 
+  get bytes(): number {
+    return this.#languageOf.byteLength + this.#firsts.byteLength + this.#borders.byteLength;
+  }
+
   language(section: number): string | null {
     return this.#languages[this.#languageOf[section] ?? 0] ?? null;
   }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { LRUCache } from 'lru-cache';
@@ -16,6 +17,12 @@ const BYTES_PER_ENTRY = 200;
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 /** Terms whose frequency is kept: 0.4 MB. Most are what a word is not stemmed to, and stand nowhere. */
 const FREQUENCIES_MAX = 4_000;
+/** Lengths of four columns, prior and lift of a section. */
+const BYTES_PER_SECTION = 16;
+/** SQLite's page cache, by its default cache_size of -2000 KiB (sqlite.org/pragma.html); a smaller file is in it whole. */
+const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
+/** Prepared statements and the caches' own tables (measured). */
+const OWN_BYTES = 300_000;
 
 /** `unsaid` has one key, `version`: the sections that say none. */
 type ListKind = 'title' | 'documentTitle' | 'version' | 'unsaid' | 'tag';
@@ -30,6 +37,7 @@ export class IndexFile {
   readonly lifts: Float32Array;
   readonly #priors: Float32Array;
   readonly #database: DatabaseSync;
+  readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #impact: ReturnType<typeof impactOf>;
   readonly #cache: LRUCache<string, Postings>;
@@ -40,8 +48,9 @@ export class IndexFile {
   readonly #frequencies = new LRUCache<string, number>({ max: FREQUENCIES_MAX });
   #vocabulary: Vocabulary | undefined;
 
-  private constructor(database: DatabaseSync, ranking: Ranking) {
+  private constructor(database: DatabaseSync, fileBytes: number, ranking: Ranking) {
     this.#database = database;
+    this.#pageCacheBytes = Math.min(fileBytes, PAGE_CACHE_BYTES_MAX);
     this.#statements = prepareStatements(database);
     const lengthsOf = (name: (typeof COLUMNS)[number]) => new Uint16Array(this.#array(`${name} lengths`).buffer);
     const [title, headings] = [lengthsOf('title'), lengthsOf('headings')];
@@ -56,15 +65,21 @@ export class IndexFile {
     });
   }
 
-  static open(path: string, ranking: Ranking): IndexFile {
+  static open(path: string, ranking: Ranking, isSealKnown: boolean): IndexFile {
     let database: DatabaseSync | undefined;
     try {
-      database = openSound(path);
-      return new IndexFile(database, ranking);
+      database = openSound(path, isSealKnown);
+      return new IndexFile(database, statSync(path).size, ranking);
     } catch (error) {
       database?.close();
       throw asDamaged(path, error);
     }
+  }
+
+  /** In memory, about; it grows with what is asked, to some 30 MB. */
+  get bytes(): number {
+    const caches = this.#cache.calculatedSize + this.#sequences.calculatedSize + (this.#vocabulary?.bytes ?? 0);
+    return OWN_BYTES + this.#pageCacheBytes + this.sections * BYTES_PER_SECTION + caches;
   }
 
   sectionsWith(term: string): number {
@@ -183,10 +198,10 @@ function prepareStatements(database: DatabaseSync) {
   };
 }
 
-function openSound(path: string): DatabaseSync {
+function openSound(path: string, isSealKnown: boolean): DatabaseSync {
   const version = versionOf(path);
   if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
-  if (!isSealed(path)) throw damaged(path, 'it was not finished, or has changed since');
+  if (!isSealKnown && !isSealed(path)) throw damaged(path, 'it was not finished, or has changed since');
   const url = pathToFileURL(path);
   // Nobody writes a sealed file: no locks, no look at the disk for changes.
   url.searchParams.set('immutable', '1');

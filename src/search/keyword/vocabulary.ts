@@ -12,7 +12,10 @@ export interface Candidate {
 const ONE_EDIT_LENGTH = 4;
 const TWO_EDITS_LENGTH = 8;
 
-/** The words of an index as written (folded), for prefixes and misspellings, about 60 bytes each. */
+/** Each with its place in the list, its count and its letters. */
+const BYTES_PER_WORD = 60;
+
+/** The words of an index as written (folded), for prefixes and misspellings. */
 export class Vocabulary {
   readonly #words: readonly string[];
   readonly #counts: Uint32Array;
@@ -23,6 +26,10 @@ export class Vocabulary {
     this.#words = words;
     this.#counts = counts;
     this.#letters = Uint32Array.from(words, lettersOf);
+  }
+
+  get bytes(): number {
+    return this.#words.length * BYTES_PER_WORD;
   }
 
   startingWith(prefix: string, limit: number): Candidate[] {

@@ -1,101 +1,100 @@
-import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../../domain/errors.ts';
-import { VECTOR_FILE } from '../indexing/build-index.ts';
-import type { ModelChoice } from '../orders.ts';
-import type { Embedder } from '../ports.ts';
-import type { SearchRequest } from '../request.ts';
-import { type CosineScale, measureScale } from '../semantic/cosine-scale.ts';
-import { rememberQueries } from '../semantic/remember-queries.ts';
-import { readVectors } from '../semantic/vector-file.ts';
-import { VectorIndex } from '../semantic/vector-index.ts';
 import { ReleaseSearch } from './release-search.ts';
 
-export interface VectorsOrder {
-  readonly searchDir: string;
-  readonly modelDigest: string;
-  readonly model: ModelChoice;
+interface Open {
+  readonly release: ReleaseSearch;
 }
 
-export interface SearchOrder {
-  readonly searchDir: string;
-  readonly request: SearchRequest;
-  readonly label: string;
-}
+/**
+ * Indexes by their search folder, opened when they are first asked and closed where memory is short, those first that were asked
+ * longest ago. The one that is asked stays, whatever its size.
+ */
+export class OpenReleases {
+  readonly #open: LRUCache<string, Open>;
+  readonly #bytesMax: number;
+  readonly #opening = new Map<string, Promise<ReleaseSearch>>();
+  /** Found whole by this thread, and not read through again. */
+  readonly #checked = new Set<string>();
 
-export class QueryThread {
-  readonly #open = new Map<string, ReleaseSearch>();
-  readonly #load: (model: ModelChoice) => Promise<Embedder>;
-  readonly #models = new Map<string, Promise<{ embedder: Embedder; scale: CosineScale }>>();
-
-  constructor(load: (model: ModelChoice) => Promise<Embedder>) {
-    this.#load = load;
+  /** @param bytesMax of all that are open, by `ReleaseSearch.bytes` */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#open = new LRUCache<string, Open>({
+      maxSize: bytesMax,
+      noDisposeOnSet: true,
+      dispose: ({ release }) => release.close(),
+    });
   }
 
-  async end(): Promise<void> {
-    const models = await Promise.allSettled(this.#models.values());
-    await Promise.all(models.map((model) => (model.status === 'fulfilled' ? model.value.embedder.close?.() : null)));
+  get bytes(): number {
+    return this.#open.calculatedSize;
   }
 
-  /** JSON: a clone of ten results with 200 highlights took 0.6 ms more. The release may be closed meanwhile. */
-  async search({ searchDir, request, label }: SearchOrder): Promise<Uint8Array<ArrayBuffer>> {
-    const release = this.#release(searchDir);
-    try {
-      return new TextEncoder().encode(JSON.stringify(await release.search(request, label)));
-    } catch (error) {
-      throw this.#open.get(searchDir) === release ? error : notOpen();
-    }
+  get size(): number {
+    return this.#open.size;
   }
 
-  async open(searchDir: string): Promise<{ readonly sections: number }> {
+  /**
+   * Reads an index through, also one that is open.
+   * @param isAsked it stays open; else it is opened again by its first query
+   * @throws DocshelfError `index_damaged`
+   */
+  async check(searchDir: string, isAsked: boolean): Promise<{ readonly sections: number }> {
     this.close(searchDir);
     const release = await ReleaseSearch.open(searchDir);
-    this.#open.set(searchDir, release);
+    this.#checked.add(searchDir);
+    if (isAsked) this.#keep(searchDir, release);
+    else release.close();
     return { sections: release.sections };
   }
 
+  /** @throws DocshelfError `index_damaged` where it cannot be opened, or is closed meanwhile; what `act` throws */
+  async use<Result>(searchDir: string, act: (release: ReleaseSearch) => Promise<Result>): Promise<Result> {
+    for (;;) {
+      const release = this.#open.get(searchDir)?.release ?? (await this.#opened(searchDir));
+      // Another one may have taken its place between its opening and this turn.
+      if (release.isClosed) continue;
+      try {
+        return await act(release);
+      } finally {
+        // Its caches and vectors have grown.
+        if (this.#open.peek(searchDir)?.release === release) this.#keep(searchDir, release);
+      }
+    }
+  }
+
+  /** Once its queries under way have their answers. */
   close(searchDir: string): void {
-    this.#open.get(searchDir)?.close();
+    this.#opening.delete(searchDir);
+    this.#checked.delete(searchDir);
     this.#open.delete(searchDir);
   }
 
-  /** Vectors and model are read when the first query needs them: it pays 0.2 s. */
-  useVectors({ searchDir, modelDigest, model }: VectorsOrder): void {
-    let reading: ReturnType<typeof readVectors> | null = null;
-    this.#release(searchDir).useSemantic(async () => {
-      // Once: a damaged file is not read anew by each query.
-      reading ??= readVectors(join(searchDir, VECTOR_FILE), modelDigest);
-      const vectors = await reading;
-      if (vectors === null)
-        throw new DocshelfError('release_damaged', 'Cannot search by meaning: the vectors are gone');
-      const { embedder, scale } = await this.#model(modelDigest, model);
-      return { embedder, vectors: new VectorIndex(vectors, scale) };
-    });
-  }
-
-  #model(digest: string, choice: ModelChoice): Promise<{ embedder: Embedder; scale: CosineScale }> {
-    const known = this.#models.get(digest);
+  #opened(searchDir: string): Promise<ReleaseSearch> {
+    const known = this.#opening.get(searchDir);
     if (known !== undefined) return known;
-    const loading = this.#load(choice).then(async (embedder) => {
-      try {
-        return { embedder: rememberQueries(embedder), scale: await measureScale(embedder) };
-      } catch (error) {
-        await embedder.close?.();
-        throw error;
-      }
-    });
-    this.#models.set(digest, loading);
-    // An endpoint that did not answer is asked again by the next query.
-    loading.catch(() => this.#models.delete(digest));
-    return loading;
+    const opening: Promise<ReleaseSearch> = ReleaseSearch.open(searchDir, this.#checked.has(searchDir)).then(
+      (release) => {
+        if (this.#opening.get(searchDir) === opening) this.#keep(searchDir, release);
+        else {
+          release.close();
+          throw new DocshelfError('index_damaged', 'Cannot search: the index of this release was closed');
+        }
+        return release;
+      },
+    );
+    this.#opening.set(searchDir, opening);
+    const forget = (): void => {
+      if (this.#opening.get(searchDir) === opening) this.#opening.delete(searchDir);
+    };
+    opening.then(forget, forget);
+    return opening;
   }
 
-  #release(searchDir: string): ReleaseSearch {
-    const release = this.#open.get(searchDir);
-    if (release !== undefined) return release;
-    throw notOpen();
+  #keep(searchDir: string, release: ReleaseSearch): void {
+    const former = this.#open.peek(searchDir)?.release;
+    if (former !== undefined && former !== release) former.close();
+    this.#open.set(searchDir, { release }, { size: Math.min(release.bytes, this.#bytesMax) });
   }
-}
-
-function notOpen(): DocshelfError {
-  return new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
 }

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { DocshelfError } from '../../domain/errors.ts';
 import { KEYWORD_FILE } from '../indexing/build-index.ts';
 import { readSectionFacts, type SectionFacts } from '../indexing/section-facts.ts';
-import { KeywordIndex } from '../keyword/index.ts';
+import { KeywordIndex, RANKING } from '../keyword/index.ts';
 import type { Embedder } from '../ports.ts';
 import type { SearchRequest, SearchResult } from '../request.ts';
 import type { VectorIndex } from '../semantic/index.ts';
@@ -19,25 +20,36 @@ const PREPARED = 1.5;
 
 const PENDING = Symbol('pending');
 
-interface SemanticParts {
+export interface SemanticParts {
   readonly embedder: Embedder;
   readonly vectors: VectorIndex;
+}
+
+/** The vectors of one model, read by the first query. */
+export interface SemanticSource {
+  /** Of the model. */
+  readonly digest: string;
+  /** @throws DocshelfError `release_damaged` where the vectors are, and it is of no use to ask again */
+  readonly load: () => Promise<SemanticParts>;
 }
 
 export class ReleaseSearch {
   readonly #keyword: KeywordIndex;
   readonly #facts: SectionFacts;
-  #loadSemantic: (() => Promise<SemanticParts>) | null = null;
-  #semantic: Promise<SemanticLeg> | null = null;
+  #semantic: { readonly digest: string; readonly leg: Promise<SemanticLeg> } | null = null;
+  #vectorBytes = 0;
   #underway = 0;
+  #isClosing = false;
+  #isClosed = false;
 
   private constructor(keyword: KeywordIndex, facts: SectionFacts) {
     this.#keyword = keyword;
     this.#facts = facts;
   }
 
-  static async open(searchDir: string): Promise<ReleaseSearch> {
-    const keyword = KeywordIndex.open(join(searchDir, KEYWORD_FILE));
+  /** @param isSealKnown see `KeywordIndex.open` */
+  static async open(searchDir: string, isSealKnown = false): Promise<ReleaseSearch> {
+    const keyword = KeywordIndex.open(join(searchDir, KEYWORD_FILE), RANKING, isSealKnown);
     try {
       return new ReleaseSearch(keyword, await readSectionFacts(searchDir, keyword.count));
     } catch (error) {
@@ -50,23 +62,30 @@ export class ReleaseSearch {
     return this.#keyword.count;
   }
 
-  useSemantic(load: () => Promise<SemanticParts>): void {
-    this.#loadSemantic = load;
-    this.#semantic = null;
+  /** In memory, about. It grows with what is asked. */
+  get bytes(): number {
+    return this.#keyword.bytes + this.#facts.bytes + this.#vectorBytes;
   }
 
-  async search(request: SearchRequest, label: string): Promise<SearchResult[]> {
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** @param semantic null: by keywords alone */
+  async search(request: SearchRequest, label: string, semantic: SemanticSource | null): Promise<SearchResult[]> {
     this.#underway += 1;
     try {
-      return await this.#search(request, label);
+      return await this.#search(request, label, semantic);
     } finally {
       this.#underway -= 1;
+      if (this.#isClosing) this.close();
     }
   }
 
-  async #search({ query, prefixLast, pageSize, scoreThreshold, filter }: SearchRequest, label: string) {
+  async #search(request: SearchRequest, label: string, semantic: SemanticSource | null): Promise<SearchResult[]> {
+    const { query, prefixLast, pageSize, scoreThreshold, filter } = request;
     const limit = Math.max(CANDIDATES_MIN, CANDIDATES_PER_RESULT * pageSize);
-    const leg = await this.#semanticLeg();
+    const leg = semantic && (await this.#semanticLeg(semantic));
     // Asked first: the model reads the query in its thread while the keywords are looked up in this one.
     const reading = leg?.read(query);
     const findings = this.#keyword.find(query, { limit, prefixLast, filter: filterOf(filter, label) });
@@ -81,7 +100,11 @@ export class ReleaseSearch {
     return shown.results(ranked, (section) => nearest?.get(section)?.passage);
   }
 
+  /** Once the queries under way have their answers. */
   close(): void {
+    this.#isClosing = true;
+    if (this.#underway > 0 || this.#isClosed) return;
+    this.#isClosed = true;
     this.#keyword.close();
   }
 
@@ -95,13 +118,19 @@ export class ReleaseSearch {
     return awaited;
   }
 
-  /** Without a model keywords answer alone, and the next query asks again. */
-  async #semanticLeg(): Promise<SemanticLeg | null> {
-    const load = this.#loadSemantic;
-    if (load === null) return null;
-    this.#semantic ??= load().then(({ embedder, vectors }) => new SemanticLeg(embedder, vectors, this.#facts));
-    return this.#semantic.catch(() => {
-      this.#semantic = null;
+  /** Where the model cannot be had, keywords answer alone, and the next query asks again. */
+  async #semanticLeg({ digest, load }: SemanticSource): Promise<SemanticLeg | null> {
+    if (this.#semantic?.digest !== digest) {
+      const leg = load().then(({ embedder, vectors }) => {
+        this.#vectorBytes = vectors.bytes;
+        return new SemanticLeg(embedder, vectors, this.#facts);
+      });
+      this.#semantic = { digest, leg };
+    }
+    const semantic = this.#semantic;
+    return semantic.leg.catch((error: unknown) => {
+      const isDamaged = error instanceof DocshelfError && error.code === 'release_damaged';
+      if (!isDamaged && this.#semantic === semantic) this.#semantic = null;
       return null;
     });
   }

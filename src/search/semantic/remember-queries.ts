@@ -10,16 +10,23 @@ export function rememberQueries(embedder: Embedder): Embedder {
     maxSize: BYTES_MAX,
     sizeCalculation: (vector, text) => vector.byteLength + 2 * text.length + BYTES_PER_ENTRY,
   });
+  const underway = new Map<string, Promise<Float32Array>>();
+  const ask = async (text: string): Promise<Float32Array> => {
+    const vector = await embedder.embedQuery(text);
+    vectors.set(text, vector);
+    return vector;
+  };
   return {
     digest: embedder.digest,
     dims: embedder.dims,
     reads: (language) => embedder.reads(language),
-    async embedQuery(text, signal) {
-      const known = vectors.get(text);
+    // One query is asked of many sites at once. Nobody aborts it: others may wait for it, and it takes some milliseconds.
+    async embedQuery(text) {
+      const known = vectors.get(text) ?? underway.get(text);
       if (known !== undefined) return known;
-      const vector = await embedder.embedQuery(text, signal);
-      vectors.set(text, vector);
-      return vector;
+      const asking = ask(text).finally(() => underway.delete(text));
+      underway.set(text, asking);
+      return asking;
     },
     embedPassages: (texts, signal) => embedder.embedPassages(texts, signal),
     close: async () => embedder.close?.(),

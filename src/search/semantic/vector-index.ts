@@ -33,6 +33,12 @@ export class VectorIndex {
     this.#firsts = firstsOf(vectors.sections);
   }
 
+  get bytes(): number {
+    const { values, sections } = this.#vectors;
+    const own = this.#kernel.bytes + this.#inverse.byteLength + this.#firsts.byteLength;
+    return values.byteLength + sections.byteLength + own;
+  }
+
   search(query: Float32Array, { limit, allowed, also = [] }: VectorSearch): Map<number, VectorHit> {
     const passages = this.#nearest(query, limit, allowed);
     const sections = this.#vectors.sections;

@@ -18,6 +18,11 @@ export class VectorKernel {
       this.#bits.set(signBits(values.subarray(row * dims, (row + 1) * dims)), (row * dims) / 32);
   }
 
+  /** Beside the values. */
+  get bytes(): number {
+    return this.#bits.byteLength + this.#distances.byteLength;
+  }
+
   /** By vector. Written anew by the next call. */
   distances(query: Float32Array): Uint16Array {
     const [bits, distances] = [this.#bits, this.#distances];

@@ -31,6 +31,16 @@ describe('rememberQueries()', () => {
     expect([outer.digest, outer.dims, outer.reads('en'), outer.reads('ja')]).toEqual(['d', 256, true, false]);
   });
 
+  it('asks once for a query that comes again before its answer', async () => {
+    const inner = embedder();
+    const outer = rememberQueries(inner);
+    const vectors = await Promise.all(['a', 'a', 'bb', 'a'].map((text) => outer.embedQuery(text)));
+    expect([inner.asked, vectors.map(([first]) => first)]).toEqual([
+      ['a', 'bb'],
+      [1, 1, 2, 1],
+    ]);
+  });
+
   it('remembers no failure', async () => {
     const inner = embedder();
     const outer = rememberQueries(inner);

@@ -1,0 +1,196 @@
+import { mkdirSync } from 'node:fs';
+import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { DocshelfError } from '../../src/domain/errors.ts';
+import {
+  EmbeddedEngine,
+  EmbeddedIndex,
+  type IndexedRelease,
+  type SearchEvent,
+  SiteSearch,
+} from '../../src/search/index.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+import { watchThreads } from '../helpers/watch-threads.ts';
+
+const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
+const NEVER = new AbortController().signal;
+const FILTER = { version: null, language: null, tag: null };
+
+let folder: string;
+let engine: EmbeddedEngine;
+let threads: ReturnType<typeof watchThreads>;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-sites-'));
+  threads = watchThreads();
+  engine = new EmbeddedEngine({
+    model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
+    modelFolder: MODEL,
+    cacheDir: join(folder, 'vectors'),
+  });
+});
+afterEach(async () => {
+  await engine.stop();
+  expect(threads.alive()).toBe(0);
+  threads.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** A release of so many pages that say this, not indexed yet. */
+async function release(text: string, pages = 1): Promise<IndexedRelease> {
+  const digest = text.replace(/\W/g, '').toLowerCase().padEnd(64, '0');
+  const releaseDir = join(folder, 'releases', digest);
+  mkdirSync(join(releaseDir, 'site'), { recursive: true });
+  const files = Array.from({ length: pages }, (_, n) => ({
+    path: `p${n}.html`,
+    size: 1,
+    sha256: digest,
+    type: 'text/html',
+  }));
+  for (const [n, { path }] of files.entries()) {
+    const html = `<!doctype html><html lang="en"><title>Page ${n}</title><main><h1>Page ${n}</h1><p>${text} ${n}.</p></main>`;
+    await writeFile(join(releaseDir, 'site', path), html);
+  }
+  await writeFile(join(releaseDir, 'files.json'), JSON.stringify({ files }));
+  return { digest, releaseDir, trailingSlash: 'never' };
+}
+
+function site({ isSemantic = false } = {}) {
+  const events: SearchEvent[] = [];
+  const onEvent = (event: SearchEvent) => void events.push(event);
+  const search = new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic, embedAfterMs: 0, onEvent });
+  const ask = (query: string) =>
+    search.search({ query, pageSize: 5, scoreThreshold: null, prefixLast: false, filter: FILTER });
+  return {
+    search,
+    events,
+    kinds: () => events.map((event) => (event.kind === 'failed' ? `failed ${event.step}` : event.kind)),
+    found: async (query: string) => (await ask(query)).results[0]?.content ?? null,
+    fault: (query: string) =>
+      ask(query).then(
+        () => 'none',
+        ({ code }: DocshelfError) => code,
+      ),
+    until: (leg: 'keyword' | 'semantic') =>
+      waitFor(
+        () => (search.status[leg] === 'ready' ? search.status : null),
+        () => JSON.stringify([search.status, events]),
+      ),
+  };
+}
+
+const damage = ({ releaseDir }: IndexedRelease) => truncate(join(releaseDir, 'search/keyword.sqlite'), 5_000);
+const built = async (made: IndexedRelease): Promise<IndexedRelease> => {
+  await site().search.index(made, NEVER);
+  return made;
+};
+
+it('answers each site from its own release, in one thread for all', async () => {
+  const sites = await Promise.all(
+    ['Lantern oil', 'Bread dough', 'Engine parts'].map(async (text) => ({
+      ...site(),
+      release: await built(await release(text)),
+    })),
+  );
+  const before = threads.started.length;
+  for (const { search, release } of sites) search.follow(release, 'v1');
+  for (const { until } of sites) expect(await until('keyword')).toMatchObject({ sections: 1, semantic: 'off' });
+  expect(await Promise.all(sites.map(({ found }) => found('dough')))).toEqual([null, 'Bread dough 0.', null]);
+  expect(await Promise.all(sites.map(({ found }) => found('lantern')))).toEqual(['Lantern oil 0.', null, null]);
+  expect(threads.started.length - before).toBe(1);
+});
+
+it('shares the index of two sites with the same release, and what one forgets stays for the other', async () => {
+  const both = await built(await release('Lantern oil'));
+  const [one, other] = [site(), site()];
+  one.search.follow(both, 'v1');
+  other.search.follow(both, 'v2');
+  await Promise.all([one.until('keyword'), other.until('keyword')]);
+  expect(await Promise.all([one.found('lantern'), other.found('lantern')])).toEqual([
+    'Lantern oil 0.',
+    'Lantern oil 0.',
+  ]);
+  one.search.forget();
+  expect(await one.fault('lantern')).toBe('index_building');
+  expect(await other.found('lantern')).toBe('Lantern oil 0.');
+  other.search.follow(await built(await release('Bread dough')), 'v3');
+  await other.until('keyword');
+  expect(await other.found('lantern')).toBeNull();
+  one.search.follow(both, 'v1');
+  await one.until('keyword');
+  expect(await one.found('lantern')).toBe('Lantern oil 0.');
+});
+
+it('builds an index once that two sites find damaged, and leaves a third be', async () => {
+  const [shared, sound] = [await built(await release('Lantern oil')), await built(await release('Bread dough'))];
+  await damage(shared);
+  const [one, other, third] = [site(), site(), site()];
+  third.search.follow(sound, 'v1');
+  await third.until('keyword');
+  const before = threads.started.length;
+  one.search.follow(shared, 'v1');
+  other.search.follow(shared, 'v1');
+  expect(await third.found('dough')).toBe('Bread dough 0.');
+  await Promise.all([one.until('keyword'), other.until('keyword')]);
+  expect(await Promise.all([one.found('lantern'), other.found('lantern')])).toEqual([
+    'Lantern oil 0.',
+    'Lantern oil 0.',
+  ]);
+  expect(threads.started.length - before).toBe(1);
+  expect([one.kinds(), third.kinds()]).toEqual([['rebuilding', 'indexed'], []]);
+  expect(await readdir(shared.releaseDir)).not.toContainEqual(expect.stringMatching(/^\.search/));
+});
+
+it('says the fault of the site whose release cannot be read, and no other', async () => {
+  const [bad, good] = [await release('Lantern oil'), await built(await release('Bread dough'))];
+  await rm(join(bad.releaseDir, 'files.json'));
+  const [one, other] = [site(), site()];
+  one.search.follow(bad, 'v1');
+  other.search.follow(good, 'v1');
+  await other.until('keyword');
+  expect(await other.found('dough')).toBe('Bread dough 0.');
+  await waitFor(
+    () => (one.search.status.keyword === 'failed' ? true : null),
+    () => JSON.stringify(one.search.status),
+  );
+  expect(one.kinds()).toEqual(['rebuilding', 'failed index']);
+  expect(await one.fault('lantern')).toBe('index_building');
+  expect([other.kinds(), await other.found('dough')]).toEqual([[], 'Bread dough 0.']);
+});
+
+it('answers every site from another thread where that of the queries has died', async () => {
+  const sites = await Promise.all(
+    ['Lantern oil', 'Bread dough'].map(async (text) => ({ ...site(), release: await built(await release(text)) })),
+  );
+  for (const { search, release } of sites) search.follow(release, 'v1');
+  for (const { until } of sites) await until('keyword');
+  await threads.started.at(-1)?.terminate();
+  expect(await Promise.all(sites.map(({ found }) => found('lantern OR dough')))).toEqual([
+    'Lantern oil 0.',
+    'Bread dough 0.',
+  ]);
+  expect(sites.flatMap(({ kinds }) => kinds())).toEqual([]);
+});
+
+it('embeds one site after another in one process, and all are searchable by words meanwhile', {
+  timeout: 120_000,
+}, async () => {
+  const huge = await built(await release('Fixing the engine of a vehicle', 400));
+  const small = await built(await release('Knead the dough and let it rise'));
+  const [one, other] = [site({ isSemantic: true }), site({ isSemantic: true })];
+  one.search.follow(huge, 'v1');
+  await waitFor(
+    () => (one.search.status.embedded > 0 ? true : null),
+    () => JSON.stringify(one.search.status),
+  );
+  other.search.follow(small, 'v1');
+  expect(await other.until('keyword')).toMatchObject({ semantic: 'building', embedded: 0 });
+  expect(await other.found('dough')).toMatch(/^Knead the dough/);
+  expect(threads.alive()).toBe(2);
+  one.search.forget();
+  expect(await other.until('semantic')).toMatchObject({ sections: 1, embedded: 1 });
+  expect(await other.found('how to make bread')).toMatch(/^Knead the dough/);
+  expect(other.kinds()).toEqual(['embedded']);
+});

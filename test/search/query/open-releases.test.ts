@@ -1,0 +1,121 @@
+import { truncate } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { writeSectionFacts } from '../../../src/search/indexing/section-facts.ts';
+import { OpenReleases } from '../../../src/search/query/open-releases.ts';
+import { ReleaseSearch } from '../../../src/search/query/release-search.ts';
+import { indexPath, writeIndex } from '../keyword/index-folder.ts';
+
+const filter = { version: null, language: null, tag: null };
+const REQUEST = { query: 'lantern', pageSize: 10, scoreThreshold: null, prefixLast: false, filter };
+const ROOM = 1024 ** 3;
+
+const opening = vi.spyOn(ReleaseSearch, 'open');
+const closing = vi.spyOn(ReleaseSearch.prototype, 'close');
+beforeEach(() => vi.clearAllMocks());
+afterEach(() => vi.clearAllMocks());
+
+/** A release's search folder with one section, which has this text. */
+async function release(text: string): Promise<string> {
+  const path = indexPath();
+  writeIndex(path, [{ title: 'Lantern', text }]);
+  await writeSectionFacts(dirname(path), [{ language: 'en', passages: [{ start: 0, end: text.length }] }]);
+  return dirname(path);
+}
+
+async function bytesOf(searchDir: string): Promise<number> {
+  const open = new OpenReleases(ROOM);
+  await textOf(open, searchDir);
+  const { bytes } = open;
+  open.close(searchDir);
+  vi.clearAllMocks();
+  return bytes;
+}
+
+const textOf = (open: OpenReleases, searchDir: string) =>
+  open.use(searchDir, async (found) => (await found.search(REQUEST, 'v1', null))[0]?.content);
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'none',
+    ({ code }) => code,
+  );
+
+it('opens an index when it is first asked, once for queries that come together, and keeps it', async () => {
+  const open = new OpenReleases(ROOM);
+  const june = await release('The lantern of June.');
+  expect([await open.check(june, false), open.size]).toEqual([{ sections: 1 }, 0]);
+  opening.mockClear();
+  const answers = await Promise.all([textOf(open, june), textOf(open, june), textOf(open, june)]);
+  expect(new Set(answers)).toEqual(new Set(['The lantern of June.']));
+  expect(await textOf(open, june)).toBe('The lantern of June.');
+  expect([opening.mock.calls.length, open.size]).toEqual([1, 1]);
+});
+
+it('keeps what is asked within its bytes, closes what was asked longest ago, and opens that again', async () => {
+  const [june, july, august] = [
+    await release('June lantern'),
+    await release('July lantern'),
+    await release('August lantern'),
+  ];
+  const one = await bytesOf(june);
+  const open = new OpenReleases(one * 2.5);
+  for (const searchDir of [june, july, june, august]) await textOf(open, searchDir);
+  expect([opening.mock.calls.length, closing.mock.calls.length, open.size]).toEqual([3, 1, 2]);
+  expect(open.bytes).toBeLessThanOrEqual(one * 2.5);
+  // June was asked after July.
+  expect(await textOf(open, june)).toBe('June lantern');
+  expect(opening).toHaveBeenCalledTimes(3);
+  expect(await textOf(open, july)).toBe('July lantern');
+  expect(opening).toHaveBeenCalledTimes(4);
+});
+
+it('keeps the one that is asked, also where it is larger than all may be', async () => {
+  const [june, july] = [await release('June lantern'), await release('July lantern')];
+  const open = new OpenReleases(1);
+  for (const searchDir of [june, june, july, july]) expect(await textOf(open, searchDir)).toMatch(/lantern$/);
+  expect([opening.mock.calls.length, open.size]).toEqual([2, 1]);
+});
+
+it('answers queries under way from an index that has to make room, and closes it then', async () => {
+  const [june, july] = [await release('June lantern'), await release('July lantern')];
+  const open = new OpenReleases(1);
+  const model = Promise.withResolvers<never>();
+  const semantic = { digest: 'm', load: () => model.promise };
+  const asked = open.use(june, (found) => found.search(REQUEST, 'v1', semantic));
+  await vi.waitFor(() => expect(open.size).toBe(1));
+  expect(await textOf(open, july)).toBe('July lantern');
+  expect(open.size).toBe(1);
+  model.reject(new Error('no answer'));
+  expect((await asked)[0]?.content).toBe('June lantern');
+});
+
+it('counts what an index has grown by', async () => {
+  const june = await release('June lantern');
+  const open = new OpenReleases(ROOM);
+  await open.check(june, true);
+  const before = open.bytes;
+  await textOf(open, june);
+  expect(open.bytes).toBeGreaterThan(before);
+});
+
+it('leaves the others be where one is damaged, and reads it through anew when that is asked for', async () => {
+  const [june, july] = [await release('June lantern'), await release('July lantern')];
+  const open = new OpenReleases(ROOM);
+  await open.check(june, true);
+  await truncate(`${july}/keyword.sqlite`, 5_000);
+  expect(await codeOf(open.check(july, true))).toBe('index_damaged');
+  expect(await codeOf(textOf(open, july))).toBe('index_damaged');
+  expect(await textOf(open, june)).toBe('June lantern');
+  await truncate(`${june}/keyword.sqlite`, 5_000);
+  expect(await codeOf(open.check(june, true))).toBe('index_damaged');
+  expect(open.size).toBe(0);
+});
+
+it('keeps nothing open of what is closed while it opens', async () => {
+  const june = await release('June lantern');
+  const open = new OpenReleases(ROOM);
+  const asked = codeOf(textOf(open, june));
+  open.close(june);
+  expect(await asked).toBe('index_damaged');
+  expect([open.size, closing.mock.calls.length]).toEqual([0, 1]);
+});

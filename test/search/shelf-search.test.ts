@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { DocshelfError } from '../../src/domain/errors.ts';
+import { type Search, type SearchRequest, ShelfSearch } from '../../src/search/index.ts';
+import type { SearchedSite } from '../../src/search/shelf-search.ts';
+
+const REQUEST: SearchRequest = {
+  query: 'lantern',
+  pageSize: 3,
+  scoreThreshold: null,
+  prefixLast: false,
+  filter: { version: null, language: null, tag: null },
+};
+const NEVER = new AbortController().signal;
+
+/** Answers with pages of these scores. */
+function answering(...scores: number[]): Search {
+  const results = scores.map((score, at) => ({
+    content: '',
+    path: `/p${at}`,
+    metadata: { score, title: '', headings: [], version: null, language: null, tags: [], highlights: [] },
+  }));
+  return { search: async () => ({ results }) };
+}
+
+function failing(code: 'index_building' | 'queue_full'): Search {
+  return { search: () => Promise.reject(new DocshelfError(code, 'Cannot search now')) };
+}
+
+const pathsOf = async (sites: readonly SearchedSite[]) => {
+  const { results } = await new ShelfSearch(() => sites).search(REQUEST, NEVER);
+  return results.map(({ site, path }) => `${site}${path}`);
+};
+
+it('asks all sites and merges their lists, at most a page of results', async () => {
+  const sites = [
+    { site: 'acme', search: answering(0.9, 0.8) },
+    { site: 'beta', search: answering(0.5, 0.4) },
+  ];
+  expect(await pathsOf(sites)).toEqual(['acme/p0', 'beta/p0', 'acme/p1']);
+});
+
+it('leaves out a site that cannot answer now', async () => {
+  const sites = [
+    { site: 'acme', search: failing('index_building') },
+    { site: 'beta', search: answering(0.5) },
+  ];
+  expect(await pathsOf(sites)).toEqual(['beta/p0']);
+});
+
+it('tells why where none can answer, and finds nothing where there is no site', async () => {
+  const sites = [
+    { site: 'acme', search: failing('index_building') },
+    { site: 'beta', search: failing('queue_full') },
+  ];
+  await expect(pathsOf(sites)).rejects.toMatchObject({ code: 'index_building' });
+  expect(await pathsOf([])).toEqual([]);
+});
+
+it('throws the reason of an abort', async () => {
+  const signal = AbortSignal.abort(new Error('gone'));
+  const shelf = new ShelfSearch(() => [{ site: 'acme', search: answering(0.9) }]);
+  await expect(shelf.search(REQUEST, signal)).rejects.toThrow('gone');
+});
