@@ -1,5 +1,5 @@
 import { type Config, ConfigError, type LoadedConfig } from '../config/index.ts';
-import type { DeployEvent } from '../deploy/index.ts';
+import { type DeployEvent, settleListedDomains } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { DaemonFeatures } from '../domain/feature.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
@@ -11,6 +11,7 @@ import { logFailure } from './log-events.ts';
 import { Network } from './network.ts';
 import type { Exports } from './open-exports.ts';
 import { type OpenedSearch, openSearch } from './open-search.ts';
+import { OwnExportDesk } from './own-exports.ts';
 import { openFolder, type ShelfFolder } from './sites/open-shelf.ts';
 import { siteActions } from './sites/site-actions.ts';
 import { Sites } from './sites/sites.ts';
@@ -30,6 +31,9 @@ interface Parts {
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly sites: Sites;
+  /** Null where exports are off. */
+  readonly exports: PromiseWithResolvers<Exports> | null;
+  readonly ownExports: OwnExportDesk;
 }
 
 /**
@@ -41,10 +45,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const network = new Network(loaded.config);
   const metrics = new Metrics();
   const search = openSearch(loaded.config, network);
-  const folder = await openFolder(loaded.config, network);
+  const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
+  const ownExports = new OwnExportDesk({
+    // The start tells of a failure.
+    service: exports?.promise.then(({ service }) => service).catch(() => null) ?? Promise.resolve(null),
+    config: () => network.config,
+    onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
+  });
+  const folder = await openFolder(loaded.config, network, ownExports);
   const isList = loaded.config.sites.length > 0;
   const sites = new Sites({
     isList,
+    settleDomains: (domains) => settleListedDomains(folder.paths, domains),
     hostOf: (domain) => ({
       network,
       search,
@@ -56,7 +68,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     onFault: (domain, error) => logFailure(log.child({ site: domain }), 'open', error),
   });
   await sites.open(loaded.sites);
-  const daemon = new Daemon(options, { network, metrics, search, folder, sites });
+  const daemon = new Daemon(options, { network, metrics, search, folder, sites, exports, ownExports });
   await daemon.start();
   return daemon;
 }
@@ -74,7 +86,7 @@ class Daemon {
   /** As at the start; what differs from it waits for a restart. */
   readonly #opened: LoadedConfig;
   #loaded: LoadedConfig;
-  readonly #exports: PromiseWithResolvers<Exports> | null;
+  readonly #exports: Parts['exports'];
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
@@ -88,9 +100,7 @@ class Daemon {
     this.#opened = options.loaded;
     this.#loaded = options.loaded;
     this.#isStarting = parts.sites.isList;
-    this.#exports = this.#config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
-    // The start tells of a failure.
-    this.#exports?.promise.catch(() => undefined);
+    this.#exports = parts.exports;
     this.#watch = new FileWatch(() => void this.reload());
   }
 
@@ -142,6 +152,7 @@ class Daemon {
       publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
       network: this.#parts.network,
       metrics: this.#parts.metrics,
+      onCompleted: () => this.#parts.ownExports.look(),
       log,
       programVersion,
     });
@@ -175,6 +186,7 @@ class Daemon {
       this.#listeners?.api?.stop(requestsMs),
       this.#listeners?.commands?.listener.stop(requestsMs),
       sites.stop().then(() => folder.registration.withdraw()),
+      this.#parts.ownExports.stop(),
       this.#exports?.promise.then(
         (exports) => exports.stop(),
         () => undefined,

@@ -53,7 +53,7 @@ export async function openCommandShelf(
 ): Promise<{ readonly deployment: Deployment; close(): Promise<void> }> {
   const network = new Network(config);
   const engine = openSearch(config, network);
-  const folder = await openFolder(config, network);
+  const folder = await openFolder(config, network, null);
   const { deployment } = await openShelf(config, network, {
     folder,
     search: engine.site(config.search, () => undefined),

@@ -27,6 +27,7 @@ interface ExportsParts {
   readonly publicUrl: () => string;
   readonly network: Network;
   readonly metrics: Metrics;
+  readonly onCompleted: () => void;
   readonly log: Logger;
   readonly programVersion: string;
 }
@@ -70,7 +71,10 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     settings: () => exportSlice(current()),
     onEvent: (event) => {
       logJobEvent(log, event);
-      if (event.kind === 'completed') metrics.onJobEnded('completed');
+      if (event.kind === 'completed') {
+        metrics.onJobEnded('completed');
+        parts.onCompleted();
+      }
       if (event.kind === 'failed') metrics.onJobEnded(event.error.code === 'canceled' ? 'canceled' : 'failed');
     },
   });

@@ -20,6 +20,7 @@ export function deploySlice(config: Config): DeploySettings {
     preload,
     keep,
     link: bundleLink(config),
+    fromExports: staticExport.from === 'exports',
     signature: signatureSlice(config),
     domain: deployment.domain,
     limits: archiveLimits(config),

@@ -8,7 +8,7 @@ import { isSame, type ReleaseRef } from './plan.ts';
 import { Reconciler } from './reconcile.ts';
 import type { LabelPointer } from './releases/site-store.ts';
 import { versionNotFound } from './releases/version-not-found.ts';
-import { type DeploySettings, fingerprintOf, PART_AGE_MS_MAX } from './settings.ts';
+import { type DeploySettings, fingerprintOf, PART_AGE_MS_MAX, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
 import { type DeployStatus, noticesOf, storedVersions } from './status.ts';
 import { Intake } from './take-in/intake.ts';
@@ -32,12 +32,15 @@ export class Deployment {
   readonly #renewLoop: RenewLoop;
   readonly #stopping = new AbortController();
   #settings: DeploySettings;
+  /** By the service side of this daemon, since the start. */
+  #exportsMade = 0;
 
   constructor({ settings, onEvent, registration, ...options }: DeploymentOptions) {
     this.#settings = settings;
     this.#context = {
       ...options,
       settings: () => this.#settings,
+      wanted: () => wantedOf(this.#settings, this.#exportsMade),
       journal: new Journal(onEvent),
       registration: registration.siteOf(() => options.store.domain),
       stopping: this.#stopping.signal,
@@ -152,6 +155,12 @@ export class Deployment {
       await this.#reconciler.activation.remove(version, pointer.digest);
       this.#context.journal.event({ kind: 'removed', version });
     });
+  }
+
+  /** The service side of this daemon has a newer export of the domain. */
+  exportCompleted(): void {
+    this.#exportsMade += 1;
+    this.#reconciler.wake();
   }
 
   failed(step: string, error: unknown): void {

@@ -55,3 +55,22 @@ export interface FreshLink {
   readonly sha256: string | null;
   readonly signature: string | null;
 }
+
+/** The service side of this daemon, as far as its own sites take bundles from it. */
+export interface OwnExportService {
+  /** The newest completed export of the domain, of that version where one is named; null where there is none. */
+  newest(
+    domain: string,
+    version: string | null,
+  ): Promise<{ readonly jobId: string; readonly sha256: string; readonly signature: string | null } | null>;
+
+  read(
+    domain: string,
+    jobId: string,
+    signal: AbortSignal,
+  ): Promise<{
+    readonly stream: AsyncIterable<Uint8Array>;
+    readonly sizeBytes: number;
+    readonly fileName: string;
+  }>;
+}

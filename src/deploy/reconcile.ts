@@ -4,7 +4,6 @@ import { FetchLane } from './fetch/fetch-lane.ts';
 import { observe } from './observe.ts';
 import { type Choice, isSame, type Progress, plan, type Step, type Wanted } from './plan.ts';
 import { versionNotFound } from './releases/version-not-found.ts';
-import { wantedOf } from './settings.ts';
 import { SingleFlight } from './single-flight.ts';
 import type { SiteContext } from './site-context.ts';
 import type { Intake } from './take-in/intake.ts';
@@ -111,7 +110,7 @@ export class Reconciler {
     const { stopping, journal } = this.#context;
     try {
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
-        const wanted = wantedOf(this.#context.settings());
+        const wanted = this.#context.wanted();
         const shelf = await observe(this.#context.store, wanted.sha256, (choice) => this.#asItHolds(choice));
         // A fetch that the stop has ended is not begun again.
         if (stopping.aborted) return null;
@@ -211,7 +210,7 @@ export class Reconciler {
   #fetched(taken: TakenIn, key: string, version: string | null, signal: AbortSignal): Promise<void> {
     return this.inLoop(async () => {
       this.#fetching.end();
-      const { fetchKey, fingerprint } = wantedOf(this.#context.settings());
+      const { fetchKey, fingerprint } = this.#context.wanted();
       if (signal.aborted || key !== fetchKey) return;
       const choice = version === null ? await this.#context.store.choice() : null;
       const isHeld = choice !== null && this.#asItHolds(choice).fingerprint === fingerprint;

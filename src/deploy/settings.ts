@@ -19,6 +19,8 @@ export interface RenewSettings {
 export interface DeploySettings {
   readonly enabled: boolean;
   readonly link: Secret | null;
+  /** In place of a link: the newest completed export of the domain in this daemon. */
+  readonly fromExports: boolean;
   readonly version: string | null;
   readonly sha256: string | null;
   readonly signature: SignatureSettings;
@@ -31,22 +33,25 @@ export interface DeploySettings {
   readonly renew: RenewSettings | null;
 }
 
-export function wantedOf(settings: DeploySettings): Wanted {
-  const { enabled, link, version, sha256, renew } = settings;
+/** @param exportsMade by this daemon since its start: each asks for a fetch, where they are what is served */
+export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
+  const { enabled, link, fromExports, version, sha256, renew } = settings;
   return {
     enabled,
     pin: version,
-    hasLink: link !== null || renew !== null,
+    hasLink: fromExports || link !== null || renew !== null,
     sha256,
     fingerprint: fingerprintOf(settings),
-    fetchKey: fetchKeyOf(settings),
+    fetchKey: fetchKeyOf(settings, exportsMade),
     exportsAnew: enabled && renew !== null && renew.everyMs !== null,
   };
 }
 
 /** One-way, since the link is a credential. An operator's choice of a version holds against it. */
-export function fingerprintOf({ enabled, link, version, sha256, preload, keep, renew }: DeploySettings): string {
+export function fingerprintOf(settings: DeploySettings): string {
+  const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
   const words = [enabled, link?.reveal() ?? null, version, sha256, preload.dir, keep, ...serviceOf(renew)];
+  if (fromExports) words.push('exports');
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 
@@ -56,8 +61,9 @@ export function serviceOf(renew: RenewSettings | null): (string | null)[] {
 }
 
 /** One-way name of what a fetch is for. */
-function fetchKeyOf({ link, version, sha256, renew }: DeploySettings): string {
+function fetchKeyOf({ link, fromExports, version, sha256, renew }: DeploySettings, exportsMade: number): string {
   const words = [link?.reveal() ?? null, version, sha256, ...serviceOf(renew)];
+  if (fromExports) words.push(`exports ${exportsMade}`);
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }
 

@@ -2,6 +2,7 @@ import type { ReleaseView } from '../domain/release.ts';
 import { Slots } from '../files/lanes.ts';
 import type { DaemonRegistration, SiteRegistration } from './daemons.ts';
 import type { Journal } from './journal.ts';
+import type { Wanted } from './plan.ts';
 import type { BundleSource, LinkSource } from './ports.ts';
 import type { SiteStore } from './releases/site-store.ts';
 import type { DeploySettings, RenewSettings } from './settings.ts';
@@ -26,6 +27,8 @@ export interface DeploymentOptions {
   readonly settings: DeploySettings;
   readonly sources: () => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
+  /** Null where this daemon keeps no exports. */
+  readonly ownExports: Pick<LinkSource, 'freshLink'> | null;
   readonly unpack: Unpack;
   readonly beforeSeal: readonly BeforeSeal[];
   readonly prepareSwap: PrepareSwap;
@@ -41,6 +44,7 @@ export interface IntakeSlots {
 
 export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'onEvent' | 'registration'> {
   readonly settings: () => DeploySettings;
+  readonly wanted: () => Wanted;
   readonly journal: Journal;
   readonly registration: SiteRegistration;
   readonly stopping: AbortSignal;

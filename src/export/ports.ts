@@ -112,6 +112,9 @@ export interface BundleStore {
     ttlMs: number,
   ): Promise<{ readonly url: string; readonly expiresAt: Date }>;
 
+  /** @throws DocshelfError `bundle_gone` where it has none, `cannot_read`; the stream, the signal's reason */
+  read(sha256: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+
   remove(sha256: string): Promise<void>;
 
   close(): Promise<void>;

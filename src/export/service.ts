@@ -7,6 +7,7 @@ import {
   type ExportRequest,
   isTerminal,
   JOB_ID_PATTERN,
+  JOBS_LIMIT_MAX,
   type Job,
   type JobPage,
 } from '../domain/job.ts';
@@ -21,7 +22,7 @@ export interface ExportSettings {
 
 export interface ExportServiceOptions {
   readonly queue: Pick<JobQueue, 'add' | 'get' | 'list' | 'cancel' | 'report'>;
-  readonly store: Pick<BundleStore, 'has' | 'link'>;
+  readonly store: Pick<BundleStore, 'has' | 'link' | 'read'>;
   readonly settings: () => ExportSettings;
   readonly repack: (job: StoredJob, signal: AbortSignal) => Promise<void>;
   readonly pictureOf: (jobId: string, name: string) => Promise<Uint8Array<ArrayBuffer> | null>;
@@ -110,6 +111,35 @@ export class ExportService {
       sha256,
       ...(signature === null ? {} : { signature }),
     };
+  }
+
+  /** The newest completed export of the whole site, of that version where one is named; null where there is none. */
+  async newest(
+    organizationId: string,
+    domain: string,
+    version: string | null,
+  ): Promise<{ readonly jobId: string; readonly sha256: string; readonly signature: string | null } | null> {
+    const filter = { organizationId, domain, status: 'completed', limit: JOBS_LIMIT_MAX } as const;
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await this.#options.queue.list({ ...filter, ...(cursor === undefined ? {} : { cursor }) });
+      const job = page.jobs.find(({ paths, ...each }) => paths === null && (version ?? each.version) === each.version);
+      if (job?.bundle != null) {
+        const { sha256 } = job.bundle;
+        return { jobId: job.jobId, sha256, signature: await this.#options.signatureOf(sha256) };
+      }
+      cursor = page.nextCursor;
+    }
+    return null;
+  }
+
+  /** The archive itself. @throws DocshelfError as `bundle` does; `bundle_gone` */
+  async read(organizationId: string, jobId: string, signal: AbortSignal) {
+    const job = await this.#find('read the bundle of', organizationId, jobId);
+    const { status, bundle } = job;
+    if (status !== 'completed' || bundle === null) throw notCompleted('read the bundle of', jobId, status);
+    await this.#keep(job, bundle.sha256);
+    const stream = await this.#options.store.read(bundle.sha256, signal);
+    return { stream, sizeBytes: bundle.sizeBytes, fileName: bundleFileName(job) };
   }
 
   /** Packs a bundle that the store has not, once for all who ask at the same time. */

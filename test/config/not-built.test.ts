@@ -27,7 +27,6 @@ describe('what is not built yet', () => {
     ['admin: { tls: { certFile: a } }', 'admin.tls.certFile'],
     ['api: { tls: { keyFile: a } }', 'api.tls.keyFile'],
     ['search: { memory: 1GiB }', 'search.memory'],
-    ['staticExport: { from: exports }', 'staticExport.from'],
     ['staticExport: { serveVersions: kept }', 'staticExport.serveVersions'],
     ['network: { fileRoots: [/srv] }', 'network.fileRoots'],
     ['network: { tokenHosts: [auth.acme.dev] }', 'network.tokenHosts'],

@@ -63,9 +63,11 @@ const deployment = new Deployment({
     bundleBytesMax: 1e9,
     fetchRetriesMax: 0,
     renew: null,
+    fromExports: false,
     signature: { required: false, publicKeys: [], text: null, link: null },
   },
   openLinks: () => Promise.reject(new Error('nothing is renewed here')),
+  ownExports: null,
   sources: async () => [],
   // A thread takes its time to start, and matters only for what ends while it runs.
   unpack: crashAt === 'while it is unpacked' ? unpackInThread : unpackHere,

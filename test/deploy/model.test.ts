@@ -162,6 +162,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
       settings: settingsOf(store, this.#settings()),
       sources: async () => [this.#source],
       openLinks: () => Promise.reject(new Error('no service is asked here')),
+      ownExports: null,
       unpack: unpackHere,
       beforeSeal: [],
       prepareSwap: () => () => undefined,

@@ -143,7 +143,7 @@ export class FakeSource implements BundleSource {
     return this.gives(link, await readFile(bundle.file));
   }
 
-  handles(): boolean {
+  handles(_link: Secret): boolean {
     return true;
   }
 
@@ -191,6 +191,7 @@ export function settingsOf(store: SiteStore, { link = null, ...rest }: SettingsO
     bundleBytesMax: 100_000_000,
     fetchRetriesMax: 0,
     renew: null,
+    fromExports: false,
     signature: { required: false, publicKeys: [], text: null, link: null },
     ...rest,
   };
@@ -211,7 +212,7 @@ export interface TestDaemon {
 }
 
 /** What the sites of one daemon share. */
-export type SharedByTest = Partial<Pick<DeploymentOptions, 'registration' | 'slots' | 'unpack'>>;
+export type SharedByTest = Partial<Pick<DeploymentOptions, 'registration' | 'slots' | 'unpack' | 'ownExports'>>;
 
 /** Opens and announces a daemon, or with `shared` one more site of a daemon; `settle` is the test's. */
 export async function openDaemon(
@@ -231,6 +232,7 @@ export async function openDaemon(
     settings: settingsOf(store, settings),
     sources: async () => [source],
     openLinks,
+    ownExports: shared.ownExports ?? null,
     unpack: shared.unpack ?? unpackHere,
     beforeSeal: [],
     prepareSwap: (active, older) => () => Object.assign(site, { active, older }),

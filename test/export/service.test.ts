@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { ExportReport } from '../../src/domain/job.ts';
 import type { OwnedSite } from '../../src/domain/organization.ts';
@@ -186,5 +187,46 @@ describe('bundle()', () => {
     const asking = exports.bundle('acme-inc', jobId);
     setImmediate(() => stop.abort(new Error('stopping')));
     await expect(asking).rejects.toThrow('stopping');
+  });
+});
+
+describe('newest()', () => {
+  it('finds the newest completed export of the whole site, of a version where one is named', async () => {
+    const { exports, queue } = exportsInMemory({ settings: () => ({ linkTtlMs: 1000, queuedMax: 200 }) });
+    expect(await exports.newest('acme-inc', 'acme', null)).toBe(null);
+    const start = async (version: string | null, paths: string[] | null = null) =>
+      (await exports.start(SITE, { version, paths })).jobId;
+    const old = queue.complete(await start('v1')).jobId;
+    const newer = queue.complete(await start('v2')).jobId;
+    for (let at = 0; at < 120; at += 1) queue.complete(await start('v2', ['/a']));
+    await start('v3');
+    expect(await exports.newest('acme-inc', 'acme', null)).toEqual({
+      jobId: newer,
+      sha256: BUNDLE.sha256,
+      signature: null,
+    });
+    expect(await exports.newest('acme-inc', 'acme', 'v1')).toMatchObject({ jobId: old });
+    expect(await exports.newest('acme-inc', 'acme', 'v3')).toBe(null);
+    expect(await exports.newest('acme-inc', 'other', null)).toBe(null);
+    expect(await exports.newest('globex', 'acme', null)).toBe(null);
+  });
+});
+
+describe('read()', () => {
+  it('gives the archive, packed anew where the store has it no more', async () => {
+    const { exports, queue, store, jobId } = await withJob();
+    queue.complete(jobId);
+    store.kept.clear();
+    const { stream, sizeBytes, fileName } = await exports.read('acme-inc', jobId, new AbortController().signal);
+    expect((await buffer(stream)).toString()).toBe(BUNDLE.sha256);
+    expect({ sizeBytes, fileName }).toEqual({ sizeBytes: 4096, fileName: 'acme-export-2024-06-01.tar.gz' });
+    expect(store.kept.has(BUNDLE.sha256)).toBe(true);
+  });
+
+  it("refuses a job that is not completed, and another organization's", async () => {
+    const { exports, jobId } = await withJob();
+    const { signal } = new AbortController();
+    await expect(exports.read('acme-inc', jobId, signal)).rejects.toMatchObject({ code: 'not_completed' });
+    await expect(exports.read('globex', jobId, signal)).rejects.toMatchObject({ code: 'not_found' });
   });
 });

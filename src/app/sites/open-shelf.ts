@@ -14,7 +14,8 @@ import {
   sweepDataFolder,
   unpackInThread,
 } from '../../deploy/index.ts';
-import type { LinkSource } from '../../deploy/ports.ts';
+import type { LinkSource, OwnExportService } from '../../deploy/ports.ts';
+import { OwnExports } from '../../deploy/sources/own-exports.ts';
 import type { SiteSearch } from '../../search/index.ts';
 import type { Network } from '../network.ts';
 import { openSources } from '../open-sources.ts';
@@ -25,14 +26,20 @@ export interface ShelfFolder {
   readonly paths: DataPaths;
   readonly registration: DaemonRegistration;
   readonly slots: IntakeSlots;
+  /** Null for a command. */
+  readonly ownExports: OwnExportService | null;
 }
 
 /** @throws DocshelfError `cannot_write`, `data_folder_older`, `data_folder_newer`. */
-export async function openFolder(config: Config, network: Network): Promise<ShelfFolder> {
+export async function openFolder(
+  config: Config,
+  network: Network,
+  ownExports: OwnExportService | null,
+): Promise<ShelfFolder> {
   const paths = await openDataFolder(config.storage.dir);
   await sweepDataFolder(paths);
   const slots = intakeSlots(() => network.config.deploy.parallel);
-  return { paths, registration: new DaemonRegistration(paths), slots };
+  return { paths, registration: new DaemonRegistration(paths), slots, ownExports };
 }
 
 /** The serving side of a daemon, or nothing for a command. */
@@ -58,12 +65,17 @@ export async function openShelf(
 ): Promise<OpenedShelf> {
   const { paths, registration, slots } = folder;
   const store = new SiteStore(paths, listedDomain(config));
+  const own = folder.ownExports && new OwnExports(folder.ownExports, () => store.domain);
   const deployment = new Deployment({
     store,
     settings: deploySlice(config),
     registration,
     slots,
-    sources: async () => openSources(network.config, await network.client()),
+    ownExports: own,
+    sources: async () => [
+      ...(own === null ? [] : [own]),
+      ...(await openSources(network.config, await network.client())),
+    ],
     openLinks: (renew) => openLinks(network, renew),
     unpack: unpackInThread,
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],

@@ -17,6 +17,8 @@ interface Entry {
 
 export interface SitesOptions {
   readonly isList: boolean;
+  /** Before sites of a list are opened. */
+  readonly settleDomains: (domains: readonly string[]) => Promise<void>;
   /** @param domain null in the single form */
   readonly hostOf: (domain: string | null) => SiteHost;
   /** A site of a list that cannot be opened leaves the others served. */
@@ -146,6 +148,7 @@ export class Sites {
 
   /** @returns those that have left */
   async #take(configs: readonly SiteConfig[]): Promise<readonly ShelfSite[]> {
+    if (this.isList) await this.#options.settleDomains(configs.map(({ domain }) => domain ?? ''));
     const former = new Map(this.#entries.map(({ domain, site }) => [domain, site]));
     const entries: Entry[] = [];
     for (const config of configs) {

@@ -1,3 +1,4 @@
+import { valueAt } from '../decode.ts';
 import { type ConfigFault, faultOf } from '../faults.ts';
 import type { Config } from '../schema/index.ts';
 import { pointerOf, type Settings } from '../setting.ts';
@@ -49,6 +50,20 @@ const RULES: readonly Rule[] = [
     ({ staticExport: { renew }, deployment }) =>
       renew.apiUrl !== null && renew.domain === null && renew.jobId === null && deployment.domain === null,
     'staticExport.renew does not say whose bundle it renews: set staticExport.renew.domain, or staticExport.renew.jobId',
+  ),
+  rule(
+    ['staticExport.from', 'exportApi.enabled', 'exportApi.role'],
+    ({ staticExport, exportApi }) =>
+      staticExport.from === 'exports' && (!exportApi.enabled || exportApi.role === 'worker'),
+    'staticExport.from is exports, and this daemon keeps none: set exportApi.enabled, with a role that is not worker',
+  ),
+  ...['bundleUrl', 'bundleUrlFile', 'renew.apiUrl'].map((name) =>
+    rule(
+      ['staticExport.from', `staticExport.${name}`],
+      (config) =>
+        config.staticExport.from === 'exports' && valueAt(config, ['staticExport', ...name.split('.')]) !== null,
+      `staticExport.from is exports, and staticExport.${name} asks for another bundle; keep one of them`,
+    ),
   ),
   // Every export is a new bundle: what asks for one bundle, and no other, cannot be met by it.
   againstEvery('staticExport.version', 'pins one version', ({ staticExport }) => staticExport.version),

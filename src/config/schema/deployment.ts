@@ -155,9 +155,11 @@ export const staticExport = t.section(
       'pinned',
       { notBuilt: true },
     ),
-    from: t.oneOf(['link', 'exports'], "Where the bundle comes from: its link, or this daemon's own exports.", 'link', {
-      notBuilt: true,
-    }),
+    from: t.oneOf(
+      ['link', 'exports'],
+      'Where the bundle comes from: its link, or the newest completed export of the domain in this daemon (the newest of that version, where version pins one).',
+      'link',
+    ),
     renew,
     limits,
   },

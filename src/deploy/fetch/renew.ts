@@ -27,7 +27,8 @@ export class Renewal {
   }
 
   async fetch(version: string | null, signal: AbortSignal): Promise<TakenIn> {
-    const { link, renew } = this.#context.settings();
+    const { link, fromExports, renew } = this.#context.settings();
+    if (fromExports) return this.#fetchOwn(version, signal);
     if (renew === null) return this.#fetchLink(link, version, signal);
     const isRepeated = renew.everyMs !== null;
     let dead: unknown = null;
@@ -53,6 +54,13 @@ export class Renewal {
     }
     if (!isRepeated && !isBare) throw dead ?? nothingExported();
     return this.#export(links, renew, version, signal);
+  }
+
+  async #fetchOwn(version: string | null, signal: AbortSignal): Promise<TakenIn> {
+    const { ownExports, store } = this.#context;
+    const fresh = (await ownExports?.freshLink(version, signal)) ?? null;
+    if (fresh === null) throw noOwnExport(store.domain, version);
+    return this.#fetchFresh(fresh, version, signal);
   }
 
   async exportAnew(signal: AbortSignal): Promise<TakenIn> {
@@ -88,8 +96,8 @@ export class Renewal {
   }
 
   async #fetchFresh(fresh: FreshLink, version: string | null, signal: AbortSignal): Promise<TakenIn> {
-    const { link, sha256 } = this.#context.settings();
-    this.#context.journal.event({ kind: 'link-renewed', jobId: fresh.jobId });
+    const { link, fromExports, sha256 } = this.#context.settings();
+    if (!fromExports) this.#context.journal.event({ kind: 'link-renewed', jobId: fresh.jobId });
     if (sha256 !== null && fresh.sha256 !== null && fresh.sha256 !== sha256) throw otherDigest(fresh, sha256);
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
     if (stored !== null) return stored;
@@ -139,6 +147,14 @@ function isDead(error: unknown): boolean {
 function nothingExported(): DocshelfError {
   return new DocshelfError('no_bundle', 'Cannot renew the bundle: the export service has no completed export of it', {
     next: 'Start one with "docshelf export start", or set staticExport.renew.every.',
+    fields: { retryable: false },
+  });
+}
+
+function noOwnExport(domain: string, version: string | null): DocshelfError {
+  const wanted = version === null ? `"${domain}"` : `version "${version}" of "${domain}"`;
+  return new DocshelfError('no_bundle', `Cannot serve ${wanted}: this daemon has no completed export of it`, {
+    next: `Start one with "docshelf export start --domain ${domain}${version === null ? '' : ` --version ${version}`}"; it is served once it is completed.`,
     fields: { retryable: false },
   });
 }

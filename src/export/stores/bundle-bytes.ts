@@ -65,3 +65,10 @@ function otherBytes(sha256: string): DocshelfError {
     fields: { retryable: false },
   });
 }
+
+export function bundleGone(sha256: string): DocshelfError {
+  return new DocshelfError('bundle_gone', `Cannot read bundle "${sha256}": the store has it no more`, {
+    next: 'Start a new export of the domain.',
+    fields: { retryable: false },
+  });
+}

@@ -1,10 +1,11 @@
+import { createReadStream } from 'node:fs';
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { create as contentDisposition } from 'content-disposition';
 import { DocshelfError } from '../../domain/errors.ts';
 import { flushPath, ifThere } from '../../files/index.ts';
 import type { BundleStore, FollowedLink, LinkedBundle } from '../ports.ts';
-import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
+import { bundleBytes, bundleGone, type PackedBundle } from './bundle-bytes.ts';
 import { isSignatureOf, LINK_MS_MAX, type LinkGrant, linkSeconds, signGrant } from './links.ts';
 import { SigningKeys } from './signing-keys.ts';
 
@@ -96,6 +97,11 @@ export class DiskBundleStore implements BundleStore {
     if (sizeBytes === null) throw gone(fileName);
     const { contentType, contentDisposition } = grant;
     return { sha256, sizeBytes, diskPath: this.#pathOf(sha256), contentType, contentDisposition };
+  }
+
+  async read(sha256: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    if (!(await this.has(sha256))) throw bundleGone(sha256);
+    return createReadStream(this.#pathOf(sha256), { highWaterMark: READ_BYTES, signal });
   }
 
   async remove(sha256: string): Promise<void> {

@@ -16,7 +16,7 @@ import { create as contentDisposition } from 'content-disposition';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Lanes } from '../../files/lanes.ts';
 import type { BundleStore } from '../ports.ts';
-import { bundleBytes, type PackedBundle } from './bundle-bytes.ts';
+import { bundleBytes, bundleGone, type PackedBundle } from './bundle-bytes.ts';
 import { linkSeconds } from './links.ts';
 import { createS3Client, type S3Settings, type StoreAct, storeFault } from './s3-client.ts';
 
@@ -82,6 +82,18 @@ export class S3BundleStore implements BundleStore {
     }
   }
 
+  async read(sha256: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    try {
+      const get = new GetObjectCommand(this.#objectOf(sha256));
+      const { Body } = await this.#client.send(get, { abortSignal: signal });
+      return Body as AsyncIterable<Uint8Array>;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isNotFound(error)) throw bundleGone(sha256);
+      throw storeFault(error, this.#act('read', sha256));
+    }
+  }
+
   async remove(sha256: string): Promise<void> {
     try {
       await this.#client.send(new DeleteObjectCommand(this.#objectOf(sha256)));
@@ -101,7 +113,7 @@ export class S3BundleStore implements BundleStore {
       return found.Metadata?.sha256 === sha256 ? (found.ContentLength ?? null) : null;
     } catch (error) {
       signal?.throwIfAborted();
-      if ((error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404) return null;
+      if (isNotFound(error)) return null;
       throw storeFault(error, this.#act(verb, sha256));
     }
   }
@@ -112,7 +124,7 @@ export class S3BundleStore implements BundleStore {
     return { Bucket: bucket, Key: `${folder === '' ? '' : `${folder}/`}${sha256}.tar.gz` };
   }
 
-  #act(verb: 'store' | 'look for' | 'link to' | 'remove', sha256: string): StoreAct {
+  #act(verb: 'store' | 'look for' | 'link to' | 'read' | 'remove', sha256: string): StoreAct {
     return `${verb} bundle "${sha256}" in bucket "${this.#options.bucket}"`;
   }
 }
@@ -185,6 +197,10 @@ async function uploadParts(
       .catch(() => undefined);
     throw error;
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404;
 }
 
 function checksum(bytes: Uint8Array): string {

@@ -69,7 +69,8 @@ function credentialsOf({ credentials, findCredentials }: S3Settings): S3ClientCo
   };
 }
 
-export type StoreAct = `${'store' | 'look for' | 'link to' | 'remove'} bundle "${string}" in bucket "${string}"`;
+export type StoreAct =
+  `${'store' | 'look for' | 'link to' | 'read' | 'remove'} bundle "${string}" in bucket "${string}"`;
 
 interface Fault {
   readonly state: string;

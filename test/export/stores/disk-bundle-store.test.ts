@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { expiryOfLink, saysExpired } from '../../../src/deploy/sources/http-refusal.ts';
 import type { FollowedLink } from '../../../src/export/ports.ts';
@@ -60,6 +61,24 @@ describe('DiskBundleStore.put()', () => {
     await mkdir(join(dir, 'bundles', `${bundle.sha256}.tar.gz`), { recursive: true });
     await expect(store.put(bundle, NEVER)).rejects.toMatchObject({ code: 'EISDIR' });
     expect((await readFile(bundle.file)).length).toBe(10);
+  });
+});
+
+describe('DiskBundleStore.read()', () => {
+  it('gives the bytes, and says that a bundle is gone', async () => {
+    const bytes = randomBytes(600_000);
+    const { sha256, ...bundle } = await packedBundle(dir, bytes);
+    await store.put({ sha256, ...bundle }, NEVER);
+    expect(await buffer(await store.read(sha256, NEVER))).toEqual(bytes);
+    await expect(store.read('0'.repeat(64), NEVER)).rejects.toMatchObject({ code: 'bundle_gone' });
+  });
+
+  it('ends with its signal', async () => {
+    const sha256 = await storedBundle();
+    const abort = new AbortController();
+    const stream = await store.read(sha256, abort.signal);
+    abort.abort();
+    await expect(buffer(stream)).rejects.toMatchObject({ name: 'AbortError' });
   });
 });
 

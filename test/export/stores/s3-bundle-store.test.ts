@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -273,6 +274,21 @@ describe('S3BundleStore.put()', () => {
     await storeAt(origin).put(await packedBundle(dir, randomBytes(PART_BYTES + 1)), NEVER);
     expect(calls.at(-1)?.body.toString()).toContain('<PartNumber>2<');
     expect(calls.at(-1)?.body.toString()).not.toContain('Checksum');
+  });
+});
+
+describe('S3BundleStore.read()', () => {
+  it('gives the bytes of the object', async () => {
+    const bytes = randomBytes(300_000);
+    const { origin, calls } = await service((_, response) => response.end(bytes));
+    const stream = await storeAt(origin).read(SHA256, NEVER);
+    expect(await buffer(stream)).toEqual(bytes);
+    expect(calls.map(({ name }) => name)).toEqual([expect.stringMatching(/^GET .*abab\.tar\.gz$/)]);
+  });
+
+  it('says that the bundle is gone', async () => {
+    const { origin } = await service((_, response) => refuse(response, 404, 'NoSuchKey'));
+    await expect(storeAt(origin).read(SHA256, NEVER)).rejects.toMatchObject({ code: 'bundle_gone' });
   });
 });
 

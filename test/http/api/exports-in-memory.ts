@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { DocshelfError } from '../../../src/domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../../../src/domain/job.ts';
 import type { BundleStore, JobFilter, JobQueue, NewJob, StoredJob } from '../../../src/export/ports.ts';
@@ -85,7 +86,7 @@ export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'can
 }
 
 /** A store whose bundles are digests, and whose links say what they were asked for. */
-export class MemoryStore implements Pick<BundleStore, 'has' | 'link'> {
+export class MemoryStore implements Pick<BundleStore, 'has' | 'link' | 'read'> {
   readonly kept = new Set<string>([BUNDLE.sha256]);
   #links = 0;
 
@@ -97,6 +98,10 @@ export class MemoryStore implements Pick<BundleStore, 'has' | 'link'> {
     this.#links++;
     const url = `https://store.example/${sha256}/${fileName}?ttl=${ttlMs}&n=${this.#links}`;
     return { url, expiresAt: new Date(Date.parse('2024-06-01T10:00:00.000Z') + ttlMs) };
+  }
+
+  async read(sha256: string): Promise<AsyncIterable<Uint8Array>> {
+    return Readable.from([Buffer.from(sha256)]);
   }
 }
 

@@ -1,0 +1,85 @@
+import type { Config } from '../config/index.ts';
+import type { OwnExportService } from '../deploy/ports.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { ExportService } from '../export/index.ts';
+import { organizationsSlice } from './slices.ts';
+
+/** Another process on the same queue may have completed a job. */
+const POLL_MS = 10_000;
+
+interface OwnExportDeskOptions {
+  /** Resolves when exports are open, so that a site may wait for them; null: this daemon keeps none. */
+  readonly service: Promise<Pick<ExportService, 'newest' | 'read'> | null>;
+  readonly config: () => Config;
+  /** The site was given another export than the newest one. */
+  readonly onNewer: (domain: string) => void;
+  readonly pollMs?: number;
+}
+
+/** This daemon's exports, for its own sites (`staticExport.from: exports`). */
+export class OwnExportDesk implements OwnExportService {
+  readonly #options: OwnExportDeskOptions;
+  /** By domain, what a site asked for last, and the job that it was given. */
+  readonly #given = new Map<string, { readonly version: string | null; readonly jobId: string | null }>();
+  readonly #timer: NodeJS.Timeout;
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(options: OwnExportDeskOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.look(), options.pollMs ?? POLL_MS).unref();
+  }
+
+  readonly newest: OwnExportService['newest'] = async (domain, version) => {
+    const found = await this.#find(domain, version);
+    this.#given.set(domain, { version, jobId: found?.jobId ?? null });
+    return found;
+  };
+
+  readonly read: OwnExportService['read'] = async (domain, jobId, signal) => {
+    const exports = await this.#options.service;
+    const organizationId = this.#organizationOf(domain);
+    if (exports !== null && organizationId !== null) return exports.read(organizationId, jobId, signal);
+    throw new DocshelfError(
+      'no_bundle',
+      `Cannot read export "${jobId}" of "${domain}": no organization has the domain`,
+      {
+        next: `Give the domain ${domain} to an organization, with a source.`,
+        fields: { retryable: false },
+      },
+    );
+  };
+
+  /** Looks whether there are newer exports: a job has ended. */
+  look(): void {
+    this.#looking = this.#looking.then(() => this.#look());
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    for (const [domain, { version, jobId }] of this.#given) {
+      // A queue that does not answer is asked again.
+      const found = await this.#find(domain, version).catch(() => null);
+      if (found === null || found.jobId === jobId) continue;
+      this.#given.set(domain, { version, jobId: found.jobId });
+      this.#options.onNewer(domain);
+    }
+  }
+
+  async #find(domain: string, version: string | null): ReturnType<OwnExportService['newest']> {
+    const organizationId = this.#organizationOf(domain);
+    return organizationId === null
+      ? null
+      : ((await this.#options.service)?.newest(organizationId, domain, version) ?? null);
+  }
+
+  #organizationOf(domain: string): string | null {
+    const owner = organizationsSlice(this.#options.config()).find(({ sites }) =>
+      sites.some((site) => site.domain === domain),
+    );
+    return owner?.id ?? null;
+  }
+}

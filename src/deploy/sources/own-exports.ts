@@ -1,0 +1,40 @@
+import { Secret } from '../../domain/secret.ts';
+import type { BundleSource, FreshLink, LinkSource, OpenedBundle, OpenRequest, OwnExportService } from '../ports.ts';
+
+/** `export://<domain>/<jobId>`: never written in a config. */
+const LINK = /^export:\/\/([^/]+)\/([^/]+)$/;
+
+/** Bundles of this daemon's own exports. */
+export class OwnExports implements BundleSource, Pick<LinkSource, 'freshLink'> {
+  readonly #service: OwnExportService;
+  readonly #domain: () => string;
+
+  constructor(service: OwnExportService, domain: () => string) {
+    this.#service = service;
+    this.#domain = domain;
+  }
+
+  async freshLink(version: string | null): Promise<FreshLink | null> {
+    const domain = this.#domain();
+    const found = await this.#service.newest(domain, version);
+    return found && { ...found, link: new Secret(`export://${domain}/${found.jobId}`) };
+  }
+
+  handles(link: Secret): boolean {
+    return LINK.test(link.reveal());
+  }
+
+  async open(link: Secret, { signal }: OpenRequest): Promise<OpenedBundle> {
+    const [, domain = '', jobId = ''] = LINK.exec(link.reveal()) ?? [];
+    const { stream, sizeBytes, fileName } = await this.#service.read(domain, jobId, signal);
+    return {
+      stream,
+      offset: 0,
+      totalBytes: sizeBytes,
+      endIsCertain: true,
+      etag: null,
+      fileName,
+      close: () => undefined,
+    };
+  }
+}

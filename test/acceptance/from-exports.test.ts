@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { openBench, waitFor } from '../helpers/daemon.ts';
+import { KEYS, SITE, startAgain, startExporter, writeSite } from './export-service.ts';
+
+const bench = openBench(afterEach);
+
+test('a daemon exports a site, serves and searches it, and follows the next export, without a link in between', async () => {
+  const service = await startExporter(bench, {
+    staticExport: { enabled: true, from: 'exports' },
+  });
+  const { daemon } = service;
+  const waiting = await daemon.until(({ lastError }) => lastError !== null);
+  expect([waiting.state, waiting.lastError?.code]).toEqual(['waiting', 'no_bundle']);
+
+  await service.as(KEYS.globex).export('globex');
+  await service.export();
+  const ready = await daemon.until(({ state }) => state === 'ready');
+  expect(await (await fetch(`${daemon.site}/`)).text()).toBe(SITE['index.html']);
+  expect(ready.lastError).toBe(null);
+  const search = await fetch(`${daemon.site}/_docshelf/search?q=lantern`);
+  expect(await search.text()).toContain('burns all night');
+
+  // Pages that were picked are no site.
+  await service.export('acme', { paths: ['/guides/start'] });
+  await writeSite(join(daemon.folder, 'site'), { 'index.html': '<!doctype html><title>Next</title>' });
+  await service.export();
+  await daemon.until(({ active }) => active !== null && active.digest !== ready.active?.digest);
+  expect(await (await fetch(`${daemon.site}/`)).text()).toBe('<!doctype html><title>Next</title>');
+
+  await daemon.stop();
+  const again = (await startAgain(bench, service)).daemon;
+  await again.until(({ state }) => state === 'ready');
+  expect(await (await fetch(`${again.site}/`)).text()).toBe('<!doctype html><title>Next</title>');
+});
+
+test('sites of a list serve the exports of their own domains', async () => {
+  const service = await startExporter(bench, {
+    deployment: {},
+    staticExport: undefined,
+    sites: ['acme', 'globex'].map((domain) => ({
+      domain,
+      basePath: `/${domain}/`,
+      staticExport: { enabled: true, from: 'exports' },
+    })),
+  });
+  const { daemon } = service;
+  await writeSite(join(daemon.folder, 'globex'), { 'index.html': '<!doctype html><title>Globex</title>' });
+  const title = async (domain: string): Promise<string | undefined> =>
+    /<title>(.*?)<\/title>/.exec(await (await fetch(`${daemon.site}/${domain}/`)).text())?.[1];
+  await service.as(KEYS.globex).export('globex');
+  await waitFor(
+    async () => ((await title('globex')) === 'Globex' ? true : null),
+    () => 'globex is not served',
+  );
+  expect((await fetch(`${daemon.site}/acme/`)).status).toBe(503);
+  await service.export();
+  await daemon.until(({ state }) => state === 'ready');
+  expect([await title('acme'), await title('globex')]).toEqual(['Home', 'Globex']);
+});

@@ -1,0 +1,85 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { OwnExportDesk } from '../../src/app/own-exports.ts';
+import type { Config } from '../../src/config/index.ts';
+
+const CONFIG = {
+  organizations: [{ id: 'acme-inc', plan: 'enterprise', keys: [], domains: { acme: { hosts: [], source: null } } }],
+} as unknown as Config;
+
+const desks: OwnExportDesk[] = [];
+afterEach(async () => {
+  for (const desk of desks.splice(0)) await desk.stop();
+});
+
+/** A desk over a list of job ids, the newest last, and the domains that it told of newer ones. */
+function deskOver(jobs: string[], isOpen: Promise<unknown> = Promise.resolve()) {
+  const told: string[] = [];
+  const asked: unknown[][] = [];
+  const service = {
+    newest: async (...request: unknown[]) => {
+      asked.push(request);
+      const jobId = jobs.at(-1);
+      return jobId === undefined ? null : { jobId, sha256: 'a'.repeat(64), signature: null };
+    },
+    read: async (...request: unknown[]) => {
+      asked.push(request);
+      return { stream: [] as unknown as AsyncIterable<Uint8Array>, sizeBytes: 0, fileName: 'x' };
+    },
+  };
+  const desk = new OwnExportDesk({
+    service: isOpen.then(() => service),
+    config: () => CONFIG,
+    onNewer: (domain) => told.push(domain),
+    pollMs: 600_000,
+  });
+  desks.push(desk);
+  const look = async (): Promise<void> => {
+    desk.look();
+    await desk.stop();
+  };
+  return { desk, look, told, asked };
+}
+
+describe('OwnExportDesk', () => {
+  test('asks as the organization that has the domain, and for nobody else', async () => {
+    const { desk, asked } = deskOver(['se_1']);
+    expect(await desk.newest('acme', 'v1')).toMatchObject({ jobId: 'se_1' });
+    expect(await desk.newest('globex', null)).toBe(null);
+    expect(asked).toEqual([['acme-inc', 'acme', 'v1']]);
+    const { signal } = new AbortController();
+    await desk.read('acme', 'se_1', signal);
+    expect(asked.at(-1)).toEqual(['acme-inc', 'se_1', signal]);
+    await expect(desk.read('globex', 'se_1', signal)).rejects.toMatchObject({ code: 'no_bundle' });
+  });
+
+  test('has a site wait until exports are open', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { desk } = deskOver(['se_1'], promise);
+    let found: unknown;
+    const finding = desk.newest('acme', null).then((newest) => {
+      found = newest;
+    });
+    await Promise.resolve();
+    expect(found).toBe(undefined);
+    resolve();
+    await finding;
+    expect(found).toMatchObject({ jobId: 'se_1' });
+  });
+
+  test('tells a site once of an export that it was not given', async () => {
+    const jobs: string[] = [];
+    const { desk, look, told } = deskOver(jobs);
+    await look();
+    await desk.newest('acme', null);
+    await look();
+    expect(told).toEqual([]);
+    jobs.push('se_1');
+    await look();
+    await look();
+    expect(told).toEqual(['acme']);
+    jobs.push('se_2');
+    await desk.newest('acme', null);
+    await look();
+    expect(told).toEqual(['acme']);
+  });
+});

@@ -1,0 +1,205 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { OwnExportService } from '../../src/deploy/ports.ts';
+import type { SiteStore } from '../../src/deploy/releases/site-store.ts';
+import { OwnExports } from '../../src/deploy/sources/own-exports.ts';
+import {
+  type Bundle,
+  FakeSource,
+  fault,
+  newStore,
+  openDaemon,
+  packBundle,
+  type Seed,
+  type SettingsOf,
+  seedShelf,
+  until,
+} from './workbench.ts';
+
+let seed: Seed;
+let v9: Bundle;
+beforeAll(async () => {
+  seed = await seedShelf();
+  v9 = await packBundle('acme-export-2024-09-09.tar.gz', 'nine', { version: 'v9' });
+});
+
+/** Completed jobs of the domain acme, the newest last. */
+class FakeService implements OwnExportService {
+  readonly jobs: { readonly jobId: string; readonly bundle: Bundle; readonly version: string | null }[] = [];
+  readonly asked: string[] = [];
+  /** What a read waits for. */
+  reading: Promise<unknown> = Promise.resolve();
+
+  complete(bundle: Bundle, version: string | null = null): void {
+    this.jobs.push({ jobId: `se_${this.jobs.length}`, bundle, version });
+  }
+
+  async newest(domain: string, version: string | null) {
+    const job = this.jobs.findLast((each) => domain === 'acme' && (version === null || each.version === version));
+    return job === undefined ? null : { jobId: job.jobId, sha256: job.bundle.digest, signature: null };
+  }
+
+  async read(domain: string, jobId: string, signal: AbortSignal) {
+    this.asked.push(`${domain} ${jobId}`);
+    const aborted = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+    await Promise.race([this.reading, aborted]);
+    const bundle = this.jobs.find((each) => each.jobId === jobId)?.bundle;
+    if (bundle === undefined) throw fault('bundle_gone');
+    const bytes = await readFile(bundle.file);
+    const stream = (async function* () {
+      yield bytes;
+    })();
+    return { stream, sizeBytes: bytes.length, fileName: bundle.fileName };
+  }
+}
+
+let store: SiteStore;
+let service: FakeService;
+beforeEach(async () => {
+  store = await newStore();
+  service = new FakeService();
+});
+
+const SETTINGS: SettingsOf = { fromExports: true, domain: 'acme' };
+
+async function open(settings: SettingsOf = {}) {
+  const ownExports = new OwnExports(service, () => store.domain);
+  const source = new OwnSource(ownExports);
+  return openDaemon(store, { ...SETTINGS, ...settings }, source, undefined, { ownExports });
+}
+
+/** The daemon of the tests has one source. */
+class OwnSource extends FakeSource {
+  readonly #own: OwnExports;
+
+  constructor(own: OwnExports) {
+    super();
+    this.#own = own;
+  }
+
+  override handles(...link: Parameters<OwnExports['handles']>): boolean {
+    return this.#own.handles(...link);
+  }
+
+  override open(...request: Parameters<OwnExports['open']>): ReturnType<OwnExports['open']> {
+    return this.#own.open(...request);
+  }
+}
+
+describe('staticExport.from: exports', () => {
+  test('serves the newest completed export, under the label of its file name', async () => {
+    service.complete(seed.january);
+    service.complete(seed.february);
+    const { deployment, site } = await open();
+    await deployment.settle();
+    expect(site.active).toMatchObject({ version: '2024-02-01', digest: seed.february.digest });
+    expect(deployment.state).toBe('ready');
+    expect(service.asked).toEqual(['acme se_1']);
+  });
+
+  test('waits where there is none, says how one is made, and serves the first one when it is completed', async () => {
+    const { deployment, site } = await open();
+    await deployment.settle();
+    expect(deployment.state).toBe('waiting');
+    expect(deployment.lastError).toMatchObject({ code: 'no_bundle', next: expect.stringContaining('export start') });
+    service.complete(seed.march);
+    deployment.exportCompleted();
+    await until(() => expect(site.active?.digest).toBe(seed.march.digest));
+    expect(deployment.state).toBe('ready');
+    expect(deployment.lastError).toBe(null);
+  });
+
+  test('follows each newer one, and reads none anew that is stored', async () => {
+    service.complete(seed.january);
+    const { deployment, site } = await open();
+    await deployment.settle();
+    service.complete(seed.february);
+    deployment.exportCompleted();
+    await until(() => expect(site.active?.digest).toBe(seed.february.digest));
+    service.complete(seed.february);
+    deployment.exportCompleted();
+    await deployment.settle();
+    expect(site.active?.digest).toBe(seed.february.digest);
+    expect(service.asked).toEqual(['acme se_0', 'acme se_1']);
+  });
+
+  test('gives up an older one for a newer one that is completed meanwhile', async () => {
+    service.complete(seed.january);
+    service.reading = new Promise(() => undefined);
+    const { deployment, site } = await open();
+    const settled = deployment.settle();
+    await until(() => expect(service.asked).toHaveLength(1));
+    service.complete(seed.february);
+    service.reading = Promise.resolve();
+    deployment.exportCompleted();
+    await settled;
+    await until(() => expect(site.active?.digest).toBe(seed.february.digest));
+    expect((await deployment.status()).versions.map(({ version }) => version)).toEqual(['2024-02-01']);
+  });
+
+  test('serves what was active last after a restart, and says that it is stale where the newest cannot be read', async () => {
+    service.complete(seed.january);
+    const first = await open();
+    await first.deployment.settle();
+    await first.stop();
+    service.complete(seed.february);
+    service.reading = Promise.reject(fault('bundle_gone'));
+    service.reading.catch(() => undefined);
+    const { deployment, site } = await open();
+    await deployment.settle();
+    expect(site.active?.digest).toBe(seed.january.digest);
+    expect(deployment.state).toBe('stale');
+    expect(deployment.lastError?.code).toBe('bundle_gone');
+  });
+
+  test('serves of a pinned version its newest export, and waits for one', async () => {
+    service.complete(seed.january);
+    const { deployment, site } = await open({ version: 'v9' });
+    await deployment.settle();
+    expect(deployment.state).toBe('waiting');
+    expect(deployment.lastError?.message).toContain('version "v9" of "acme"');
+    service.complete(v9, 'v9');
+    deployment.exportCompleted();
+    await until(() => expect(site.active).toMatchObject({ version: 'v9', digest: v9.digest }));
+    service.complete(seed.february);
+    deployment.exportCompleted();
+    await deployment.settle();
+    expect(site.active?.version).toBe('v9');
+  });
+
+  test('holds what an operator has chosen until there is another export', async () => {
+    service.complete(seed.january);
+    const { deployment, site } = await open();
+    await deployment.settle();
+    service.complete(seed.february);
+    deployment.exportCompleted();
+    await until(() => expect(site.active?.digest).toBe(seed.february.digest));
+    await deployment.activate('2024-01-01');
+    deployment.exportCompleted();
+    await deployment.settle();
+    expect(site.active?.version).toBe('2024-01-01');
+    service.complete(seed.march);
+    deployment.exportCompleted();
+    await until(() => expect(site.active?.digest).toBe(seed.march.digest));
+  });
+
+  test('asks for nothing where the bundle comes from a link', async () => {
+    service.complete(seed.january);
+    const { deployment } = await open({ fromExports: false });
+    await deployment.settle();
+    deployment.exportCompleted();
+    await deployment.settle();
+    expect(service.asked).toEqual([]);
+    expect(deployment.lastError?.code).toBe('no_version');
+  });
+
+  test('refuses another digest than the one that the config asks for', async () => {
+    service.complete(seed.january);
+    const { deployment } = await open({ sha256: seed.february.digest });
+    await deployment.settle();
+    expect(deployment.lastError?.code).toBe('wrong_digest');
+    expect(service.asked).toEqual([]);
+  });
+});
