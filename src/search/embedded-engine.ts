@@ -9,6 +9,7 @@ import type { ModelChoice } from './orders.ts';
 import { embedWith } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
 import type { SearchOrder, VectorsOrder } from './query/query-thread.ts';
+import { QueryTurns } from './query-turns.ts';
 import { SharedWork } from './shared-work.ts';
 import type { SearchCalls } from './worker.ts';
 
@@ -36,8 +37,6 @@ interface Held {
   readonly facts: Promise<IndexFacts>;
 }
 
-/** More than a second's worth is of no use to whoever waits. */
-const WAITING_MAX = 400;
 /** Each takes up to 400 MB for 10,000 pages; after an upgrade all sites may need one. Two huge sites leave a place for the others. */
 const BUILDS_MAX = 3;
 const URGENT = { isUrgent: true };
@@ -57,7 +56,8 @@ export class EmbeddedEngine {
   readonly #options: EmbeddedEngineOptions;
   readonly #queries: Thread<SearchCalls>;
   readonly #embedding: Thread<SearchCalls>;
-  readonly #turns = new EmbedTurns();
+  readonly #queryTurns = new QueryTurns();
+  readonly #embedTurns = new EmbedTurns();
   readonly #builds = new SharedWork<IndexFacts>();
   readonly #buildSlots = new Slots(BUILDS_MAX);
   /** One at a time: queries are answered between the checks of a hundred sites that start together. */
@@ -72,8 +72,7 @@ export class EmbeddedEngine {
     this.#queries = this.#thread({
       task: 'search',
       heap: HEAPS.query,
-      codes: { ended: 'index_damaged', full: 'queue_full' },
-      callsMax: WAITING_MAX,
+      codes: { ended: 'index_damaged' },
     });
     this.#embedding = this.#thread({
       task: 'embed the search index',
@@ -128,17 +127,17 @@ export class EmbeddedEngine {
         return await this.#embedding.call('embed', order, { onProgress: told, signal: turn });
       } finally {
         // Within the turn: whoever comes now waits for its end, and starts another.
-        if (this.#turns.waiting === 0) await this.#embedding.terminate();
+        if (this.#embedTurns.waiting === 0) await this.#embedding.terminate();
       }
     };
     const either = AbortSignal.any([signal, this.#stopping.signal]);
-    const { modelDigest } = await this.#task(this.#turns.run(embed, either));
+    const { modelDigest } = await this.#task(this.#embedTurns.run(embed, either));
     return { modelDigest, model };
   }
 
-  async search(order: SearchOrder): Promise<Uint8Array<ArrayBuffer>> {
+  async search(order: SearchOrder, site: SearchIndex): Promise<Uint8Array<ArrayBuffer>> {
     this.#stopping.signal.throwIfAborted();
-    return this.#queries.call('search', order);
+    return this.#queryTurns.run(site, () => this.#queries.call('search', order));
   }
 
   async close(release: IndexedRelease, site: SearchIndex): Promise<void> {

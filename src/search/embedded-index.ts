@@ -39,7 +39,7 @@ export class EmbeddedIndex implements SearchIndex {
     const vectors = this.#opened.get(searchDir);
     if (vectors === undefined)
       throw new DocshelfError('index_damaged', 'Cannot search: the index of this release is not open');
-    return answerOf(await this.#engine.search({ searchDir, request, label, vectors }));
+    return answerOf(await this.#engine.search({ searchDir, request, label, vectors }, this));
   }
 
   async close(release: IndexedRelease): Promise<void> {
