@@ -1,0 +1,107 @@
+import { truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import type { SearchResult } from '../../src/search/index.ts';
+import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { freePort } from '../helpers/free-ports.ts';
+import { bundle, folderOf, sha256Of } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const KEY = 'svc_dsc_public';
+
+const page = (title: string, text: string): string =>
+  `<!doctype html><html lang="en"><title>${title}</title><main><h1>${title}</h1><p>${text}</p></main></html>`;
+
+const LIGHTHOUSE = bundle('light', {
+  'lantern.html': page('Lantern', 'The lantern of the lighthouse burns all night.'),
+});
+const BAKERY = bundle('bread', { 'dough.html': page('Dough', 'Knead the dough and let it rest by the lantern.') });
+const GARAGE = bundle('cars', { 'engine.html': page('Engine', 'Fixing the engine of a vehicle by a lantern.') });
+
+const entry = (domain: string) => ({ domain, basePath: `/${domain}/`, staticExport: { enabled: true } });
+
+/** A daemon with a site for each of these archives. */
+async function start(archives: Readonly<Record<string, Uint8Array>>, search: object) {
+  const folder = await bench.folder();
+  for (const [domain, archive] of Object.entries(archives))
+    await folderOf(join(folder, 'bundles', domain), { [`${domain}-export-2024-06-01.tar.gz`]: archive });
+  const port = await freePort();
+  const sites = Object.keys(archives).map(entry);
+  const keys = [{ id: 'all', sha256: sha256Of(KEY) }];
+  const config = { staticExport: null, sites, api: { port }, search: { keys, ...search }, log: { access: false } };
+  const daemon = await bench.start(config, { folder });
+  return { daemon, api: `http://127.0.0.1:${port}` };
+}
+
+function post(api: string, domain: string, query: string): Promise<Response> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` };
+  return fetch(`${api}/v1/search/${domain}`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+}
+
+async function pathsOf(response: Promise<Response>): Promise<string[]> {
+  const answer = await response;
+  if (answer.status !== 200) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return ((await answer.json()) as SearchResult[]).map(({ path }) => path.replace(/#.*$/, ''));
+}
+
+const statesOf = async (daemon: DaemonProcess) =>
+  (await daemon.status()).sites?.map(({ deployment, search }) => [
+    deployment.domain,
+    search?.keyword,
+    search?.semantic,
+  ]);
+const untilAll = (daemon: DaemonProcess, leg: 'keyword' | 'semantic', count: number) =>
+  daemon.until(({ sites }) => sites?.filter(({ search }) => search?.[leg] === 'ready').length === count);
+
+test('every site of a daemon is searched at its own domain and below its own path, by words and by meaning', async () => {
+  const { daemon, api } = await start({ light: LIGHTHOUSE, bread: BAKERY, cars: GARAGE }, {});
+  const { search, sites } = await untilAll(daemon, 'semantic', 3);
+  expect([search, sites?.map((each) => each.search?.embedded === each.search?.sections)]).toEqual([
+    null,
+    [true, true, true],
+  ]);
+  expect(await pathsOf(post(api, 'cars', 'automobile repair'))).toContain('/engine');
+  expect((await pathsOf(post(api, 'light', 'lantern')))[0]).toBe('/lantern');
+  expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/dough');
+  expect((await pathsOf(fetch(`${daemon.site}/bread/_docshelf/search?q=lantern`)))[0]).toBe('/bread/dough');
+  expect((await post(api, 'nowhere', 'lantern')).status).toBe(404);
+});
+
+test('a site that leaves is searched no more, and comes back; a damaged index is one site’s alone', async () => {
+  const { daemon, api } = await start({ light: LIGHTHOUSE, bread: BAKERY }, { model: 'off' });
+  await untilAll(daemon, 'keyword', 2);
+  expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/dough');
+  const { sites } = await daemon.status();
+  await daemon.rewriteConfig({ sites: [entry('light')] });
+  await daemon.until((status) => status.sites?.length === 1);
+  expect((await post(api, 'bread', 'lantern')).status).toBe(404);
+  expect((await pathsOf(post(api, 'light', 'lantern')))[0]).toBe('/lantern');
+
+  const digest = sites?.find(({ deployment }) => deployment.domain === 'bread')?.active?.digest ?? '';
+  await truncate(join(daemon.dataDir, 'releases', digest, 'search/keyword.sqlite'), 5_000);
+  await daemon.rewriteConfig({ sites: [entry('light'), entry('bread')] });
+  await untilAll(daemon, 'keyword', 2);
+  expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/dough');
+  expect(daemon.lines().filter(({ event }) => event === 'rebuilding')).toMatchObject([
+    { site: 'bread', code: 'index_damaged' },
+  ]);
+  expect(await daemon.stop()).toBe(0);
+});
+
+test('two sites with the same bundle share its index, and a swap of one leaves the other', async () => {
+  const { daemon, api } = await start({ one: LIGHTHOUSE, other: LIGHTHOUSE }, { model: 'off' });
+  await untilAll(daemon, 'keyword', 2);
+  const both = await Promise.all(['one', 'other'].map((domain) => pathsOf(post(api, domain, 'lighthouse'))));
+  expect(both).toEqual([['/lantern'], ['/lantern']]);
+  const inbox = await folderOf(join(daemon.dataDir, 'sites/one/inbox'), {});
+  await writeFile(join(inbox, 'one-export-2024-07-01.tar.gz'), BAKERY);
+  await daemon.until(
+    ({ sites }) => sites?.[0]?.active?.version === '2024-07-01' && sites[0].search?.keyword === 'ready',
+  );
+  expect(await pathsOf(post(api, 'one', 'lighthouse'))).toEqual([]);
+  expect(await pathsOf(post(api, 'other', 'lighthouse'))).toEqual(['/lantern']);
+  expect(await statesOf(daemon)).toEqual([
+    ['one', 'ready', 'off'],
+    ['other', 'ready', 'off'],
+  ]);
+});
