@@ -3,38 +3,7 @@ Rules between keys of docshelf's config, as docshelf itself has them. A config t
 had to end first, readers would be without the site.
 */}}
 {{- define "docshelf.configRules" -}}
-{{- $static := .Values.staticExport -}}
 {{- $config := .Values.config -}}
-
-{{- $signature := $static.signature | default dict -}}
-{{- $hasSignature := or $signature.required $signature.file $signature.url (include "docshelf.isFrom" (list . "staticExport.signature.file")) (include "docshelf.isFrom" (list . "staticExport.signature.url")) -}}
-{{- if and $hasSignature (not $signature.publicKeys) -}}
-{{- fail "staticExport.signature has no key to verify with: set staticExport.signature.publicKeys" -}}
-{{- end -}}
-
-{{- $renew := $static.renew | default dict -}}
-{{- if and (include "docshelf.renews" .) (not (or $renew.domain $renew.jobId .Values.deployment.domain)) -}}
-{{- fail "staticExport.renew does not say whose bundle it renews: set staticExport.renew.domain, or staticExport.renew.jobId" -}}
-{{- end -}}
-{{- if and (not (include "docshelf.renews" .)) (or $renew.domain $renew.jobId $renew.every) -}}
-{{- fail "staticExport.renew does not say where: set staticExport.renew.apiUrl to the address of the export service" -}}
-{{- end -}}
-{{- if $renew.every -}}
-{{- $written := (include "docshelf.written" . | fromYaml).staticExport -}}
-{{- range $key := list "version" "sha256" "renew.jobId" -}}
-{{- if include "docshelf.at" (dict "from" $written "path" (splitList "." $key)) -}}
-{{- fail (printf "staticExport.renew.every has the site exported anew each time, and staticExport.%s asks for one bundle: keep one of them" $key) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{- $search := dig "features" "search" dict $config -}}
-{{- if kindIs "map" $search -}}
-{{- $hasKey := or $search.keyFile (include "docshelf.isFrom" (list . "features.search.keyFile")) -}}
-{{- if ne (empty $search.discoveryUrl) (empty $hasKey) -}}
-{{- fail "features.search.discoveryUrl and features.search.keyFile go together: set both, or neither" -}}
-{{- end -}}
-{{- end -}}
 {{- if and (dig "search" "keys" list $config) $config.organizations -}}
 {{- fail "config.search.keys are the keys of a docshelf without organizations: give them to an organization, as keys of type assistant" -}}
 {{- end -}}
@@ -47,6 +16,43 @@ had to end first, readers would be without the site.
 {{- $hasKey := or $store.secretAccessKey (include "docshelf.isFrom" (list . "exportApi.store.secretAccessKey")) -}}
 {{- if ne (empty $hasId) (empty $hasKey) -}}
 {{- fail "exportApi.store.accessKeyId and exportApi.store.secretAccessKey go together: set both, below config.exportApi.store or in fromSecret, or neither" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Of one site, as docshelf.siteRules are. */}}
+{{- define "docshelf.siteConfigRules" -}}
+{{- $static := .Values.staticExport -}}
+{{- $config := .Values.config -}}
+{{- $where := .where -}}
+
+{{- $signature := $static.signature | default dict -}}
+{{- $hasSignature := or $signature.required $signature.file $signature.url (include "docshelf.isFrom" (list . "staticExport.signature.file")) (include "docshelf.isFrom" (list . "staticExport.signature.url")) -}}
+{{- if and $hasSignature (not $signature.publicKeys) (not (include "docshelf.isFrom" (list . "staticExport.signature.publicKeys"))) -}}
+{{- fail (printf "%sstaticExport.signature has no key to verify with: set staticExport.signature.publicKeys" $where) -}}
+{{- end -}}
+
+{{- $renew := $static.renew | default dict -}}
+{{- if and (include "docshelf.renews" .) (not (or $renew.domain $renew.jobId .Values.deployment.domain)) -}}
+{{- fail (printf "%sstaticExport.renew does not say whose bundle it renews: set staticExport.renew.domain, or staticExport.renew.jobId" $where) -}}
+{{- end -}}
+{{- if and (not (include "docshelf.renews" .)) (or $renew.domain $renew.jobId $renew.every) -}}
+{{- fail (printf "%sstaticExport.renew does not say where: set staticExport.renew.apiUrl to the address of the export service" $where) -}}
+{{- end -}}
+{{- if $renew.every -}}
+{{- $written := (include "docshelf.written" . | fromYaml).staticExport -}}
+{{- range $key := list "version" "sha256" "renew.jobId" -}}
+{{- if include "docshelf.at" (dict "from" $written "path" (splitList "." $key)) -}}
+{{- fail (printf "%sstaticExport.renew.every has the site exported anew each time, and staticExport.%s asks for one bundle: keep one of them" $where $key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- $search := dig "features" "search" dict $config -}}
+{{- if kindIs "map" $search -}}
+{{- $hasKey := or $search.keyFile (include "docshelf.isFrom" (list . "features.search.keyFile")) -}}
+{{- if ne (empty $search.discoveryUrl) (empty $hasKey) -}}
+{{- fail (printf "%sfeatures.search.discoveryUrl and features.search.keyFile go together: set both, or neither" $where) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

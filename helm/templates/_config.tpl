@@ -28,16 +28,27 @@
 
 {{/* docshelf's own config as the values write it, credentials among it. */}}
 {{- define "docshelf.written" -}}
-{{- $static := omit (deepCopy .Values.staticExport) "existingSecret" -}}
+{{- $deployment := deepCopy .Values.deployment -}}
+{{- if not $deployment.domain -}}{{- $_ := unset $deployment "domain" -}}{{- end -}}
+{{- $written := dict "deployment" $deployment -}}
+{{- if .Values.sites -}}
+{{- $_ := set $written "sites" (include "docshelf.writtenSites" . | fromYamlArray) -}}
+{{- else -}}
+{{- $_ := set $written "staticExport" (include "docshelf.writtenStatic" .Values.staticExport | fromYaml) -}}
+{{- end -}}
+{{- toYaml (merge $written (omit (deepCopy .Values.config) "reload")) -}}
+{{- end -}}
+
+{{/* A staticExport section of it. */}}
+{{- define "docshelf.writtenStatic" -}}
+{{- $static := omit (deepCopy .) "existingSecret" -}}
 {{- range $key := list "bundleUrl" "version" "sha256" -}}
 {{/* The version 0 is one. */}}
 {{- if has (get $static $key) (list nil "") -}}{{- $_ := unset $static $key -}}{{- end -}}
 {{- end -}}
 {{- if hasKey $static "version" -}}{{- $_ := set $static "version" (include "docshelf.text" $static.version) -}}{{- end -}}
 {{- with $static.bundleUrl -}}{{- $_ := set $static "bundleUrl" (trim .) -}}{{- end -}}
-{{- $deployment := deepCopy .Values.deployment -}}
-{{- if not $deployment.domain -}}{{- $_ := unset $deployment "domain" -}}{{- end -}}
-{{- toYaml (merge (dict "deployment" $deployment "staticExport" $static) (omit (deepCopy .Values.config) "reload")) -}}
+{{- toYaml $static -}}
 {{- end -}}
 
 {{/* The credentials among it, by their config keys: what goes into a Secret, and never into a ConfigMap. */}}
@@ -53,21 +64,24 @@
 {{- end -}}
 
 {{/*
-Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, item}. They are mounted beside config.yaml.
+Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, item}; a site's by sites.DOMAIN.KEY. They are mounted beside
+config.yaml.
 */}}
 {{- define "docshelf.files" -}}
 {{- $files := dict -}}
 {{- range $key := include "docshelf.credentials" . | fromYaml | keys -}}
 {{- $_ := set $files $key (dict "kind" "secret" "name" (include "docshelf.fullname" $) "item" $key) -}}
 {{- end -}}
-{{- with .Values.staticExport.existingSecret -}}
-{{- if .name -}}{{- $_ := set $files "staticExport.bundleUrl" (dict "kind" "secret" "name" .name "item" .key) -}}{{- end -}}
+{{- range $site := concat (list dict) .Values.sites -}}
+{{- $of := ternary (printf "sites.%s." ($site.domain | default "")) "" (hasKey $site "domain") -}}
+{{- $values := ternary $site $.Values (hasKey $site "domain") -}}
+{{- $secret := ($values.staticExport).existingSecret -}}
+{{- if ($secret).name -}}{{- $_ := set $files (printf "%sstaticExport.bundleUrl" $of) (dict "kind" "secret" "name" $secret.name "item" ($secret.key | default "bundleUrl")) -}}{{- end -}}
+{{- range $kind, $from := dict "secret" $values.fromSecret "configMap" $values.fromConfigMap -}}
+{{- range $key, $at := $from -}}
+{{- $_ := set $files (printf "%s%s" $of $key) (dict "kind" $kind "name" $at.name "item" $at.key) -}}
 {{- end -}}
-{{- range $key, $from := .Values.fromSecret -}}
-{{- $_ := set $files $key (dict "kind" "secret" "name" $from.name "item" $from.key) -}}
 {{- end -}}
-{{- range $key, $from := .Values.fromConfigMap -}}
-{{- $_ := set $files $key (dict "kind" "configMap" "name" $from.name "item" $from.key) -}}
 {{- end -}}
 {{- toYaml $files -}}
 {{- end -}}
@@ -78,7 +92,7 @@ Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, i
 {{- $isSite := eq .part "site" -}}
 {{- $runsExports := or (not $isSite) (and .root.Values.exportApi.enabled (eq .root.Values.exportApi.pods "shared")) -}}
 {{- range $key := keys $files -}}
-{{- if or (and (hasPrefix "staticExport." $key) (not $isSite)) (and (hasPrefix "exportApi." $key) (not $runsExports)) -}}
+{{- if or (and (or (hasPrefix "staticExport." $key) (hasPrefix "sites." $key)) (not $isSite)) (and (hasPrefix "exportApi." $key) (not $runsExports)) -}}
 {{- $_ := unset $files $key -}}
 {{- end -}}
 {{- end -}}
@@ -103,10 +117,14 @@ Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, i
 {{- end -}}
 {{- if ne .part "site" -}}
 {{/* These pods serve no site. What bounds an archive bounds an export too. */}}
-{{- $_ := set $config "staticExport" (merge (dict "enabled" false) (pick $config.staticExport "limits")) -}}
+{{- $_ := set $config "staticExport" (merge (dict "enabled" false) (pick ($config.staticExport | default dict) "limits")) -}}
+{{- $_ := unset $config "sites" -}}
 {{- end -}}
-{{- range $key := include "docshelf.partFiles" . | fromYaml | keys -}}
-{{- if eq $key "staticExport.bundleUrl" -}}
+{{- $files := include "docshelf.partFiles" . | fromYaml -}}
+{{- range $site := $config.sites -}}{{- include "docshelf.takeFiles" (dict "site" $site "files" $files) -}}{{- end -}}
+{{- range $key := keys $files -}}
+{{- if hasPrefix "sites." $key -}}
+{{- else if eq $key "staticExport.bundleUrl" -}}
 {{- $_ := set $config.staticExport "bundleUrlFile" (include "docshelf.filePath" $key) -}}
 {{- else if regexMatch "[Ff]ile$" $key -}}
 {{- include "docshelf.put" (dict "into" $config "path" (splitList "." $key) "value" (include "docshelf.filePath" $key)) -}}

@@ -59,7 +59,8 @@ values sees it.
 {{- range $where := list "ingress" "httpRoute" -}}
 {{- $way := get $root.Values $where -}}
 {{- if $way.enabled -}}
-{{- if not $way.hosts -}}{{- fail (printf "%s.enabled is true, and no host is named: set %s.hosts" $where $where) -}}{{- end -}}
+{{- if not (or $way.hosts $root.Values.sites) -}}{{- fail (printf "%s.enabled is true, and no host is named: set %s.hosts" $where $where) -}}{{- end -}}
+{{- include "docshelf.placeRules" (dict "root" $root "of" $where) -}}
 {{- range $way.hosts -}}
 {{- if and (eq (.backend | default "site") "export") (not $root.Values.exportApi.enabled) -}}
 {{- fail (printf "%s.hosts leads %s to the export API, which is off: set exportApi.enabled to true" $where .host) -}}
@@ -69,6 +70,23 @@ values sees it.
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* A place leads to one backend, and by a name: {root, of}. */}}
+{{- define "docshelf.placeRules" -}}
+{{- $where := .of -}}
+{{- $taken := dict -}}
+{{- range (include "docshelf.places" . | fromYaml).places -}}
+{{- if or (contains ":" .host) (regexMatch "^[0-9.]+$" .host) -}}
+{{- fail (printf "the host %s is an address, and %s leads by names: remove it from hosts, or set %s.enabled to false" .host $where $where) -}}
+{{- end -}}
+{{- $place := printf "%s%s" (.host | default "any host") .path -}}
+{{- $other := get $taken $place -}}
+{{- if and $other (ne $other .backend) -}}
+{{- fail (printf "%s leads %s to both %s and %s: give one of them another host or path" $where $place $other .backend) -}}
+{{- end -}}
+{{- $_ := set $taken $place .backend -}}
 {{- end -}}
 {{- end -}}
 

@@ -9,7 +9,7 @@ metadata:
   labels: {{- include "docshelf.labelsWith" (dict "root" $root "part" $part "more" $root.Values.podLabels) | nindent 4 }}
   {{- $annotations := deepCopy $root.Values.podAnnotations }}
   {{- if eq $root.Values.config.reload "restart" }}
-  {{- $_ := set $annotations "checksum/config" (printf "%s%s" (include "docshelf.config" .) (include "docshelf.credentials" $root) | sha256sum) }}
+  {{- $_ := set $annotations "checksum/config" (printf "%s%s%s" (include "docshelf.config" .) (include "docshelf.credentials" $root) (ternary (include "docshelf.siteLinks" $root) "" (not (empty $root.Values.sites))) | sha256sum) }}
   {{- end }}
   {{- with $annotations }}
   annotations: {{- toYaml . | nindent 4 }}
@@ -40,7 +40,7 @@ spec:
       env:
         - { name: DOCSHELF_CONFIG, value: /etc/docshelf/config.yaml }
         {{- range $key := keys $files | sortAlpha }}
-        {{- if not (or (regexMatch "[Ff]ile$" $key) (eq $key "staticExport.bundleUrl")) }}
+        {{- if not (or (regexMatch "[Ff]ile$" $key) (hasSuffix "staticExport.bundleUrl" $key) (hasPrefix "sites." $key)) }}
         - { name: {{ include "docshelf.fileVariable" $key }}, value: {{ include "docshelf.filePath" $key }} }
         {{- end }}
         {{- end }}
@@ -95,6 +95,9 @@ spec:
     # One volume, swapped whole: a version arrives together with the link that it is fetched from.
     - name: config
       projected:
+        {{- if and $isSite $root.Values.sites }}
+        defaultMode: 288
+        {{- end }}
         sources:
           - configMap:
               name: {{ include "docshelf.partName" . | quote }}
@@ -105,6 +108,12 @@ spec:
               name: {{ $file.name | quote }}
               # 0440, in decimal: YAML 1.1 and 1.2 read octal differently.
               items: [{ key: {{ $file.item | quote }}, path: {{ $key | quote }}, mode: 288 }]
+          {{- end }}
+          {{- if and $isSite $root.Values.sites }}
+          # Whole: the link of one more site changes no pod.
+          - secret:
+              name: {{ include "docshelf.partName" (dict "root" $root "part" "sites") | quote }}
+              optional: true
           {{- end }}
     - name: data
       {{- include "docshelf.dataVolume" . | nindent 6 }}

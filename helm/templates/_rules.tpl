@@ -1,56 +1,24 @@
 {{/* What contradicts itself is refused here, in a sentence, and not by a pod that does not start. */}}
 {{- define "docshelf.rules" -}}
-{{- $values := .Values -}}
-{{- $static := .Values.staticExport -}}
-{{- $secretName := $static.existingSecret.name -}}
-{{- if and $secretName (not $static.existingSecret.key) -}}
-{{- fail "staticExport.existingSecret names no key: set staticExport.existingSecret.key to the one that holds the link" -}}
+{{- if .Values.sites -}}
+{{- include "docshelf.listRules" . -}}
+{{- range $index, $site := .Values.sites -}}
+{{- $values := include "docshelf.siteValues" (dict "root" $ "site" $site) | fromYaml -}}
+{{- $own := dict "Values" $values "where" (printf "sites[%d] (%s): " $index $site.domain) -}}
+{{- include "docshelf.siteRules" $own -}}
+{{- include "docshelf.siteConfigRules" $own -}}
 {{- end -}}
-{{- if and $static.bundleUrl $secretName -}}
-{{- fail "staticExport.bundleUrl and staticExport.existingSecret are both set, and each gives the link: keep one of them" -}}
+{{- else -}}
+{{- $own := dict "Values" .Values "where" "" -}}
+{{- include "docshelf.siteRules" $own -}}
+{{- include "docshelf.siteConfigRules" $own -}}
 {{- end -}}
 
 {{- $isMany := include "docshelf.isMany" . -}}
-{{- $isShared := include "docshelf.isShared" . -}}
-{{- if and $isMany .Values.persistence.enabled (not .Values.persistence.perReplica) (not $isShared) -}}
+{{- if and $isMany .Values.persistence.enabled (not .Values.persistence.perReplica) (not (include "docshelf.isShared" .)) -}}
 {{- fail (printf "several replicas cannot share a volume that is %s: set persistence.accessModes to [ReadWriteMany], or persistence.perReplica to true" (join ", " .Values.persistence.accessModes)) -}}
 {{- end -}}
 
-{{/* A presigned link carries its signature in the query; of a link in a Secret of yours only you know. */}}
-{{- $expires := or (contains "?" (toString $static.bundleUrl)) (and $secretName $static.existingSecret.expires) -}}
-{{- if and $isMany $expires (not $isShared) (not (include "docshelf.renews" .)) (not (include "docshelf.hasBundles" .)) -}}
-{{- fail "several replicas fetch the bundle one by one, and a pod that starts later finds the link expired: share a volume (persistence.accessModes [ReadWriteMany]), set staticExport.renew, or, where the link in your Secret does not expire, staticExport.existingSecret.expires to false" -}}
-{{- end -}}
-
-{{- if eq .Values.deployment.type "air-gapped" -}}
-{{- if include "docshelf.renews" . -}}
-{{- fail "deployment.type is air-gapped, and staticExport.renew asks an export service: remove it, or set deployment.type to client-hosted" -}}
-{{- end -}}
-{{- $link := trim (toString $static.bundleUrl) -}}
-{{- if regexMatch `^[A-Za-z0-9+.-]+://` $link -}}
-{{/* Not by urlParse, which prints a link that it cannot read: the link is a credential. */}}
-{{- $host := regexReplaceAll `(?s)^[A-Za-z0-9+.-]+://(?:[^/?#\\]*@)?([^/?#\\]*).*$` $link "${1}" -}}
-{{- if and $host (not (include "docshelf.isAllowedHost" (dict "host" $host "allowed" (dig "network" "allowedHosts" list .Values.config)))) -}}
-{{- fail (printf "deployment.type is air-gapped, and staticExport.bundleUrl leads to %s: bring the bundle in another way, or, where that host is inside, list it in config.network.allowedHosts" $host) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{- if and (include "docshelf.renews" .) (not $static.renew.keyFile) (not (hasKey .Values.fromSecret "staticExport.renew.keyFile")) -}}
-{{- fail "staticExport.renew needs the admin key of the export service: name its Secret in fromSecret, under staticExport.renew.keyFile" -}}
-{{- end -}}
-{{- if and (include "docshelf.hasBundles" .) $static.preload -}}
-{{- fail "bundles and staticExport.preload both say which folder is taken in at the start: keep one of them" -}}
-{{- end -}}
-
-{{- $written := include "docshelf.written" . | fromYaml -}}
-{{- range $key := keys .Values.fromSecret .Values.fromConfigMap | sortAlpha -}}
-{{- $places := list -}}
-{{- if include "docshelf.at" (dict "from" $written "path" (splitList "." $key)) -}}{{- $places = append $places "in plain" -}}{{- end -}}
-{{- if hasKey $values.fromSecret $key -}}{{- $places = append $places "in fromSecret" -}}{{- end -}}
-{{- if hasKey $values.fromConfigMap $key -}}{{- $places = append $places "in fromConfigMap" -}}{{- end -}}
-{{- if gt (len $places) 1 -}}{{- fail (printf "%s is set %s: keep one of them" $key (join " and " $places)) -}}{{- end -}}
-{{- end -}}
 {{- $from := merge dict .Values.fromSecret .Values.fromConfigMap -}}
 {{- if and (hasKey $from "organizationsFile") (get .Values.config "organizations") -}}
 {{- fail "config.organizations and the file of organizationsFile both say who owns which domains: keep one of them" -}}
@@ -63,6 +31,56 @@
 {{- if and (eq .Values.exportApi.pods "split") (not .Values.exportApi.persistence.enabled) -}}
 {{- fail "exportApi.pods is split, and its pods need a volume in common: set exportApi.persistence.enabled to true, or exportApi.pods to own" -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Of one site: {Values, where}. An entry of a list has them as docshelf.siteValues gives them; `where` goes before what is said. */}}
+{{- define "docshelf.siteRules" -}}
+{{- $values := .Values -}}
+{{- $where := .where -}}
+{{- $static := .Values.staticExport -}}
+{{- $secretName := $static.existingSecret.name -}}
+{{- if and $secretName (not $static.existingSecret.key) -}}
+{{- fail (printf "%sstaticExport.existingSecret names no key: set staticExport.existingSecret.key to the one that holds the link" $where) -}}
+{{- end -}}
+{{- if and $static.bundleUrl $secretName -}}
+{{- fail (printf "%sstaticExport.bundleUrl and staticExport.existingSecret are both set, and each gives the link: keep one of them" $where) -}}
+{{- end -}}
+
+{{/* A presigned link carries its signature in the query; of a link in a Secret of yours only you know. */}}
+{{- $expires := or (contains "?" (toString $static.bundleUrl)) (and $secretName $static.existingSecret.expires) -}}
+{{- if and (include "docshelf.isMany" .) $expires (not (include "docshelf.isShared" .)) (not (include "docshelf.renews" .)) (not (include "docshelf.hasBundles" .)) -}}
+{{- fail (printf "%sseveral replicas fetch the bundle one by one, and a pod that starts later finds the link expired: share a volume (persistence.accessModes [ReadWriteMany]), set staticExport.renew, or, where the link in your Secret does not expire, staticExport.existingSecret.expires to false" $where) -}}
+{{- end -}}
+
+{{- if eq .Values.deployment.type "air-gapped" -}}
+{{- if include "docshelf.renews" . -}}
+{{- fail (printf "%sdeployment.type is air-gapped, and staticExport.renew asks an export service: remove it, or set deployment.type to client-hosted" $where) -}}
+{{- end -}}
+{{- $link := trim (toString $static.bundleUrl) -}}
+{{- if regexMatch `^[A-Za-z0-9+.-]+://` $link -}}
+{{/* Not by urlParse, which prints a link that it cannot read: the link is a credential. */}}
+{{- $host := regexReplaceAll `(?s)^[A-Za-z0-9+.-]+://(?:[^/?#\\]*@)?([^/?#\\]*).*$` $link "${1}" -}}
+{{- if and $host (not (include "docshelf.isAllowedHost" (dict "host" $host "allowed" (dig "network" "allowedHosts" list .Values.config)))) -}}
+{{- fail (printf "%sdeployment.type is air-gapped, and staticExport.bundleUrl leads to %s: bring the bundle in another way, or, where that host is inside, list it in config.network.allowedHosts" $where $host) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- if and (include "docshelf.renews" .) (not $static.renew.keyFile) (not (hasKey .Values.fromSecret "staticExport.renew.keyFile")) -}}
+{{- fail (printf "%sstaticExport.renew needs the admin key of the export service: name its Secret in fromSecret, under staticExport.renew.keyFile" $where) -}}
+{{- end -}}
+{{- if and (include "docshelf.hasBundles" .) $static.preload -}}
+{{- fail (printf "%sbundles and staticExport.preload both say which folder is taken in at the start: keep one of them" $where) -}}
+{{- end -}}
+
+{{- $written := include "docshelf.written" . | fromYaml -}}
+{{- range $key := keys .Values.fromSecret .Values.fromConfigMap | sortAlpha -}}
+{{- $places := list -}}
+{{- if include "docshelf.at" (dict "from" $written "path" (splitList "." $key)) -}}{{- $places = append $places "in plain" -}}{{- end -}}
+{{- if hasKey $values.fromSecret $key -}}{{- $places = append $places "in fromSecret" -}}{{- end -}}
+{{- if hasKey $values.fromConfigMap $key -}}{{- $places = append $places "in fromConfigMap" -}}{{- end -}}
+{{- if gt (len $places) 1 -}}{{- fail (printf "%s%s is set %s: keep one of them" $where $key (join " and " $places)) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 

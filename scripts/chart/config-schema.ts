@@ -9,6 +9,7 @@ const isBuilt = (schema: SchemaNode): boolean => schema['x-not-built'] !== true;
 const CHART_OWNED: ReadonlySet<string> = new Set([
   'deployment',
   'staticExport',
+  'sites',
   'storage',
   'server.host',
   'server.port',
@@ -70,6 +71,14 @@ export function sectionSchemaOfChart(name: 'deployment' | 'staticExport'): { pro
   };
 }
 
+/** The keys of an entry of `sites`, without the one that names it. */
+export function siteSchemaOfChart(): { domain: Schema; properties: Record<string, Schema> } {
+  const { domain = {}, ...properties } = cut(siteSchema, 'sites[]').properties as Record<string, Schema>;
+  return { domain, properties };
+}
+
+const siteSchema: SchemaNode = configSchema.properties?.sites?.items ?? {};
+
 /** Every leaf of the schema that is built, by its dotted key. */
 function* leaves(schema: SchemaNode, key: string): Generator<[string, SchemaNode]> {
   const sections = [schema, ...(schema.anyOf ?? [])].filter(({ properties }) => properties !== undefined);
@@ -88,8 +97,8 @@ export function secretKeys(): string[] {
 }
 
 /** Keys that name a file, which may come out of a Secret or a ConfigMap. The link's has a value of its own. */
-export function fileKeys(): string[] {
-  return [...leaves(configSchema, '')]
+export function fileKeys(of: 'daemon' | 'site' = 'daemon'): string[] {
+  return [...leaves(of === 'daemon' ? configSchema : siteSchema, '')]
     .filter(
       ([key, schema]) => FILE_UNITS.has(schema['x-unit']) && /file$/i.test(key) && key !== 'staticExport.bundleUrlFile',
     )

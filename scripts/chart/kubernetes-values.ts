@@ -179,7 +179,7 @@ export const kubernetes: TProperties = {
           },
           { additionalProperties: false },
         ),
-        '[{host, path: /, backend: site}]; backend is site, api (search) or export.',
+        '[{host, path: /, backend: site}]; backend is site, api (search) or export. Those of sites are added.',
       ),
       tls: passedOnList('Certificates, as an Ingress has them.'),
     },
@@ -192,10 +192,15 @@ export const kubernetes: TProperties = {
       parentRefs: passedOnList('The Gateways, as an HTTPRoute has them.'),
       hosts: some(
         Type.Object(
-          { host: Type.String({ minLength: 1 }), backend: Type.Optional(backend) },
+          {
+            host: Type.String({ minLength: 1 }),
+            path: Type.Optional(Type.String({ pattern: '^/' })),
+            backend: Type.Optional(backend),
+            filters: Type.Optional(passedOnList('Filters of the rule, as an HTTPRoute has them.')),
+          },
           { additionalProperties: false },
         ),
-        '[{host, backend: site}]; one HTTPRoute for each backend.',
+        '[{host, path: /, backend: site, filters: []}]; hosts with the same rules share an HTTPRoute. Those of sites are added.',
       ),
     },
     'HTTPRoutes of the Gateway API.',

@@ -1,5 +1,12 @@
 import { Type } from 'typebox';
-import { configSchemaOfChart, fileKeys, type Schema, secretKeys, sectionSchemaOfChart } from './config-schema.ts';
+import {
+  configSchemaOfChart,
+  fileKeys,
+  type Schema,
+  secretKeys,
+  sectionSchemaOfChart,
+  siteSchemaOfChart,
+} from './config-schema.ts';
 import { exportApi, kubernetes, nameAndKey } from './kubernetes-values.ts';
 
 const strict = { additionalProperties: false };
@@ -10,9 +17,9 @@ const orEmpty = (schema: Schema | undefined): Schema => {
   return { description, anyOf: [{ const: '' }, rest] };
 };
 
-function staticExport(): Schema {
+function staticExport(section: Readonly<Record<string, Schema>>): Schema {
   // The chart itself says where the link's file is.
-  const { bundleUrlFile: _, ...properties } = sectionSchemaOfChart('staticExport').properties;
+  const { bundleUrlFile: _, ...properties } = section;
   const { description, ...version } = properties.version ?? {};
   return {
     type: 'object',
@@ -34,6 +41,31 @@ function staticExport(): Schema {
         },
         { ...strict, description: 'A Secret that holds the link to the bundle, in place of bundleUrl.' },
       ),
+    },
+  };
+}
+
+/** Keys that only a site of a list has from files: an entry has no environment variable that names one. */
+const SITE_FILES = [...fileKeys('site'), 'staticExport.signature.publicKeys'];
+
+function sites(): Schema {
+  const { domain, properties } = siteSchemaOfChart();
+  const { staticExport: section, ...rest } = properties;
+  return {
+    type: 'array',
+    description:
+      "Several sites, in place of deployment.domain and staticExport: entries of docshelf's own sites, each with staticExport as above (enabled unless it says otherwise), fromSecret and fromConfigMap. Their hosts and base paths are led to them by ingress and httpRoute.",
+    items: {
+      type: 'object',
+      required: ['domain'],
+      ...strict,
+      properties: {
+        domain,
+        ...rest,
+        staticExport: staticExport((section?.properties ?? {}) as Record<string, Schema>),
+        fromSecret: out('Secrets', SITE_FILES),
+        fromConfigMap: out('ConfigMaps', SITE_FILES),
+      },
     },
   };
 }
@@ -80,7 +112,8 @@ export function valuesSchema(): Schema {
     ...strict,
     properties: {
       deployment: deployment(),
-      staticExport: staticExport(),
+      staticExport: staticExport(sectionSchemaOfChart('staticExport').properties),
+      sites: sites(),
       config: config(),
       fromSecret: out('Secrets', fromSecret),
       fromConfigMap: out('ConfigMaps', fileKeys()),

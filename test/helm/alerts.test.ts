@@ -5,15 +5,16 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { defineMetrics } from '../../src/http/metrics/metric-set.ts';
 import { fetchHelm, type Manifest, only, ROOT, templateWith } from './chart.ts';
 
+const alertsOf = (...settings: string[]): Manifest[] =>
+  only(
+    templateWith('serviceMonitor.enabled=true', 'prometheusRule.enabled=true', 'exportApi.enabled=true', ...settings),
+    'PrometheusRule',
+  ).spec.groups[0].rules;
+
 let rules: Manifest[] = [];
 beforeAll(() => {
   fetchHelm();
-  const manifests = templateWith(
-    'serviceMonitor.enabled=true',
-    'prometheusRule.enabled=true',
-    'exportApi.enabled=true',
-  );
-  rules = only(manifests, 'PrometheusRule').spec.groups[0].rules;
+  rules = alertsOf('sites[0].domain=acme');
 }, 120_000);
 
 describe('the alerts', () => {
@@ -48,6 +49,34 @@ describe('the alerts', () => {
     expect(entries.sort()).toEqual(rules.map(({ alert }) => alert).sort());
     for (const { alert, annotations } of rules) {
       expect(annotations.runbook_url).toBe(`https://docshelf.example/runbook#${alert.toLowerCase()}`);
+    }
+  });
+
+  it('are of one release and, where there are several, of one site', () => {
+    const single = alertsOf();
+    expect(rules.map(({ alert }) => alert).filter((name) => !single.some(({ alert }) => alert === name))).toEqual([
+      'DocshelfSiteWaiting',
+    ]);
+    for (const { alert, expr, labels, annotations } of [...rules, ...single]) {
+      expect(labels, alert).toMatchObject({ release: 'docshelf', namespace: 'docs' });
+      expect(annotations.summary, alert).toMatch(/^docshelf: /);
+      for (const [, of] of expr.matchAll(/\b(?:docshelf_[a-z_]+|up)\{([^}]*)\}/g)) {
+        expect(of, alert).toMatch(/^namespace="docs",job="docshelf"/);
+      }
+    }
+    const ofSites = rules.filter(({ annotations }) => annotations.summary.includes('$labels.site'));
+    expect(ofSites.map(({ alert }) => alert)).toEqual([
+      'DocshelfSiteWaiting',
+      'DocshelfStale',
+      'DocshelfFetchFailing',
+      'DocshelfBundleRefused',
+      'DocshelfVersionsDiffer',
+      'DocshelfServerErrors',
+    ]);
+    // An aggregation keeps the label that the sentence names.
+    for (const { alert, expr } of ofSites) {
+      for (const [, by] of expr.matchAll(/\b(?:max|min|sum|count) (by \([^)]*\))?/g))
+        expect(by, alert).toMatch(/\bsite\b/);
     }
   });
 

@@ -14,13 +14,17 @@ const link = 'https://storage.example/acme-export-2026-11-01.tar.gz?signature=ca
 export const GIVEN: Given = {
   'docs-organizations': { 'organizations.yaml': organizations },
   'acme-bundle-link': { url: link, bundleUrl: link },
+  'handbook-bundle-link': { bundleUrl: link },
+  'docs-signing': {
+    'minisign.key': 'untrusted comment: a key',
+    'minisign.pub': 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK',
+  },
   '0123': { 1: link },
   link: { url: link },
   renew: { key: 'svc_example' },
   'docs-renew': { key: 'svc_example' },
   'docs-export-key': { key: 'svc_example' },
   'docs-search': { key: 'svc_dsc_example' },
-  'docs-signing': { 'minisign.key': 'untrusted comment: a key' },
   'docs-signing-key': { 'minisign.key': 'untrusted comment: a key' },
   admin: { token: 'a-long-random-text' },
   'internal-ca': { 'ca.crt': '-----BEGIN CERTIFICATE-----' },

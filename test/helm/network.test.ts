@@ -87,8 +87,8 @@ describe('the network', () => {
       .map(({ spec }) => [spec.hostnames, spec.rules[0].backendRefs]);
     expect(routes).toEqual([
       [['docs.acme.dev', 'www.acme.dev'], [{ name: 'docshelf', port: 8080 }]],
-      [['search.acme.dev'], [{ name: 'docshelf', port: 8081 }]],
       [['api.acme.dev'], [{ name: 'docshelf-export', port: 8081 }]],
+      [['search.acme.dev'], [{ name: 'docshelf', port: 8081 }]],
     ]);
   });
 });

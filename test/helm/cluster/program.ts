@@ -140,7 +140,7 @@ function exec(): void {
 function testRelease(): void {
   const { spec } = only(manifests(), 'Pod');
   const [node, ...command] = (spec.containers[0].command as string[]).map((arg) =>
-    arg.replace(/^http:\/\/docshelf\.docs\.svc:80(?=\/)/, addresses()?.site ?? arg),
+    arg.replace(/^http:\/\/docshelf\.docs\.svc:80(?=\/|$)/, addresses()?.site ?? arg),
   );
   if (node !== 'node') throw new Error(`the test runs ${node}`);
   process.exitCode = spawnSync(process.execPath, command, { stdio: 'inherit' }).status ?? 1;

@@ -1,0 +1,178 @@
+{{/* Entries of docshelf's own sites, as the values write them; one is served unless it says otherwise, as a single site is. */}}
+{{- define "docshelf.writtenSites" -}}
+{{- $entries := list -}}
+{{- range .Values.sites -}}
+{{- $static := merge (dict) (.staticExport | default dict) (dict "enabled" true) -}}
+{{- $entries = append $entries (merge (dict "staticExport" (include "docshelf.writtenStatic" $static | fromYaml)) (omit . "fromSecret" "fromConfigMap" "staticExport")) -}}
+{{- end -}}
+{{- toYaml $entries -}}
+{{- end -}}
+
+{{/* Links that the values give, by the name of their file: what goes into the Secret of the sites. */}}
+{{- define "docshelf.siteLinks" -}}
+{{- $links := dict -}}
+{{- range include "docshelf.writtenSites" . | fromYamlArray -}}
+{{- $key := printf "sites.%s.staticExport.bundleUrl" .domain -}}
+{{- with .staticExport.bundleUrl -}}{{- $_ := set $links $key . -}}{{- end -}}
+{{- end -}}
+{{- toYaml $links -}}
+{{- end -}}
+
+{{/* Has an entry read from files what it gets out of Secrets and ConfigMaps, in place of its credentials: {site, files}. */}}
+{{- define "docshelf.takeFiles" -}}
+{{- $site := .site -}}
+{{- $of := printf "sites.%s." $site.domain -}}
+{{- $link := printf "%sstaticExport.bundleUrl" $of -}}
+{{- $names := keys .files -}}
+{{- if $site.staticExport.bundleUrl -}}{{- $names = append $names $link -}}{{- end -}}
+{{- $_ := unset $site.staticExport "bundleUrl" -}}
+{{- range $key := $names -}}
+{{- if hasPrefix $of $key -}}
+{{- $own := trimPrefix $of $key -}}
+{{- $value := include "docshelf.filePath" $key -}}
+{{- if eq $key $link -}}{{- $own = "staticExport.bundleUrlFile" -}}{{- end -}}
+{{- if eq $own "staticExport.signature.publicKeys" -}}{{- $value = list $value -}}{{- end -}}
+{{- include "docshelf.put" (dict "into" $site "path" (splitList "." $own) "value" $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The values of a release that has one entry for its only site: {root, site}. What holds for one holds for each. */}}
+{{- define "docshelf.siteValues" -}}
+{{- $site := .site -}}
+{{- $static := mergeOverwrite (dict "existingSecret" (dict "name" "" "key" "bundleUrl" "expires" true)) (deepCopy ($site.staticExport | default dict)) -}}
+{{- $values := deepCopy (omit .root.Values "sites" "staticExport") -}}
+{{- $config := mergeOverwrite (deepCopy $values.config) (deepCopy (pick $site "features" "search")) -}}
+{{- $_ := set $values "staticExport" $static -}}
+{{- $_ := set $values "config" $config -}}
+{{- $_ := set $values "deployment" (dict "type" $values.deployment.type "domain" $site.domain) -}}
+{{- range $from := list "fromSecret" "fromConfigMap" -}}
+{{- $_ := set $values $from (merge (deepCopy (get $site $from | default dict)) (get $values $from)) -}}
+{{- end -}}
+{{- toYaml $values -}}
+{{- end -}}
+
+{{/* What stands beside sites and has its place in an entry, and what two entries claim. */}}
+{{- define "docshelf.listRules" -}}
+{{- $static := .Values.staticExport -}}
+{{- $single := list -}}
+{{- if not $static.enabled -}}{{- $single = append $single "staticExport.enabled" -}}{{- end -}}
+{{- if $static.existingSecret.name -}}{{- $single = append $single "staticExport.existingSecret" -}}{{- end -}}
+{{- range $key, $value := omit $static "enabled" "existingSecret" -}}
+{{- if not (has $value (list nil "")) -}}{{- $single = append $single (printf "staticExport.%s" $key) -}}{{- end -}}
+{{- end -}}
+{{- if .Values.deployment.domain -}}{{- $single = append $single "deployment.domain" -}}{{- end -}}
+{{- if ne (dig "server" "basePath" "/" .Values.config) "/" -}}{{- $single = append $single "config.server.basePath" -}}{{- end -}}
+{{- range $from := list "fromSecret" "fromConfigMap" -}}
+{{- range $key := keys (get $.Values $from) | sortAlpha -}}
+{{- if hasPrefix "staticExport." $key -}}{{- $single = append $single (printf "%s.%s" $from $key) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with $single -}}
+{{- fail (printf "%s stands beside sites, where each entry has its own: move it into the entry" (first .)) -}}
+{{- end -}}
+{{- if include "docshelf.hasBundles" . -}}
+{{- fail "bundles fill one folder, which is no site's among several: mount each site's with extraVolumes and extraVolumeMounts, and name its folder in staticExport.preload of its entry" -}}
+{{- end -}}
+{{- $domains := dict -}}
+{{- $claims := dict -}}
+{{- range $index, $site := .Values.sites -}}
+{{- if hasKey $domains $site.domain -}}
+{{- fail (printf "sites[%d].domain is %s, as sites[%v].domain is: a domain is one site" $index $site.domain (get $domains $site.domain)) -}}
+{{- end -}}
+{{- $_ := set $domains $site.domain $index -}}
+{{- range $host := $site.hosts | default (list "every other host") -}}
+{{- $place := printf "%s%s" (lower $host) (include "docshelf.basePath" $site) -}}
+{{- if hasKey $claims $place -}}
+{{- fail (printf "sites[%d] (%s) claims %s, as the site %s does: give one of them another host or base path" $index $site.domain $place (get $claims $place)) -}}
+{{- end -}}
+{{- $_ := set $claims $place $site.domain -}}
+{{- end -}}
+{{- $url := (($site.staticExport).signature).url | default "" -}}
+{{- if or (contains "?" $url) (contains "@" $url) -}}
+{{- fail (printf "sites[%d] (%s) has a credential in staticExport.signature.url, and an entry reads no link from a file: give the signature itself, with fromSecret and staticExport.signature.file" $index $site.domain) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* /docs of /docs and of /docs/. */}}
+{{- define "docshelf.basePath" -}}
+{{- printf "/%s" (.basePath | default "/" | trimAll "/") -}}
+{{- end -}}
+
+{{/*
+Where readers are led, as {places: [{host, path, backend, filters}]}: the hosts and base paths of the sites, and what `of` (ingress or httpRoute)
+lists: {root, of}. A host "" is any. Where no site of a host is at its root, docshelf's shelf page is.
+*/}}
+{{- define "docshelf.places" -}}
+{{- $places := list -}}
+{{- $hosts := list -}}
+{{- $roots := list -}}
+{{- range $site := .root.Values.sites -}}
+{{- range $host := $site.hosts | default (list "") -}}
+{{- $path := include "docshelf.basePath" $site -}}
+{{- $hosts = append $hosts (lower $host) -}}
+{{- if eq $path "/" -}}{{- $roots = append $roots (lower $host) -}}{{- end -}}
+{{- $places = append $places (dict "host" (lower $host) "path" $path "backend" "site") -}}
+{{- end -}}
+{{- end -}}
+{{- range (get .root.Values .of).hosts -}}
+{{- $path := .path | default "/" -}}
+{{- if eq $path "/" -}}{{- $roots = append $roots (lower .host) -}}{{- end -}}
+{{- $places = append $places (dict "host" (lower .host) "path" $path "backend" (.backend | default "site") "filters" (.filters | default list)) -}}
+{{- end -}}
+{{- if dig "server" "shelf" true .root.Values.config -}}
+{{- range $host := $hosts | uniq -}}
+{{- if not (has $host $roots) -}}{{- $places = append $places (dict "host" $host "path" "/" "backend" "site") -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml (dict "places" $places) -}}
+{{- end -}}
+
+{{/* The same by host, each place once, in their order: {hosts: [{host, places}]}. */}}
+{{- define "docshelf.placesByHost" -}}
+{{- $names := list -}}
+{{- $byHost := dict -}}
+{{- range (include "docshelf.places" . | fromYaml).places -}}
+{{- $names = append $names .host -}}
+{{- $_ := set $byHost .host (append (get $byHost .host | default list) (omit . "host") | uniq) -}}
+{{- end -}}
+{{- $hosts := list -}}
+{{- range $names | uniq -}}{{- $hosts = append $hosts (dict "host" . "places" (get $byHost .)) -}}{{- end -}}
+{{- toYaml (dict "hosts" $hosts) -}}
+{{- end -}}
+
+{{/* Hosts with the same places as one HTTPRoute, which takes sixteen: {routes: [{hosts, places}]}. A route of any host has none. */}}
+{{- define "docshelf.routes" -}}
+{{- $keys := list -}}
+{{- $groups := dict -}}
+{{- range (include "docshelf.placesByHost" (dict "root" . "of" "httpRoute") | fromYaml).hosts -}}
+{{- $key := printf "%t %s" (empty .host) (toJson .places) -}}
+{{- $keys = append $keys $key -}}
+{{- $group := get $groups $key | default (dict "places" .places "hosts" list) -}}
+{{- $_ := set $groups $key (set $group "hosts" (append $group.hosts .host)) -}}
+{{- end -}}
+{{- $routes := list -}}
+{{- range $keys | uniq -}}
+{{- $group := get $groups . -}}
+{{- range chunk 16 $group.hosts -}}
+{{- $routes = append $routes (dict "hosts" (without . "") "places" $group.places) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml (dict "routes" $routes) -}}
+{{- end -}}
+
+{{/* Places with one backend and the same filters as one rule, which takes 64 paths: where there are more, its backend finds the site itself. */}}
+{{- define "docshelf.rulesOfRoute" -}}
+{{- $rules := dict -}}
+{{- range . -}}
+{{- $key := printf "%s %s" .backend (toJson .filters) -}}
+{{- $rule := get $rules $key | default (dict "backend" .backend "filters" .filters "paths" list) -}}
+{{- $_ := set $rules $key (set $rule "paths" (append $rule.paths .path)) -}}
+{{- end -}}
+{{- $all := list -}}
+{{- range $rule := $rules -}}
+{{- $all = append $all (set $rule "paths" (ternary (list "/") $rule.paths (gt (len $rule.paths) 64))) -}}
+{{- end -}}
+{{- toYaml $all -}}
+{{- end -}}

@@ -1,0 +1,178 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { type LoadedConfig, loadConfig } from '../../src/config/index.ts';
+import { configOf, fetchHelm, type Manifest, only, podsOf, siteOf, template } from './chart.ts';
+import { manifestFaults } from './manifest-faults.ts';
+import { type Given, layOutPod } from './pod-folders.ts';
+
+const LINK = (domain: string): string => `https://storage.example/${domain}.tar.gz?signature=canary-7f3a`;
+const PUBLIC_KEY = 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK';
+const dir = mkdtempSync(join(tmpdir(), 'docshelf-helm-sites-'));
+
+beforeAll(fetchHelm, 120_000);
+afterAll(() => rmSync(dir, { recursive: true }));
+
+let files = 0;
+function rendered(values: object): Manifest[] {
+  const file = join(dir, `values-${files++}.yaml`);
+  writeFileSync(file, stringify(values));
+  return template('--values', file);
+}
+
+/** Four with a host each, four below paths of one host, four that other Secrets have the links of. */
+const DOMAINS = Array.from({ length: 12 }, (_, index) => `site-${index}`);
+const TWELVE = DOMAINS.map((domain, index) => ({
+  domain,
+  title: `Site ${index}`,
+  hosts: index < 4 ? [`${domain}.acme.dev`] : ['docs.acme.dev'],
+  basePath: index < 4 ? '/' : `/${domain}`,
+  staticExport:
+    index < 8
+      ? { bundleUrl: LINK(domain), version: `v${index}` }
+      : { existingSecret: { name: `${domain}-link`, key: 'url' }, signature: { required: true } },
+  ...(index < 8
+    ? {}
+    : { fromConfigMap: { 'staticExport.signature.publicKeys': { name: 'keys', key: 'minisign.pub' } } }),
+}));
+const GIVEN: Given = {
+  keys: { 'minisign.pub': PUBLIC_KEY },
+  ...Object.fromEntries(DOMAINS.map((domain) => [`${domain}-link`, { url: LINK(domain) }])),
+};
+
+async function load(manifests: readonly Manifest[], name: string): Promise<LoadedConfig> {
+  const [pod] = podsOf([siteOf(manifests)]);
+  const { env } = layOutPod(join(dir, name), manifests, pod, GIVEN);
+  return loadConfig({ file: null, env, cwd: dir });
+}
+
+describe('twelve sites', () => {
+  it('are one config that loads, each with its own link, pin and keys', async () => {
+    const manifests = rendered({ sites: TWELVE });
+    expect((await Promise.all(manifests.map(manifestFaults))).flat()).toEqual([]);
+    const { sites } = await load(manifests, 'twelve');
+    expect(sites.map(({ domain, hosts, basePath }) => [domain, hosts[0], basePath])).toEqual(
+      TWELVE.map(({ domain, hosts, basePath }) => [domain, hosts[0], basePath === '/' ? '/' : `${basePath}/`]),
+    );
+    for (const [index, { domain, config }] of sites.entries()) {
+      const { enabled, version, bundleUrlFile, signature } = config.staticExport;
+      expect({ enabled, version }).toEqual({ enabled: true, version: index < 8 ? `v${index}` : null });
+      expect(bundleUrlFile?.text.reveal()).toBe(LINK(domain ?? ''));
+      expect(signature.publicKeys.map((key) => (typeof key === 'string' ? key : key.text.reveal()))).toEqual(
+        index < 8 ? [] : [PUBLIC_KEY],
+      );
+    }
+    expect(JSON.stringify(manifests.filter(({ kind }) => kind !== 'Secret'))).not.toContain('canary');
+  });
+
+  it('have their files in the one volume of the config, swapped whole', () => {
+    const { containers, volumes } = siteOf(rendered({ sites: TWELVE })).spec.template.spec;
+    expect(volumes.map(({ name }: Manifest) => name)).toEqual(['config', 'data', 'tmp']);
+    expect(volumes[0].projected.sources).toHaveLength(1 + 8 + 1);
+    expect(containers[0].env).toEqual([{ name: 'DOCSHELF_CONFIG', value: '/etc/docshelf/config.yaml' }]);
+  });
+
+  it('change no pod where one is added whose link the values give', () => {
+    const more = { domain: 'more', hosts: ['more.acme.dev'], staticExport: { bundleUrl: LINK('more') } };
+    const [few, many] = [TWELVE, [...TWELVE, more]].map((sites) => rendered({ sites }));
+    expect(siteOf(many ?? [])).toEqual(siteOf(few ?? []));
+    expect(Object.keys(only(many ?? [], 'Secret', 'docshelf-sites').data)).toContain(
+      'sites.more.staticExport.bundleUrl',
+    );
+    const pods = [TWELVE, [...TWELVE, more]].map((sites) => siteOf(rendered({ sites, config: { reload: 'restart' } })));
+    expect(pods[0]).not.toEqual(pods[1]);
+  });
+
+  it('have no share in pods of the export API', () => {
+    const manifests = rendered({ sites: TWELVE, exportApi: { enabled: true } });
+    expect(configOf(manifests, 'docshelf-export')).not.toHaveProperty('sites');
+    const { volumes } = only(manifests, 'Deployment', 'docshelf-export').spec.template.spec;
+    expect(JSON.stringify(volumes)).not.toMatch(/sites|link/);
+  });
+});
+
+describe('readers of several sites', () => {
+  const places = (manifests: readonly Manifest[]): string[] =>
+    only(manifests, 'Ingress').spec.rules.flatMap(({ host, http }: Manifest) =>
+      http.paths.map(
+        ({ path, pathType, backend }: Manifest) =>
+          `${host ?? '*'}${path} ${pathType} ${backend.service.name}:${backend.service.port.number}`,
+      ),
+    );
+
+  it('are led by one Ingress: hosts, base paths, the shelf page at the root, and the search API below a path', () => {
+    const hosts = [{ host: 'docs.acme.dev', path: '/v1/search', backend: 'api' }];
+    const manifests = rendered({ sites: TWELVE.slice(3, 6), ingress: { enabled: true, hosts } });
+    expect(places(manifests)).toEqual([
+      'site-3.acme.dev/ Prefix docshelf:80',
+      'docs.acme.dev/site-4 Prefix docshelf:80',
+      'docs.acme.dev/site-5 Prefix docshelf:80',
+      'docs.acme.dev/v1/search Prefix docshelf:8081',
+      'docs.acme.dev/ Prefix docshelf:80',
+    ]);
+  });
+
+  it('are led from every host to a site that names none', () => {
+    const sites = [{ domain: 'all' }, { domain: 'below', basePath: '/below/' }];
+    expect(places(rendered({ sites, ingress: { enabled: true } }))).toEqual([
+      '*/ Prefix docshelf:80',
+      '*/below Prefix docshelf:80',
+    ]);
+  });
+
+  it('are led by one HTTPRoute for hosts with the same places, its rules by backend and filters', async () => {
+    const filters = [
+      { type: 'URLRewrite', urlRewrite: { path: { type: 'ReplacePrefixMatch', replacePrefixMatch: '/' } } },
+    ];
+    const manifests = rendered({
+      sites: TWELVE,
+      httpRoute: {
+        enabled: true,
+        parentRefs: [{ name: 'gateway' }],
+        hosts: [{ host: 'docs.acme.dev', path: '/search-api', backend: 'api', filters }],
+      },
+    });
+    const routes = manifests.filter(({ kind }) => kind === 'HTTPRoute');
+    expect((await Promise.all(routes.map(manifestFaults))).flat()).toEqual([]);
+    expect(routes.map(({ metadata, spec }) => [metadata.name, spec.hostnames])).toEqual([
+      ['docshelf-site', DOMAINS.slice(0, 4).map((domain) => `${domain}.acme.dev`)],
+      ['docshelf-site-api', ['docs.acme.dev']],
+    ]);
+    const pathsOf = ({ matches }: Manifest): string[] =>
+      matches.map(({ path }: Manifest) => `${path.type} ${path.value}`);
+    const [api, pages] = routes[1].spec.rules;
+    expect(pathsOf(api)).toEqual(['PathPrefix /search-api']);
+    expect(api).toMatchObject({ filters, backendRefs: [{ name: 'docshelf', port: 8081 }] });
+    expect(pathsOf(pages)).toEqual([...DOMAINS.slice(4).map((domain) => `PathPrefix /${domain}`), 'PathPrefix /']);
+    expect(pages.backendRefs).toEqual([{ name: 'docshelf', port: 80 }]);
+  });
+
+  it('reach a hundred hosts and a hundred paths, which no HTTPRoute takes at once', () => {
+    const many = (place: (index: number) => object): object[] =>
+      Array.from({ length: 100 }, (_, index) => ({ domain: `site-${index}`, ...place(index) }));
+    const httpRoute = { enabled: true, parentRefs: [{ name: 'gateway' }] };
+    const byHost = rendered({ httpRoute, sites: many((index) => ({ hosts: [`h${index}.acme.dev`] })) });
+    const routes = byHost.filter(({ kind }) => kind === 'HTTPRoute');
+    expect(routes.map(({ spec }) => spec.hostnames.length)).toEqual([16, 16, 16, 16, 16, 16, 4]);
+    expect(new Set(routes.map(({ metadata }) => metadata.name)).size).toBe(7);
+    const byPath = rendered({ httpRoute, sites: many((index) => ({ basePath: `/p${index}` })) });
+    const { hostnames, rules } = only(byPath, 'HTTPRoute').spec;
+    expect(hostnames).toBeUndefined();
+    expect(rules[0].matches).toEqual([{ path: { type: 'PathPrefix', value: '/' } }]);
+  });
+});
+
+describe('helm test', () => {
+  it('asks each site under its host and path, and one that is off for its page', () => {
+    const off = { domain: 'dark', basePath: '/dark', staticExport: { enabled: false } };
+    const { command } = only(rendered({ sites: [...TWELVE.slice(3, 5), off] }), 'Pod').spec.containers[0];
+    expect(command.slice(-4)).toEqual([
+      'http://docshelf.docs.svc:80',
+      '200 / site-3.acme.dev',
+      '200 /site-4/ docs.acme.dev',
+      '404 /dark/ ',
+    ]);
+  });
+});
