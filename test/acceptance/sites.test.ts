@@ -1,0 +1,267 @@
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { SiteStatusReport } from '../../src/domain/status.ts';
+import { type ConfigFile, type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { freePort } from '../helpers/free-ports.ts';
+import { SiteClient } from '../helpers/site-client.ts';
+import { bundle, folderOf, sha256Of } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const KEY = 'svc_dsc_public';
+const TOKEN = 'a-token-for-the-tests';
+const BEARER = { authorization: `Bearer ${TOKEN}` };
+const JUNE = '2024-06-01';
+const JULY = '2024-07-01';
+
+const entry = (domain: string, more: ConfigFile = {}): ConfigFile => ({
+  domain,
+  staticExport: { enabled: true },
+  ...more,
+});
+
+/** acme at the root of every host, beta below a path there, gamma on a host of its own. */
+const SITES = [entry('acme'), entry('beta', { basePath: '/beta' }), entry('gamma', { hosts: ['gamma.test'] })];
+
+const configOf = (sites: readonly ConfigFile[], more: ConfigFile = {}): ConfigFile => ({
+  staticExport: null,
+  admin: { port: 0, token: TOKEN },
+  search: { model: 'off', keys: [{ id: 'site', sha256: sha256Of(KEY) }] },
+  sites,
+  ...more,
+});
+
+/** Preloads `<mark>` of June for each domain. */
+async function home(marks: Readonly<Record<string, string>>): Promise<string> {
+  const folder = await bench.folder();
+  for (const [domain, mark] of Object.entries(marks)) {
+    await folderOf(join(folder, 'bundles', domain), { [`docs-${JUNE}.tar.gz`]: bundle(mark) });
+  }
+  return folder;
+}
+
+const MARKS = { acme: 'anchor', beta: 'beacon', gamma: 'galley' };
+
+const siteOf = (sites: readonly SiteStatusReport[] | undefined, domain: string) =>
+  sites?.find(({ deployment }) => deployment.domain === domain);
+
+/** Waits until every one of these is ready. */
+const untilReady = (daemon: DaemonProcess, domains: readonly string[]) =>
+  daemon.until(({ sites }) => domains.every((domain) => siteOf(sites, domain)?.state === 'ready'));
+
+const untilReadyz = (daemon: DaemonProcess, wanted: number) =>
+  waitFor(
+    async () => ((await fetch(`${daemon.admin}/readyz`)).status === wanted ? true : null),
+    () => `/readyz is never ${wanted}`,
+  );
+
+async function get(daemon: DaemonProcess, path: string, host?: string) {
+  const client = new SiteClient(daemon.site);
+  const { status, body, headers } = await client.get(path, host === undefined ? {} : { host });
+  client.close();
+  return { status, text: body.toString(), headers };
+}
+
+describe('several sites in one daemon', () => {
+  test('answer each at its place, and are told each by its domain', async () => {
+    const daemon = await bench.start(configOf(SITES), { folder: await home(MARKS) });
+    const status = await untilReady(daemon, Object.keys(MARKS));
+    expect((await get(daemon, '/')).text).toContain('anchor');
+    expect((await get(daemon, '/guides/start')).text).toContain('anchor');
+    expect((await get(daemon, '/beta/')).text).toContain('beacon');
+    expect((await get(daemon, '/beta/guides/start')).text).toContain('beacon');
+    expect(await get(daemon, '/beta?x=1')).toMatchObject({ status: 308, headers: { location: '/beta/?x=1' } });
+    for (const host of ['gamma.test', 'GAMMA.test:8080', 'gamma.test.']) {
+      expect((await get(daemon, '/', host)).text).toContain('galley');
+    }
+
+    expect(status).toMatchObject({ state: 'ready', active: null, pinned: null, versions: [], search: null });
+    expect(status.deployment.domain).toBeNull();
+    expect(
+      status.sites?.map(({ deployment, active, basePath, hosts }) => [
+        deployment.domain,
+        active?.version,
+        basePath,
+        hosts,
+      ]),
+    ).toEqual([
+      ['acme', JUNE, '/', []],
+      ['beta', JUNE, '/beta/', []],
+      ['gamma', JUNE, '/', ['gamma.test']],
+    ]);
+    const features = await (await fetch(`${daemon.admin}/v1/features`)).json();
+    expect(features).toMatchObject({
+      domain: null,
+      features: [],
+      sites: [{ domain: 'acme' }, { domain: 'beta' }, { domain: 'gamma' }],
+    });
+    expect(await (await fetch(`${daemon.site}/beta/_docshelf/features.json`)).json()).toMatchObject({ domain: 'beta' });
+
+    await waitFor(
+      async () =>
+        daemon.lines().some(({ path, site }) => path === '/beta/guides/start' && site === 'beta') ? true : null,
+      () => 'no access line of beta',
+    );
+    const activated = daemon.lines().filter(({ event }) => event === 'activated');
+    expect(activated.map(({ site }) => site).toSorted()).toEqual(['acme', 'beta', 'gamma']);
+    const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
+    expect(metrics).toContain('docshelf_state{site="gamma",state="ready"} 1');
+    expect(metrics).toMatch(/docshelf_http_requests_total\{site="beta",listener="site",class="2xx"\} \d/);
+    expect(await daemon.stop()).toBe(0);
+  });
+
+  test('take actions under their domain; without one the daemon asks which', async () => {
+    const folder = await home(MARKS);
+    const daemon = await bench.start(configOf(SITES), { folder });
+    await untilReady(daemon, Object.keys(MARKS));
+    const act = (path: string, init: RequestInit = {}) =>
+      fetch(`${daemon.admin}/v1/${path}`, { method: 'POST', headers: BEARER, ...init });
+
+    const upload = await act(`sites/beta/bundles/docs-${JULY}.tar.gz`, {
+      method: 'PUT',
+      body: new Uint8Array(bundle('bollard')),
+    });
+    expect([upload.status, await upload.json()]).toMatchObject([201, { version: JULY, activated: true }]);
+    expect((await get(daemon, '/beta/')).text).toContain('bollard');
+    expect((await get(daemon, '/')).text).toContain('anchor');
+    expect((await act('sites/beta/rollback')).status).toBe(200);
+    expect((await get(daemon, '/beta/')).text).toContain('beacon');
+
+    const needed = await act('rollback');
+    expect([needed.status, await needed.json()]).toMatchObject([
+      400,
+      { code: 'site_needed', next: expect.stringContaining('acme, beta, gamma') },
+    ]);
+    const unknown = await act('sites/delta/rollback');
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { code: 'not_found' }]);
+    const missing = await act(`sites/acme/versions/${JULY}/activate`);
+    expect([missing.status, await missing.json()]).toMatchObject([404, { code: 'version_not_found' }]);
+  });
+
+  test('are searched each for itself, over the API by domain and by a host that is theirs alone', async () => {
+    const port = await freePort();
+    const daemon = await bench.start(configOf(SITES, { api: { port } }), { folder: await home(MARKS) });
+    await daemon.until(({ sites }) => sites?.every(({ search }) => search?.keyword === 'ready') === true);
+    const search = async (name: string, query: string) => {
+      const response = await fetch(`http://127.0.0.1:${port}/v1/search/${name}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      });
+      return { status: response.status, found: response.ok ? ((await response.json()) as { content: string }[]) : [] };
+    };
+    expect((await search('acme', 'anchor')).found[0]?.content).toContain('anchor');
+    expect((await search('beta', 'beacon')).found[0]?.content).toContain('beacon');
+    expect((await search('gamma.test', 'galley')).found[0]?.content).toContain('galley');
+    for (const [name, mark] of [
+      ['acme', 'beacon'],
+      ['beta', 'galley'],
+      ['gamma', 'anchor'],
+    ] as const) {
+      expect((await search(name, mark)).found.filter(({ content }) => content.includes(mark))).toEqual([]);
+    }
+    expect((await search('delta', 'anchor')).status).toBe(404);
+    const own = await get(daemon, '/beta/_docshelf/search?q=beacon');
+    expect(JSON.parse(own.text)).toMatchObject([{ path: expect.stringMatching(/^\/beta\//) }, {}]);
+  });
+
+  test('come, change and go by a reload that touches no other; what leaves comes back whole', async () => {
+    const folder = await home({ ...MARKS, delta: 'dolphin' });
+    const daemon = await bench.start(configOf(SITES), { folder });
+    const { sites: before } = await untilReady(daemon, Object.keys(MARKS));
+    const sinceOf = (sites: typeof before, domain: string) => siteOf(sites, domain)?.active?.activatedAt;
+
+    const delta = entry('delta', { basePath: '/delta' });
+    await daemon.rewriteConfig({ sites: [...SITES, delta] });
+    await untilReady(daemon, [...Object.keys(MARKS), 'delta']);
+    expect((await get(daemon, '/delta/')).text).toContain('dolphin');
+
+    const pinned = entry('delta', { basePath: '/docs/delta', staticExport: { enabled: true, version: 'v9' } });
+    await daemon.rewriteConfig({ sites: [...SITES, pinned] });
+    await daemon.until(({ sites }) => siteOf(sites, 'delta')?.lastError?.code === 'version_not_found');
+    const { sites: changed } = await daemon.status();
+    // A pin that is not there leaves what is served, at its new place.
+    expect(siteOf(changed, 'delta')).toMatchObject({
+      state: 'stale',
+      active: { version: JUNE },
+      basePath: '/docs/delta/',
+    });
+    expect((await get(daemon, '/docs/delta/')).text).toContain('dolphin');
+    expect((await get(daemon, '/delta/')).text).not.toContain('dolphin');
+    expect(siteOf(changed, 'acme')).toMatchObject({ state: 'ready', lastError: null });
+
+    await daemon.rewriteConfig({ sites: SITES });
+    await daemon.until(({ sites }) => sites?.length === SITES.length);
+    expect((await get(daemon, '/docs/delta/')).status).toBe(404);
+    expect((await get(daemon, '/delta/')).status).toBe(404);
+    await daemon.rewriteConfig({ sites: [...SITES, delta] });
+    const { sites: after } = await untilReady(daemon, [...Object.keys(MARKS), 'delta']);
+    expect((await get(daemon, '/delta/')).text).toContain('dolphin');
+    for (const domain of Object.keys(MARKS)) expect(sinceOf(after, domain)).toBe(sinceOf(before, domain));
+    expect(daemon.lines().filter(({ event, site }) => event === 'taken-in' && site === 'delta')).toHaveLength(1);
+  });
+
+  test('that are broken leave the others served and the daemon ready, and say it under their name', async () => {
+    const folder = await home({ acme: 'anchor' });
+    await folderOf(join(folder, 'bundles/beta'), { 'broken-2024-06-01.tar.gz': Buffer.from('no archive at all') });
+    const gone = { enabled: true, bundleUrl: 'http://127.0.0.1:9/none.tar.gz?signature=canary' };
+    const sites = [
+      SITES[0] ?? {},
+      entry('beta', { basePath: '/beta' }),
+      entry('gamma', { hosts: ['gamma.test'], staticExport: gone }),
+    ];
+    const daemon = await bench.start(configOf(sites, { network: { retries: 0 } }), { folder });
+    const status = await daemon.until(
+      ({ sites: seen }) => siteOf(seen, 'beta')?.lastError != null && siteOf(seen, 'gamma')?.lastError != null,
+    );
+    await untilReady(daemon, ['acme']);
+    expect(status.state).toBe('waiting');
+    await untilReadyz(daemon, 200);
+    expect((await get(daemon, '/')).text).toContain('anchor');
+    expect((await get(daemon, '/beta/')).status).toBe(503);
+    expect((await get(daemon, '/', 'gamma.test')).status).toBe(503);
+    expect(siteOf(status.sites, 'beta')?.lastError?.code).toBe('unknown_format');
+    expect(siteOf(status.sites, 'gamma')?.lastError?.code).toBe('source_unreachable');
+    expect(siteOf(status.sites, 'acme')?.lastError).toBeNull();
+    const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
+    expect(metrics).toContain('docshelf_errors_total{site="beta",code="unknown_format"} 1');
+    expect(metrics).not.toContain('docshelf_errors_total{site="acme"');
+    const failures = daemon.lines().filter(({ event }) => event === 'failed');
+    expect(new Set(failures.map(({ site }) => site))).toEqual(new Set(['beta', 'gamma']));
+    expect(daemon.log()).not.toContain('canary');
+  });
+
+  test('are not ready before one is served and each has ended its first attempt', async () => {
+    const folder = await home({ acme: 'anchor' });
+    const waiting = entry('beta', { basePath: '/beta' });
+    const daemon = await bench.start(configOf([SITES[0] ?? {}, waiting]), { folder });
+    await untilReady(daemon, ['acme']);
+    await untilReadyz(daemon, 200);
+    await daemon.rewriteConfig({ sites: [entry('acme', { staticExport: { enabled: false } }), waiting] });
+    await daemon.until(({ sites }) => siteOf(sites, 'acme')?.state === 'off');
+    await untilReadyz(daemon, 503);
+  });
+});
+
+describe('going over to a list', () => {
+  test('goes on with what the single form has, and back; a reload waits for a restart and serves on', async () => {
+    const folder = await bench.folder();
+    await folderOf(join(folder, 'bundles'), { [`docs-${JUNE}.tar.gz`]: bundle('anchor') });
+    const single = await bench.start({ deployment: { domain: 'acme' }, search: { model: 'off' } }, { folder });
+    await single.untilServing(JUNE);
+    await single.rewriteConfig({ deployment: null, staticExport: null, sites: [entry('acme')] });
+    const status = await single.until(({ pending }) => pending.includes('sites'));
+    expect(status).toMatchObject({ state: 'ready', active: { version: JUNE } });
+    expect((await get(single, '/')).text).toContain('anchor');
+    await single.stop();
+
+    const list = await bench.start(null, { folder });
+    const { sites } = await untilReady(list, ['acme']);
+    expect(siteOf(sites, 'acme')?.active?.version).toBe(JUNE);
+    expect((await get(list, '/')).text).toContain('anchor');
+    expect(list.lines().filter(({ event }) => event === 'taken-in')).toEqual([]);
+    await list.stop();
+
+    const back = await bench.start({ deployment: { domain: 'acme' }, search: { model: 'off' } }, { folder });
+    await back.untilServing(JUNE);
+  });
+});
