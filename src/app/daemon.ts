@@ -3,18 +3,20 @@ import { type DeployEvent, settleListedDomains } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { DaemonFeatures } from '../domain/feature.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
-import { type ExportJobs, Metrics } from '../http/metrics/metrics.ts';
+import type { ExportJobs, Metrics } from '../http/metrics/metrics.ts';
+import { BodyCache } from '../serve/index.ts';
 import { FileWatch } from './file-watch.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
-import { Network } from './network.ts';
+import type { Network } from './network.ts';
 import type { Exports } from './open-exports.ts';
 import { type OpenedSearch, openSearch } from './open-search.ts';
-import { OwnExportDesk } from './own-exports.ts';
+import type { OwnExportDesk } from './own-exports.ts';
 import { openFolder, type ShelfFolder } from './sites/open-shelf.ts';
+import { ShelfPageAnswer } from './sites/shelf-page.ts';
 import { siteActions } from './sites/site-actions.ts';
-import { Sites } from './sites/sites.ts';
+import type { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus } from './sites/status.ts';
 
 export interface DaemonOptions {
@@ -25,7 +27,7 @@ export interface DaemonOptions {
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
 
-interface Parts {
+export interface DaemonParts {
   readonly network: Network;
   readonly metrics: Metrics;
   readonly search: OpenedSearch;
@@ -36,57 +38,20 @@ interface Parts {
   readonly ownExports: OwnExportDesk;
 }
 
-/**
- * Once the listeners are open, no fault of a bundle or of a changed config ends it.
- * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`
- */
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { loaded, log, onProgress } = options;
-  const network = new Network(loaded.config);
-  const metrics = new Metrics();
-  const search = openSearch(loaded.config, network);
-  const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
-  const ownExports = new OwnExportDesk({
-    // The start tells of a failure.
-    service: exports?.promise.then(({ service }) => service).catch(() => null) ?? Promise.resolve(null),
-    config: () => network.config,
-    onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
-  });
-  const folder = await openFolder(loaded.config, network, ownExports);
-  const isList = loaded.config.sites.length > 0;
-  const sites = new Sites({
-    isList,
-    settleDomains: (domains) => settleListedDomains(folder.paths, domains),
-    hostOf: (domain) => ({
-      network,
-      search,
-      folder,
-      metrics: metrics.of(domain),
-      log: domain === null ? log : log.child({ site: domain }),
-      onProgress,
-    }),
-    onFault: (domain, error) => logFailure(log.child({ site: domain }), 'open', error),
-  });
-  await sites.open(loaded.sites);
-  const daemon = new Daemon(options, { network, metrics, search, folder, sites, exports, ownExports });
-  await daemon.start();
-  return daemon;
-}
-
 /** The admin listener ends last: probes see the daemon unready while it drains. */
 const ADMIN_STOP_MS = 1_000;
 
 const NO_JOBS: ExportJobs = { queued: 0, running: 0 };
 
-class Daemon {
+export class Daemon {
   readonly #options: DaemonOptions;
-  readonly #parts: Parts;
+  readonly #parts: DaemonParts;
   readonly #watch: FileWatch;
   readonly #startedAt = new Date().toISOString();
   /** As at the start; what differs from it waits for a restart. */
   readonly #opened: LoadedConfig;
   #loaded: LoadedConfig;
-  readonly #exports: Parts['exports'];
+  readonly #exports: DaemonParts['exports'];
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
   #reloading: Promise<unknown> = Promise.resolve();
@@ -94,7 +59,7 @@ class Daemon {
   #isStarting: boolean;
   #isStopping = false;
 
-  constructor(options: DaemonOptions, parts: Parts) {
+  constructor(options: DaemonOptions, parts: DaemonParts) {
     this.#options = options;
     this.#parts = parts;
     this.#opened = options.loaded;
@@ -117,7 +82,11 @@ class Daemon {
     return this.#listeners?.api?.url ?? null;
   }
 
-  get #config(): Config {
+  get sitePort(): number | null {
+    return this.#listeners?.site.port ?? null;
+  }
+
+  get config(): Config {
     return this.#loaded.config;
   }
 
@@ -133,7 +102,7 @@ class Daemon {
       await this.stop();
       throw error;
     }
-    const { readyAfterMs } = this.#config.server;
+    const { readyAfterMs } = this.config.server;
     const begun = (): void => {
       this.#isStarting = false;
     };
@@ -148,8 +117,8 @@ class Daemon {
     const { openExports } = await import('./open-exports.ts');
     const exports = await openExports({
       config: this.#opened.config,
-      current: () => this.#config,
-      publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
+      current: () => this.config,
+      publicUrl: () => this.config.api.publicUrl ?? this.apiUrl ?? '',
       network: this.#parts.network,
       metrics: this.#parts.metrics,
       onCompleted: () => this.#parts.ownExports.look(),
@@ -169,14 +138,14 @@ class Daemon {
   }
 
   get shutdownTimeoutMs(): number {
-    return this.#config.server.shutdownTimeoutMs;
+    return this.config.server.shutdownTimeoutMs;
   }
 
   /** Unready, then no new connections, then requests in flight, then the rest. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#watch.stop();
-    const deadlineMs = this.#config.server.shutdownTimeoutMs;
+    const deadlineMs = this.config.server.shutdownTimeoutMs;
     // What comes after the last request must end within the deadline, too.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { sites, search, folder, network } = this.#parts;
@@ -201,14 +170,14 @@ class Daemon {
     const { metrics, sites } = this.#parts;
     return openListeners({
       config: this.#opened.config,
-      current: () => this.#config,
+      current: () => this.config,
       sites,
       admin: {
-        token: () => this.#config.admin.token,
+        token: () => this.config.admin.token,
         readiness: () => this.#readiness(),
         states: () => this.#states(),
         status: () => this.#status(),
-        features: (): DaemonFeatures => daemonFeatures(sites, this.#config.deployment.type),
+        features: (): DaemonFeatures => daemonFeatures(sites, this.config.deployment.type),
         jobs: () => this.#jobs(),
         actions: {
           reload: () => this.reload(),
@@ -254,7 +223,7 @@ class Daemon {
 
   #states() {
     const { sites } = this.#parts;
-    const hasLabels = sites.isList && sites.all.length <= this.#config.metrics.sites;
+    const hasLabels = sites.isList && sites.all.length <= this.config.metrics.sites;
     if (!hasLabels) return [{ site: null, state: sites.state }];
     return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
   }
@@ -276,7 +245,7 @@ class Daemon {
   async #status(): Promise<StatusReport> {
     const jobs = await this.#jobs().catch(() => NO_JOBS);
     return daemonStatus(this.#parts.sites, {
-      deploymentType: this.#config.deployment.type,
+      deploymentType: this.config.deployment.type,
       opened: this.#opened,
       current: this.#loaded,
       lastReload: this.#lastReload,

@@ -1,12 +1,13 @@
 import type { Config } from '../config/index.ts';
 import type { Deployment } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
-import { type DaemonOptions, startDaemon as start } from './daemon.ts';
+import type { DaemonOptions } from './daemon.ts';
 import { type Logger, openLog } from './log.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';
 import { openFolder, openShelf } from './sites/open-shelf.ts';
+import { startDaemon as start } from './start-daemon.ts';
 
 /** The composition root: only here are adapters named, and only here do the verbs meet. */
 export { searchOnce } from './search-once.ts';

@@ -1,6 +1,6 @@
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isAssetPath } from '../web/media-type.ts';
-import { type Body, BodyCache } from './body-cache.ts';
+import type { Body, BodyCache } from './body-cache.ts';
 import type { Encoding } from './encoding.ts';
 import { noticePage, noticeText } from './notice.ts';
 import { evaluatePreconditions, rangeHolds } from './preconditions.ts';
@@ -12,14 +12,11 @@ import { COMMON_HEADERS, type SiteFile } from './site-file.ts';
 import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
 import { UnmountedFile } from './unmounted-file.ts';
 
+export { BodyCache } from './body-cache.ts';
 export { type Notice, noticePage, noticeText } from './notice.ts';
 export type { SiteRequest } from './request.ts';
 export { COMMON_HEADERS } from './site-file.ts';
 export { SiteSnapshot, type SnapshotForm } from './snapshot.ts';
-
-export interface ServeSettings {
-  readonly cacheBytes: number;
-}
 
 export interface ServeEvents {
   onCache?(hit: boolean): void;
@@ -37,8 +34,9 @@ export class SiteServer {
   readonly #events: ServeEvents;
   #current: SiteSnapshot | null = null;
 
-  constructor(settings: ServeSettings, events: ServeEvents = {}) {
-    this.#bodies = new BodyCache(settings.cacheBytes);
+  /** @param bodies by content, so that sites may share it */
+  constructor(bodies: BodyCache, events: ServeEvents = {}) {
+    this.#bodies = bodies;
     this.#events = events;
   }
 

@@ -13,7 +13,6 @@ describe('what is not built yet', () => {
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
     ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
     ['server: { publicUrl: "https://docs.acme.dev" }', 'server.publicUrl'],
-    ['server: { shelf: false }', 'server.shelf'],
     ['server: { markdown: false }', 'server.markdown'],
     ['server: { versionSwitcher: true }', 'server.versionSwitcher'],
     ['server: { spaFallback: true }', 'server.spaFallback'],

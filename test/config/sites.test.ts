@@ -108,6 +108,12 @@ sites:
       /sites\[0\]\.hosts\[0\] "docs\.test" leads to domain "other" as well/,
     ],
     [
+      "a base path below docshelf's own",
+      `sites:\n${entry('acme', 'basePath: /_docshelf/x')}`,
+      /sites\[0\] \(acme\): server\.basePath lies below/,
+    ],
+    ['a host with a port', `sites:\n${entry('acme', 'hosts: ["a.test:8080"]')}`, /without a port/],
+    [
       'what is not built in an entry',
       `sites:\n${entry('acme', 'spaFallback: true')}`,
       /sites\[0\]\.spaFallback is not built yet/,

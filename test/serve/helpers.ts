@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FileEntry, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
-import { type ServeEvents, SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
+import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
@@ -57,7 +57,7 @@ export function serve(
   options: { cacheBytes?: number; events?: ServeEvents; basePath?: string } = {},
 ): Served {
   const [active, ...older] = releases;
-  const server = new SiteServer({ cacheBytes: options.cacheBytes ?? 1024 ** 2 }, options.events);
+  const server = new SiteServer(new BodyCache(options.cacheBytes ?? 1024 ** 2), options.events);
   server.swap(new SiteSnapshot(active, older, { trailingSlash: 'auto', basePath: options.basePath ?? '/' }));
   return {
     server,

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
-import { SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
+import { BodyCache, SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
 import { serve, sha256, summary, TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
@@ -156,7 +156,7 @@ describe('swap()', () => {
   });
 
   it('to null leaves nothing to answer', () => {
-    const server = new SiteServer({ cacheBytes: 0 });
+    const server = new SiteServer(new BodyCache(0));
     expect(() => server.respond({ method: 'GET', target: '/', header: () => undefined, id: () => null })).toThrow(
       expect.objectContaining({ code: 'no_bundle' }),
     );

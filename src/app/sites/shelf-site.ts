@@ -10,7 +10,7 @@ import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
 import { createSiteApp } from '../../http/site/site.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import type { IndexedRelease, Search, SearchStatus, SiteSearch } from '../../search/index.ts';
-import { SiteServer } from '../../serve/index.ts';
+import { type BodyCache, SiteServer } from '../../serve/index.ts';
 import type { Logger } from '../log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from '../log-events.ts';
 import type { Network } from '../network.ts';
@@ -25,6 +25,7 @@ export interface SiteHost {
   readonly network: Network;
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
+  readonly bodies: BodyCache;
   readonly metrics: SiteMetrics;
   readonly log: Logger;
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
@@ -56,8 +57,7 @@ export class ShelfSite {
   /** @throws DocshelfError `cannot_write`, `config_invalid`, `data_folder_newer`. */
   static async open(config: SiteConfig, host: SiteHost): Promise<ShelfSite> {
     const { network, metrics, log, onProgress } = host;
-    const { server: serving } = config.config;
-    const server = new SiteServer(serving, {
+    const server = new SiteServer(host.bodies, {
       onCache: (isHit) => metrics.onCache(isHit),
       onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
     });
@@ -112,6 +112,11 @@ export class ShelfSite {
 
   get domain(): string {
     return this.deployment.domain;
+  }
+
+  /** What readers get; null where nothing is served. */
+  get release(): ReleaseView | null {
+    return this.#parts.site.release;
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {

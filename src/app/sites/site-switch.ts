@@ -19,6 +19,10 @@ export class SiteSwitch {
     this.#form = form;
   }
 
+  get release(): ReleaseView | null {
+    return this.#served?.active ?? null;
+  }
+
   /** Builds the snapshot; the act that it gives only swaps a reference. */
   readonly prepare: PrepareSwap = (active, older) => {
     const snapshot = new SiteSnapshot(active, older, this.#form);

@@ -5,10 +5,10 @@ import type { NamedSite } from '../../domain/organization.ts';
 import type { DeployState } from '../../domain/status.ts';
 import { tellSite } from '../../http/listener/served-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';
-import { noticePage } from '../../serve/index.ts';
 import { ShelfSite, type SiteHost } from './shelf-site.ts';
 
-interface Entry {
+/** A site and its place. */
+export interface SiteEntry {
   readonly domain: string;
   readonly hosts: readonly string[];
   readonly basePath: string;
@@ -23,6 +23,8 @@ export interface SitesOptions {
   readonly hostOf: (domain: string | null) => SiteHost;
   /** A site of a list that cannot be opened leaves the others served. */
   readonly onFault: (domain: string, error: unknown) => void;
+  /** Answers where no site fits. */
+  readonly elsewhere: (request: Request, env: HttpBindings) => Promise<Response>;
 }
 
 /** States from the worst to the best of those that serve (contract, section 2.1). */
@@ -32,8 +34,8 @@ const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
 export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
-  #entries: readonly Entry[] = [];
-  #routes = new SiteRoutes<Entry>([]);
+  #entries: readonly SiteEntry[] = [];
+  #routes = new SiteRoutes<SiteEntry>([]);
 
   constructor(options: SitesOptions) {
     this.#options = options;
@@ -43,6 +45,14 @@ export class Sites {
   /** @throws DocshelfError of the single form's site: `cannot_write`, `config_invalid`, `data_folder_newer`. */
   async open(configs: readonly SiteConfig[]): Promise<void> {
     await this.#take(configs);
+  }
+
+  get entries(): readonly SiteEntry[] {
+    return this.#entries;
+  }
+
+  get routes(): SiteRoutes<SiteEntry> {
+    return this.#routes;
   }
 
   get all(): readonly ShelfSite[] {
@@ -115,11 +125,7 @@ export class Sites {
       case 'redirect':
         return new Response(null, { status: 308, headers: { Location: route.location } });
       default:
-        return noticePage(request.method, {
-          status: 404,
-          title: 'There is no site here',
-          text: 'No documentation site of this host has such an address.',
-        });
+        return this.#options.elsewhere(request, env);
     }
   }
 
@@ -150,7 +156,7 @@ export class Sites {
   async #take(configs: readonly SiteConfig[]): Promise<readonly ShelfSite[]> {
     if (this.isList) await this.#options.settleDomains(configs.map(({ domain }) => domain ?? ''));
     const former = new Map(this.#entries.map(({ domain, site }) => [domain, site]));
-    const entries: Entry[] = [];
+    const entries: SiteEntry[] = [];
     for (const config of configs) {
       const domain = config.domain ?? '';
       const site = this.isList ? former.get(domain) : this.all[0];

@@ -69,6 +69,11 @@ const RULES: readonly Rule[] = [
   againstEvery('staticExport.version', 'pins one version', ({ staticExport }) => staticExport.version),
   againstEvery('staticExport.sha256', 'asks for one bundle', ({ staticExport }) => staticExport.sha256),
   againstEvery('staticExport.renew.jobId', 'names one export', ({ staticExport }) => staticExport.renew.jobId),
+  rule(
+    ['server.basePath'],
+    ({ server }) => /^\/_docshelf(?:\/|$)/.test(server.basePath),
+    "server.basePath lies below /_docshelf, which is docshelf's own; choose another path",
+  ),
   portsApart('admin', 'server', () => true),
   portsApart('api', 'server', apiListens),
   portsApart('api', 'admin', apiListens),

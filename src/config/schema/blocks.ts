@@ -175,7 +175,12 @@ const lowerCase = (expects: string, rule: TextRule, ...told: Told) =>
   row<string>({ ...words(expects, rule), 'x-unit': 'lower-case' }, ...told);
 export const sha256 = (...told: Told) =>
   lowerCase('a SHA-256 digest of 64 hex digits', { pattern: '^[0-9a-fA-F]{64}$' }, ...told);
-export const hosts = (description: string) => list(lowerCase(...HOST, 'A full host name.'), description);
+/** Without a port: a site answers its host on whatever port the listener is reached. */
+const HOST_NAME = [
+  'an IP address or a host name, without a port',
+  { pattern: '^(?:[A-Za-z0-9._-]{1,255}|\\[?[0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\\]?)$' },
+] as const;
+export const hosts = (description: string) => list(lowerCase(...HOST_NAME, 'A full host name.'), description);
 
 const VERSION_RULE = 'a version: 1 to 128 letters, digits, ".", "_", "+" or "-", beginning with a letter or a digit';
 export const version = (...told: Told) => text(VERSION_RULE, { pattern: VERSION_PATTERN.source }, ...told);

@@ -85,7 +85,7 @@ export const server = t.section(
       'How long sites that have not ended their first attempt keep the daemon from being ready.',
       '5m',
     ),
-    shelf: t.boolean('A page that lists the sites.', true, { notBuilt: true }),
+    shelf: t.boolean('A page that lists the sites.', true),
     markdown: t.boolean('Markdown twins of pages.', true, { notBuilt: true }),
     versionSwitcher: t.boolean('Adds a switcher of versions to pages.', false, { notBuilt: true }),
     tls: tlsOf('site listener'),

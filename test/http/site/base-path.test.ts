@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { reportFeatures } from '../../../src/domain/feature.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
-import { SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
+import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
 import { TestReleases } from '../../serve/helpers.ts';
 
 const releases = new TestReleases();
@@ -12,7 +12,7 @@ const BASE_PATH = '/team/docs/';
 function siteApp() {
   const wishes = { search: null, assistant: null, analytics: null, apiPlayground: null };
   const features = reportFeatures('client-hosted', 'acme', { ...wishes, staticExport: true, localSearch: true });
-  const server = new SiteServer({ cacheBytes: 1024 ** 2 });
+  const server = new SiteServer(new BodyCache(1024 ** 2));
   const release = releases.make({
     'index.html': '<a href="/a/">',
     'a/index.html': 'A',

@@ -6,7 +6,7 @@ import { openListener } from '../../../src/http/listener/listener.ts';
 import { createSiteApp } from '../../../src/http/site/site.ts';
 import { type SiteSearchSettings, siteSearch } from '../../../src/http/site/site-search.ts';
 import type { SearchRequest } from '../../../src/search/index.ts';
-import { SiteServer } from '../../../src/serve/index.ts';
+import { BodyCache, SiteServer } from '../../../src/serve/index.ts';
 import { RESULTS, searchThatNotes } from '../api/api-example.ts';
 
 const opened: (() => Promise<unknown>)[] = [];
@@ -25,7 +25,7 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
   const wishes = { search: null, assistant: null, analytics: null, apiPlayground: null };
   const features = reportFeatures('client-hosted', 'acme', { ...wishes, staticExport: true, localSearch: true });
   const app = createSiteApp({
-    server: new SiteServer({ cacheBytes: 0 }),
+    server: new SiteServer(new BodyCache(0)),
     status: () => ({ state: 'waiting', reason: null }),
     features: () => features,
     search,

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { reportFeatures } from '../../../src/domain/feature.ts';
 import type { ReleaseView } from '../../../src/domain/release.ts';
 import { createSiteApp, type SiteStatus } from '../../../src/http/site/site.ts';
-import { SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
+import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
 import { TestReleases } from '../../serve/helpers.ts';
 
 const releases = new TestReleases();
@@ -32,7 +32,7 @@ const FEATURES = reportFeatures('client-hosted', 'acme', {
 });
 
 function siteApp(release: ReleaseView | null, status: SiteStatus = { state: 'ready', reason: null }) {
-  const server = new SiteServer({ cacheBytes: 512 * 1024 });
+  const server = new SiteServer(new BodyCache(512 * 1024));
   server.swap(release === null ? null : new SiteSnapshot(release, [], { trailingSlash: 'auto' }));
   return createSiteApp({ server, status: () => status, features: () => FEATURES });
 }
@@ -186,7 +186,7 @@ describe('a fault that nobody foresaw', () => {
   it('is told to the owner and answered with 500', async () => {
     const faults: unknown[] = [];
     const app = createSiteApp({
-      server: new SiteServer({ cacheBytes: 0 }),
+      server: new SiteServer(new BodyCache(0)),
       status: () => {
         throw new Error('a bug');
       },

@@ -1,0 +1,61 @@
+import { settleListedDomains } from '../deploy/index.ts';
+import { Metrics } from '../http/metrics/metrics.ts';
+import { BodyCache } from '../serve/index.ts';
+import { Daemon, type DaemonOptions } from './daemon.ts';
+import { logFailure } from './log-events.ts';
+import { Network } from './network.ts';
+import type { Exports } from './open-exports.ts';
+import { openSearch } from './open-search.ts';
+import { OwnExportDesk } from './own-exports.ts';
+import { openFolder } from './sites/open-shelf.ts';
+import { ShelfPageAnswer } from './sites/shelf-page.ts';
+import { Sites } from './sites/sites.ts';
+
+/**
+ * Once the listeners are open, no fault of a bundle or of a changed config ends it.
+ * @throws DocshelfError `port_taken`, `cannot_listen`, `cannot_write`, `config_invalid`, `data_folder_newer`
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { loaded, log, onProgress } = options;
+  const network = new Network(loaded.config);
+  const metrics = new Metrics();
+  const search = openSearch(loaded.config, network);
+  const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
+  const ownExports = new OwnExportDesk({
+    // The start tells of a failure.
+    service: exports?.promise.then(({ service }) => service).catch(() => null) ?? Promise.resolve(null),
+    config: () => network.config,
+    onNewer: (domain) => sites.find(domain)?.deployment.exportCompleted(),
+  });
+  const folder = await openFolder(loaded.config, network, ownExports);
+  const bodies = new BodyCache(loaded.config.server.cacheBytes);
+  const isList = loaded.config.sites.length > 0;
+  let daemon: Daemon | null = null;
+  const sites: Sites = new Sites({
+    isList,
+    settleDomains: (domains) => settleListedDomains(folder.paths, domains),
+    hostOf: (domain) => ({
+      network,
+      search,
+      folder,
+      bodies,
+      metrics: metrics.of(domain),
+      log: domain === null ? log : log.child({ site: domain }),
+      onProgress,
+    }),
+    onFault: (domain, error) => logFailure(log.child({ site: domain }), 'open', error),
+    elsewhere: (request, env) => shelf.answer(request, env),
+  });
+  const shelf = new ShelfPageAnswer({
+    entries: () => sites.entries,
+    routes: () => sites.routes,
+    current: () => daemon?.config ?? loaded.config,
+    port: () => daemon?.sitePort ?? loaded.config.server.port,
+    metrics,
+    onError: (error, requestId) => logFailure(log, 'shelf', error, requestId),
+  });
+  await sites.open(loaded.sites);
+  daemon = new Daemon(options, { network, metrics, search, folder, sites, exports, ownExports });
+  await daemon.start();
+  return daemon;
+}

@@ -1,0 +1,156 @@
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createSiteApp } from '../../src/http/site/site.ts';
+import { BodyCache, SiteServer } from '../../src/serve/index.ts';
+import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+/**
+ * Nothing of one site is answered under another's host or path. The routes are those of the site listener's own table, so that
+ * a later one is probed too.
+ */
+
+const bench = openBench(afterAll);
+const page = (mark: string) => `<!doctype html><title>${mark}</title><p>${mark}</p>`;
+
+/** Each with a word that no other has, in its pages, its 404 page, its assets and its title. */
+const SITES = [
+  { domain: 'acme', mark: 'anchorword', hosts: [], basePath: '/' },
+  { domain: 'beta', mark: 'beaconword', hosts: [], basePath: '/beta/' },
+  { domain: 'delta', mark: 'dolphinword', hosts: [], basePath: '/beta/delta/' },
+  { domain: 'gamma', mark: 'galleyword', hosts: ['gamma.test'], basePath: '/' },
+  { domain: 'kappa', mark: 'kelpword', hosts: ['gamma.test', 'kappa.test'], basePath: '/kappa/' },
+] as const;
+type ProbedSite = (typeof SITES)[number];
+
+const FILES = ['only-<domain>.html', 'assets/<domain>.css', '404.html', 'index.html'];
+
+let daemon: DaemonProcess;
+beforeAll(async () => {
+  const folder = await bench.folder();
+  for (const { domain, mark } of SITES) {
+    const more = {
+      [`only-${domain}.html`]: page(mark),
+      [`assets/${domain}.css`]: `/* ${mark} */`,
+      '404.html': page(`${mark} not found`),
+    };
+    await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(mark, more) });
+  }
+  const sites = SITES.map(({ domain, hosts, basePath }) => ({
+    domain,
+    hosts,
+    basePath,
+    staticExport: { enabled: true },
+  }));
+  daemon = await bench.start({ staticExport: null, search: { model: 'off' }, sites }, { folder });
+  await daemon.until(
+    (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
+  );
+});
+
+/** The site that contract 2.1 says answers there; null: none. */
+function ownerOf(host: string, path: string): ProbedSite | null {
+  const ofHost = SITES.filter(({ hosts }) => (hosts as readonly string[]).includes(host));
+  const named = ofHost.length > 0 ? ofHost : SITES.filter(({ hosts }) => hosts.length === 0);
+  const fitting = named.filter(({ basePath }) => path.startsWith(basePath));
+  return fitting.toSorted((a, b) => b.basePath.length - a.basePath.length)[0] ?? null;
+}
+
+function ask(host: string, target: string, method = 'GET'): Promise<string> {
+  const { hostname, port } = new URL(daemon.site);
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, path: target, method, headers: { host } }, (response) => {
+      const chunks = [JSON.stringify([response.statusCode, response.headers])];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk.toString()));
+      response.on('end', () => resolve(chunks.join('\n')));
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** Paths of the routes of a site, wildcards as files of each site. */
+function pathsOfRoutes(): string[] {
+  const app = createSiteApp({
+    server: new SiteServer(new BodyCache(0)),
+    basePath: '/',
+    status: () => ({ state: 'off', reason: null }),
+    features: () => ({ deploymentType: 'cloud', domain: 'acme', features: [] }),
+    search: async () => new Response(),
+  });
+  const routes = [...new Set(app.routes.map(({ path }) => path))];
+  const files = SITES.flatMap(({ domain }) => FILES.map((file) => `/${file.replace('<domain>', domain)}`));
+  return routes.flatMap((route) => (route.endsWith('*') ? files : SITES.map(({ mark }) => `${route}?q=${mark}`)));
+}
+
+const PLACES = ['/', '/beta/', '/beta/delta/', '/kappa/', '/none/'];
+const HOSTS = ['localhost', '127.0.0.1', 'gamma.test', 'kappa.test', 'other.test'];
+/** Ways around a base path, with what they begin with put in. */
+const DETOURS = [
+  (base: string, path: string) => `${base}..${path}`,
+  (base: string, path: string) => `${base}%2e%2e${path}`,
+  (base: string, path: string) => `${base}..%2f..${path}`,
+  (base: string, path: string) => `/${base}${path}`,
+  (base: string, path: string) => `${base.slice(0, -1)}%2f${path.slice(1)}`,
+  (base: string, path: string) => `${base}\\..${path}`,
+  (base: string, path: string) => `http://gamma.test${base.slice(0, -1)}${path}`,
+];
+
+test('nothing of one site is answered under the host or path of another, on any route and by no detour', async () => {
+  const paths = pathsOfRoutes();
+  expect(paths.some((path) => path.startsWith('/_docshelf/search'))).toBe(true);
+  expect(paths.some((path) => path.startsWith('/_docshelf/features.json'))).toBe(true);
+  let probes = 0;
+  const leaks: string[] = [];
+  const probe = async (host: string, target: string, owner: ProbedSite | null, method?: string): Promise<void> => {
+    probes += 1;
+    const answer = await ask(host, target, method);
+    const said = answer.replaceAll(target, '').replaceAll(/q=\w+/g, '');
+    const foreign = SITES.filter(({ mark, domain }) => {
+      return domain !== owner?.domain && (said.includes(mark) || said.includes(`"domain":"${domain}"`));
+    });
+    if (foreign.length > 0) leaks.push(`${method ?? 'GET'} ${host} ${target}: ${foreign.map(({ domain }) => domain)}`);
+  };
+  for (const host of HOSTS) {
+    for (const place of PLACES) {
+      for (const path of paths) {
+        const target = place.slice(0, -1) + path;
+        // The shelf's own, which searches all that it lists.
+        if (ownerOf(host, target) === null && path.startsWith('/_docshelf/search') && place === '/') continue;
+        await probe(host, target, ownerOf(host, target));
+      }
+      await probe(host, place, ownerOf(host, place), 'HEAD');
+      await probe(host, place, ownerOf(host, place), 'POST');
+    }
+  }
+  for (const detour of DETOURS) {
+    for (const place of PLACES) {
+      for (const path of ['/only-acme.html', '/only-gamma.html', '/_docshelf/search?q=anchorword']) {
+        const target = detour(place, path);
+        // Whoever answers, it is the site of that host alone, and no other host's.
+        const host = target.startsWith('http') ? 'gamma.test' : 'kappa.test';
+        const answer = await ask('kappa.test', target);
+        probes += 1;
+        const allowed = SITES.filter(({ hosts }) => (hosts as readonly string[]).includes(host)).map(
+          ({ mark }) => mark,
+        );
+        const marks = SITES.map(({ mark }) => mark).filter((mark) => answer.replaceAll(target, '').includes(mark));
+        if (marks.some((mark) => !(allowed as string[]).includes(mark))) leaks.push(`kappa.test ${target}: ${marks}`);
+      }
+    }
+  }
+  console.log(`figure: ${probes} probes of isolation`);
+  expect(leaks).toEqual([]);
+  expect(probes).toBeGreaterThan(500);
+});
+
+test('the shelf page lists all of them where none fits, and searches all; a listed site answers where it leads', async () => {
+  const shelf = await ask('kappa.test', '/');
+  for (const { domain } of SITES) expect(shelf).toContain(`data-domain="${domain}"`);
+  const found = await ask('kappa.test', '/_docshelf/search?q=galleyword');
+  expect(found).toContain('"site":"gamma"');
+  expect(await ask('kappa.test', '/nothing-here')).toMatch(/^\[404,/);
+  expect(await ask('kappa.test', '/kappa/')).toContain('kelpword');
+});
