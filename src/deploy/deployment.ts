@@ -131,8 +131,9 @@ export class Deployment {
     return this.#reconciler.inLoop(async () => {
       this.#refuseWhilePinned('roll back', null);
       const active = await store.active();
+      const names = await store.names();
       for (const former of active?.history ?? []) {
-        if (isSame(former, active) || !(await store.has(former.digest))) continue;
+        if (isSame(former, active) || !names.has(former.digest) || !(await store.has(former.digest))) continue;
         this.#refuseWhilePinned('roll back', null);
         return this.#choose(former, true);
       }

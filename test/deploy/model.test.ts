@@ -13,10 +13,12 @@ import {
   type Act,
   type Command,
   carryOut,
+  carryOutOnSites,
   type DrawnBundle,
   forEachSeed,
   SequenceDraw,
   type ShelfUnderTest,
+  type SiteAct,
   Stock,
   type Weights,
 } from './sequence.ts';
@@ -66,8 +68,14 @@ class DeploymentUnderTest implements ShelfUnderTest {
   /** What a restart goes by, as it was before the act. */
   #pointers = '';
 
-  constructor(dir: string, { config, gifts }: World) {
+  readonly #domain: string;
+  /** Of the daemon that it is a site of; null: a daemon of its own. */
+  readonly #registration: DaemonRegistration | null;
+
+  constructor(dir: string, { domain, config, gifts }: World, registration: DaemonRegistration | null = null) {
     this.#dir = dir;
+    this.#domain = domain;
+    this.#registration = registration;
     this.#config = config;
     for (const [at, gift] of gifts.entries()) this.#give(at, gift);
   }
@@ -84,6 +92,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
   }
 
   async observe(): Promise<Observation[]> {
+    if (this.#daemon === null) return [];
     const { state, active, pinned, versions, lastError } = await this.#running.deployment.status();
     const { site } = this.#running;
     const shown = active && { version: active.version, digest: active.digest };
@@ -95,6 +104,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
   }
 
   async check(world: World): Promise<void> {
+    if (this.#daemon === null) return;
     const { active } = this.#running.site;
     if (active !== null) await this.#running.store.view(active.digest, active.version);
     if (world.config.version !== null) {
@@ -116,7 +126,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
         return this.#give(act.at, stock.gift(act.gift));
       case 'preload': {
         const { file, fileName } = stock.get(act.bundle);
-        const folder = join(this.#dir, 'bundles');
+        const folder = this.#preload;
         await mkdir(folder, { recursive: true });
         return cp(file, join(folder, fileName));
       }
@@ -146,15 +156,16 @@ class DeploymentUnderTest implements ShelfUnderTest {
   }
 
   async #start(): Promise<void> {
-    const store = new SiteStore(await openDataFolder(this.#dir));
+    const store = await this.#openStore();
     this.#store = store;
-    this.#daemon = await openDaemon(store, this.#settings(), this.#source);
+    const shared = this.#registration === null ? {} : { registration: this.#registration };
+    this.#daemon = await openDaemon(store, this.#settings(), this.#source, undefined, shared);
     await this.#daemon.deployment.settle();
   }
 
   /** A deployment as a command opens it, which follows no settings. */
   async #open(): Promise<Deployment> {
-    const store = new SiteStore(await openDataFolder(this.#dir));
+    const store = await this.#openStore();
     return new Deployment({
       store,
       registration: new DaemonRegistration(store.paths),
@@ -171,10 +182,18 @@ class DeploymentUnderTest implements ShelfUnderTest {
     });
   }
 
+  async #openStore(): Promise<SiteStore> {
+    return new SiteStore(await openDataFolder(this.#dir), this.#registration === null ? null : this.#domain);
+  }
+
+  get #preload(): string {
+    return join(this.#dir, 'bundles', this.#registration === null ? '' : this.#domain);
+  }
+
   #settings(): SettingsOf {
     const { link, ...config } = this.#config;
-    const preload = { dir: join(this.#dir, 'bundles'), mayBeMissing: true };
-    return { ...config, link: link === null ? null : (LINKS[link] ?? null), domain: DOMAIN, preload };
+    const preload = { dir: this.#preload, mayBeMissing: true };
+    return { ...config, link: link === null ? null : (LINKS[link] ?? null), domain: this.#domain, preload };
   }
 
   #give(at: number, gift: Gift): void {
@@ -235,4 +254,47 @@ async function runSequence(seed: number): Promise<void> {
 
 test(`${SEQUENCES} random sequences keep to the contract`, { timeout: 1_800_000 }, async () => {
   await forEachSeed(SEQUENCES, LANES, runSequence);
+});
+
+/** Bundles without a manifest suit both; of the others each has one of its own. */
+const DOMAINS = [DOMAIN, 'other'];
+/** Of each. */
+const STEPS_OF_SITE = 5;
+
+async function runSequenceOfSites(seed: number): Promise<void> {
+  const dir = join(root, `sites-${seed}`);
+  const random = new SeededRandom(seed);
+  const draw = new SequenceDraw(random, stock, WEIGHTS);
+  const sequences = DOMAINS.map(() => draw.sequence(STEPS_OF_SITE));
+  const left = sequences.map(({ acts }) => [...acts]);
+  const acts: SiteAct[] = DOMAINS.map((_, site) => ({ site, act: { do: 'restart' } }));
+  while (left.some((each) => each.length > 0)) {
+    const site = random.pick([...left.keys()].filter((at) => (left[at]?.length ?? 0) > 0));
+    const act = left[site]?.shift();
+    if (act !== undefined) acts.push({ site, act });
+  }
+  const worlds: World[] = [];
+  for (const [at, { beginning }] of sequences.entries()) {
+    const world = await stock.begin(beginning, dir, DOMAINS[at]);
+    worlds.push(worlds[0] === undefined ? world : world.beside(worlds[0]));
+  }
+  const registration = new DaemonRegistration(await openDataFolder(dir));
+  await registration.announce(null);
+  const shelves = worlds.map((world) => new DeploymentUnderTest(dir, world, registration));
+  try {
+    await carryOutOnSites(shelves, stock, worlds, acts);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(`seed ${seed}: ${JSON.stringify(sequences.map(({ beginning }) => beginning))} ${message}`);
+  } finally {
+    for (const shelf of shelves) await shelf.stop();
+    await registration.withdraw();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+test(`${SEQUENCES} random sequences of two sites on one folder keep to the contract`, {
+  timeout: 1_800_000,
+}, async () => {
+  await forEachSeed(SEQUENCES, LANES, runSequenceOfSites);
 });

@@ -46,6 +46,8 @@ interface Ref {
 }
 
 interface Release {
+  /** The domains that have it. */
+  readonly sites: readonly string[];
   readonly createdAt: string;
   readonly fetchedAt: number;
   readonly manifestVersion: string | null;
@@ -132,8 +134,9 @@ interface Intake {
   readonly pinnedFrom: number | null;
 }
 
-/** One folder, its daemons, its config, and what the links give. */
+/** One site of a folder, its daemons, its config, and what the links give. */
 interface Data {
+  readonly domain: string;
   readonly config: ModelConfig;
   readonly gifts: readonly Gift[];
   readonly disk: Disk;
@@ -147,6 +150,7 @@ interface Data {
 export const LINK_FILES = ['bundle.tar.gz', 'acme-export-2024-02-01.tar.gz'] as const;
 
 export class World {
+  readonly domain: string;
   config: ModelConfig;
   gifts: Gift[];
   readonly disk: Disk;
@@ -158,7 +162,8 @@ export class World {
   #mayBeKilled = false;
 
   constructor(data: Data) {
-    const { config, gifts, disk, first, second, clock } = structuredClone(data);
+    const { domain, config, gifts, disk, first, second, clock } = structuredClone(data);
+    this.domain = domain;
     this.config = config;
     this.gifts = [...gifts];
     this.disk = disk;
@@ -167,7 +172,7 @@ export class World {
     this.#clock = clock;
   }
 
-  static empty(config: ModelConfig, gifts: readonly Gift[]): World {
+  static empty(config: ModelConfig, gifts: readonly Gift[], domain = DOMAIN): World {
     const disk: Disk = {
       releases: new Map(),
       labels: new Map(),
@@ -178,14 +183,22 @@ export class World {
       preload: new Map(),
       seen: new Map(),
     };
-    return new World({ config, gifts, disk, first: null, second: null, clock: 0 });
+    return new World({ domain, config, gifts, disk, first: null, second: null, clock: 0 });
   }
 
   copy(decide: (count: number) => number, mayBeKilled: boolean): World {
-    const { config, gifts, disk, first, second } = this;
-    const copy = new World({ config, gifts, disk, first, second, clock: this.#clock });
+    const { domain, config, gifts, disk, first, second } = this;
+    const copy = new World({ domain, config, gifts, disk, first, second, clock: this.#clock });
     copy.#decide = decide;
     copy.#mayBeKilled = mayBeKilled;
+    return copy;
+  }
+
+  /** The site as it is after an act on another one of the folder: releases are shared. */
+  beside(other: World): World {
+    const copy = this.copy(() => 0, false);
+    copy.disk.releases = structuredClone(other.disk.releases);
+    copy.#clock = Math.max(copy.#clock, other.#clock);
     return copy;
   }
 
@@ -297,8 +310,8 @@ export class World {
   /** @throws Refusal */
   rollback(): void {
     if (this.config.version !== null) throw new Refusal('pinned');
-    const { active, releases } = this.disk;
-    const former = active?.history.find((ref) => !isSame(ref, active) && releases.has(ref.digest));
+    const { active } = this.disk;
+    const former = active?.history.find((ref) => !isSame(ref, active) && this.#has(ref.digest));
     if (former === undefined) throw new Refusal('no_version');
     this.#choose(former, true);
   }
@@ -316,7 +329,7 @@ export class World {
     this.#write(() => labels.delete(version));
     if (!isShared) {
       this.#write(() => this.disk.served.delete(digest));
-      this.#write(() => this.disk.releases.delete(digest));
+      this.#write(() => this.#forget(digest));
     }
     this.#afterOrder(daemon);
   }
@@ -398,7 +411,7 @@ export class World {
     if (link !== null) {
       const mustFetch = daemon.fetchedFor !== this.#fetchKey;
       // A digest that is stored is as good as fetched.
-      if (mustFetch && sha256 !== null && releases.has(sha256)) {
+      if (mustFetch && sha256 !== null && this.#has(sha256)) {
         if (held !== null && active?.lastFetched === sha256) return { do: 'serve', ref: refOf(held) };
         const ref = this.#labelled(sha256);
         if (ref !== null) return { do: 'serve', ref, fetched: sha256 };
@@ -427,11 +440,11 @@ export class World {
   }
 
   #pinnedRef(pin: string): Ref | null {
-    const { labels, releases } = this.disk;
+    const { labels } = this.disk;
     const { sha256 } = this.config;
     const labelled = labels.get(pin);
     if (labelled !== undefined && (sha256 === null || sha256 === labelled)) return { version: pin, digest: labelled };
-    return sha256 !== null && releases.has(sha256) ? { version: pin, digest: sha256 } : null;
+    return sha256 !== null && this.#has(sha256) ? { version: pin, digest: sha256 } : null;
   }
 
   /** A stored release whose own manifest says another version does not become the pinned one. */
@@ -484,7 +497,7 @@ export class World {
       const before = disk.seen.get(name);
       const former = before?.stamp === stamp ? before.taken : null;
       seen.set(name, { stamp, digest: bundle.digest, taken: former });
-      const isStored = disk.releases.has(bundle.digest);
+      const isStored = this.#has(bundle.digest);
       if (former !== null && isStored && disk.labels.has(former.version)) {
         found.push({ ...former, isNew: false });
         continue;
@@ -546,7 +559,7 @@ export class World {
     const { digest, manifest } = bundle;
     const isStored = releases.has(digest);
     if (!isStored && bundle.fault !== null) throw new Refusal(bundle.fault);
-    if (manifest !== null && manifest.domain !== DOMAIN) throw new Refusal('domain_mismatch');
+    if (manifest !== null && manifest.domain !== this.domain) throw new Refusal('domain_mismatch');
     if (version !== null && manifest !== null && manifest.version !== version) throw new Refusal('version_mismatch');
     const label = version ?? manifest?.version ?? versionFromFileName(fileName) ?? versionFromDigest(digest);
     this.#refuseToMovePin(label, digest);
@@ -559,8 +572,12 @@ export class World {
       const now = this.#tick();
       const createdAt = manifest?.createdAt ?? dateOfVersion(label) ?? `9999-${String(now).padStart(6, '0')}`;
       this.#write(() => {
-        releases.set(digest, { createdAt, fetchedAt: now, manifestVersion: manifest?.version ?? null });
+        const sites = [this.domain];
+        releases.set(digest, { sites, createdAt, fetchedAt: now, manifestVersion: manifest?.version ?? null });
       });
+    } else if (!this.#has(digest)) {
+      const stored = releases.get(digest) as Release;
+      this.#write(() => releases.set(digest, { ...stored, sites: [...stored.sites, this.domain].sort() }));
     }
     if (pinnedFrom !== null) this.#write(() => links.push({ link: pinnedFrom, digest, version: label }));
     this.#write(() => labels.set(label, digest));
@@ -625,7 +642,7 @@ export class World {
       if (pin !== null) {
         const ref = this.#pinnedRef(pin);
         if (ref !== null && !isSame(ref, daemon.served)) this.#servePin(daemon, pin);
-      } else if (link !== null && daemon.fetchedFor !== this.#fetchKey && this.disk.releases.has(sha256 ?? '')) {
+      } else if (link !== null && daemon.fetchedFor !== this.#fetchKey && this.#has(sha256 ?? '')) {
         this.#follow(daemon);
       }
     }
@@ -691,7 +708,7 @@ export class World {
     const { releases, served, labels, active } = this.disk;
     const inUse = this.#inUse(daemon);
     const previous = [daemon.previous, active?.history.find(({ digest }) => digest !== active.digest)?.digest];
-    const old = [...releases.keys()].filter((digest) => !inUse.has(digest));
+    const old = [...releases.keys()].filter((digest) => this.#has(digest) && !inUse.has(digest));
     const rollbacks = old.filter((digest) => previous.includes(digest));
     const rest = old.filter((digest) => !previous.includes(digest));
     const wereActive = newestFirst(
@@ -706,9 +723,22 @@ export class World {
       for (const [version, labelled] of [...labels]) {
         if (labelled === digest) this.#write(() => labels.delete(version));
       }
-      this.#write(() => releases.delete(digest));
+      this.#write(() => this.#forget(digest));
       this.#write(() => served.delete(digest));
     }
+  }
+
+  #has(digest: string): boolean {
+    return this.disk.releases.get(digest)?.sites.includes(this.domain) === true;
+  }
+
+  /** It is removed with the last site that has it. */
+  #forget(digest: string): void {
+    const { releases } = this.disk;
+    const stored = releases.get(digest);
+    const sites = (stored?.sites ?? []).filter((domain) => domain !== this.domain);
+    if (stored === undefined || sites.length === 0) releases.delete(digest);
+    else releases.set(digest, { ...stored, sites });
   }
 
   #inUse(daemon: DaemonState): Set<string> {

@@ -66,14 +66,15 @@ export class Stock {
     return this.bundles.find((each) => each.digest === digest)?.page ?? '';
   }
 
-  /** A data folder to begin on, and the world that it is. */
-  async begin(start: Beginning, dir: string): Promise<World> {
+  /** A data folder to begin on, and the world that it is. The seed has the site of `DOMAIN` alone. */
+  async begin(start: Beginning, dir: string, domain = DOMAIN): Promise<World> {
     const config = this.config(start.config);
     const world = World.empty(
       { ...config, version: null },
       start.gifts.map((name) => this.gift(name)),
+      domain,
     );
-    if (start.isSeeded) {
+    if (start.isSeeded && domain === DOMAIN) {
       await cp(this.seed, dir, { recursive: true });
       for (const bundle of this.bundles) if (bundle.manifest === null && bundle.fault === null) world.store(bundle);
     }
@@ -280,12 +281,29 @@ const POLL_MS = 25;
 
 /** Carries a sequence out and holds it against the model. The first act is the start. */
 export async function carryOut(shelf: ShelfUnderTest, stock: Stock, beginning: World, acts: readonly Act[]) {
+  const actsOfSite = acts.map((act) => ({ site: 0, act }));
+  await carryOutOnSites([shelf], stock, [beginning], actsOfSite);
+}
+
+/** An act on one of several sites. */
+export interface SiteAct {
+  readonly site: number;
+  readonly act: Act;
+}
+
+/** The same over sites that share a folder, where an act on one of them changes nothing that is seen of the others. */
+export async function carryOutOnSites(
+  shelves: readonly ShelfUnderTest[],
+  stock: Stock,
+  beginnings: readonly World[],
+  acts: readonly SiteAct[],
+): Promise<void> {
   const done: string[] = [];
-  let worlds = [beginning];
-  for (const act of acts) {
-    done.push(JSON.stringify(act));
+  let folders = [beginnings];
+  for (const { site, act } of acts) {
+    done.push(`${shelves.length > 1 ? `site ${site}: ` : ''}${JSON.stringify(act)}`);
     try {
-      worlds = await carryOutOne(shelf, stock, worlds, act);
+      folders = await carryOutOne(shelves, stock, folders, { site, act });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       throw new Error(`after\n  ${done.join('\n  ')}\n${message}`);
@@ -293,32 +311,54 @@ export async function carryOut(shelf: ShelfUnderTest, stock: Stock, beginning: W
   }
 }
 
-async function carryOutOne(shelf: ShelfUnderTest, stock: Stock, worlds: readonly World[], act: Act): Promise<World[]> {
-  const outcomes = worlds.flatMap((world) => outcomesOf(world, stock, act));
+/** The sites of one folder, as the model has them. */
+type Folder = readonly World[];
+
+async function carryOutOne(
+  shelves: readonly ShelfUnderTest[],
+  stock: Stock,
+  folders: readonly Folder[],
+  { site, act }: SiteAct,
+): Promise<Folder[]> {
+  const outcomes = folders.flatMap((folder) =>
+    outcomesOf(folder[site] as World, stock, act).map((outcome) => ({ ...outcome, folder, world: outcome.world })),
+  );
+  const shelf = shelves[site] as ShelfUnderTest;
   const code = await shelf.carryOut(act);
   const fitting = outcomes.filter((outcome) => outcome.isKilled || outcome.code === code);
   if (fitting.length === 0) {
     throw new Error(`it ended with ${code}, and not with ${outcomes.map((outcome) => outcome.code).join(' or ')}`);
   }
-  const after = fitting.flatMap(({ world }) => [
-    world,
-    ...(world.mayGoOn ? successors(world, (each) => each.goOn()).map((outcome) => outcome.world) : []),
-  ]);
-  let seen: readonly Observation[] | null = null;
+  let after = fitting.map(({ folder, world }) => withSite(folder, site, world));
+  for (const at of shelves.keys()) after = after.flatMap((folder) => [folder, ...goneOn(folder, at)]);
   const endMs = Date.now() + shelf.settleMsMax;
   for (;;) {
-    seen = await shelf.observe();
-    const left = after.filter((world) => isDeepStrictEqual(world.observe(), seen));
-    if (left.length > 0) {
-      await shelf.check(left[0] as World);
-      return [...new Map(left.map((world) => [world.key, world])).values()];
+    const seen = await Promise.all(shelves.map((each) => each.observe()));
+    const left = after.filter((folder) => folder.every((world, at) => isDeepStrictEqual(world.observe(), seen[at])));
+    const first = left[0];
+    if (first !== undefined) {
+      for (const [at, each] of shelves.entries()) await each.check(first[at] as World);
+      return [...new Map(left.map((folder) => [folder.map(({ key }) => key).join(), folder])).values()];
     }
     if (Date.now() > endMs) {
-      const expected = [...new Set(after.map((world) => JSON.stringify(world.observe(), null, 1)))];
-      throw new Error(`expected ${expected.join('\nor ')}\nseen ${JSON.stringify(seen, null, 1)}`);
+      const shown = (observed: unknown): string => JSON.stringify(observed, null, 1);
+      const expected = [...new Set(after.map((folder) => shown(folder.map((world) => world.observe()))))];
+      throw new Error(`expected ${expected.join('\nor ')}\nseen ${shown(seen)}`);
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+function withSite(folder: Folder, site: number, world: World): Folder {
+  return folder.map((each, at) => (at === site ? world : each.beside(world)));
+}
+
+/** What may come of a site by itself. */
+function goneOn(folder: Folder, site: number): Folder[] {
+  const world = folder[site] as World;
+  return world.mayGoOn
+    ? successors(world, (each) => each.goOn()).map((outcome) => withSite(folder, site, outcome.world))
+    : [];
 }
 
 /** What the contract allows to come of an act. */

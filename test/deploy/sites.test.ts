@@ -214,7 +214,7 @@ describe('a bundle that several take in at once', () => {
     const delivered = sites.map(({ deployment }) => deployment.deliver(importOf(seed.march)));
     await until(() => expect(gated.names).toHaveLength(1));
     gated.open();
-    expect((await Promise.all(delivered)).map(({ unpacked }) => unpacked).sort()).toEqual([false, false, true]);
+    expect((await Promise.all(delivered)).map(({ activated }) => activated)).toEqual([true, true, true]);
     expect(gated.names).toHaveLength(1);
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
@@ -252,6 +252,42 @@ describe('a bundle that several take in at once', () => {
     expect(gated.names).toEqual([]);
     await other.kill();
     expect(await taken).toMatchObject({ unpacked: true });
+  });
+});
+
+describe('a release that several sites have', () => {
+  test('is new to each of them', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    for (const { deployment, events } of [acme, beta]) {
+      expect(await deployment.deliver(importOf(seed.march))).toMatchObject({ unpacked: true });
+      expect(await deployment.deliver(importOf(seed.march))).toMatchObject({ unpacked: false });
+      expect(events.filter(({ kind }) => kind === 'taken-in')).toHaveLength(1);
+    }
+  });
+
+  test('is no way back for one that has given it up', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const [acme, beta] = [await daemon.open('acme', { keep: 0 }), await daemon.open('beta')];
+    await beta.deployment.deliver(importOf(seed.january));
+    await acme.deployment.deliver(importOf(seed.january));
+    await acme.deployment.deliver(importOf(seed.february));
+    await acme.deployment.remove(V1);
+    expect(await isThere(beta.store, seed.january)).toBe(true);
+    expect(await codeOf(acme.deployment.rollback())).toBe('no_version');
+  });
+
+  test('is taken in from the preload folder by each, and once', async () => {
+    const gated = gate();
+    gated.open();
+    const daemon = await newDaemon(await newFolder(), { unpack: gated.unpack });
+    const sites = [await daemon.open('acme'), await daemon.open('beta')];
+    for (const { store, deployment, site } of sites) {
+      await putInto(join(store.paths.dir, 'bundles', store.domain), seed.march);
+      await deployment.settle();
+      expect(site.active?.version).toBe(V3);
+    }
+    expect(gated.names).toHaveLength(1);
   });
 });
 

@@ -170,8 +170,7 @@ export class SiteStore extends ReleaseStore {
 
   /** Digests that the site names; a release of one may be gone. */
   async names(): Promise<Set<string>> {
-    const active = await this.active();
-    const pointers = [...(await this.labels()).values(), await this.choice(), active, ...(active?.history ?? [])];
+    const pointers = [...(await this.labels()).values(), await this.active(), await this.choice()];
     const claimed = (await namesIn(this.site.served)).filter((name) => DIGEST.test(name));
     return new Set([...pointers.flatMap((pointer) => pointer?.digest ?? []), ...claimed]);
   }

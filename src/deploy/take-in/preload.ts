@@ -84,6 +84,7 @@ function rank(name: string, known: Seen | undefined, pin: PreloadOptions['pin'])
 
 async function isWhole(store: SiteStore, digest: string): Promise<boolean> {
   try {
+    if (!(await store.names()).has(digest)) return false;
     await store.view(digest, digest);
     return true;
   } catch (error) {

@@ -38,6 +38,7 @@ export interface TakenIn {
   readonly digest: string;
   readonly version: string;
   readonly createdAt: string;
+  /** False where the site had it already; another site may have. */
   readonly unpacked: boolean;
 }
 
@@ -85,6 +86,7 @@ async function takeStored(
   if (known === null) return null;
   const { manifest, createdAt } = known;
   const version = await judge(store, request, settings, { digest, name, manifest });
+  const isOwn = (await store.names()).has(digest);
   const isStill = await store.whileStored('shared', async () => {
     if (!(await store.has(digest))) return false;
     await claim(store, settings, { digest, manifest });
@@ -92,7 +94,7 @@ async function takeStored(
   });
   if (!isStill) return null;
   await label(store, request, { digest, version });
-  return { digest, version, createdAt, unpacked: false };
+  return { digest, version, createdAt, unpacked: !isOwn };
 }
 
 async function unpackAndTake(

@@ -47,7 +47,7 @@ const takenInSchema = {
     version,
     digest,
     activated: { type: 'boolean', description: 'True where it is served now.' },
-    unpacked: { type: 'boolean', description: 'False where its bytes were stored before.' },
+    unpacked: { type: 'boolean', description: 'False where the site had its bytes before.' },
   },
 } as const;
 const readinessSchema = {
