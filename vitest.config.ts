@@ -29,6 +29,7 @@ const HEAVY = [
   'inbox',
   'kubernetes',
   'life',
+  'many-sites-page',
   'model-processes',
   'oci',
   'preload',

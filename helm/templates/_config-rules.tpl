@@ -4,6 +4,9 @@ had to end first, readers would be without the site.
 */}}
 {{- define "docshelf.configRules" -}}
 {{- $config := .Values.config -}}
+{{- if regexMatch "^/_docshelf(/|$)" (dig "server" "basePath" "/" $config) -}}
+{{- fail "config.server.basePath lies below /_docshelf, which is docshelf's own: choose another path" -}}
+{{- end -}}
 {{- if and (dig "search" "keys" list $config) $config.organizations -}}
 {{- fail "config.search.keys are the keys of a docshelf without organizations: give them to an organization, as keys of type assistant" -}}
 {{- end -}}
@@ -29,6 +32,15 @@ had to end first, readers would be without the site.
 {{- $hasSignature := or $signature.required $signature.file $signature.url (include "docshelf.isFrom" (list . "staticExport.signature.file")) (include "docshelf.isFrom" (list . "staticExport.signature.url")) -}}
 {{- if and $hasSignature (not $signature.publicKeys) (not (include "docshelf.isFrom" (list . "staticExport.signature.publicKeys"))) -}}
 {{- fail (printf "%sstaticExport.signature has no key to verify with: set staticExport.signature.publicKeys" $where) -}}
+{{- end -}}
+
+{{- if eq (toString $static.from) "exports" -}}
+{{- if not (and .Values.exportApi.enabled (eq .Values.exportApi.pods "shared")) -}}
+{{- fail (printf "%sstaticExport.from is exports, and the site's pod has none: set exportApi.enabled to true, and exportApi.pods to shared" $where) -}}
+{{- end -}}
+{{- if or $static.bundleUrl $static.existingSecret.name (include "docshelf.renews" .) -}}
+{{- fail (printf "%sstaticExport.from is exports, and a link or staticExport.renew asks for another bundle: keep one of them" $where) -}}
+{{- end -}}
 {{- end -}}
 
 {{- $renew := $static.renew | default dict -}}

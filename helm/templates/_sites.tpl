@@ -81,6 +81,9 @@
 {{- fail (printf "sites[%d].domain is %s, as sites[%v].domain is: a domain is one site" $index $site.domain (get $domains $site.domain)) -}}
 {{- end -}}
 {{- $_ := set $domains $site.domain $index -}}
+{{- if regexMatch "^/_docshelf(/|$)" (include "docshelf.basePath" $site) -}}
+{{- fail (printf "sites[%d] (%s) has a basePath below /_docshelf, which is docshelf's own: choose another path" $index $site.domain) -}}
+{{- end -}}
 {{- range $host := $site.hosts | default (list "every other host") -}}
 {{- $place := printf "%s%s" (lower $host) (include "docshelf.basePath" $site) -}}
 {{- if hasKey $claims $place -}}

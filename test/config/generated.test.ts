@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { jsonSchema, loadConfig } from '../../src/config/index.ts';
 import { configReference } from '../../src/config/reference.ts';
 import { schemaSource } from '../../src/config/schema/index.ts';
@@ -67,6 +67,19 @@ describe('config.example.yaml', () => {
     const cwd = await folderWith({ 'config.yaml': await read('config.example.yaml') });
     const { config } = await loadConfig({ file: null, env: {}, cwd });
     expect(config.staticExport).toMatchObject({ enabled: true, version: '2024-06-01' });
+  });
+
+  it('shows several sites that load in place of the one', async () => {
+    const text = await read('config.example.yaml');
+    const shown = /^# (sites:\n(?:# {3,}.*\n)+)/m.exec(text)?.[0].replaceAll(/^# /gm, '') ?? '';
+    const others = parse(text);
+    delete others.staticExport;
+    const cwd = await folderWith({ 'config.yaml': stringify(others) + shown });
+    const { sites } = await loadConfig({ file: null, env: {}, cwd });
+    expect(sites.map(({ domain, basePath }) => [domain, basePath])).toEqual([
+      ['acme', '/'],
+      ['handbook', '/handbook/'],
+    ]);
   });
 
   it('names the schema in its first line and is valid by it', async () => {

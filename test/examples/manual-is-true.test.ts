@@ -16,7 +16,7 @@ const samples = pages.flatMap(({ name, text }) =>
 );
 
 /** These speak of the values of the Helm chart too. */
-const PAGES_OF_THE_CHART: ReadonlySet<string> = new Set(['kubernetes.md', 'runbook.md']);
+const PAGES_OF_THE_CHART: ReadonlySet<string> = new Set(['kubernetes.md', 'many-sites.md', 'runbook.md']);
 
 /** Dotted names of the chart's values. */
 function chartValues(): string[] {

@@ -15,10 +15,7 @@ export const GIVEN: Given = {
   'docs-organizations': { 'organizations.yaml': organizations },
   'acme-bundle-link': { url: link, bundleUrl: link },
   'handbook-bundle-link': { bundleUrl: link },
-  'docs-signing': {
-    'minisign.key': 'untrusted comment: a key',
-    'minisign.pub': 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK',
-  },
+  'docs-signing': { 'minisign.key': 'untrusted comment: a key' },
   '0123': { 1: link },
   link: { url: link },
   renew: { key: 'svc_example' },

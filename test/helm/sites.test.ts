@@ -114,6 +114,14 @@ describe('readers of several sites', () => {
     ]);
   });
 
+  it('are not led to a root where there is no shelf page', () => {
+    const config = { server: { shelf: false } };
+    expect(places(rendered({ sites: TWELVE.slice(4, 6), ingress: { enabled: true }, config }))).toEqual([
+      'docs.acme.dev/site-4 Prefix docshelf:80',
+      'docs.acme.dev/site-5 Prefix docshelf:80',
+    ]);
+  });
+
   it('are led from every host to a site that names none', () => {
     const sites = [{ domain: 'all' }, { domain: 'below', basePath: '/below/' }];
     expect(places(rendered({ sites, ingress: { enabled: true } }))).toEqual([

@@ -6,7 +6,6 @@ import type { Config } from '../../config/index.ts';
 import { answer, type CommonOptions, command, loadFor } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
-import { auditBasePath, basePathText } from './audit-base-path.ts';
 import { storedRelease } from './stored-release.ts';
 
 type Audit = Awaited<ReturnType<typeof auditStored>>;
@@ -20,12 +19,9 @@ export function bundleAuditCommand(): Command {
     'docshelf bundle audit 2024-06-01 --json',
   )
     .argument('<version>', 'the version of a stored release')
-    .option('--base-path <path>', 'tell instead what cannot be rewritten for that base path')
-    .action(async (version: string, options: CommonOptions & { readonly basePath?: string }) => {
+    .action(async (version: string, options: CommonOptions) => {
       const { config } = await loadFor(options);
-      const { basePath } = options;
-      if (basePath !== undefined) answer(options, await auditBasePath(version, basePath, config), basePathText);
-      else answer(options, await auditStored(version, config), textOf);
+      answer(options, await auditStored(version, config), textOf);
     });
 }
 

@@ -150,18 +150,7 @@ async function describeFiles(
     files.push({ path: file.path, size: file.size, sha256: file.sha256, type });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  const builtFor = basePaths.decide();
-  // Its links say nothing before it is known below which path they lie.
-  const trailingSlash = builtFor === '/' ? slashes.decide() : await slashesBelow(builtFor, siteDir, table);
-  return { files, trailingSlash, builtFor };
-}
-
-async function slashesBelow(basePath: string, siteDir: string, paths: ReadonlySet<string>): Promise<TrailingSlash> {
-  const votes = new TrailingSlashVotes(paths, basePath);
-  for (const path of paths) {
-    if (isPage(path)) votes.addPage(path, await readFile(join(siteDir, path), 'latin1'));
-  }
-  return votes.decide();
+  return { files, trailingSlash: slashes.decide(), builtFor: basePaths.decide() };
 }
 
 async function readHead(path: string): Promise<Uint8Array> {
