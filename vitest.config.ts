@@ -34,6 +34,8 @@ const HEAVY = [
   'oci',
   'preload',
   'signature',
+  'sites',
+  'sites-soak',
   'socket',
   'systemd',
   'transfer',

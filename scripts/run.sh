@@ -70,6 +70,7 @@ case "$task" in
     exec node bench/search/http.ts
     ;;
   bench-export) exec node bench/export/run.ts "$@" ;;
+  bench-sites) build && exec node bench/sites/run.ts "$@" ;;
   format) exec "$bin/biome" check --write . ;;
   lint) lint ;;
   check)

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+import { SeededRandom, seedOfEnvironment } from '../helpers/random.ts';
+import { runs } from '../helpers/runs.ts';
+import { SiteClient } from '../helpers/site-client.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const TOKEN = 'a-token-for-the-tests';
+const SITES = Array.from({ length: 12 }, (_, at) => `site-${at}`);
+const VERSIONS = ['2024-06-01', '2024-07-01'] as const;
+const SWAPS = runs(100);
+const READERS = 6;
+
+const markOf = (domain: string, version: string) => `${domain}-of-${version}`;
+
+test(`${SWAPS} swaps spread over twelve sites under load: no request fails on any, and none sees another site or a mix`, {
+  timeout: runs(300_000),
+}, async () => {
+  const folder = await bench.folder();
+  for (const domain of SITES) {
+    const archives = VERSIONS.map((version) => [`docs-${version}.tar.gz`, bundle(markOf(domain, version))] as const);
+    await folderOf(join(folder, 'bundles', domain), Object.fromEntries(archives));
+  }
+  const sites = SITES.map((domain) => ({ domain, basePath: `/${domain}`, staticExport: { enabled: true } }));
+  const config = { staticExport: null, admin: { port: 0, token: TOKEN }, log: { access: false } };
+  const daemon = await bench.start({ ...config, search: { model: 'off' }, sites }, { folder });
+  await daemon.until(
+    (status) => status.sites?.every(({ active, versions }) => active !== null && versions.length === 2) === true,
+  );
+
+  const random = new SeededRandom(seedOfEnvironment());
+  const faults: string[] = [];
+  let answers = 0;
+  let isOver = false;
+  const read = async (): Promise<void> => {
+    const client = new SiteClient(daemon.site, 2);
+    while (!isOver) {
+      const domain = random.pick(SITES);
+      const { status, body } = await client.get(`/${domain}/${random.pick(['', 'guides/start'])}`);
+      const text = body.toString();
+      const seen = VERSIONS.filter((version) => text.includes(markOf(domain, version)));
+      if (status !== 200 || seen.length !== 1) faults.push(`${domain}: ${status} ${seen}`);
+      answers += 1;
+    }
+    client.close();
+  };
+  const readers = Array.from({ length: READERS }, read);
+  for (let swap = 0; swap < SWAPS; swap += 1) {
+    const [domain, version] = [random.pick(SITES), random.pick(VERSIONS)];
+    const path = `/v1/sites/${domain}/versions/${version}/activate`;
+    const answer = await fetch(daemon.admin + path, { method: 'POST', headers: { authorization: `Bearer ${TOKEN}` } });
+    expect(answer.status).toBe(200);
+    const client = new SiteClient(daemon.site, 1);
+    const { body } = await client.get(`/${domain}/`);
+    client.close();
+    if (!body.toString().includes(markOf(domain, version)))
+      faults.push(`${domain} is not at ${version} after its swap`);
+  }
+  isOver = true;
+  await Promise.all(readers);
+  console.log(
+    `figure: ${answers} requests on 12 sites over ${SWAPS} swaps, ${faults.length} failed, seed ${random.seed}`,
+  );
+  expect(faults).toEqual([]);
+  expect(answers).toBeGreaterThan(SWAPS);
+});
