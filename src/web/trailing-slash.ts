@@ -26,13 +26,15 @@ const decodedPath = ({ pathname }: URL): string | null => percentDecode(pathname
  */
 export class TrailingSlashVotes {
   readonly #files: { has(path: string): boolean };
+  readonly #basePath: string;
   #withSlash = 0;
   #withoutSlash = 0;
   #relative = 0;
   #absolute = 0;
 
-  constructor(files: { has(path: string): boolean }) {
+  constructor(files: { has(path: string): boolean }, basePath = '/') {
     this.#files = files;
+    this.#basePath = basePath;
   }
 
   addPage(path: string, html: string): void {
@@ -44,7 +46,7 @@ export class TrailingSlashVotes {
     const canonicalUrl = canonical === undefined ? null : URL.parse(canonical.url, OWN_ORIGIN);
     if (canonicalUrl !== null) this.#countCanonical(path, canonicalUrl);
 
-    const page = new PageAddresses(path, base, canonicalUrl?.origin ?? null);
+    const page = new PageAddresses(path, base, canonicalUrl?.origin ?? null, this.#basePath);
     for (const { kind, url } of references) {
       if (kind === 'canonical' || ELSEWHERE.test(url)) continue;
       if (base === null && !ABSOLUTE.test(url)) {
@@ -109,12 +111,14 @@ class PageAddresses {
   readonly #withSlash: string | undefined;
   readonly #withoutSlash: string | undefined;
   readonly #publishedOrigin: string | null;
+  readonly #basePath: string;
 
-  constructor(path: string, base: string | null, publishedOrigin: string | null) {
+  constructor(path: string, base: string | null, publishedOrigin: string | null, basePath: string) {
     const folder = path.replace(FOLDER_PAGE, '');
     this.isFolderPage = folder !== path && folder !== '' && !NOT_FOUND_PAGE.test(path);
     this.#publishedOrigin = publishedOrigin;
-    const address = `${OWN_ORIGIN}/${encodeURI(folder).replaceAll('?', '%3F').replaceAll('#', '%23')}`;
+    this.#basePath = basePath;
+    const address = `${OWN_ORIGIN}${basePath}${encodeURI(folder).replaceAll('?', '%3F').replaceAll('#', '%23')}`;
     const from = (own: string): string | undefined => (base === null ? own : URL.parse(base, own)?.href);
     this.#withSlash = from(folder === path || folder === '' ? address : `${address}/`);
     this.#withoutSlash = from(address);
@@ -124,6 +128,8 @@ class PageAddresses {
   resolve(url: string, withSlash: boolean): string | null {
     const target = URL.parse(url, withSlash ? this.#withSlash : this.#withoutSlash);
     if (target === null || (target.origin !== OWN_ORIGIN && target.origin !== this.#publishedOrigin)) return null;
-    return decodedPath(target);
+    const path = decodedPath(target);
+    if (path === null || this.#basePath === '/') return path;
+    return `/${path}`.startsWith(this.#basePath) ? path.slice(this.#basePath.length - 1) : null;
   }
 }

@@ -78,4 +78,14 @@ describe('TrailingSlashVotes', () => {
       decide({ 'index.html': link('http://[', '/%ff', 'mailto:a@b', 'javascript:0', '#x', '/a/'), 'a/index.html': '' }),
     ).toBe('always');
   });
+
+  it('looks for links below the base path that the site was built for, and for no other', () => {
+    const files = new Set(['index.html', 'a/index.html', 'b/index.html']);
+    const votesAt = (basePath: string) => {
+      const votes = new TrailingSlashVotes(files, basePath);
+      votes.addPage('index.html', link('/docs/a/', '/docs/b/', '/a'));
+      return votes.decide();
+    };
+    expect([votesAt('/docs/'), votesAt('/')]).toEqual(['always', 'never']);
+  });
 });

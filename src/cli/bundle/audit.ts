@@ -6,6 +6,7 @@ import type { Config } from '../../config/index.ts';
 import { answer, type CommonOptions, command, loadFor } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
+import { auditBasePath, basePathText } from './audit-base-path.ts';
 import { storedRelease } from './stored-release.ts';
 
 type Audit = Awaited<ReturnType<typeof auditStored>>;
@@ -19,9 +20,12 @@ export function bundleAuditCommand(): Command {
     'docshelf bundle audit 2024-06-01 --json',
   )
     .argument('<version>', 'the version of a stored release')
-    .action(async (version: string, options: CommonOptions) => {
+    .option('--base-path <path>', 'tell instead what cannot be rewritten for that base path')
+    .action(async (version: string, options: CommonOptions & { readonly basePath?: string }) => {
       const { config } = await loadFor(options);
-      answer(options, await auditStored(version, config), textOf);
+      const { basePath } = options;
+      if (basePath !== undefined) answer(options, await auditBasePath(version, basePath, config), basePathText);
+      else answer(options, await auditStored(version, config), textOf);
     });
 }
 

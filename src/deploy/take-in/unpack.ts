@@ -150,7 +150,18 @@ async function describeFiles(
     files.push({ path: file.path, size: file.size, sha256: file.sha256, type });
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { files, trailingSlash: slashes.decide(), builtFor: basePaths.decide() };
+  const builtFor = basePaths.decide();
+  // Its links say nothing before it is known below which path they lie.
+  const trailingSlash = builtFor === '/' ? slashes.decide() : await slashesBelow(builtFor, siteDir, table);
+  return { files, trailingSlash, builtFor };
+}
+
+async function slashesBelow(basePath: string, siteDir: string, paths: ReadonlySet<string>): Promise<TrailingSlash> {
+  const votes = new TrailingSlashVotes(paths, basePath);
+  for (const path of paths) {
+    if (isPage(path)) votes.addPage(path, await readFile(join(siteDir, path), 'latin1'));
+  }
+  return votes.decide();
 }
 
 async function readHead(path: string): Promise<Uint8Array> {

@@ -36,15 +36,18 @@ export class OpenReleases {
   }
 
   /**
-   * Reads an index through, also one that is open.
+   * Reads an index through, also one that is open; queries go on meanwhile.
    * @param isAsked it stays open; else it is opened again by its first query
    * @throws DocshelfError `index_damaged`
    */
   async check(searchDir: string, isAsked: boolean): Promise<{ readonly sections: number }> {
-    this.close(searchDir);
-    const release = await ReleaseSearch.open(searchDir);
+    const release = await ReleaseSearch.open(searchDir).catch((error: unknown) => {
+      this.close(searchDir);
+      throw error;
+    });
     this.#checked.add(searchDir);
-    if (isAsked) this.#keep(searchDir, release);
+    // In place of the one that is open, which may be of a file that was replaced.
+    if (isAsked || this.#open.has(searchDir)) this.#keep(searchDir, release);
     else release.close();
     return { sections: release.sections };
   }

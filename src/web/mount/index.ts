@@ -30,7 +30,7 @@ type MountKind = SourceType | 'payload' | 'data';
 const MANIFEST_NAME = /(?:^|\/)(?:site|app|manifest)\.(?:webmanifest|json)$/;
 
 /** How a file is read; null for one whose bytes stay, whatever they are. */
-function kindOf(path: string, mediaType: string): MountKind | null {
+export function kindOf(path: string, mediaType: string): MountKind | null {
   const type = sourceTypeOf(mediaType);
   if (type !== null) return type;
   if (MANIFEST_NAME.test(path)) return 'manifest';

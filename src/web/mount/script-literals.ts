@@ -10,7 +10,20 @@ export function fileLiterals(source: MountSource): Iterable<Edit> {
   return rebaseMatches(LITERAL, source, (url) => leadsIntoSite(url, source.site));
 }
 
+/** What takes the start of an address from the root, whatever follows it. */
+const SINK =
+  /(?:\b(?:fetch|importScripts|Worker|Audio|open|location\.(?:assign|replace))\s*\(|\.open\s*\(\s*["'](?:GET|HEAD)["']\s*,|\.(?:src|href)\s*=|\blocation\s*=)\s*["'`](?<url>\/(?![/\\*])[^"'`\s<>]{0,300})/dg;
+
+/** What a script loads or goes to, also where the rest of the address is put together. */
+export function sinks(source: MountSource): Iterable<Edit> {
+  return rebaseMatches(SINK, source);
+}
+
 const SCRIPT = /<script\b[^>]*>(?<code>[\s\S]*?)<\/script/dgi;
+
+export function inlineScripts(html: string): string[] {
+  return Array.from(html.matchAll(SCRIPT), ({ groups }) => groups?.code ?? '');
+}
 
 /** The same for the scripts of a page, and not for the code that it shows. */
 export function inScripts(edits: (source: MountSource) => Iterable<Edit>) {

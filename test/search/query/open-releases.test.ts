@@ -111,6 +111,20 @@ it('leaves the others be where one is damaged, and reads it through anew when th
   expect(open.size).toBe(0);
 });
 
+it('goes on answering from an index that is read through anew, and then from the new one', async () => {
+  const june = await release('June lantern');
+  const open = new OpenReleases(ROOM);
+  const opened = textOf(open, june);
+  await Promise.all([open.check(june, false), open.check(june, false)]);
+  expect(await opened).toBe('June lantern');
+  const model = Promise.withResolvers<never>();
+  const asked = open.use(june, (found) => found.search(REQUEST, 'v1', { digest: 'm', load: () => model.promise }));
+  await open.check(june, false);
+  expect([open.size, await textOf(open, june)]).toEqual([1, 'June lantern']);
+  model.reject(new Error('no answer'));
+  expect((await asked)[0]?.content).toBe('June lantern');
+});
+
 it('keeps nothing open of what is closed while it opens', async () => {
   const june = await release('June lantern');
   const open = new OpenReleases(ROOM);

@@ -168,9 +168,14 @@ describe('scripts of any generator', () => {
       'fetch("/team/docs/search-index.json?v=1");a(`/team/docs/images/a.png`)',
     ],
     [
+      'what is loaded or gone to, with what follows',
+      'fetch("/api/"+x);location.href=`/a/`+y;e.src="/x.png";r.open("GET","/z");a="/b";c.href="//host/d"',
+      'fetch("/team/docs/api/"+x);location.href=`/team/docs/a/`+y;e.src="/team/docs/x.png";r.open("GET","/team/docs/z");a="/b";c.href="//host/d"',
+    ],
+    [
       'not those that name none',
-      'fetch("/other.json");a("/a");b("/images/a.png".length,"/images/")',
-      'fetch("/other.json");a("/a");b("/team/docs/images/a.png".length,"/images/")',
+      'get("/other.json");a("/a");b("/images/a.png".length,"/images/")',
+      'get("/other.json");a("/a");b("/team/docs/images/a.png".length,"/images/")',
     ],
     [
       'not those that are compared',

@@ -1,0 +1,100 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+import { bundle } from './bundles.ts';
+import { Home } from './home.ts';
+
+const bench = openBench(afterEach);
+
+/** A site with links from its root. @param base that it is built for */
+const siteFor = (base: string): Buffer =>
+  bundle('mounted', {
+    'index.html': `<title>Home</title><link rel="stylesheet" href="${base}a.css"><a href="${base}guides/start">Start</a>`,
+    'a.css': `b { background: url(${base}a.png) }`,
+    'a.png': 'png',
+    'more/index.html': `<title>More rotate keys</title><h1>More</h1><p>Rotate the keys.</p><a href="${base}more/">More</a>`,
+    'a.js': `go("${base}guides/start")`,
+  });
+
+async function startWith(base: string, server: object) {
+  const folder = await bench.folder();
+  await writeFile(join(folder, 'docs-1.tar.gz'), siteFor(base));
+  await bench.writeConfig(folder, { log: { access: false }, server });
+  const imported = await bench.run(['bundle', 'import', 'docs-1.tar.gz', '--version', '1', '--config', 'config.yaml'], {
+    cwd: folder,
+  });
+  expect([imported.code, imported.stderr]).toEqual([0, expect.anything()]);
+  const daemon = await bench.start({ server, log: { access: false } }, { folder });
+  await daemon.untilServing('1');
+  const ask = async (path: string) => {
+    const response = await fetch(daemon.site + path, { redirect: 'manual' });
+    return [response.status, response.headers.get('location') ?? (await response.text())] as const;
+  };
+  return { daemon, ask };
+}
+
+describe('server.basePath', () => {
+  test('serves a bundle that was built for the root below it, and nothing elsewhere', async () => {
+    const { daemon, ask } = await startWith('/', { basePath: '/team/docs' });
+    const [, home] = await ask('/team/docs/');
+    expect(home).toContain('href="/team/docs/a.css"');
+    expect(home).toContain('href="/team/docs/guides/start"');
+    expect(await ask('/team/docs/a.css')).toEqual([200, 'b { background: url(/team/docs/a.png) }']);
+    expect(await ask('/team/docs?q=1')).toEqual([308, '/team/docs/?q=1']);
+    expect(await ask('/team/docs/more')).toEqual([308, 'more/']);
+    expect((await ask('/'))[0]).toBe(404);
+    expect((await ask('/guides/start'))[0]).toBe(404);
+    expect((await ask('/_docshelf/features.json'))[0]).toBe(404);
+    expect((await ask('/team/docs/_docshelf/features.json'))[0]).toBe(200);
+    await daemon.until(({ search }) => search.keyword === 'ready');
+    const [status, results] = await ask('/team/docs/_docshelf/search?q=rotate+keys');
+    expect(status).toBe(200);
+    expect(JSON.parse(results)[0].path).toMatch(/^\/team\/docs\/more/);
+  });
+
+  test('is taken at a reload', async () => {
+    const { daemon, ask } = await startWith('/', {});
+    expect((await ask('/'))[1]).toContain('href="/a.css"');
+    await daemon.rewriteConfig({ server: { basePath: '/docs/' } });
+    await daemon.until(({ lastReload }) => lastReload !== null);
+    expect((await ask('/docs/'))[1]).toContain('href="/docs/a.css"');
+    expect((await ask('/'))[0]).toBe(404);
+    expect((await daemon.status()).pending).toEqual([]);
+  });
+
+  test('serves a bundle that was built for /docs/ at the root, with the slashes that its links want', async () => {
+    const { ask } = await startWith('/docs/', {});
+    expect((await ask('/'))[1]).toContain('href="/a.css"');
+    expect(await ask('/a.css')).toEqual([200, 'b { background: url(/a.png) }']);
+    expect(await ask('/more')).toEqual([308, 'more/']);
+  });
+
+  test.each(['docs', '/a//b', '/../x', '/a b'])('is a config fault where it is no path: "%s"', async (basePath) => {
+    const folder = await bench.folder();
+    await bench.writeConfig(folder, { server: { basePath } });
+    const result = await bench.run(['config', 'check', '--json', '--config', 'config.yaml'], { cwd: folder });
+    expect(result.code).toBe(78);
+    expect(result.stdout).toContain('server.basePath');
+  });
+});
+
+describe('bundle audit --base-path', () => {
+  test('tells what stays as it is', async () => {
+    const home = await Home.open(bench, 'without a daemon');
+    await writeFile(join(home.folder, 'docs-9.tar.gz'), siteFor('/'));
+    await home.bundle(['import', 'docs-9.tar.gz', '--version', '9']);
+    expect((await home.bundle(['audit', '9', '--base-path', '/docs'])).json()).toMatchObject({
+      version: '9',
+      basePath: '/docs/',
+      builtFor: '/',
+      rewritten: 3,
+      left: [{ file: 'a.js', addresses: ['/guides/start'] }],
+    });
+    const { stdout } = await bench.run(['bundle', 'audit', '9', '--base-path', '/docs/'], { cwd: home.folder });
+    expect(stdout).toMatch(/a\.js +\/guides\/start/);
+    expect((await home.bundle(['audit', '9', '--base-path', '/'])).json()).toMatchObject({ rewritten: 0, left: [] });
+    const refused = await home.bundle(['audit', '9', '--base-path', 'docs']);
+    expect([refused.code, refused.json().code]).toEqual([64, 'usage']);
+  });
+});
