@@ -143,6 +143,8 @@ export class Activation {
     // The choice first: a crash in between leaves what was chosen, or what was active.
     if (by === 'operator') await store.setChoice({ digest, version, fingerprint: fingerprintOf(settings()) });
     else if (by === 'delivery' && chosen !== null) await store.setChoice(null);
+    // A restart mostly finds it as it is.
+    if (JSON.stringify(pointer) === JSON.stringify(former)) return;
     try {
       await store.setActive(pointer);
     } catch (error) {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DocshelfError } from '../domain/errors.ts';
 import { sweepTemporaries } from '../files/index.ts';
@@ -60,7 +61,8 @@ export class Deployment {
     const now = Date.now();
     const { site } = store;
     await sweepTemporaries([site.dir, site.versions, site.served], now);
-    await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
+    // Of a site of a list, it is made with the first fetch.
+    if (existsSync(site.spool)) await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
   }
 
   /** Begins a round, and the timer of exports. Resolves when it is settled, well or not; never rejects. */

@@ -110,10 +110,13 @@ export class Reconciler {
     const { stopping, journal } = this.#context;
     try {
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+        const settings = this.#context.settings();
         const wanted = this.#context.wanted();
         const shelf = await observe(this.#context.store, wanted.sha256, (choice) => this.#asItHolds(choice));
         // A fetch that the stop has ended is not begun again.
         if (stopping.aborted) return null;
+        // A step for the former settings is none for the round that new ones have begun.
+        if (this.#context.settings() !== settings) continue;
         const step = plan(wanted, shelf, this.#progress());
         if (step.do === 'wait') return step.untilMs;
         await this.#carryOut(step, wanted, shelf.activeCreatedAt);

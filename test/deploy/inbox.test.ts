@@ -45,6 +45,17 @@ describe.concurrent('the inbox', () => {
     expect(await filesIn(store.paths.rejected)).toEqual([]);
   });
 
+  test('takes in what lies there at its start however seldom it looks into an empty inbox', async ({ expect }) => {
+    const store = await copyOf(seed);
+    const daemon = await startDaemon(store);
+    await putInto(store.paths.inbox, seed.february);
+    const inbox = new Inbox({ paths: store.paths, deployment: daemon.deployment, pollMs: 600_000 });
+    inbox.start();
+    await until(async () => expect(await filesIn(store.paths.inbox)).toEqual([]));
+    await inbox.stop();
+    expect(daemon.site.active?.version).toBe('2024-02-01');
+  });
+
   test('moves a refused archive away, with the reason beside it, and what is served stays', async ({ expect }) => {
     const store = await copyOf(seed);
     const daemon = await startDaemon(store, { version: '2024-01-01' });

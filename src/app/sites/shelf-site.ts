@@ -20,6 +20,9 @@ import { deploySlice, featureReport } from '../slices.ts';
 import { openShelf, type ShelfFolder } from './open-shelf.ts';
 import { SiteSwitch, snapshotForm } from './site-switch.ts';
 
+/** Looks into the inbox of a site of a list, beside its watch: there may be a thousand. */
+const LISTED_POLL_MS = 5_000;
+
 /** What a daemon gives each of its sites. */
 export interface SiteHost {
   readonly network: Network;
@@ -83,7 +86,7 @@ export class ShelfSite {
         metrics.onDeployEvent(event);
       },
     });
-    const inbox = new Inbox({ paths: store.site, deployment });
+    const inbox = new Inbox({ paths: store.site, deployment, ...(store.isListed ? { pollMs: LISTED_POLL_MS } : {}) });
     return new ShelfSite(config, host, { deployment, inbox, server, site, localSearch });
   }
 

@@ -68,8 +68,8 @@ export class SiteStore extends ReleaseStore {
 
   /** Makes the folders that bundles come into. @throws the system's own errors */
   async open(): Promise<void> {
-    const { inbox, rejected, spool } = this.site;
-    for (const folder of [inbox, rejected, spool]) await mkdir(folder, { recursive: true });
+    const { inbox, rejected } = this.site;
+    for (const folder of [inbox, rejected]) await mkdir(folder, { recursive: true });
   }
 
   /** Null where nothing has settled it yet. */

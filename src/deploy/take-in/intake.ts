@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fetch.ts';
@@ -99,6 +100,7 @@ export class Intake {
     journal.activity = `fetching ${shownLink}`;
     const onProgress: FetchRequest['onProgress'] = (doneBytes, totalBytes) =>
       journal.event({ kind: 'progress', name: shownLink, phase: 'fetching', doneBytes, totalBytes });
+    await mkdir(store.site.spool, { recursive: true });
     const spooling = { spoolDir: store.site.spool, bundleFile, bundleBytesMax, retriesMax };
     const fetched = await fetchBundle(
       await sources(),
