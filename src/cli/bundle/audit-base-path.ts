@@ -26,14 +26,14 @@ export async function auditBasePath(version: string, written: string, config: Co
     });
   }
   const { answers, isMountable, mountFile, normalBasePath } = await import('../../web/mount/index.ts');
-  const { isTooLargeToMount, leftAddresses } = await import('../../web/mount/left-addresses.ts');
+  const { isData, isTooLargeToMount, leftAddresses } = await import('../../web/mount/left-addresses.ts');
   const { siteDir, files, digest, builtFor } = await storedRelease(version, config, 'audit');
   const site = { from: builtFor, to: normalBasePath(written), has: (path: string) => answers(files, path) };
   const left: FileLeft[] = [];
   let rewritten = 0;
   for (const { path, type, size } of site.from === site.to ? [] : files.values()) {
     if (isTooLargeToMount({ path, type }, size)) left.push({ file: path, addresses: [] });
-    if (!isMountable(path, type, size)) continue;
+    if (!isMountable(path, type, size) && !isData(path, size)) continue;
     const file = { path, type, bytes: await readFile(join(siteDir, path)) };
     if (mountFile(file, site) !== file.bytes) rewritten += 1;
     const addresses = leftAddresses(file, site);

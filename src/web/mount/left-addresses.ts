@@ -29,6 +29,11 @@ export function leftAddresses(file: MountableFile, site: MountedSite): string[] 
   return [...left];
 }
 
+/** True for data that scripts may load, which stay as they are. */
+export function isData(path: string, size: number): boolean {
+  return path.endsWith('.json') && size <= MOUNT_BYTES_MAX;
+}
+
 /** True for a file that is read for addresses and is too large for it. */
 export function isTooLargeToMount({ path, type }: Omit<MountableFile, 'bytes'>, size: number): boolean {
   return size > MOUNT_BYTES_MAX && isMountable(path, type, 0);

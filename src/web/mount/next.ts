@@ -133,6 +133,9 @@ interface Open {
   key: string;
 }
 
+/** Brackets in each other; only what means harm has more. */
+const DEPTH_MAX = 2_000;
+
 /** The places of the addresses from the root in a row, which is JSON but for its first letters. */
 function* addressesOfModel(text: string, start: number, end: number, site: MountedSite): Generator<number> {
   const open: Open[] = [];
@@ -141,6 +144,7 @@ function* addressesOfModel(text: string, start: number, end: number, site: Mount
     const character = text[at];
     const top = open.at(-1);
     if (character === '[' || character === '{') {
+      if (open.length === DEPTH_MAX) return;
       open.push({ isArray: character === '[', index: 0, isElement: false, tag: '', key: '' });
       awaitsKey = character === '{';
     } else if (character === ']' || character === '}') {

@@ -19,17 +19,27 @@ export function sinks(source: MountSource): Iterable<Edit> {
   return rebaseMatches(SINK, source);
 }
 
-const SCRIPT = /<script\b[^>]*>(?<code>[\s\S]*?)<\/script/dgi;
+/** Places of the scripts in a page. */
+function* scriptSpans(html: string): Generator<readonly [start: number, end: number]> {
+  const opening = /<script\b[^<>]*>/gi;
+  const closing = /<\/script/gi;
+  for (let match = opening.exec(html); match !== null; match = opening.exec(html)) {
+    closing.lastIndex = opening.lastIndex;
+    const end = closing.exec(html)?.index;
+    if (end === undefined) return;
+    yield [opening.lastIndex, end];
+    opening.lastIndex = end;
+  }
+}
 
 export function inlineScripts(html: string): string[] {
-  return Array.from(html.matchAll(SCRIPT), ({ groups }) => groups?.code ?? '');
+  return Array.from(scriptSpans(html), (span) => html.slice(...span));
 }
 
 /** The same for the scripts of a page, and not for the code that it shows. */
 export function inScripts(edits: (source: MountSource) => Iterable<Edit>) {
   return function* (source: MountSource): Generator<Edit> {
-    for (const { indices } of source.text.matchAll(SCRIPT)) {
-      const [start, end] = indices?.groups?.code ?? [0, 0];
+    for (const [start, end] of scriptSpans(source.text)) {
       for (const edit of edits({ ...source, text: source.text.slice(start, end) })) {
         yield { ...edit, start: edit.start + start, end: edit.end + start };
       }

@@ -9,12 +9,19 @@ export function viteBase(source: MountSource): Iterable<Edit> {
   return rebaseMatches(PRELOAD, source);
 }
 
-/** The first `base`: sidebars have some, too. */
-const SITE_BASE = /__VP_SITE_DATA__=(?:(?!\\?"base\\?").)*\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dgs;
+const SITE_DATA = '__VP_SITE_DATA__=';
+const SITE_BASE = /\\?"base\\?":\\?"(?<url>\/[^"\\]*)\\?"/dg;
+/** Language, title and description come before it. */
+const NEAR_CHARS = 4_000;
 
-/** VitePress' site data. Its themes add `base` to all that they are given, which stays. */
-export function vitePressBase(source: MountSource): Iterable<Edit> {
-  return rebaseMatches(SITE_BASE, source);
+/**
+ * VitePress' site data. Its themes add `base` to all that they are given, which stays; sidebars have some of their own,
+ * behind the site's.
+ */
+export function* vitePressBase({ text, site }: MountSource): Generator<Edit> {
+  const at = text.indexOf(SITE_DATA);
+  const [first] = rebaseMatches(SITE_BASE, { text: text.slice(at, at + NEAR_CHARS), site });
+  if (first !== undefined) yield { ...first, start: first.start + at, end: first.end + at };
 }
 
 /** The chunk of a page: ``t=`/assets/${t}.${e}.js` ``. */
@@ -32,7 +39,7 @@ export function* vitePressRouter(source: MountSource): Generator<Edit> {
 }
 
 /** Of a page's script: addresses in its static HTML, and of links and pictures that Vue makes. */
-const STATIC_HTML = /(?<=<[a-z][^<>]*\s(?:href|src|poster|data)=\\?["'])(?<url>\/(?!\/)[^"'<>\\\s]*)/dg;
+const STATIC_HTML = /(?<=<[a-z][^<>]{0,400}\s(?:href|src|poster|data)=\\?["'])(?<url>\/(?!\/)[^"'<>\\\s]*)/dg;
 const MADE =
   /["'`](?:a|img|video|source|iframe)["'`],\s*\{[^{}]{0,400}?\b(?:href|src|poster):\s*["'`](?<url>\/(?!\/)[^"'`]*)["'`]/dg;
 

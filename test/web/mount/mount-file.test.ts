@@ -136,3 +136,24 @@ describe('mountFile() of other files', () => {
     expect(mounted(path, text)).toBe(expected);
   });
 });
+
+describe('mountFile() of hostile files', () => {
+  const MIB = 1024 ** 2;
+  it.each([
+    ['a.html', '<script>'],
+    ['a.html', '<script>self.__next_f.push([1,"'],
+    ['a.js', '__VP_SITE_DATA__='],
+    ['a.js', '__pageData href="/a'],
+    ['a.js', 'location   = "/'],
+    ['a.js', 'docusaurus {"path":"/'],
+    ['a.txt', '0:[{'],
+    ['a.xml', '<link '],
+    ['a.css', 'url(/'],
+  ])('%s of %s over and over takes no more than its share', (path, part) => {
+    const bytes = Buffer.from(part.repeat(Math.ceil(MIB / part.length)));
+    const startedAt = process.cpuUsage().user;
+    mountFile({ path, type: mediaTypeOf(path), bytes }, { ...BELOW, has: () => true });
+    // About 50 ms on an idle machine; what is quadratic takes minutes.
+    expect((process.cpuUsage().user - startedAt) / 1e6).toBeLessThan(5);
+  });
+});
