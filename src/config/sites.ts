@@ -47,6 +47,12 @@ export function decodeSites(
     for (const { message, key, where } of findBrokenRules(whole, site, new Set())) {
       if (!ofDaemon.has(message)) faults.push(faultOf(`${prefix} (${domain}): ${message}`, `${prefix}.${key}`, where));
     }
+    // One model reads for all sites: a site may do without.
+    if (site.search.model !== 'off' && JSON.stringify(site.search.model) !== JSON.stringify(config.search.model)) {
+      const key = `${prefix}.search.model`;
+      const where = whole.get('search.model')?.where ?? null;
+      faults.push(faultOf(`${key} is another than search.model; a site takes the daemon's, or off`, key, where));
+    }
     // What is the daemon's is one object for all.
     const { deployment, staticExport, features, search, server } = site;
     const merged = { ...config, deployment, staticExport, features, search, server };

@@ -1,3 +1,4 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { SiteStatusReport } from '../../src/domain/status.ts';
@@ -228,6 +229,22 @@ describe('several sites in one daemon', () => {
     const failures = daemon.lines().filter(({ event }) => event === 'failed');
     expect(new Set(failures.map(({ site }) => site))).toEqual(new Set(['beta', 'gamma']));
     expect(daemon.log()).not.toContain('canary');
+  });
+
+  test('whose folder cannot be opened are named in the notices, and come with the reload that finds it mended', async () => {
+    const folder = await home(MARKS);
+    const broken = join(folder, 'data/sites/beta');
+    await mkdir(join(folder, 'data/sites'), { recursive: true });
+    await writeFile(broken, 'no folder');
+    const daemon = await bench.start(configOf(SITES), { folder });
+    const status = await untilReady(daemon, ['acme', 'gamma']);
+    expect(status.notices).toEqual([expect.stringMatching(/^The site "beta" is not served\. /)]);
+    expect((await get(daemon, '/')).text).toContain('anchor');
+    await rm(broken);
+    await fetch(`${daemon.admin}/v1/reload`, { method: 'POST', headers: BEARER });
+    const { notices } = await untilReady(daemon, Object.keys(MARKS));
+    expect(notices).toEqual([]);
+    expect((await get(daemon, '/beta/')).text).toContain('beacon');
   });
 
   test('are not ready before one is served and each has ended its first attempt', async () => {

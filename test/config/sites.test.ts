@@ -112,6 +112,11 @@ sites:
       `sites:\n${entry('acme', 'basePath: /_docshelf/x')}`,
       /sites\[0\] \(acme\): server\.basePath lies below/,
     ],
+    [
+      'a model that is not the one of the daemon',
+      `search: { model: off }\nsites:\n${entry('acme', 'search: { model: builtin }')}`,
+      /sites\[0\]\.search\.model is another than search\.model/,
+    ],
     ['a host with a port', `sites:\n${entry('acme', 'hosts: ["a.test:8080"]')}`, /without a port/],
     [
       'what is not built in an entry',

@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
-import { DocshelfError } from '../../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
 import type { NamedSite } from '../../domain/organization.ts';
 import type { DeployState } from '../../domain/status.ts';
 import { tellSite } from '../../http/listener/served-request.ts';
@@ -35,6 +35,8 @@ export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
   #entries: readonly SiteEntry[] = [];
+  /** Of those that could not be opened; a reload tries again. */
+  #notices: readonly string[] = [];
   #routes = new SiteRoutes<SiteEntry>([]);
 
   constructor(options: SitesOptions) {
@@ -45,6 +47,10 @@ export class Sites {
   /** @throws DocshelfError of the single form's site: `cannot_write`, `config_invalid`, `data_folder_newer`. */
   async open(configs: readonly SiteConfig[]): Promise<void> {
     await this.#take(configs);
+  }
+
+  get notices(): readonly string[] {
+    return this.#notices;
   }
 
   get entries(): readonly SiteEntry[] {
@@ -157,6 +163,7 @@ export class Sites {
     if (this.isList) await this.#options.settleDomains(configs.map(({ domain }) => domain ?? ''));
     const former = new Map(this.#entries.map(({ domain, site }) => [domain, site]));
     const entries: SiteEntry[] = [];
+    this.#notices = [];
     for (const config of configs) {
       const domain = config.domain ?? '';
       const site = this.isList ? former.get(domain) : this.all[0];
@@ -174,6 +181,8 @@ export class Sites {
     if (!this.isList) return ShelfSite.open(config, host);
     return ShelfSite.open(config, host).catch((error: unknown) => {
       this.#options.onFault(config.domain ?? '', error);
+      const { message, next = 'Mend it, and reload.' } = toDocshelfError(error);
+      this.#notices = [...this.#notices, `The site "${config.domain}" is not served. ${message}. ${next}`];
       return null;
     });
   }

@@ -16,7 +16,7 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'startedAt' | 'program
 export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
   const { opened, current, lastReload, deploymentType, ...rest } = facts;
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, opened, current) };
-  const notices = reloadNotices(lastReload);
+  const notices = [...reloadNotices(lastReload), ...sites.notices];
   const statusOf = async (site: ShelfSite): Promise<StatusReport> => {
     const report = await site.report();
     return { ...report, ...daemon, notices: [...notices, ...report.notices] };
