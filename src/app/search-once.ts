@@ -1,9 +1,9 @@
 import type { Config } from '../config/index.ts';
-import { SiteStore } from '../deploy/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { EmbeddedIndex, type SearchRequest, type SearchResult } from '../search/index.ts';
 import { Network } from './network.ts';
 import { openEngine } from './open-search.ts';
+import { readStore } from './slices.ts';
 
 /** Well under a second, and longer on a machine that has other work. */
 const VECTORS_MS_MAX = 30_000;
@@ -22,7 +22,7 @@ export async function searchOnce(
   const network = new Network(config);
   const engine = openEngine(config, network);
   const index = new EmbeddedIndex(engine);
-  const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
+  const store = await readStore(config);
   const info = await store.info(digest);
   if (info === null)
     throw new DocshelfError('release_damaged', `Cannot search version "${label}": its release is not whole`);

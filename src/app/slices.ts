@@ -1,5 +1,5 @@
 import { type Config, valueAt } from '../config/index.ts';
-import type { DeploySettings } from '../deploy/index.ts';
+import { type DeploySettings, SiteStore } from '../deploy/index.ts';
 import type { CrawlNetwork } from '../domain/crawl.ts';
 import { FEATURES, type FeatureReport, type FeatureWishes, reportFeatures } from '../domain/feature.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../domain/limits.ts';
@@ -33,6 +33,11 @@ export function deploySlice(config: Config): DeploySettings {
 /** The domain of an entry of `sites`; null for the site of the single form. */
 export function listedDomain({ sites, deployment }: Config): string | null {
   return sites.length > 0 ? deployment.domain : null;
+}
+
+/** The site's store, for reading alone. @throws DocshelfError `data_folder_older` */
+export function readStore(config: Config): Promise<SiteStore> {
+  return SiteStore.read(config.storage.dir, config.deployment.domain, listedDomain(config));
 }
 
 export function bundleLink({ staticExport }: Config): Secret | null {

@@ -1,7 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { ConfigError, type LoadedConfig, loadConfig } from '../config/index.ts';
+import { type Config, ConfigError, type LoadedConfig, loadConfig, type SiteConfig } from '../config/index.ts';
+import { dataPaths, expectedDomain } from '../deploy/index.ts';
+import { DEFAULT_DOMAIN } from '../domain/deployment.ts';
 import { type DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
+import { chooseSite } from '../domain/site-choice.ts';
 import { isVersion } from '../domain/version.ts';
 
 export interface CommonOptions {
@@ -12,6 +15,18 @@ export interface CommonOptions {
 export interface DaemonChoice {
   readonly pid?: number;
   readonly adminUrl?: string;
+}
+
+export interface SiteChoice extends CommonOptions, Pick<DaemonChoice, 'adminUrl'> {
+  readonly site?: string;
+}
+
+/** A site that a command works on. */
+export interface ChosenSite {
+  /** As a daemon of this site alone would have it. */
+  readonly config: Config;
+  /** For a daemon; null: its only one. */
+  readonly domain: string | null;
 }
 
 /** A failure that the command has told by itself: only the exit code is left to give. */
@@ -26,16 +41,19 @@ export class ToldFailure extends Error {
 
 export class DocshelfCommand extends Command {
   readonly example: string;
+  /** Does nothing itself. */
+  readonly isGroup: boolean;
 
-  constructor(name: string, description: string, example: string) {
+  constructor(name: string, description: string, example: string, isGroup = false) {
     super(name);
     this.example = example;
+    this.isGroup = isGroup;
     this.description(description).addHelpText('after', `\nExample:\n  ${example}`);
   }
 }
 
 export function group(name: string, description: string, example: string, commands: readonly Command[]): Command {
-  const parent = new DocshelfCommand(name, description, example);
+  const parent = new DocshelfCommand(name, description, example, true);
   for (const child of commands) parent.addCommand(child);
   return parent;
 }
@@ -53,6 +71,10 @@ export function daemonCommand(name: string, description: string, example: string
       '--admin-url <url>',
       'the admin listener of a daemon on another machine; needs its admin.token in the config',
     );
+}
+
+export function withSite(subcommand: Command): Command {
+  return subcommand.option('--site <domain>', 'of several sites, the one of this domain');
 }
 
 export function actionCommand(name: string, { summary }: Pick<Operation, 'summary'>, example: string): Command {
@@ -80,6 +102,32 @@ const processId = parserOf(
 /** @throws ConfigError with every fault of the file and the environment */
 export function loadFor(options: CommonOptions): Promise<LoadedConfig> {
   return loadConfig({ file: options.config ?? null, env: process.env, cwd: process.cwd() });
+}
+
+/** @throws ConfigError, DocshelfError `site_needed`, `not_found` */
+export async function loadSite(options: SiteChoice): Promise<ChosenSite> {
+  return chosenSite(await loadFor(options), options);
+}
+
+export async function chosenSite(loaded: LoadedConfig, options: SiteChoice): Promise<ChosenSite> {
+  const { config, sites } = loaded;
+  const { site = null, adminUrl } = options;
+  if (adminUrl !== undefined) {
+    // Which sites a daemon on another machine has, its own config says.
+    return { config: sites.find(({ domain }) => domain === site)?.config ?? config, domain: site };
+  }
+  const { config: chosen, domain } = chooseSite(await namedSites(loaded), site, 'the config');
+  return { config: chosen, domain: config.sites.length > 0 ? domain : site };
+}
+
+/** The sites of the config, that of the single form with the domain that its data folder has. */
+export async function namedSites({ config, sites }: LoadedConfig): Promise<(SiteConfig & { domain: string })[]> {
+  const { dir } = config.storage;
+  const named = sites.map(async (site) => {
+    const domain = site.domain ?? (await expectedDomain(dataPaths(dir), null)) ?? DEFAULT_DOMAIN;
+    return { ...site, domain };
+  });
+  return Promise.all(named);
 }
 
 export function print(text: string): void {

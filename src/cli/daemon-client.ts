@@ -16,7 +16,8 @@ import type { Secret } from '../domain/secret.ts';
 import type { StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
 import { operations } from '../http/admin/operations.ts';
-import type { DaemonChoice } from './command.ts';
+import { sitePath } from '../http/admin/site-operations.ts';
+import type { ChosenSite, DaemonChoice } from './command.ts';
 
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
 
@@ -33,13 +34,31 @@ export interface DaemonClient {
   call(operation: Pick<Operation, 'method' | 'path'>, call?: Call): Promise<unknown>;
 }
 
-/** The daemon for commands of these options, or null. Where there is one, it alone changes what is active. */
-export async function findDaemon(config: Config, options: DaemonChoice): Promise<DaemonClient | null> {
-  return (await findDaemons(config, options))[0] ?? null;
+/** The daemon for actions on that site, or null. Where there is one, it alone changes what is active. */
+export async function findDaemon(site: ChosenSite, options: DaemonChoice): Promise<DaemonClient | null> {
+  const { config, domain } = site;
+  const [daemon] = await findDaemons(config, options, domain);
+  return daemon === undefined || domain === null ? (daemon ?? null) : onSite(daemon, domain);
 }
 
-/** @throws DocshelfError `daemon_unreachable` where only other hosts' daemons are there, or none with that pid */
-export async function findDaemons(config: Config, options: DaemonChoice): Promise<readonly DaemonClient[]> {
+/** Calls are of that site of the daemon's. */
+function onSite({ name, call }: DaemonClient, domain: string): DaemonClient {
+  return {
+    name,
+    call: ({ method, path }, { parameters, ...rest } = {}) =>
+      call({ method, path: sitePath(path) }, { ...rest, parameters: { ...parameters, domain } }),
+  };
+}
+
+/**
+ * @param domain daemons that have that site come first
+ * @throws DocshelfError `daemon_unreachable` where only other hosts' daemons are there, or none with that pid
+ */
+export async function findDaemons(
+  config: Config,
+  options: DaemonChoice,
+  domain: string | null = null,
+): Promise<readonly DaemonClient[]> {
   const { token } = config.admin;
   if (options.adminUrl !== undefined) return [overNetwork(options.adminUrl, token)];
   const marks = await marksOn(config);
@@ -58,12 +77,18 @@ export async function findDaemons(config: Config, options: DaemonChoice): Promis
       next: 'Run the command on that host, or name its admin listener with --admin-url and set admin.token.',
     });
   }
-  return meant.map((mark) => clientOf(mark, token));
+  const hasSite = (mark: DaemonMark): number => (domain !== null && mark.domains.includes(domain) ? 1 : 0);
+  return meant.toSorted((a, b) => hasSite(b) - hasSite(a)).map((mark) => clientOf(mark, token));
 }
 
-export async function daemonStatus(config: Config, options: DaemonChoice): Promise<StatusReport | null> {
+/** Of all sites of the daemon that is asked. */
+export async function daemonStatus(
+  config: Config,
+  options: DaemonChoice,
+  domain: string | null = null,
+): Promise<StatusReport | null> {
   const hasChosen = options.adminUrl !== undefined || options.pid !== undefined;
-  const asked = findDaemon(config, options).then((daemon) => daemon?.call(operations.status) ?? null);
+  const asked = findDaemons(config, options, domain).then(([daemon]) => daemon?.call(operations.status) ?? null);
   return (await (hasChosen ? asked : asked.catch(() => null))) as StatusReport | null;
 }
 

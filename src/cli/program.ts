@@ -11,6 +11,7 @@ import { keysCommand } from './keys.ts';
 import { reloadCommand } from './reload.ts';
 import { searchCommand } from './search.ts';
 import { serveCommand } from './serve.ts';
+import { sitesCommand } from './sites.ts';
 import { transferCommand } from './transfer/index.ts';
 
 const FIRST_STEPS = `
@@ -36,6 +37,7 @@ export function createProgram(version: string): Command {
     reloadCommand(),
     configCommand(),
     bundleCommand(),
+    sitesCommand(),
     featuresCommand(),
     searchCommand(),
     exportCommand(),

@@ -1,16 +1,15 @@
 import type { Command } from 'commander';
-import type { Config } from '../config/index.ts';
-import { SiteStore } from '../deploy/index.ts';
+import { readStore } from '../app/slices.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
-import { answer, type CommonOptions, command, loadFor } from './command.ts';
-import { daemonStatus } from './daemon-client.ts';
+import { answer, type ChosenSite, command, loadSite, type SiteChoice, withSite } from './command.ts';
+import { siteStatus } from './site-versions.ts';
 
 const QUERY_CHARACTERS_MAX = 1_000;
 const PAGE_SIZE_MAX = 50;
 const SNIPPET_CHARACTERS = 160;
 
-interface SearchOptions extends CommonOptions {
+interface SearchOptions extends SiteChoice {
   readonly release?: string;
   readonly version?: string;
   readonly language?: string;
@@ -19,10 +18,12 @@ interface SearchOptions extends CommonOptions {
 }
 
 export function searchCommand(): Command {
-  return command(
-    'search',
-    'search the documentation, with or without a daemon',
-    'docshelf search "how do I rotate keys" --language en',
+  return withSite(
+    command(
+      'search',
+      'search the documentation, with or without a daemon',
+      'docshelf search "how do I rotate keys" --language en',
+    ),
   )
     .argument('<query>', 'what to look for; "quoted words" are a phrase, -word leaves out')
     .option('--release <version>', 'the stored version to search (default: the active one)')
@@ -32,9 +33,10 @@ export function searchCommand(): Command {
     .option('--limit <number>', `1 to ${PAGE_SIZE_MAX}`, '10')
     .action(async (query: string, options: SearchOptions) => {
       const request = requestOf(query, options);
-      const { config } = await loadFor(options);
-      const label = options.release ?? (await activeVersion(config));
-      const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
+      const site = await loadSite(options);
+      const { config } = site;
+      const label = options.release ?? (await activeVersion(site));
+      const store = await readStore(config);
       const pointer = label === null ? null : await store.label(label).catch(() => null);
       if (label === null || pointer === null) {
         throw new DocshelfError(
@@ -66,11 +68,12 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
 }
 
 /** Without a daemon, the version that a start would serve. */
-async function activeVersion(config: Config): Promise<string | null> {
-  const served = (await daemonStatus(config, {}))?.active?.version;
+async function activeVersion(site: ChosenSite): Promise<string | null> {
+  const { config } = site;
+  const served = (await siteStatus(site, {}))?.active?.version;
   if (served !== undefined) return served;
   if (config.staticExport.version !== null) return config.staticExport.version;
-  const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
+  const store = await readStore(config);
   return (await store.active())?.version ?? null;
 }
 

@@ -107,3 +107,11 @@ export function reportFeatures(type: DeploymentType, domain: string, wishes: Fea
     features: FEATURES.map((feature) => stateOf(feature, type, wishes[feature.id])),
   };
 }
+
+/** Of the sites of a list (contract, section 2.1). */
+export function joinFeatures(type: DeploymentType, reports: readonly FeatureReport[]): DaemonFeatures {
+  const sites = reports.map(({ domain, features }) => ({ domain, features }));
+  const [only, second] = reports;
+  if (only !== undefined && second === undefined) return { ...only, sites };
+  return { deploymentType: type, domain: null, features: [], sites };
+}

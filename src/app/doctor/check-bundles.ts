@@ -5,9 +5,8 @@ import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.t
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { bundleLink, organizationsSlice } from '../slices.ts';
 
-export async function checkSources(config: Config): Promise<Diagnosis[]> {
-  const { dir, mayBeMissing } = config.staticExport.preload;
-  const found = [await checkPreload(dir, mayBeMissing)];
+export async function checkExportSources(config: Config): Promise<Diagnosis[]> {
+  const found: Diagnosis[] = [];
   if (!config.exportApi.enabled) return found;
   for (const site of organizationsSlice(config).flatMap(({ sites }) => sites)) {
     if (site.source === null || !('path' in site.source)) continue;
@@ -27,7 +26,8 @@ async function holdsFiles(folder: string): Promise<boolean> {
   return (await readdir(folder).catch(() => [])).some((name) => !name.startsWith('.'));
 }
 
-async function checkPreload(folder: string, mayBeMissing: boolean): Promise<Diagnosis> {
+export async function checkPreload({ staticExport }: Config): Promise<Diagnosis> {
+  const { dir: folder, mayBeMissing } = staticExport.preload;
   const subject = 'staticExport.preload';
   try {
     const names = (await readdir(folder)).filter((name) => !name.startsWith('.'));

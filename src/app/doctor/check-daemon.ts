@@ -3,7 +3,7 @@ import type { Config } from '../../config/index.ts';
 import { dataPaths, runningDaemons } from '../../deploy/index.ts';
 import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { StatusReport } from '../../domain/status.ts';
+import type { SiteReport, StatusReport } from '../../domain/status.ts';
 
 const ANSWER_MS_MAX = 3_000;
 
@@ -20,20 +20,26 @@ export async function checkDaemon(config: Config, signal: AbortSignal): Promise<
     });
     return [faulty('daemon', 'the running daemon', error)];
   }
-  const { state, active, lastError, pending } = status;
-  const serving = active === null ? 'serves no version' : `serves version ${active.version}`;
-  const found: Diagnosis[] = [
-    state === 'ready' || state === 'off'
-      ? sound('daemon', 'the running daemon', `It is ${state}, and ${serving}.`)
-      : warning('daemon', 'the running daemon', `It is ${state}, and ${serving}.`, NEXT_OF_STATE),
-  ];
-  if (lastError !== null) {
-    const { code, message, next } = lastError;
-    found.push({ check: 'daemon', subject: 'its last error', state: 'warning', message, next, code });
-  }
+  const { sites, pending } = status;
+  const found = sites?.flatMap((site) => stateOf(site, `${site.deployment.domain}: `)) ?? stateOf(status, '');
   if (pending.length > 0) {
     const state = `It has not taken ${pending.join(', ')} yet.`;
     found.push(warning('daemon', 'the running daemon', state, 'Restart it: those settings need that.'));
+  }
+  return found;
+}
+
+function stateOf({ state, active, lastError }: SiteReport, prefix: string): Diagnosis[] {
+  const subject = `${prefix}the running daemon`;
+  const serving = active === null ? 'serves no version' : `serves version ${active.version}`;
+  const found: Diagnosis[] = [
+    state === 'ready' || state === 'off'
+      ? sound('daemon', subject, `It is ${state}, and ${serving}.`)
+      : warning('daemon', subject, `It is ${state}, and ${serving}.`, NEXT_OF_STATE),
+  ];
+  if (lastError !== null) {
+    const { code, message, next } = lastError;
+    found.push({ check: 'daemon', subject: `${prefix}its last error`, state: 'warning', message, next, code });
   }
   return found;
 }

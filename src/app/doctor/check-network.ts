@@ -19,22 +19,46 @@ const LINK_SOON_MS = 10 * 60_000;
 /** Presigned links of S3 are refused from 15 minutes on; a well-kept clock is within a second. */
 const SKEW_MS_MAX = 30_000;
 
-/** As the daemon asks: name, answer, certificate, clock. Behind an air gap only hosts of `network.allowedHosts`. */
-export async function checkNetwork(config: Config, store: SiteStore, signal: AbortSignal): Promise<Diagnosis[]> {
-  const targets = networkTargets(config);
-  if (targets.length === 0) return [skipped('reach', 'the network', 'The config names no host.')];
-  // A pin that is stored is served without its link.
-  const { version } = config.staticExport;
-  const pinned = version === null ? null : await store.label(version).catch(() => null);
-  const needsLink = pinned === null;
+/** What is looked at: a site, or what the sites of a list share. */
+export interface CheckedConfig {
+  /** Of an entry of `sites`, else null. */
+  readonly domain: string | null;
+  readonly config: Config;
+  readonly store: SiteStore;
+}
+
+/**
+ * As the daemon asks: name, answer, certificate, clock. Behind an air gap only hosts of `network.allowedHosts`.
+ * @param checked of a list what its sites share, then each; what they share is asked once
+ */
+export async function checkNetwork(checked: readonly CheckedConfig[], signal: AbortSignal): Promise<Diagnosis[]> {
+  const shared = new Set<string>();
+  const checks: (() => Promise<Diagnosis[]>)[] = [];
+  for (const { domain, config, store } of checked) {
+    // A pin that is stored is served without its link.
+    const { version } = config.staticExport;
+    const pinned = version === null ? null : await store.label(version).catch(() => null);
+    for (const target of networkTargets(config)) {
+      const key = `${target.setting} ${revealed(target)}`;
+      if (shared.has(key)) continue;
+      if (domain === null) shared.add(key);
+      const setting = domain === null ? target.setting : `${domain}: ${target.setting}`;
+      checks.push(() => checkTarget({ ...target, setting }, config, pinned === null, signal));
+    }
+  }
+  if (checks.length === 0) return [skipped('reach', 'the network', 'The config names no host.')];
   const watch = new ExchangeWatch();
   watch.start();
   try {
-    const found = await Promise.all(targets.map((target) => checkTarget(target, config, needsLink, signal)));
+    const found = await Promise.all(checks.map((check) => check()));
     return [...found.flat(), ...observed(watch)];
   } finally {
     watch.stop();
   }
+}
+
+function revealed({ link }: NetworkTarget): string {
+  return typeof link === 'string' ? link : link.reveal();
 }
 
 async function checkTarget(
@@ -44,7 +68,7 @@ async function checkTarget(
   signal: AbortSignal,
 ): Promise<Diagnosis[]> {
   const { setting, kind } = target;
-  const link = typeof target.link === 'string' ? target.link : target.link.reveal();
+  const link = revealed(target);
   const shown = linkWithoutSecrets(link);
   const isNeeded = needsLink || kind === 'service';
   const found = kind === 'bundle' ? checkExpiry(setting, link, shown, isNeeded) : [];

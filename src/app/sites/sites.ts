@@ -1,7 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
-import { DocshelfError, toDocshelfError } from '../../domain/errors.ts';
+import { toDocshelfError } from '../../domain/errors.ts';
 import type { NamedSite } from '../../domain/organization.ts';
+import { chooseSite } from '../../domain/site-choice.ts';
 import type { DeployState } from '../../domain/status.ts';
 import { tellSite } from '../../http/listener/served-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';
@@ -95,22 +96,7 @@ export class Sites {
 
   /** @param domain null: the only one. @throws DocshelfError `not_found`, `site_needed` */
   chosen(domain: string | null): ShelfSite {
-    const site = domain === null ? this.only : this.find(domain);
-    if (site !== null) return site;
-    const known = this.domains.slice(0, DOMAINS_TOLD).join(', ');
-    if (domain === null) {
-      throw new DocshelfError('site_needed', 'Cannot choose a site: this daemon has several, and none is named', {
-        next: `Name one, with --site or under /v1/sites/{domain}: ${known}.`,
-        fields: { domains: this.domains },
-      });
-    }
-    throw new DocshelfError(
-      'not_found',
-      `Cannot find the site "${domain.slice(0, 200)}": this daemon has none of that domain`,
-      {
-        next: known === '' ? 'The config has no site.' : `It has: ${known}.`,
-      },
-    );
+    return chooseSite(this.all, domain, 'this daemon');
   }
 
   get state(): DeployState {
@@ -192,8 +178,6 @@ export class Sites {
     site.close();
   }
 }
-
-const DOMAINS_TOLD = 20;
 
 async function accepted(site: ShelfSite, config: SiteConfig): Promise<ShelfSite> {
   await site.accept(config);

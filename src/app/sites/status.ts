@@ -1,6 +1,6 @@
 import { type LoadedConfig, pendingRestart } from '../../config/index.ts';
 import type { DeploymentType } from '../../domain/deployment.ts';
-import type { DaemonFeatures } from '../../domain/feature.ts';
+import { type DaemonFeatures, joinFeatures } from '../../domain/feature.ts';
 import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/status.ts';
 import type { ShelfSite } from './shelf-site.ts';
 import type { Sites } from './sites.ts';
@@ -47,10 +47,8 @@ export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<St
 export function daemonFeatures(sites: Sites, deploymentType: DeploymentType): DaemonFeatures {
   const { only } = sites;
   if (!sites.isList && only !== null) return only.features();
-  const each = sites.all.map((site) => site.features()).map(({ domain, features }) => ({ domain, features }));
-  return only === null
-    ? { deploymentType, domain: null, features: [], sites: each }
-    : { ...only.features(), sites: each };
+  const reports = sites.all.map((site) => site.features());
+  return joinFeatures(deploymentType, reports);
 }
 
 /** Keys that wait for a restart; those of one site with its domain. */

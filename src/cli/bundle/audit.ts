@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
-import { answer, type CommonOptions, command, loadFor } from '../command.ts';
+import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
 import { auditBasePath, basePathText } from './audit-base-path.ts';
@@ -14,15 +14,17 @@ type Audit = Awaited<ReturnType<typeof auditStored>>;
 const SHOWN_MAX = 50;
 
 export function bundleAuditCommand(): Command {
-  return command(
-    'audit',
-    'find references of a stored version that lead nowhere, and what its pages load from other hosts',
-    'docshelf bundle audit 2024-06-01 --json',
+  return withSite(
+    command(
+      'audit',
+      'find references of a stored version that lead nowhere, and what its pages load from other hosts',
+      'docshelf bundle audit 2024-06-01 --json',
+    ),
   )
     .argument('<version>', 'the version of a stored release')
     .option('--base-path <path>', 'tell instead what cannot be rewritten for that base path')
-    .action(async (version: string, options: CommonOptions & { readonly basePath?: string }) => {
-      const { config } = await loadFor(options);
+    .action(async (version: string, options: SiteChoice & { readonly basePath?: string }) => {
+      const { config } = await loadSite(options);
       const { basePath } = options;
       if (basePath !== undefined) answer(options, await auditBasePath(version, basePath, config), basePathText);
       else answer(options, await auditStored(version, config), textOf);

@@ -10,12 +10,21 @@ import { DocshelfError, rethrowAs } from '../../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../../domain/secret.ts';
 import { ifThere } from '../../files/index.ts';
 import { operations } from '../../http/admin/operations.ts';
-import { answer, type CommonOptions, type DaemonChoice, daemonCommand, loadFor, versionLabel } from '../command.ts';
+import {
+  answer,
+  type ChosenSite,
+  type DaemonChoice,
+  daemonCommand,
+  loadSite,
+  type SiteChoice,
+  versionLabel,
+  withSite,
+} from '../command.ts';
 import { type ArchiveInput, type DaemonClient, findDaemon } from '../daemon-client.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { fetchArchive } from './fetch-archive.ts';
 
-interface ImportOptions extends CommonOptions, DaemonChoice {
+interface ImportOptions extends SiteChoice, DaemonChoice {
   readonly version?: string;
   readonly signature?: string;
   readonly activate: boolean;
@@ -36,10 +45,12 @@ interface ImportRequest {
 const SIGNATURE_BYTES_MAX = 20_000;
 
 export function bundleImportCommand(): Command {
-  return daemonCommand(
-    'import',
-    'take an archive in: a file, a link, or - for standard input',
-    'kubectl exec -i deploy/docshelf -- docshelf bundle import - --version 2024-06-01 < bundle.tar.gz',
+  return withSite(
+    daemonCommand(
+      'import',
+      'take an archive in: a file, a link, or - for standard input',
+      'kubectl exec -i deploy/docshelf -- docshelf bundle import - --version 2024-06-01 < bundle.tar.gz',
+    ),
   )
     .argument('<file>', 'the archive (.tar, .tar.gz, .tar.zst, .zip), a link to it, or - for standard input')
     .option(
@@ -50,28 +61,28 @@ export function bundleImportCommand(): Command {
     .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
     .option('--no-activate', 'only store it')
     .action(async (file: string, options: ImportOptions) => {
-      const { config } = await loadFor(options);
+      const site = await loadSite(options);
       const { version = null, signature = null, activate } = options;
       const take = (archive: ArchiveInput, fileName: string | null) =>
-        importArchive(config, options, archive, { fileName, version, signature, activate });
+        importArchive(site, options, archive, { fileName, version, signature, activate });
       const delivered = isBundleLink(file)
-        ? await fetchArchive(config, new Secret(file), (archive, name) => take({ file: archive }, name))
+        ? await fetchArchive(site.config, new Secret(file), (archive, name) => take({ file: archive }, name))
         : await take(await inputOf(file), file === '-' ? null : basename(file));
       answer(options, delivered, sentenceOf);
     });
 }
 
 export async function importArchive(
-  config: Config,
+  site: ChosenSite,
   options: DaemonChoice,
   archive: ArchiveInput,
   request: ImportRequest,
 ): Promise<Delivered> {
-  const daemon = await findDaemon(config, options);
+  const daemon = await findDaemon(site, options);
   if (daemon !== null) return upload(daemon, archive, request);
-  const delivered = await importHere(config, archive, request);
+  const delivered = await importHere(site.config, archive, request);
   // A daemon announces itself before it looks at the folder: a later one sees what was stored.
-  const begun = await findDaemon(config, options).catch(() => null);
+  const begun = await findDaemon(site, options).catch(() => null);
   if (begun === null) return delivered;
   const { version, digest } = delivered;
   const query = { digest, activate: String(request.activate) };

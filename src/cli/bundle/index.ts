@@ -1,9 +1,17 @@
 import type { Command } from 'commander';
-import type { Config } from '../../config/index.ts';
 import type { Deployment, ReleaseRef } from '../../deploy/index.ts';
 import type { Operation } from '../../domain/operation.ts';
 import { operations } from '../../http/admin/operations.ts';
-import { actionCommand, answer, type CommonOptions, type DaemonChoice, group, loadFor } from '../command.ts';
+import {
+  actionCommand,
+  answer,
+  type ChosenSite,
+  type DaemonChoice,
+  group,
+  loadSite,
+  type SiteChoice,
+  withSite,
+} from '../command.ts';
 import { findDaemon } from '../daemon-client.ts';
 import { bundleAuditCommand } from './audit.ts';
 import { bundleImportCommand } from './import.ts';
@@ -19,15 +27,15 @@ export function bundleCommand(): Command {
     bundleInspectCommand(),
     bundleVerifyCommand(),
     bundleAuditCommand(),
-    actionCommand('activate', activate, 'docshelf bundle activate 2024-06-01')
+    withSite(actionCommand('activate', activate, 'docshelf bundle activate 2024-06-01'))
       .argument('<version>')
       .action((version: string, options: Options) =>
         change(options, activate, { version }, (deployment) => deployment.activate(version)),
       ),
-    actionCommand('rollback', rollback, 'docshelf bundle rollback').action((options: Options) =>
+    withSite(actionCommand('rollback', rollback, 'docshelf bundle rollback')).action((options: Options) =>
       change(options, rollback, {}, (deployment) => deployment.rollback()),
     ),
-    actionCommand('remove', remove, 'docshelf bundle remove 2024-06-01')
+    withSite(actionCommand('remove', remove, 'docshelf bundle remove 2024-06-01'))
       .argument('<version>')
       .action((version: string, options: Options) =>
         change(options, remove, { version }, (deployment) => deployment.remove(version)),
@@ -35,7 +43,7 @@ export function bundleCommand(): Command {
   ]);
 }
 
-type Options = CommonOptions & DaemonChoice;
+type Options = SiteChoice & DaemonChoice;
 type ChangeHere = (deployment: Deployment) => Promise<unknown>;
 
 /** By the daemon where one runs, else on the folder itself. */
@@ -45,17 +53,17 @@ async function change(
   parameters: Readonly<Record<string, string>>,
   here: ChangeHere,
 ): Promise<void> {
-  const { config } = await loadFor(options);
-  const daemon = await findDaemon(config, options);
-  const now = daemon === null ? await changeHere(config, options, here) : await daemon.call(operation, { parameters });
+  const site = await loadSite(options);
+  const daemon = await findDaemon(site, options);
+  const now = daemon === null ? await changeHere(site, options, here) : await daemon.call(operation, { parameters });
   answer(options, (now ?? { ok: true }) as ReleaseRef | { ok: true }, (done) =>
     'ok' in done ? 'Done.' : `Version ${done.version} (${done.digest.slice(0, 12)}) is the active version now.`,
   );
 }
 
 /** A daemon that began meanwhile may have looked at the folder before, and is asked for the same. */
-async function changeHere(config: Config, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
-  const shelf = await (await import('../../app/index.ts')).openCommandShelf(config, () => undefined);
+async function changeHere(site: ChosenSite, options: Options, here: ChangeHere): Promise<ReleaseRef | null> {
+  const shelf = await (await import('../../app/index.ts')).openCommandShelf(site.config, () => undefined);
   let now: ReleaseRef | null;
   try {
     now = ((await here(shelf.deployment)) ?? null) as ReleaseRef | null;
@@ -63,7 +71,7 @@ async function changeHere(config: Config, options: Options, here: ChangeHere): P
     await shelf.close();
   }
   if (now === null) return null;
-  const daemon = await findDaemon(config, options).catch(() => null);
+  const daemon = await findDaemon(site, options).catch(() => null);
   await daemon?.call(operations.activate, { parameters: { version: now.version } });
   return now;
 }

@@ -3,19 +3,21 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
-import { answer, type CommonOptions, command, loadFor } from '../command.ts';
+import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
 import { table, toMiB } from '../table.ts';
 import { storedReleaseInfo } from './stored-release.ts';
 
 export function bundleInspectCommand(): Command {
-  return command(
-    'inspect',
-    'say what an archive holds and whether it would be taken in, or what is known of a stored version',
-    'docshelf bundle inspect docs-export-2024-06-01.tar.gz',
+  return withSite(
+    command(
+      'inspect',
+      'say what an archive holds and whether it would be taken in, or what is known of a stored version',
+      'docshelf bundle inspect docs-export-2024-06-01.tar.gz',
+    ),
   )
     .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
-    .action(async (name: string, options: CommonOptions) => {
-      const { config } = await loadFor(options);
+    .action(async (name: string, options: SiteChoice) => {
+      const { config } = await loadSite(options);
       const isFile = (await stat(name).catch(() => null))?.isFile() === true;
       const facts = isFile
         ? await inspectFile(name, config)

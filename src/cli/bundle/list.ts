@@ -1,43 +1,54 @@
 import type { Command } from 'commander';
-import type { Config } from '../../config/index.ts';
-import { SiteStore, storedVersions } from '../../deploy/index.ts';
-import type { StatusReport } from '../../domain/status.ts';
-import { ifThere } from '../../files/index.ts';
-import { answer, type CommonOptions, type DaemonChoice, daemonCommand, loadFor } from '../command.ts';
+import {
+  answer,
+  chosenSite,
+  type DaemonChoice,
+  daemonCommand,
+  loadFor,
+  type SiteChoice,
+  withSite,
+} from '../command.ts';
 import { daemonStatus } from '../daemon-client.ts';
+import { listedSites, type SiteVersions, versionsOf } from '../site-versions.ts';
 import { table, toMiB } from '../table.ts';
 
-interface VersionsAnswer extends Pick<StatusReport, 'pinned' | 'versions'> {
-  readonly active: { readonly version: string; readonly digest: string } | null;
-}
+const HEADER = ['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'FROM', 'DIGEST'];
 
 export function bundleListCommand(): Command {
-  return daemonCommand('list', 'list the stored versions', 'docshelf bundle list').action(
-    async (options: CommonOptions & DaemonChoice) => {
-      const { config } = await loadFor(options);
-      answer(options, await versionsOf(config, options), asText);
-    },
+  const described = daemonCommand(
+    'list',
+    'list the stored versions, of all sites where none is named',
+    'docshelf bundle list',
   );
+  return withSite(described).action(listVersions);
 }
 
-async function versionsOf(config: Config, options: DaemonChoice): Promise<VersionsAnswer> {
-  const status = await daemonStatus(config, options);
-  if (status !== null) {
-    const { active, pinned, versions } = status;
-    return { active, pinned, versions };
+async function listVersions(options: SiteChoice & DaemonChoice): Promise<void> {
+  const loaded = await loadFor(options);
+  const status = await daemonStatus(loaded.config, options, options.site ?? null);
+  const all = options.site === undefined ? listedSites(loaded, status, options) : null;
+  if (all === null) {
+    const site = await chosenSite(loaded, options);
+    answer(options, await versionsOf(site, status, options), asText);
+    return;
   }
-  const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
-  const pinned = config.staticExport.version;
-  const versions = (await ifThere(storedVersions(store))) ?? [];
-  const pointer = pinned === null ? await store.active() : await store.label(pinned);
-  const version = pinned ?? (await store.active())?.version;
-  const active = pointer === null || version === undefined ? null : { version, digest: pointer.digest };
-  return { active, pinned, versions };
+  const sites: (SiteVersions & { domain: string })[] = [];
+  for (const site of all) sites.push({ domain: site.domain ?? '', ...(await versionsOf(site, status, options)) });
+  answer(options, { sites }, () => {
+    const rows = sites.flatMap(({ domain, ...versions }) => {
+      const own = rowsOf(versions);
+      return own.length === 0 ? [[domain, '-']] : own.map((row) => [domain, ...row]);
+    });
+    return table([['SITE', ...HEADER], ...rows]);
+  });
 }
 
-function asText({ active, pinned, versions }: VersionsAnswer): string {
-  if (versions.length === 0) return 'No version is stored.';
-  const rows = versions.map((known) => [
+function asText(site: SiteVersions): string {
+  return site.versions.length === 0 ? 'No version is stored.' : table([HEADER, ...rowsOf(site)]);
+}
+
+function rowsOf({ active, pinned, versions }: SiteVersions): string[][] {
+  return versions.map((known) => [
     known.version,
     [known.version === active?.version ? 'active' : '', known.version === pinned ? 'pinned' : '']
       .filter(Boolean)
@@ -48,5 +59,4 @@ function asText({ active, pinned, versions }: VersionsAnswer): string {
     known.source,
     known.digest.slice(0, 12),
   ]);
-  return table([['VERSION', 'STATE', 'PAGES', 'SIZE', 'CREATED', 'FROM', 'DIGEST'], ...rows]);
 }

@@ -1,5 +1,5 @@
+import { readStore } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
-import { SiteStore } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 
@@ -18,7 +18,7 @@ export async function storedReleaseInfo(version: string, config: Config, verb: s
 }
 
 async function find(version: string, config: Config, verb: string) {
-  const store = await SiteStore.read(config.storage.dir, config.deployment.domain);
+  const store = await readStore(config);
   const pointer = await store.label(version).catch(() => null);
   if (pointer === null) throw notStored(version, verb);
   return { store, digest: pointer.digest };

@@ -7,12 +7,12 @@ import type { Config } from '../../config/index.ts';
 import { checkSignature, type Signer, verifyRelease } from '../../deploy/index.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { digestFile } from '../../files/index.ts';
-import { answer, type CommonOptions, command, loadFor, parserOf, ToldFailure } from '../command.ts';
+import { answer, command, loadSite, parserOf, type SiteChoice, ToldFailure, withSite } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import { toMiB } from '../table.ts';
 import { storedRelease } from './stored-release.ts';
 
-interface VerifyOptions extends CommonOptions {
+interface VerifyOptions extends SiteChoice {
   readonly sha256?: string;
   readonly signature?: string;
 }
@@ -30,16 +30,18 @@ const digestOf = parserOf(
 const SHOWN_MAX = 20;
 
 export function bundleVerifyCommand(): Command {
-  return command(
-    'verify',
-    'read all of an archive and check it as taking it in would, or compare a stored version with what was unpacked',
-    'docshelf bundle verify docs-export-2024-06-01.tar.gz --sha256 "$(cut -d" " -f1 docs.sha256)"',
+  return withSite(
+    command(
+      'verify',
+      'read all of an archive and check it as taking it in would, or compare a stored version with what was unpacked',
+      'docshelf bundle verify docs-export-2024-06-01.tar.gz --sha256 "$(cut -d" " -f1 docs.sha256)"',
+    ),
   )
     .argument('<archive-or-version>', 'an archive file, or the version of a stored release')
     .option('--sha256 <digest>', 'the digest that the archive must have', digestOf)
     .option('--signature <text>', "the text of its minisign signature (default: the archive's .minisig beside it)")
     .action(async (name: string, options: VerifyOptions) => {
-      const { config } = await loadFor(options);
+      const { config } = await loadSite(options);
       const progress = new ProgressBar();
       try {
         if ((await stat(name).catch(() => null))?.isFile() === true) {

@@ -4,13 +4,23 @@ import type { Config } from '../../config/index.ts';
 import { parseDuration } from '../../config/units.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportRequest, JobAnswer } from '../../domain/job.ts';
-import { type CommonOptions, command, loadFor, parserOf, versionLabel } from '../command.ts';
+import {
+  type ChosenSite,
+  chosenSite,
+  command,
+  loadFor,
+  parserOf,
+  type SiteChoice,
+  versionLabel,
+  withSite,
+} from '../command.ts';
 import type { ProgressBar } from '../progress-bar.ts';
 import { table } from '../table.ts';
 import { type AddressOptions, KEY_VARIABLE, serviceAddress } from './address.ts';
 
-export interface ExportOptions extends CommonOptions, AddressOptions {
+export interface ExportOptions extends SiteChoice, AddressOptions {
   readonly key?: string;
+  readonly into?: boolean;
 }
 
 export interface StartOptions extends ExportOptions {
@@ -25,7 +35,7 @@ export interface WaitingOptions extends ExportOptions {
 }
 
 export function exportSubcommand(name: string, description: string, example: string): Command {
-  return command(name, description, example)
+  return withSite(command(name, description, example))
     .option('--api-url <url>', 'the export service (default: staticExport.renew.apiUrl)')
     .option('--key-file <file>', `file with the admin key (default: ${KEY_VARIABLE} in the environment)`)
     .addOption(new Option('--key <key>').hideHelp());
@@ -33,7 +43,10 @@ export function exportSubcommand(name: string, description: string, example: str
 
 export function startingSubcommand(name: string, description: string, example: string): Command {
   return exportSubcommand(name, description, example)
-    .option('--domain <domain>', 'the site (default: staticExport.renew.domain, else deployment.domain)')
+    .option(
+      '--domain <domain>',
+      'the site that is exported (default: staticExport.renew.domain, else that of --site or of the config)',
+    )
     .option('--version <version>', 'label of the export', versionLabel)
     .option('--paths <paths...>', 'only these pages');
 }
@@ -51,7 +64,7 @@ export function withTimeout(subcommand: Command): Command {
 /** Ctrl-C and SIGTERM end the act in order. */
 export async function withService(
   options: ExportOptions,
-  act: (opened: OpenExportService, config: Config, signal: AbortSignal) => Promise<void>,
+  act: (opened: OpenExportService, site: ChosenSite, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   if (options.key !== undefined) {
     throw new DocshelfError(
@@ -60,7 +73,8 @@ export async function withService(
       { next: `Put it into a file and name that with --key-file, or into the environment variable ${KEY_VARIABLE}.` },
     );
   }
-  const { config } = await loadFor(options);
+  const site = await siteFor(options);
+  const { config } = site;
   const opened = await (await import('../../app/export-client.ts')).openExportService(
     config,
     await serviceAddress(options, config, process.env),
@@ -69,11 +83,18 @@ export async function withService(
   const interrupt = (): void => abort.abort(interrupted());
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt);
   try {
-    await act(opened, config, abort.signal);
+    await act(opened, site, abort.signal);
   } finally {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
     await opened.close();
   }
+}
+
+/** A service of exports needs none of our sites; what is imported does. */
+async function siteFor(options: ExportOptions): Promise<ChosenSite> {
+  const loaded = await loadFor(options);
+  const isNeeded = loaded.sites.length === 1 || options.site !== undefined || options.into === true;
+  return isNeeded ? chosenSite(loaded, options) : { config: loaded.config, domain: null };
 }
 
 export function showJob(progress: ProgressBar) {

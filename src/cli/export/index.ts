@@ -30,7 +30,7 @@ function startCommand(): Command {
     'start an export, and print its job',
     'docshelf export start --api-url https://api.example.com --key-file key --domain acme --version v3',
   ).action((options: StartOptions) =>
-    withService(options, async ({ service }, config, signal) => {
+    withService(options, async ({ service }, { config }, signal) => {
       answer(options, await service.start(requestOf(options, config), signal), asRows);
     }),
   );

@@ -4,13 +4,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { OpenExportService } from '../../app/export-client.ts';
 import { archiveLimits } from '../../app/slices.ts';
-import type { Config } from '../../config/index.ts';
 import { SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { bundleFileName, type JobAnswer } from '../../domain/job.ts';
 import { isVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import { importArchive, sentenceOf } from '../bundle/import.ts';
-import { answer } from '../command.ts';
+import { answer, type ChosenSite } from '../command.ts';
 import { ProgressBar } from '../progress-bar.ts';
 import {
   requestOf,
@@ -26,7 +25,6 @@ import { type Downloaded, downloadBundle, placeBundle } from './download.ts';
 interface PullOptions extends WaitingOptions, StartOptions {
   readonly jobId?: string;
   readonly output?: string;
-  readonly into?: boolean;
   readonly activate: boolean;
   readonly writeValues?: string;
 }
@@ -53,12 +51,12 @@ export function exportPullCommand(): Command {
     .option('--no-activate', 'with --into: only store it')
     .option('--write-values <file>', 'set staticExport.bundleUrl, version and sha256 in a YAML file')
     .action((options: PullOptions) =>
-      withService(options, async (opened, config, signal) => {
+      withService(options, async (opened, site, signal) => {
         // Faults of the target are found before the service is set to work.
         const target = await targetOf(options);
         if (options.writeValues !== undefined) await (await valuesWriter()).checkValuesFile(options.writeValues);
         const progress = new ProgressBar();
-        const pulled = await pull({ options, opened, config, signal, target, progress }).finally(() => progress.end());
+        const pulled = await pull({ options, opened, site, signal, target, progress }).finally(() => progress.end());
         answer(options, pulled, pageOf);
       }),
     );
@@ -67,7 +65,7 @@ export function exportPullCommand(): Command {
 interface Pull {
   readonly options: PullOptions;
   readonly opened: OpenExportService;
-  readonly config: Config;
+  readonly site: ChosenSite;
   readonly signal: AbortSignal;
   readonly target: Target;
   readonly progress: ProgressBar;
@@ -75,7 +73,8 @@ interface Pull {
 
 /** start -> wait -> link -> download -> verify -> import -> place -> write down. */
 async function pull(run: Pull): Promise<Pulled> {
-  const { options, opened, config, signal, target, progress } = run;
+  const { options, opened, signal, target, progress } = run;
+  const { config } = run.site;
   const { service, sources } = opened;
   const jobId = options.jobId ?? (await started(run));
   const job = await service.wait(jobId, { timeoutMs: options.timeout, signal, onJob: showJob(progress) });
@@ -91,25 +90,25 @@ async function pull(run: Pull): Promise<Pulled> {
   return downloadBundle(target.folder, download, (file, downloaded) => keep(run, job, file, downloaded));
 }
 
-async function started({ options, opened, config, signal }: Pull): Promise<string> {
-  const { jobId } = await opened.service.start(requestOf(options, config), signal);
+async function started({ options, opened, site, signal }: Pull): Promise<string> {
+  const { jobId } = await opened.service.start(requestOf(options, site.config), signal);
   process.stderr.write(`docshelf: started ${jobId}; after a break, go on with --job-id ${jobId}\n`);
   return jobId;
 }
 
 /** @returns the result without the link, which is a credential */
 async function keep(run: Pull, job: JobAnswer, file: string, downloaded: Downloaded) {
-  const { options, config, target, progress } = run;
+  const { options, site, target, progress } = run;
   const { bundle, digest, sizeBytes } = downloaded;
   const name = nameOf(job, downloaded);
   const { inspectArchive } = await import('../../archive/index.ts');
-  await inspectArchive(file, { name, limits: archiveLimits(config), foldsCase: false });
+  await inspectArchive(file, { name, limits: archiveLimits(site.config), foldsCase: false });
   if (bundle.signature !== null) await writeFile(file + SIGNATURE_EXTENSION, bundle.signature);
 
   const label = [options.version, job.version].find((word) => typeof word === 'string' && isVersion(word)) ?? null;
   progress.end();
   const request = { fileName: name, version: label, signature: null, activate: options.activate };
-  const imported = options.into === true ? await importArchive(config, {}, { file }, request) : null;
+  const imported = options.into === true ? await importArchive(site, {}, { file }, request) : null;
 
   const place = target.keeps ? join(target.folder, target.name ?? name) : null;
   if (place !== null) {

@@ -28,7 +28,9 @@ const EXIT_CODES: Terms = {
 };
 
 export function manPage(program: Command, version: string): string {
-  const commands = shownCommands(program).filter(({ children }) => children.length === 0);
+  const commands = shownCommands(program).filter(
+    ({ command }) => command instanceof DocshelfCommand && !command.isGroup,
+  );
   return `.\\" Generated from the definitions of the commands.
 .TH DOCSHELF 1 "" "docshelf ${version}" "User Commands"
 .SH NAME

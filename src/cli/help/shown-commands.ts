@@ -2,7 +2,8 @@ import { type Argument, type Command, Help, type Option } from 'commander';
 
 const help = new Help();
 
-export type ValueKind = readonly string[] | 'file' | 'folder' | 'any';
+/** `site`: the domain of one of the sites, which the program is asked for. */
+export type ValueKind = readonly string[] | 'file' | 'folder' | 'site' | 'any';
 
 export type ShownCommand = ReturnType<typeof shownCommand>;
 export type ShownOption = ShownCommand['options'][number];
@@ -59,6 +60,7 @@ function termOf(argument: Argument): string {
 /** By the name of the place: `<file>`, `<key-file>`, `<archive-or-version>` take files. */
 function kindOf(name: string, choices: readonly string[] | undefined): ValueKind {
   if (choices !== undefined) return choices;
+  if (name === 'domain') return 'site';
   if (/(?:^|-)(?:files?|archive)(?:$|-)/.test(name)) return 'file';
   return /(?:^|-)(?:folder|dir)$/.test(name) ? 'folder' : 'any';
 }

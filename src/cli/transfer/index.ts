@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { answer, type CommonOptions, command, group } from '../command.ts';
+import { answer, type CommonOptions, command, group, withSite } from '../command.ts';
 import { toMiB } from '../table.ts';
 import { type PackOptions, packTransfer } from './pack.ts';
 import { type UnpackOptions, unpackTransfer } from './unpack.ts';
@@ -35,16 +35,18 @@ function packCommand(): Command {
 }
 
 function unpackCommand(): Command {
-  return command(
-    'unpack',
-    'check such a folder whole, and take its bundles in',
-    'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
+  return withSite(
+    command(
+      'unpack',
+      'check such a folder whole, and take its bundles in',
+      'docshelf transfer unpack transfer --public-key minisign.pub --config config.yaml',
+    ),
   )
     .argument('<folder>', 'the folder that came over')
     .option('--public-key <files...>', 'minisign keys that may sign (default: staticExport.signature.publicKeys)')
     .option('--verify-only', 'check, and take nothing in')
     .option('--no-activate', 'only store the bundles')
-    .action(async (folder: string, options: UnpackOptions & CommonOptions) => {
+    .action(async (folder: string, options: UnpackOptions) => {
       answer(options, await unpackTransfer(folder, options), ({ files, signatures, unsigned, imported }) =>
         [
           ...signatures.map(({ file, keyId }) => `${file} is signed with key ${keyId}.`),

@@ -5,11 +5,11 @@ import { verifyFile } from '../../archive/index.ts';
 import { type Delivered, SIGNATURE_EXTENSION } from '../../deploy/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { importArchive } from '../bundle/import.ts';
-import { type CommonOptions, loadFor } from '../command.ts';
+import { loadSite, type SiteChoice } from '../command.ts';
 import { readKey } from './pack.ts';
 import { checkSums, SUMS_FILE } from './sums.ts';
 
-export interface UnpackOptions extends CommonOptions {
+export interface UnpackOptions extends SiteChoice {
   readonly publicKey?: readonly string[];
   readonly verifyOnly?: boolean;
   readonly activate: boolean;
@@ -30,8 +30,8 @@ export async function unpackTransfer(given: string, options: UnpackOptions) {
   const folder = resolve(given);
   // With keys of its own, a mere look needs no config.
   const isAlone = options.verifyOnly === true && options.publicKey !== undefined;
-  const config = isAlone ? null : (await loadFor(options)).config;
-  const signature = config === null ? null : signatureSlice(config);
+  const site = isAlone ? null : await loadSite(options);
+  const signature = site === null ? null : signatureSlice(site.config);
   const keys =
     options.publicKey === undefined ? (signature?.publicKeys ?? []) : await Promise.all(options.publicKey.map(readKey));
 
@@ -51,10 +51,10 @@ export async function unpackTransfer(given: string, options: UnpackOptions) {
   }
 
   const imported: Delivered[] = [];
-  if (options.verifyOnly !== true && config !== null) {
+  if (options.verifyOnly !== true && site !== null) {
     for (const path of bundles) {
       const request = { fileName: basename(path), version: null, signature: null, activate: options.activate };
-      imported.push(await importArchive(config, {}, { file: join(folder, path) }, request));
+      imported.push(await importArchive(site, {}, { file: join(folder, path) }, request));
     }
   }
   return { folder, files, signatures, unsigned, imported };

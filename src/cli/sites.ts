@@ -1,0 +1,118 @@
+import type { Command } from 'commander';
+import { dataPaths, listSites, removeSite, SiteStore } from '../deploy/index.ts';
+import { DocshelfError } from '../domain/errors.ts';
+import type { DeployState, StatusReport } from '../domain/status.ts';
+import {
+  answer,
+  type CommonOptions,
+  command,
+  type DaemonChoice,
+  daemonCommand,
+  loadFor,
+  namedSites,
+} from './command.ts';
+import { daemonStatus } from './daemon-client.ts';
+import { type SiteVersions, siteIn, storedOf, versionsOf } from './site-versions.ts';
+import { table, toMiB } from './table.ts';
+
+interface SiteRow {
+  readonly domain: string;
+  readonly title: string | null;
+  readonly hosts: readonly string[];
+  /** Null where the config does not say it. */
+  readonly basePath: string | null;
+  /** Null where no daemon has it. */
+  readonly state: DeployState | null;
+  readonly version: string | null;
+  /** Of that version. */
+  readonly pages: number | null;
+  /** Of all its stored versions, unpacked. */
+  readonly bytes: number;
+  /** False: it has left the config, and its folder is there. */
+  readonly configured: boolean;
+}
+
+export function sitesCommand(): Command {
+  return (
+    daemonCommand('sites', 'list the sites, and those that have left the config', 'docshelf sites')
+      // Options behind "remove" are its own.
+      .enablePositionalOptions()
+      .action(async (options: CommonOptions & DaemonChoice) =>
+        answer(options, { sites: await rowsFor(options) }, asText),
+      )
+      .addCommand(removeCommand())
+  );
+}
+
+function removeCommand(): Command {
+  return command(
+    'remove',
+    'remove the folder of a site that has left the config, and the releases that no other site has',
+    'docshelf sites remove acme',
+  )
+    .argument('<domain>', 'the domain of the site')
+    .action(async (domain: string, options: CommonOptions) => {
+      const loaded = await loadFor(options);
+      if ((await namedSites(loaded)).some((site) => site.domain === domain)) {
+        throw new DocshelfError('in_use', `Cannot remove site "${domain}": the config names it`, {
+          next: 'Take its entry out of "sites", wait for the reload, and try again.',
+        });
+      }
+      const digests = await removeSite(dataPaths(loaded.config.storage.dir), domain);
+      answer(options, { domain, digests }, () => {
+        const rest =
+          digests.length === 0 ? '' : ` It had ${digests.length} releases; those that another site has stay.`;
+        return `Removed site "${domain}".${rest}`;
+      });
+    });
+}
+
+async function rowsFor(options: CommonOptions & DaemonChoice): Promise<readonly SiteRow[]> {
+  const loaded = await loadFor(options);
+  const { config } = loaded;
+  const status = await daemonStatus(config, options);
+  if (options.adminUrl !== undefined && status !== null) return rowsOf(status);
+  const rows: SiteRow[] = [];
+  for (const { domain, title, hosts, basePath, config: own } of await namedSites(loaded)) {
+    const state = siteIn(status, domain)?.state ?? null;
+    const versions = await versionsOf({ config: own, domain }, status, options);
+    rows.push({ domain, title, hosts, basePath, state, ...factsOf(versions), configured: true });
+  }
+  const known = new Set(rows.map(({ domain }) => domain));
+  const paths = dataPaths(config.storage.dir);
+  for (const { domain, bytes } of await listSites(paths)) {
+    if (known.has(domain)) continue;
+    const state = siteIn(status, domain)?.state ?? null;
+    const facts = factsOf(await storedOf(new SiteStore(paths, domain), null));
+    rows.push({ domain, title: null, hosts: [], basePath: null, state, ...facts, bytes, configured: false });
+  }
+  return rows;
+}
+
+/** Of a daemon on another machine, whose folder is not ours to read. */
+function rowsOf(status: StatusReport): SiteRow[] {
+  const sites = status.sites ?? [{ ...status, title: null, hosts: [], basePath: null }];
+  return sites.map(({ deployment, title, hosts, basePath, state, ...versions }) => {
+    return { domain: deployment.domain ?? '', title, hosts, basePath, state, ...factsOf(versions), configured: true };
+  });
+}
+
+function factsOf({ active, versions }: SiteVersions): Pick<SiteRow, 'version' | 'pages' | 'bytes'> {
+  const releases = new Map(versions.map((stored) => [stored.digest, stored]));
+  const bytes = [...releases.values()].reduce((sum, release) => sum + release.bytes, 0);
+  const pages = active === null ? null : (releases.get(active.digest)?.pages ?? null);
+  return { version: active?.version ?? null, pages, bytes };
+}
+
+function asText({ sites }: { readonly sites: readonly SiteRow[] }): string {
+  const rows = sites.map(({ domain, title, hosts, basePath, state, version, pages, bytes, configured }) => [
+    domain,
+    [state ?? (configured ? 'no daemon' : ''), configured ? '' : 'left the config'].filter(Boolean).join(', '),
+    version ?? '-',
+    String(pages ?? '-'),
+    toMiB(bytes),
+    basePath === null ? '-' : (hosts.length === 0 ? ['*'] : hosts).map((host) => host + basePath).join(', '),
+    title ?? '',
+  ]);
+  return table([['SITE', 'STATE', 'VERSION', 'PAGES', 'SIZE', 'AT', 'TITLE'], ...rows]);
+}
