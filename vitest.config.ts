@@ -36,6 +36,7 @@ const HEAVY = [
   'signature',
   'sites',
   'sites-soak',
+  'sites-commands',
   'socket',
   'systemd',
   'transfer',

@@ -7,7 +7,8 @@ import { openBench } from '../helpers/daemon.ts';
 
 const bench = openBench(afterAll);
 const run = promisify(execFile);
-const MAN_PAGE = join(import.meta.dirname, '../../dist/man/docshelf.1');
+const DIST = join(import.meta.dirname, '../../dist');
+const MAN_PAGE = join(DIST, 'man/docshelf.1');
 const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined;
 
 /** Commands, options, words, files: what is typed, and words that must and must not be offered. */
@@ -20,6 +21,11 @@ const LINES: readonly [line: string, offered: readonly string[], others: readonl
   ['docshelf init --type ', ['cloud', 'client-hosted', 'air-gapped'], ['acme']],
   ['docshelf keys create --org acme --type a', ['admin', 'assistant'], ['client-hosted']],
   ['docshelf serve --config a', ['archive.tar.gz'], []],
+  ['docshelf bundle activate --site ', ['acme', 'globex'], ['--json', 'SITE']],
+  ['docshelf bundle list --site a', ['acme'], ['globex']],
+  ['docshelf bundle list --config one.yaml --site ', ['initech'], ['acme', 'globex']],
+  ['docshelf sites remove ', ['acme', 'globex'], ['SITE']],
+  ['docshelf sites ', ['remove'], ['acme']],
   ['docshelf completion ', ['bash', 'zsh', 'fish'], ['serve']],
 ];
 
@@ -29,12 +35,23 @@ describe('shell completion', () => {
     folder = await bench.folder();
     await writeFile(join(folder, 'archive.tar.gz'), '');
     await mkdir(join(folder, 'data'));
+    await bench.writeConfig(folder, {
+      sites: [{ domain: 'acme' }, { domain: 'globex', basePath: '/globex/' }],
+      staticExport: null,
+    });
+    await writeFile(join(folder, 'one.yaml'), 'sites: [{ domain: initech }]\n');
+    // The scripts ask the program for its sites.
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${join(DIST, 'main.js')}' "$@"\n`;
+    await writeFile(join(folder, 'docshelf'), program, { mode: 0o755 });
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { code, stdout } = await bench.run(['completion', shell]);
       expect(code).toBe(0);
       await writeFile(join(folder, `completion.${shell}`), stdout);
     }
   });
+
+  /** The program is on the path. */
+  const inFolder = () => ({ cwd: folder, env: { ...process.env, PATH: `${folder}:${process.env.PATH}` } });
 
   /** What bash offers for a line, through the function that the script registers for the command. */
   async function offeredByBash(line: string): Promise<string[]> {
@@ -46,7 +63,7 @@ describe('shell completion', () => {
       COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}
       [[ $(complete -p docshelf) =~ -F\\ ([a-z_]+) ]] && "\${BASH_REMATCH[1]}"
       printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout } = await run('bash', ['--norc', '-uc', script], { cwd: folder });
+    const { stdout } = await run('bash', ['--norc', '-uc', script], inFolder());
     return stdout.trim().split('\n');
   }
 
@@ -57,7 +74,7 @@ describe('shell completion', () => {
   });
 
   test.skipIf(!has('fish')).each(LINES)('fish completes "%s"', async (line, offered, others) => {
-    const { stdout } = await run('fish', ['-N', '-c', `source completion.fish; complete -C"${line}"`], { cwd: folder });
+    const { stdout } = await run('fish', ['-N', '-c', `source completion.fish; complete -C"${line}"`], inFolder());
     const words = stdout.split('\n').map((each) => each.split('\t')[0]);
     expect(words).toEqual(expect.arrayContaining([...offered]));
     for (const other of others) expect(words).not.toContain(other);
@@ -85,6 +102,8 @@ describe('the man page', () => {
   test('tells of every command with its options and example', async () => {
     const text = (await readFile(MAN_PAGE, 'utf8')).replaceAll('\\-', '-');
     for (const words of [
+      'docshelf sites remove <domain>',
+      '"docshelf sites"',
       'docshelf bundle import <file>',
       '--no-activate',
       'docshelf doctor',

@@ -66,7 +66,7 @@ export async function checkBundle(config: Config, store: SiteStore): Promise<Dia
           ),
         ];
   }
-  const stored = await store.list().catch(() => []);
+  const stored = await store.ownReleases().catch(() => []);
   if (stored.length > 0) return [sound('bundle', 'the bundle', 'A version to serve is stored.')];
   return [warning('bundle', 'the bundle', 'No version is stored, and nothing says where to get one.', next)];
 }

@@ -1,0 +1,301 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Diagnosis } from '../../src/domain/diagnosis.ts';
+import type { DaemonFeatures, FeatureReport } from '../../src/domain/feature.ts';
+import { type Bench, type CommandResult, type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+
+const SITES = [
+  { domain: 'acme', title: 'Acme Docs', hosts: ['acme.test'], staticExport: { enabled: true, keep: 5 } },
+  { domain: 'globex', basePath: '/globex/', staticExport: { enabled: true } },
+];
+const [ACME, GLOBEX] = SITES;
+
+interface Versions {
+  readonly active: { readonly version: string } | null;
+  readonly versions: readonly { readonly version: string }[];
+}
+type ListedSites<Row> = { readonly sites: readonly (Row & { readonly domain: string })[] };
+interface SiteRow {
+  readonly domain: string;
+  readonly state: string | null;
+  readonly version: string | null;
+  readonly configured: boolean;
+}
+
+/** A folder with two sites, archives beside the config, and a daemon on it or none. */
+class Shelf {
+  readonly folder: string;
+  daemon: DaemonProcess | null = null;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async open(from: Bench, hasDaemon: boolean, admin: ConfigFile = {}): Promise<Shelf> {
+    const shelf = new Shelf(await from.folder());
+    await folderOf(shelf.folder, {
+      'docs-2024-06-01.tar.gz': bundle('june'),
+      'docs-2024-07-01.tar.gz': bundle('july'),
+    });
+    await shelf.configure({ sites: SITES, admin });
+    if (hasDaemon) shelf.daemon = await from.start(null, { folder: shelf.folder });
+    return shelf;
+  }
+
+  async configure(config: ConfigFile): Promise<void> {
+    await bench.writeConfig(this.folder, { staticExport: null, ...config });
+  }
+
+  run(...args: readonly string[]): Promise<CommandResult> {
+    return bench.run(args, { cwd: this.folder });
+  }
+
+  /** Of a failure its exit code and its problem. */
+  async fault(...args: readonly string[]) {
+    const result = await this.run(...args, '--json');
+    return { exit: result.code, ...result.json<{ code: string; error: string; next: string }>() };
+  }
+
+  /** Each site's active version and its stored ones. */
+  async versions(): Promise<Record<string, [string | null, string[]]>> {
+    const { sites } = (await this.run('bundle', 'list', '--json')).json<ListedSites<Versions>>();
+    return Object.fromEntries(
+      sites.map(({ domain, active, versions }) => [
+        domain,
+        [active?.version ?? null, versions.map(({ version }) => version).sort()],
+      ]),
+    );
+  }
+
+  async sites(...args: readonly string[]): Promise<readonly SiteRow[]> {
+    return (await this.run('sites', '--json', ...args)).json<ListedSites<SiteRow>>().sites;
+  }
+}
+
+describe.each([
+  ['with a daemon', true],
+  ['without a daemon', false],
+] as const)('commands for one of two sites, %s', (_, hasDaemon) => {
+  test('change that site alone', async () => {
+    const shelf = await Shelf.open(bench, hasDaemon);
+    const july = ['bundle', 'import', 'docs-2024-07-01.tar.gz', '--site'];
+    expect((await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme')).code).toBe(0);
+    expect((await shelf.run(...july, 'acme', '--json')).json()).toMatchObject({
+      version: '2024-07-01',
+      activated: true,
+    });
+    expect((await shelf.run(...july, 'globex')).code).toBe(0);
+    expect(await shelf.versions()).toEqual({
+      acme: ['2024-07-01', ['2024-06-01', '2024-07-01']],
+      globex: ['2024-07-01', ['2024-07-01']],
+    });
+
+    const activate = ['bundle', 'activate', '2024-06-01', '--site'];
+    expect((await shelf.run(...activate, 'acme', '--json')).json()).toMatchObject({ version: '2024-06-01' });
+    expect(await shelf.fault(...activate, 'globex')).toMatchObject({ exit: 69, code: 'version_not_found' });
+    expect((await shelf.versions()).acme?.[0]).toBe('2024-06-01');
+    const rollback = await shelf.run('bundle', 'rollback', '--site', 'acme', '--json');
+    expect(rollback.json()).toMatchObject({ version: '2024-07-01' });
+    expect(await shelf.fault('bundle', 'remove', '2024-07-01', '--site', 'acme')).toMatchObject({ code: 'in_use' });
+    expect((await shelf.run('bundle', 'remove', '2024-06-01', '--site', 'acme')).code).toBe(0);
+    expect(await shelf.versions()).toEqual({
+      acme: ['2024-07-01', ['2024-07-01']],
+      globex: ['2024-07-01', ['2024-07-01']],
+    });
+  });
+
+  test('need a name, and one that there is', async () => {
+    const shelf = await Shelf.open(bench, hasDaemon);
+    for (const command of [
+      ['bundle', 'import', 'docs-2024-06-01.tar.gz'],
+      ['bundle', 'inspect', '2024-06-01'],
+      ['bundle', 'verify', '2024-06-01'],
+      ['bundle', 'audit', '2024-06-01'],
+      ['bundle', 'activate', '2024-06-01'],
+      ['bundle', 'rollback'],
+      ['bundle', 'remove', '2024-06-01'],
+      ['search', 'june'],
+      ['transfer', 'unpack', 'transfer'],
+    ]) {
+      const unnamed = await shelf.fault(...command);
+      expect({ command, ...unnamed }).toMatchObject({ command, exit: 64, code: 'site_needed' });
+      expect(unnamed.next).toContain('acme, globex');
+    }
+    for (const command of [['bundle', 'rollback'], ['bundle', 'list'], ['features']]) {
+      const unknown = await shelf.fault(...command, '--site', 'initech');
+      expect({ command, ...unknown }).toMatchObject({ command, exit: 69, code: 'not_found' });
+      expect(unknown.next).toContain('acme, globex');
+    }
+    expect(await shelf.versions()).toEqual({ acme: [null, []], globex: [null, []] });
+  });
+
+  test('read that site', async () => {
+    const shelf = await Shelf.open(bench, hasDaemon);
+    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme');
+    await shelf.run('bundle', 'import', 'docs-2024-07-01.tar.gz', '--site', 'globex');
+    const list = (await shelf.run('bundle', 'list', '--site', 'acme', '--json')).json<Versions>();
+    expect(list).toMatchObject({ active: { version: '2024-06-01' }, versions: [{ version: '2024-06-01' }] });
+    expect((await shelf.run('bundle', 'list')).stdout).toMatch(
+      /^SITE .*\nacme +2024-06-01 +active.*\nglobex +2024-07-01/,
+    );
+
+    for (const verb of ['inspect', 'verify', 'audit']) {
+      expect((await shelf.run('bundle', verb, '2024-06-01', '--site', 'acme')).code).toBe(0);
+      const other = await shelf.fault('bundle', verb, '2024-06-01', '--site', 'globex');
+      expect(other).toMatchObject({ exit: 69, code: 'version_not_found' });
+    }
+    expect((await shelf.run('search', 'july', '--site', 'globex')).stdout).toContain('july');
+    const { stdout } = await shelf.run('search', 'july', '--site', 'acme');
+    expect(stdout).toContain('june');
+    expect(stdout).not.toContain('july');
+  });
+
+  test('a site that leaves is listed as such, and removed on its own word alone', async () => {
+    const shelf = await Shelf.open(bench, hasDaemon);
+    for (const site of ['acme', 'globex'])
+      await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', site);
+    const state = hasDaemon ? 'ready' : null;
+    expect(await shelf.sites()).toMatchObject([
+      {
+        domain: 'acme',
+        title: 'Acme Docs',
+        hosts: ['acme.test'],
+        basePath: '/',
+        state,
+        version: '2024-06-01',
+        pages: 2,
+        configured: true,
+      },
+      { domain: 'globex', title: null, hosts: [], basePath: '/globex/', state, version: '2024-06-01' },
+    ]);
+    const configured = await shelf.fault('sites', 'remove', 'globex');
+    expect(configured).toMatchObject({
+      exit: 69,
+      code: 'in_use',
+      error: expect.stringContaining('the config names it'),
+    });
+
+    await shelf.configure({ sites: [ACME] });
+    await shelf.daemon?.until(({ sites }) => sites?.length === 1);
+    expect(await shelf.sites()).toMatchObject([
+      { domain: 'acme', state, configured: true },
+      { domain: 'globex', state: null, version: '2024-06-01', pages: 2, configured: false },
+    ]);
+    expect((await shelf.run('sites')).stdout).toMatch(/globex +left the config +2024-06-01/);
+
+    const removed = await shelf.run('sites', 'remove', 'globex', '--json');
+    expect(removed.json()).toEqual({ domain: 'globex', digests: [expect.stringMatching(/^[0-9a-f]{64}$/)] });
+    expect((await shelf.sites()).map(({ domain }) => domain)).toEqual(['acme']);
+    // The other site has the same release.
+    expect((await shelf.run('bundle', 'verify', '2024-06-01')).code).toBe(0);
+    expect(await shelf.fault('sites', 'remove', 'globex')).toMatchObject({ exit: 69, code: 'not_found' });
+  });
+
+  test('features are reported of each site', async () => {
+    const shelf = await Shelf.open(bench, hasDaemon);
+    const all = (await shelf.run('features', '--json')).json<DaemonFeatures>();
+    if (shelf.daemon !== null) {
+      expect(all).toEqual(await (await fetch(`${shelf.daemon.admin}/v1/features`)).json());
+    }
+    expect(all).toMatchObject({ domain: null, features: [], sites: [{ domain: 'acme' }, { domain: 'globex' }] });
+    const one = (await shelf.run('features', '--json', '--site', 'globex')).json<FeatureReport>();
+    expect(one).toEqual({ ...all.sites?.[1], deploymentType: all.deploymentType });
+    expect((await shelf.run('features')).stdout).toMatch(/^acme +Local search/m);
+  });
+
+  test('doctor and healthcheck look at all of them', async () => {
+    const shelf = await Shelf.open(bench, hasDaemon);
+    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme');
+    const dead = { enabled: true, bundleUrl: 'http://127.0.0.1:1/docs.tar.gz' };
+    await shelf.configure({ sites: [ACME, { ...GLOBEX, staticExport: dead }], network: { proxy: 'off' } });
+    const { checks } = (await shelf.run('doctor', '--json')).json<{ checks: Diagnosis[] }>();
+    const stateOf = (subject: string) => checks.find((each) => each.subject === subject)?.state;
+    expect(stateOf('acme: staticExport.preload')).toBe('ok');
+    expect(stateOf('acme: the bundle')).toBe('ok');
+    expect(stateOf('globex: staticExport.bundleUrl')).toBe('fault');
+    expect(stateOf('staticExport.preload')).toBeUndefined();
+    if (hasDaemon) expect(stateOf('acme: the running daemon')).toBe('ok');
+    expect((await shelf.run('healthcheck')).code).toBe(hasDaemon ? 0 : 69);
+  });
+});
+
+describe('a daemon', () => {
+  test('on another machine is asked for its own sites, whatever the config here has', async () => {
+    const shelf = await Shelf.open(bench, true, { token: 'a-long-random-token' });
+    const away = await bench.folder();
+    await bench.writeConfig(away, { admin: { token: 'a-long-random-token' } });
+    await writeFile(join(away, 'docs-2024-06-01.tar.gz'), bundle('june'));
+    const url = shelf.daemon?.admin ?? '';
+    const ask = (...args: string[]) => bench.run([...args, '--json', '--admin-url', url], { cwd: away });
+
+    expect((await ask('bundle', 'import', 'docs-2024-06-01.tar.gz')).json()).toMatchObject({ code: 'site_needed' });
+    expect((await ask('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme')).code).toBe(0);
+    expect((await ask('bundle', 'list')).json()).toMatchObject({
+      sites: [
+        { domain: 'acme', active: { version: '2024-06-01' } },
+        { domain: 'globex', active: null },
+      ],
+    });
+    expect((await ask('bundle', 'list', '--site', 'initech')).json()).toMatchObject({ code: 'not_found' });
+    expect((await ask('bundle', 'rollback', '--site', 'initech')).json()).toMatchObject({ code: 'not_found' });
+    expect((await ask('sites')).json()).toMatchObject({ sites: [{ domain: 'acme', state: 'ready' }, {}] });
+  });
+
+  test('that has a site keeps its folder, also where another config has left it out', async () => {
+    const shelf = await Shelf.open(bench, true);
+    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
+    const other = join(shelf.folder, 'other.yaml');
+    await writeFile(other, 'sites: [{ domain: acme }]\nstorage: { dir: ./data }\n');
+    const served = await shelf.fault('sites', 'remove', 'globex', '--config', other);
+    expect(served).toMatchObject({
+      exit: 69,
+      code: 'in_use',
+      error: expect.stringMatching(/the daemon \d+ on .* serves/),
+    });
+    expect(await shelf.sites('--config', other)).toMatchObject([
+      { domain: 'acme', configured: true },
+      { domain: 'globex', configured: false, state: 'ready' },
+    ]);
+  });
+});
+
+describe('one site', () => {
+  test('of a list needs no name', async () => {
+    const shelf = await Shelf.open(bench, false);
+    await shelf.configure({ sites: [GLOBEX] });
+    expect((await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz')).code).toBe(0);
+    expect(await shelf.versions()).toEqual({ globex: ['2024-06-01', ['2024-06-01']] });
+  });
+
+  test('of the single form may be named, by its own domain', async () => {
+    const shelf = await Shelf.open(bench, false);
+    await shelf.configure({ deployment: { domain: 'acme' }, staticExport: { enabled: true } });
+    const take = ['bundle', 'import', 'docs-2024-06-01.tar.gz', '--site'];
+    expect(await shelf.fault(...take, 'globex')).toMatchObject({ exit: 69, code: 'not_found' });
+    expect((await shelf.run(...take, 'acme')).code).toBe(0);
+    expect(await shelf.sites()).toMatchObject([{ domain: 'acme', version: '2024-06-01', configured: true }]);
+    shelf.daemon = await bench.start(null, { folder: shelf.folder });
+    await shelf.daemon.untilServing('2024-06-01');
+    expect((await shelf.run('bundle', 'rollback', '--site', 'globex')).code).toBe(69);
+    const july = ['bundle', 'import', 'docs-2024-07-01.tar.gz', '--site', 'acme'];
+    expect((await shelf.run(...july)).code).toBe(0);
+    await shelf.daemon.untilServing('2024-07-01');
+    expect(await shelf.sites()).toMatchObject([{ domain: 'acme', state: 'ready', version: '2024-07-01' }]);
+    expect(await shelf.fault('sites', 'remove', 'acme')).toMatchObject({ code: 'in_use' });
+  });
+
+  test('that nobody has named goes on as the entry that has no folder yet', async () => {
+    const shelf = await Shelf.open(bench, false);
+    await shelf.configure({ staticExport: { enabled: true } });
+    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz');
+    await rm(join(shelf.folder, 'docs-2024-06-01.tar.gz'));
+    await shelf.configure({ sites: [ACME] });
+    const daemon = await bench.start(null, { folder: shelf.folder });
+    await daemon.untilServing('2024-06-01');
+    expect((await shelf.sites()).map(({ domain }) => domain)).toEqual(['acme']);
+  });
+});
