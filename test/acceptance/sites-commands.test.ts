@@ -149,9 +149,8 @@ describe.each([
       expect(other).toMatchObject({ exit: 69, code: 'version_not_found' });
     }
     expect((await shelf.run('search', 'july', '--site', 'globex')).stdout).toContain('july');
-    const { stdout } = await shelf.run('search', 'july', '--site', 'acme');
-    expect(stdout).toContain('june');
-    expect(stdout).not.toContain('july');
+    // Its own pages may be like it by meaning.
+    expect((await shelf.run('search', 'july', '--site', 'acme')).stdout).not.toContain('july');
   });
 
   test('a site that leaves is listed as such, and removed on its own word alone', async () => {

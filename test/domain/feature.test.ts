@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { FEATURES, reportFeatures } from '../../src/domain/feature.ts';
+import { FEATURES, joinFeatures, reportFeatures } from '../../src/domain/feature.ts';
 
 const TABLE = '../../src/domain/feature.ts';
 const SCHEMA = '../../src/config/config.schema.json';
@@ -25,6 +25,24 @@ describe('the feature table', () => {
       enabled: false,
       reason: expect.stringMatching(/^Overruled: features\.search asks/),
     });
+  });
+
+  it('is told of each site of a list, and beside it of the only one', () => {
+    const wishes = Object.fromEntries(FEATURES.map(({ id }) => [id, null])) as Parameters<typeof reportFeatures>[2];
+    const [acme, globex] = ['acme', 'globex'].map((domain) => reportFeatures('cloud', domain, wishes)) as [
+      ReturnType<typeof reportFeatures>,
+      ReturnType<typeof reportFeatures>,
+    ];
+    expect(joinFeatures('cloud', [acme, globex])).toEqual({
+      deploymentType: 'cloud',
+      domain: null,
+      features: [],
+      sites: [
+        { domain: 'acme', features: acme.features },
+        { domain: 'globex', features: globex.features },
+      ],
+    });
+    expect(joinFeatures('cloud', [acme])).toEqual({ ...acme, sites: [{ domain: 'acme', features: acme.features }] });
   });
 
   it('stands in the manual as it is', () => {
