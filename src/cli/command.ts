@@ -1,10 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { type Config, ConfigError, type LoadedConfig, loadConfig, type SiteConfig } from '../config/index.ts';
 import { dataPaths, expectedDomain } from '../deploy/index.ts';
-import { DEFAULT_DOMAIN } from '../domain/deployment.ts';
+import { chooseSite, DEFAULT_DOMAIN } from '../domain/deployment.ts';
 import { type DocshelfError, exitCodeOf, toDocshelfError } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
-import { chooseSite } from '../domain/site-choice.ts';
 import { isVersion } from '../domain/version.ts';
 
 export interface CommonOptions {

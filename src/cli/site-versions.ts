@@ -1,7 +1,7 @@
 import { readStore } from '../app/slices.ts';
 import type { LoadedConfig } from '../config/index.ts';
 import { type SiteStore, storedVersions } from '../deploy/index.ts';
-import { chooseSite } from '../domain/site-choice.ts';
+import { chooseSite } from '../domain/deployment.ts';
 import type { SiteReport, StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
 import type { ChosenSite, DaemonChoice } from './command.ts';

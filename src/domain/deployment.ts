@@ -1,3 +1,5 @@
+import { DocshelfError } from './errors.ts';
+
 /** The three types of deployment, contract section 2. */
 export const DEPLOYMENT_TYPES = ['cloud', 'client-hosted', 'air-gapped'] as const;
 export type DeploymentType = (typeof DEPLOYMENT_TYPES)[number];
@@ -6,3 +8,35 @@ export const DEFAULT_DOMAIN = 'docs';
 
 /** One DNS label (RFC 1035, section 2.3.1; digits first per RFC 1123). */
 export const DOMAIN_PATTERN = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Sentences stay readable with a thousand sites. */
+const DOMAINS_TOLD = 20;
+
+/**
+ * @param domain null: the only one
+ * @param holder of the sites, for the sentence
+ * @throws DocshelfError `not_found`, `site_needed`
+ */
+export function chooseSite<Site extends { readonly domain: string | null }>(
+  sites: readonly Site[],
+  domain: string | null,
+  holder: string,
+): Site {
+  const [first, second] = sites;
+  const only = second === undefined ? first : undefined;
+  const site = domain === null ? only : sites.find((each) => each.domain === domain);
+  if (site !== undefined) return site;
+  const domains = sites.map((each) => each.domain ?? '');
+  const known = domains.slice(0, DOMAINS_TOLD).join(', ') + (domains.length > DOMAINS_TOLD ? ', …' : '');
+  if (domain === null) {
+    const state = second === undefined ? 'none' : 'several, and none is named';
+    throw new DocshelfError('site_needed', `Cannot choose a site: ${holder} has ${state}`, {
+      next: `Name one, with --site or under /v1/sites/{domain}: ${known}.`,
+      fields: { domains },
+    });
+  }
+  const state = `Cannot find the site "${domain.slice(0, 200)}": ${holder} has none of that domain`;
+  throw new DocshelfError('not_found', state, {
+    next: known === '' ? 'The config has no site.' : `It has: ${known}.`,
+  });
+}

@@ -1,8 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
+import { chooseSite } from '../../domain/deployment.ts';
 import { toDocshelfError } from '../../domain/errors.ts';
 import type { NamedSite } from '../../domain/organization.ts';
-import { chooseSite } from '../../domain/site-choice.ts';
 import type { DeployState } from '../../domain/status.ts';
 import { tellSite } from '../../http/listener/served-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseSite } from '../../src/domain/site-choice.ts';
+import { chooseSite } from '../../src/domain/deployment.ts';
 
 const [acme, globex] = [{ domain: 'acme' }, { domain: 'globex' }];
 
