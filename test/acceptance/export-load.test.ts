@@ -19,7 +19,7 @@ import {
 
 const bench = openBench(afterEach);
 const ORGANIZATIONS = ['a', 'b', 'c', 'd', 'e'];
-const JOBS_OF_EACH = runs(20);
+const JOBS_OF_EACH = runs(10);
 const DOMAINS_OF_EACH = 12;
 const ALL_JOBS = ORGANIZATIONS.length * JOBS_OF_EACH;
 const CONCURRENCY = 4;

@@ -35,7 +35,10 @@ async function storedFiles({ daemon }: Exporter): Promise<string[]> {
 
 const bench = openBench(afterAll);
 
-describe.skipIf(corpus === undefined).each(BUNDLES)(
+/** Each site once: how its archive is packed does not matter here. */
+const EXPORTED = BUNDLES.filter(({ name }) => name !== 'postgres-15.zip');
+
+describe.skipIf(corpus === undefined).each(EXPORTED)(
   `the folder of $name, exported, imported, served and crawled, without a model${whyNoCorpus}`,
   (known) => {
     const left = new Set(known.launchers);
