@@ -19,6 +19,7 @@ const PAGE = readFileSync(join(ROOT, 'docs/kubernetes.md'), 'utf8');
 const BUNDLES: Readonly<Record<string, Buffer>> = {
   '/acme-export-2026-11-01.tar.gz': bundle('november'),
   '/acme-export-2026-12-01.tar.gz': bundle('december'),
+  '/handbook-export-2026-11-01.tar.gz': bundle('handbook'),
 };
 const DIGEST = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
 
@@ -48,9 +49,11 @@ beforeEach(async () => {
     else response.writeHead(200, { 'content-length': bytes.length }).end(bytes);
   });
   const link = (month: string): string => `${origin.origin}/acme-export-2026-${month}-01.tar.gz?signature=canary-7f3a`;
-  env = { URL: link('11'), NEXT_URL: link('12'), ADMIN_TOKEN: 'a-long-random-text', HOME: folder };
+  const HANDBOOK_URL = link('11').replace('acme', 'handbook');
+  env = { URL: link('11'), NEXT_URL: link('12'), HANDBOOK_URL, ADMIN_TOKEN: 'a-long-random-text', HOME: folder };
   // The files that the commands name.
   for (const [name, bytes] of Object.entries(BUNDLES)) writeFileSync(join(folder, name), bytes);
+  writeFileSync(join(folder, 'runbooks-export-2026-11-01.tar.gz'), bundle('runbooks'));
   writeFileSync(join(folder, 'ca.crt'), '-----BEGIN CERTIFICATE-----\n');
   writeFileSync(join(folder, 'export-key'), 'svc_example\n');
   writeFileSync(join(folder, 'minisign.key'), 'untrusted comment: a key\n');
@@ -136,18 +139,31 @@ describe('docs/kubernetes.md', () => {
     await run(openshift);
   });
 
+  it('installs several sites, and asks each under its own host', async () => {
+    const [install, third] = blocksOf('Several sites');
+    await run(install);
+    const answers = await run(third);
+    for (const place of ['docs.acme.dev/', 'internal.acme.dev/handbook/', 'internal.acme.dev/runbooks/']) {
+      expect(answers).toContain(`${place} answers 200`);
+    }
+    const { sites } = await cluster.pod.status();
+    expect(sites?.map(({ active }) => active?.version)).toEqual(['2026-11-01', '2026-11-01', '2026-11-01']);
+    expect(cluster.pod.log()).not.toContain('canary');
+  });
+
   it('has no commands that are not run here', () => {
     const sections = [
       'From a presigned link',
       'A link in a Secret of yours',
       'Without a network',
       'The config',
+      'Several sites',
       'The export API',
       'OpenShift',
     ];
     const run = sections.flatMap(blocksOf);
     expect(run).toHaveLength(PAGE.match(/^```sh$/gm)?.length ?? 0);
-    expect(run.map((_, index) => index)).toHaveLength(4 + 2 + 4 + 2 + 1 + 1);
+    expect(run.map((_, index) => index)).toHaveLength(4 + 2 + 4 + 2 + 2 + 1 + 1);
   });
 });
 

@@ -1,0 +1,158 @@
+import { spawn } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { freePorts } from '../helpers/free-ports.ts';
+import { bundle } from './bundles.ts';
+import { startOrigin } from './origin.ts';
+
+/** `docs/many-sites.md`, word for word: its configs are those of a daemon, its commands are run in a shell beside them. */
+const bench = openBench(afterEach);
+const ROOT = join(import.meta.dirname, '../..');
+const page = await readFile(join(ROOT, 'docs/many-sites.md'), 'utf8');
+const blocksOf = (kind: string): string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block);
+const [THREE = '', SINGLE = '', LIST = ''] = blocksOf('yaml');
+const COMMANDS = blocksOf('sh');
+const [START = '', IMPORT = '', ASK = '', LOOK = '', RELOAD = '', REMOVE = '', STATUS = '', SEARCH = ''] = COMMANDS;
+
+const PAGE =
+  '<!doctype html><html lang="en"><title>Holidays</title><main><h1>Holidays</h1><p>Ask for holidays.</p></main>';
+/** Its digest is in the config of the page. */
+const SEARCH_KEY = 'foo';
+
+class Shelf {
+  readonly folder: string;
+  readonly origin: Awaited<ReturnType<typeof startOrigin>>;
+  readonly #env: Record<string, string>;
+  readonly #ports: readonly number[];
+
+  private constructor(folder: string, origin: Shelf['origin'], ports: readonly number[]) {
+    const [site, admin, api] = ports.map(String);
+    this.folder = folder;
+    this.origin = origin;
+    this.#ports = ports;
+    this.#env = {
+      DOCSHELF__SERVER__HOST: '127.0.0.1',
+      DOCSHELF__SERVER__PORT: site ?? '',
+      DOCSHELF__ADMIN__PORT: admin ?? '',
+      DOCSHELF__API__PORT: api ?? '',
+    };
+  }
+
+  static async open(): Promise<Shelf> {
+    const origin = await startOrigin(bench, {
+      '/acme-export-2026-11-01.tar.gz': bundle('acme'),
+      '/handbook-export-2026-11-01.tar.gz': bundle('handbook', { 'holidays.html': PAGE }),
+    });
+    const shelf = new Shelf(await bench.folder(), origin, await freePorts(3));
+    await mkdir(join(shelf.folder, 'bin'));
+    const program = `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'dist/main.js')}" "$@"\n`;
+    await writeFile(join(shelf.folder, 'bin/docshelf'), program, { mode: 0o755 });
+    for (const domain of ['acme', 'runbooks'])
+      await writeFile(join(shelf.folder, `${domain}-export-2026-11-01.tar.gz`), bundle(domain));
+    return shelf;
+  }
+
+  async configure(config: string): Promise<void> {
+    await writeFile(join(this.folder, 'config.yaml'), config.replaceAll('https://storage.example', this.origin.origin));
+  }
+
+  start(): Promise<DaemonProcess> {
+    return bench.start(null, { folder: this.folder, env: this.#env });
+  }
+
+  /** Output of commands, on the ports that are free here. @throws where one fails */
+  async sh(commands: string): Promise<string> {
+    const [site, admin, api] = this.#ports;
+    const here = commands
+      .replaceAll(':8080', `:${site}`)
+      .replaceAll(':9090', `:${admin}`)
+      .replaceAll(':8081', `:${api}`);
+    const child = spawn('sh', ['-euc', here], {
+      cwd: this.folder,
+      env: { ...this.#env, SEARCH_KEY, HOME: this.folder, PATH: `${join(this.folder, 'bin')}:${process.env.PATH}` },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+    if (code !== 0) throw new Error(`ended with ${code}: ${commands}\n${output}${errors}`);
+    return output;
+  }
+}
+
+const versionsOf = async (daemon: DaemonProcess) =>
+  Object.fromEntries(
+    (await daemon.status()).sites?.map((each) => [each.deployment.domain, each.active?.version]) ?? [],
+  );
+
+describe('docs/many-sites.md', () => {
+  test('leads from a config to three sites, to one that is removed and comes back, and to one that is gone', async () => {
+    const shelf = await Shelf.open();
+    await shelf.configure(THREE);
+    const [check = '', serve] = START.trim().split('\n');
+    expect(serve).toBe('docshelf serve --config config.yaml');
+    await shelf.sh(check);
+    const daemon = await shelf.start();
+    await daemon.until(({ sites }) => sites?.filter(({ state }) => state === 'ready').length === 2);
+    expect(await shelf.sh(IMPORT)).toMatch(/acme +ready[\s\S]*handbook +ready[\s\S]*runbooks +ready/);
+    expect(await shelf.sh(ASK)).toMatch(/acme[\s\S]*handbook[\s\S]*runbooks/);
+
+    expect(await shelf.sh(LOOK)).toMatch(/Acme Docs[\s\S]*Handbook[\s\S]*Runbooks/);
+    expect((await shelf.sh(STATUS)).split('\n')).toEqual(
+      expect.arrayContaining([
+        '["acme","ready","2026-11-01",null]',
+        '["handbook","ready","2026-11-01",null]',
+        '["runbooks","ready","2026-11-01",null]',
+        'docshelf_state{site="acme",state="ready"} 1',
+      ]),
+    );
+    expect(await shelf.sh(SEARCH)).toMatch(/\/handbook\/holidays[\s\S]*"path":"\/(?:handbook\/)?holidays/);
+
+    const fetched = shelf.origin.requests.length;
+    const without = THREE.replace(/^ {2}- domain: handbook\n(?: {4}.*\n)*/m, '');
+    await shelf.configure(without);
+    await shelf.sh(RELOAD);
+    expect(Object.keys(await versionsOf(daemon))).toEqual(['acme', 'runbooks']);
+    await shelf.configure(THREE);
+    await shelf.sh(RELOAD);
+    await daemon.until(({ sites }) => sites?.every(({ state }) => state === 'ready') === true);
+    expect(await versionsOf(daemon)).toMatchObject({ handbook: '2026-11-01' });
+
+    await shelf.configure(without);
+    await shelf.sh(RELOAD);
+    expect(await shelf.sh('docshelf sites')).toMatch(/handbook +left the config/);
+    await shelf.sh(REMOVE);
+    expect(await shelf.sh('docshelf sites')).not.toContain('handbook');
+    expect(await versionsOf(daemon)).toEqual({ acme: '2026-11-01', runbooks: '2026-11-01' });
+    expect(shelf.origin.requests.length - fetched).toBeLessThanOrEqual(1);
+  });
+
+  test('leads from one site to several and back, with what was there', async () => {
+    const shelf = await Shelf.open();
+    await shelf.configure(SINGLE);
+    let daemon = await shelf.start();
+    await shelf.sh('docshelf bundle import acme-export-2026-11-01.tar.gz');
+    expect((await daemon.status()).active?.version).toBe('2026-11-01');
+    await shelf.configure(LIST);
+    await shelf.sh(RELOAD);
+    expect((await daemon.status()).pending).toEqual(['sites']);
+    await daemon.stop();
+
+    daemon = await shelf.start();
+    await daemon.until(({ sites }) => sites?.[0]?.state === 'ready');
+    expect(await versionsOf(daemon)).toMatchObject({ acme: '2026-11-01' });
+    await daemon.stop();
+
+    await shelf.configure(SINGLE);
+    daemon = await shelf.start();
+    await daemon.untilServing('2026-11-01');
+    expect(shelf.origin.requests).toEqual([]);
+  });
+
+  test('has no commands that are not run here', () => {
+    expect(COMMANDS).toHaveLength(8);
+  });
+});
