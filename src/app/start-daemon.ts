@@ -18,7 +18,7 @@ import { Sites } from './sites/sites.ts';
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { loaded, log, onProgress } = options;
   const network = new Network(loaded.config);
-  const metrics = new Metrics();
+  const metrics = new Metrics(() => network.config.sites.length <= network.config.metrics.sites);
   const search = openSearch(loaded.config, network);
   const exports = loaded.config.exportApi.enabled ? Promise.withResolvers<Exports>() : null;
   const ownExports = new OwnExportDesk({

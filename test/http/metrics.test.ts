@@ -169,6 +169,15 @@ describe('Metrics', () => {
     expect((await linesOf(metrics)).filter((line) => line.startsWith('docshelf_active_version_info{'))).toEqual([]);
   });
 
+  it('names no site where there are too many', async () => {
+    const metrics = new Metrics(() => false);
+    metrics.of('acme').onCache(true);
+    metrics.onRequest({ ...SERVED, site: 'acme' });
+    const text = await metrics.expose(READINGS);
+    expect(text).toContain('docshelf_cache_hits_total 1');
+    expect(text).not.toContain('site=');
+  });
+
   it('shares nothing between two of them', async () => {
     const [one, other] = [new Metrics(), new Metrics()];
     one.of(null).onCache(true);

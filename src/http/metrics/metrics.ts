@@ -22,7 +22,11 @@ export class Metrics {
   readonly #registry: Registry = new Registry();
   readonly #metrics = defineMetrics(this.#registry);
 
-  constructor() {
+  readonly #namesSites: () => boolean;
+
+  /** @param namesSites false: no series has the label `site`, of which there would be too many */
+  constructor(namesSites: () => boolean = () => true) {
+    this.#namesSites = namesSites;
     addProcessMetrics(this.#registry);
     // Series begin at 0: one that began with its first event would show no rate for it.
     for (const result of ['ok', 'failed']) this.#metrics.reloads.inc({ result }, 0);
@@ -34,7 +38,7 @@ export class Metrics {
 
   /** Counters and gauges of one site carry its domain; those of the single form, null, have no such label. */
   of(site: string | null): SiteMetrics {
-    return new SiteMetrics(this.#metrics, site);
+    return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
 
   async expose({ states, isReady, jobs }: Readings): Promise<string> {
@@ -50,7 +54,7 @@ export class Metrics {
   }
 
   onRequest({ listener, status, bytes, durationMs, site }: ServedRequest): void {
-    const label = site === undefined ? {} : { site };
+    const label = site === undefined || !this.#namesSites() ? {} : { site };
     this.#metrics.requests.inc({ ...label, listener, class: `${Math.floor(status / 100)}xx` });
     this.#metrics.responseBytes.inc({ ...label, listener }, bytes);
     this.#metrics.requestSeconds.observe({ listener }, durationMs / 1000);
