@@ -133,7 +133,7 @@ export class ReleaseStore {
    * act may remove releases. Acts are short: what takes long comes before or after them.
    */
   whileStored<Result>(mode: LockMode, act: () => Promise<Result>): Promise<Result> {
-    return whileLocked(join(this.paths.releases, 'lock'), { mode, waitMsMax: LOCK_MS_MAX }, act);
+    return whileLocked(join(this.paths.dir, 'lock'), { mode, waitMsMax: LOCK_MS_MAX }, act);
   }
 
   /** Runs while nobody else on the folder unpacks the bundle of that digest. @throws the signal's reason */
