@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/domain/diagnosis.ts';
 import type { DaemonFeatures, FeatureReport } from '../../src/domain/feature.ts';
 import { type Bench, type CommandResult, type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -47,7 +48,8 @@ class Shelf {
   }
 
   async configure(config: ConfigFile): Promise<void> {
-    await bench.writeConfig(this.folder, { staticExport: null, ...config });
+    // Words alone: no model is loaded for any of the many commands.
+    await bench.writeConfig(this.folder, { staticExport: null, search: { model: 'off' }, ...config });
   }
 
   run(...args: readonly string[]): Promise<CommandResult> {
@@ -110,7 +112,7 @@ describe.each([
 
   test('need a name, and one that there is', async () => {
     const shelf = await Shelf.open(bench, hasDaemon);
-    for (const command of [
+    const unnamed = [
       ['bundle', 'import', 'docs-2024-06-01.tar.gz'],
       ['bundle', 'inspect', '2024-06-01'],
       ['bundle', 'verify', '2024-06-01'],
@@ -120,16 +122,17 @@ describe.each([
       ['bundle', 'remove', '2024-06-01'],
       ['search', 'june'],
       ['transfer', 'unpack', 'transfer'],
-    ]) {
-      const unnamed = await shelf.fault(...command);
-      expect({ command, ...unnamed }).toMatchObject({ command, exit: 64, code: 'site_needed' });
-      expect(unnamed.next).toContain('acme, globex');
-    }
-    for (const command of [['bundle', 'rollback'], ['bundle', 'list'], ['features']]) {
-      const unknown = await shelf.fault(...command, '--site', 'initech');
-      expect({ command, ...unknown }).toMatchObject({ command, exit: 69, code: 'not_found' });
-      expect(unknown.next).toContain('acme, globex');
-    }
+    ];
+    await sideBySide(unnamed, 2, async (command) => {
+      const fault = await shelf.fault(...command);
+      expect({ command, ...fault }).toMatchObject({ command, exit: 64, code: 'site_needed' });
+      expect(fault.next).toContain('acme, globex');
+    });
+    await sideBySide([['bundle', 'rollback'], ['bundle', 'list'], ['features']], 2, async (command) => {
+      const fault = await shelf.fault(...command, '--site', 'initech');
+      expect({ command, ...fault }).toMatchObject({ command, exit: 69, code: 'not_found' });
+      expect(fault.next).toContain('acme, globex');
+    });
     expect(await shelf.versions()).toEqual({ acme: [null, []], globex: [null, []] });
   });
 
@@ -149,7 +152,6 @@ describe.each([
       expect(other).toMatchObject({ exit: 69, code: 'version_not_found' });
     }
     expect((await shelf.run('search', 'july', '--site', 'globex')).stdout).toContain('july');
-    // Its own pages may be like it by meaning.
     expect((await shelf.run('search', 'july', '--site', 'acme')).stdout).not.toContain('july');
   });
 

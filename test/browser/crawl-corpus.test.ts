@@ -16,6 +16,8 @@ import { hasChromium, launchChromium, whyNoChromium } from './reader.ts';
 
 /** Pages of each site that are opened, evenly over all of them; `npm run soak` opens more. */
 const PAGES_OPENED = Number(process.env.DOCSHELF_CRAWL_PAGES ?? 3);
+/** `npm run soak` takes those of one generator both ways, with and without a browser. */
+const SITES = CORPUS_SITES.filter(({ isForSoak }) => !isForSoak || process.env.DOCSHELF_CRAWL_PAGES !== undefined);
 /** Links that are clicked on, of a page in the middle: first pages have few. */
 const CLICKS = 2;
 /** On a busy machine a page may be looked at before its scripts have written all of it: such a one is opened again. */
@@ -43,85 +45,77 @@ describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoC
     bench.onEnd(() => liveBrowser.close());
   });
 
-  describe.each(CORPUS_SITES)(
-    '$name, render: $render',
-    ({ name, root, launchers, render, pagesMax, orphans, ...hosting }) => {
-      let live: LiveSite;
-      let addresses: string[];
-      let archive: string;
+  describe.each(SITES)('$name, render: $render', ({ name, root, launchers, render, pagesMax, orphans, ...hosting }) => {
+    let live: LiveSite;
+    let addresses: string[];
+    let archive: string;
 
-      beforeAll(async () => {
-        const files = [...(await readArchive(bundleFile(name)))].filter(([path]) => !launchers.includes(path));
-        live = await LiveSite.start(new Map(files.map(([path, bytes]) => [path.slice(root.length), bytes])), hosting);
-        bench.onEnd(() => live.close());
-        const known = live.pages().filter((address) => !orphans.includes(address));
-        addresses = pagesMax === null ? known : spread(known, pagesMax);
-      });
+    beforeAll(async () => {
+      const files = [...(await readArchive(bundleFile(name)))].filter(([path]) => !launchers.includes(path));
+      live = await LiveSite.start(new Map(files.map(([path, bytes]) => [path.slice(root.length), bytes])), hosting);
+      bench.onEnd(() => live.close());
+      const known = live.pages().filter((address) => !orphans.includes(address));
+      addresses = pagesMax === null ? known : spread(known, pagesMax);
+    });
 
-      it('are in the export with all of their pages', { timeout: TEST_MS_MAX }, async () => {
-        const source = { kind: 'crawl', url: live.url, render, allowAddresses: ['127.0.0.0/8'] };
-        const organization = {
-          id: 'corpus',
-          plan: 'enterprise',
-          domains: { acme: { source } },
-          keys: [adminKey('ci', KEY)],
-        };
-        const service = await startExporter(bench, {
-          organizations: [organization],
-          exportApi: { browser: { verify: 'off' } },
-        });
-        const client = service.as(KEY);
-        const startedMs = performance.now();
-        const { jobId } = await client.start('acme', pagesMax === null ? {} : { paths: addresses });
-        const job = await client.until(
-          jobId,
-          ({ status }) => status === 'completed' || status === 'failed',
-          JOB_MS_MAX,
-        );
-        expect([job.status, job.error]).toEqual(['completed', null]);
-        console.log(`figure: ${name}, ${render}: ${job.pageCount} pages exported in ${secondsSince(startedMs)} s`);
-        archive = join(await bench.folder(), 'acme.tar.gz');
-        await writeFile(archive, await client.download((await client.bundle(jobId)).bundleUrl));
-        await service.daemon.kill();
-        const exported = new BuiltSite(await readArchive(archive));
-        expect(addresses.filter((address) => exported.fileAt(decodeURI(address).slice(1)) === null)).toEqual([]);
-        if (pagesMax === null) expect(job.pageCount).toBeGreaterThanOrEqual(addresses.length);
+    it('are in the export with all of their pages', { timeout: TEST_MS_MAX }, async () => {
+      const source = { kind: 'crawl', url: live.url, render, allowAddresses: ['127.0.0.0/8'] };
+      const organization = {
+        id: 'corpus',
+        plan: 'enterprise',
+        domains: { acme: { source } },
+        keys: [adminKey('ci', KEY)],
+      };
+      const service = await startExporter(bench, {
+        organizations: [organization],
+        exportApi: { browser: { verify: 'off' } },
       });
+      const client = service.as(KEY);
+      const startedMs = performance.now();
+      const { jobId } = await client.start('acme', pagesMax === null ? {} : { paths: addresses });
+      const job = await client.until(jobId, ({ status }) => status === 'completed' || status === 'failed', JOB_MS_MAX);
+      expect([job.status, job.error]).toEqual(['completed', null]);
+      console.log(`figure: ${name}, ${render}: ${job.pageCount} pages exported in ${secondsSince(startedMs)} s`);
+      archive = join(await bench.folder(), 'acme.tar.gz');
+      await writeFile(archive, await client.download((await client.bundle(jobId)).bundleUrl));
+      await service.daemon.kill();
+      const exported = new BuiltSite(await readArchive(archive));
+      expect(addresses.filter((address) => exported.fileAt(decodeURI(address).slice(1)) === null)).toEqual([]);
+      if (pagesMax === null) expect(job.pageCount).toBeGreaterThanOrEqual(addresses.length);
+    });
 
-      it('open without a network as they do live', { timeout: TEST_MS_MAX }, async () => {
-        const folder = await newHome(bench, { search: { model: 'off' } });
-        await importBundle(bench, folder, archive);
-        const daemon = await network.startDaemon(folder);
-        const pages = spread(addresses, PAGES_OPENED).map((address): Stop => ({ address, link: null }));
-        // Nobody has this one: what is shown then is a page, too.
-        const missing =
-          hosting.addresses === 'file' ? [] : [{ address: `${hosting.base}docs/no-such-page`, link: null }];
-        const middle = addresses[addresses.length >> 1] ?? hosting.base;
-        const links = await linksTo(liveBrowser, live.origin, middle, new Set(addresses));
-        const clicks = spread(links, CLICKS);
-        const opened = [...pages, ...missing, ...clicks];
-        const startedMs = performance.now();
-        const visitBoth = (stops: readonly Stop[]) =>
-          Promise.all([visitPages(liveBrowser, live.origin, stops), visitPages(browser, daemon.site, stops)]);
-        let [atOrigin, served] = await visitBoth(opened);
-        for (let visits = 1; visits < VISITS_MAX; visits += 1) {
-          const unlike = opened.filter((stop) => atOrigin.get(nameOf(stop))?.text !== served.get(nameOf(stop))?.text);
-          const [againAtOrigin, againServed] = await visitBoth(unlike);
-          atOrigin = withLaterVisits(atOrigin, againAtOrigin);
-          served = withLaterVisits(served, againServed);
-        }
-        const figure = `${pages.length} of ${addresses.length} pages and ${clicks.length} links opened`;
-        const outside = hostsOutside(served).join(', ') || 'nobody';
-        console.log(
-          `figure: ${name}, ${render}: ${figure}, at the origin and cut off, in ${secondsSince(startedMs)} s; asked outside: ${outside}`,
-        );
-        await daemon.stop();
-        expect(served.size).toBe(opened.length);
-        const limitedTo = pagesMax === null ? null : new Set(addresses);
-        expect(await differencesOf(live, atOrigin, served, limitedTo)).toEqual([]);
-      });
-    },
-  );
+    it('open without a network as they do live', { timeout: TEST_MS_MAX }, async () => {
+      const folder = await newHome(bench, { search: { model: 'off' } });
+      await importBundle(bench, folder, archive);
+      const daemon = await network.startDaemon(folder);
+      const pages = spread(addresses, PAGES_OPENED).map((address): Stop => ({ address, link: null }));
+      // Nobody has this one: what is shown then is a page, too.
+      const missing = hosting.addresses === 'file' ? [] : [{ address: `${hosting.base}docs/no-such-page`, link: null }];
+      const middle = addresses[addresses.length >> 1] ?? hosting.base;
+      const links = await linksTo(liveBrowser, live.origin, middle, new Set(addresses));
+      const clicks = spread(links, CLICKS);
+      const opened = [...pages, ...missing, ...clicks];
+      const startedMs = performance.now();
+      const visitBoth = (stops: readonly Stop[]) =>
+        Promise.all([visitPages(liveBrowser, live.origin, stops), visitPages(browser, daemon.site, stops)]);
+      let [atOrigin, served] = await visitBoth(opened);
+      for (let visits = 1; visits < VISITS_MAX; visits += 1) {
+        const unlike = opened.filter((stop) => atOrigin.get(nameOf(stop))?.text !== served.get(nameOf(stop))?.text);
+        const [againAtOrigin, againServed] = await visitBoth(unlike);
+        atOrigin = withLaterVisits(atOrigin, againAtOrigin);
+        served = withLaterVisits(served, againServed);
+      }
+      const figure = `${pages.length} of ${addresses.length} pages and ${clicks.length} links opened`;
+      const outside = hostsOutside(served).join(', ') || 'nobody';
+      console.log(
+        `figure: ${name}, ${render}: ${figure}, at the origin and cut off, in ${secondsSince(startedMs)} s; asked outside: ${outside}`,
+      );
+      await daemon.stop();
+      expect(served.size).toBe(opened.length);
+      const limitedTo = pagesMax === null ? null : new Set(addresses);
+      expect(await differencesOf(live, atOrigin, served, limitedTo)).toEqual([]);
+    });
+  });
 
   it('cannot be reached from where their exports are opened', async () => {
     const live = await LiveSite.start(new Map([['index.html', Buffer.from('<p>There')]]), {
