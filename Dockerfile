@@ -8,7 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
-COPY scripts/copy-assets.mjs scripts/sbom.mjs scripts/write-built-files.mjs scripts/
+COPY scripts/copy-assets.mjs scripts/image-sbom.mjs scripts/sbom.mjs scripts/write-built-files.mjs scripts/
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json && \
     node scripts/copy-assets.mjs && node scripts/write-built-files.mjs
 
@@ -26,9 +26,11 @@ COPY package.json ./
 COPY --from=dependencies /build/node_modules node_modules
 COPY models models
 COPY --from=build /build/dist dist
+COPY --from=build /build/scripts/image-sbom.mjs ./
 # A new volume takes its owner from the data folder.
 RUN chmod +x dist/main.js && ln -s /opt/docshelf/dist/main.js /usr/local/bin/docshelf && \
-    mkdir -p /etc/docshelf /var/lib/docshelf && chown 65532:65532 /var/lib/docshelf
+    mkdir -p /etc/docshelf /var/lib/docshelf && chown 65532:65532 /var/lib/docshelf && \
+    node image-sbom.mjs dist/sbom.json sbom.json
 ENV NODE_ENV=production \
     DOCSHELF_CONFIG=/etc/docshelf/config.yaml \
     DOCSHELF__STORAGE__DIR=/var/lib/docshelf

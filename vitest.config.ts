@@ -16,8 +16,10 @@ const HEAVY = [
   'crawl-life',
   'crawl-probes',
   'crawl-rendered',
+  'demo',
   'disk-full',
   'doctor',
+  'egress',
   'every-command',
   'export-commands',
   'export-disk-full',
@@ -115,6 +117,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          setupFiles: SHARED.setupFiles,
           maxWorkers: 1,
           sequence: { groupOrder: 4 },
           ...minutes(5),

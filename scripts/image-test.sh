@@ -77,6 +77,8 @@ done
 [ -n "$daemon" ] || fail "no process of the daemon found"
 user=$(sed -n 's/^Uid:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$daemon/status")
 [ "$user" = 65532 ] || fail "the daemon runs as user $user"
+listed=$(inside 60 node -p 'require("/opt/docshelf/sbom.json").components.find(({ name }) => name === "node")?.version')
+[ "$listed" = "$(inside 60 node -p process.versions.node)" ] || fail "the list of parts has node $listed"
 say "runs as user $user, $(sed -n 's/^VmRSS:[[:space:]]*//p' "/proc/$daemon/status") resident"
 
 expect "$site/" "Served from the image" 200

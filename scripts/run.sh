@@ -71,6 +71,7 @@ case "$task" in
     ;;
   bench-export) exec node bench/export/run.ts "$@" ;;
   bench-sites) build && exec node bench/sites/run.ts "$@" ;;
+  bench-serve) build && exec node bench/serve/run.ts "$@" ;;
   format) exec "$bin/biome" check --write . ;;
   lint) lint ;;
   check)

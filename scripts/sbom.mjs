@@ -5,7 +5,13 @@
 
 /** A development package of which the build copies files into dist/ (copy-assets.mjs). */
 const COPIED_PACKAGES = ['swagger-ui-dist'];
-const MODEL = { name: 'sentence-transformers/all-MiniLM-L6-v2', license: 'Apache-2.0' };
+/** Its provenance is in models/README.md. */
+const MODEL = {
+  name: 'sentence-transformers/all-MiniLM-L6-v2',
+  license: 'Apache-2.0',
+  sha256: '0fcc3b3e411d61f14379a7a628ee685852497d85e6b8ebe366367c08329e3a05',
+  changed: 'Weights quantised to int8, per channel (dynamic quantisation), in an ONNX graph with pooling.',
+};
 
 /** @param lock package-lock.json, of version 3, parsed */
 export function createSbom(lock) {
@@ -27,6 +33,8 @@ export function createSbom(lock) {
     'bom-ref': MODEL.name,
     name: MODEL.name,
     ...licensesOf(MODEL.license),
+    hashes: [{ alg: 'SHA-256', content: MODEL.sha256 }],
+    pedigree: { notes: MODEL.changed },
   };
 
   const dependencies = new Map([

@@ -36,6 +36,27 @@ const ADAPTERS = ['deploy/sources', 'export/stores', 'search/hosted'];
 const JOB_THREAD = 'app/export-thread.ts';
 const CRAWL_DOOR = 'crawl/index.ts';
 
+/** The gate of egress: all that opens sockets is made in net, of a policy. Outside of it only these names of socket modules are used. */
+const SOCKETS: Readonly<Record<string, readonly string[]>> = {
+  undici: ['errors'],
+  'playwright-core': [],
+  'node:http': ['STATUS_CODES', 'createServer'],
+  'node:https': ['createServer'],
+  'node:http2': ['createServer', 'createSecureServer'],
+  'node:net': ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'createServer'],
+  'node:tls': ['TLSSocket', 'getCACertificates', 'createSecureContext', 'createServer'],
+  'node:dns': [],
+  'node:dns/promises': [],
+  'node:dgram': [],
+  'node:inspector': [],
+};
+/** Of packages that do more than open sockets, what opens them. */
+const SOCKET_MAKERS: Readonly<Record<string, string>> = { '@aws-sdk/client-s3': 'S3Client' };
+const SOCKET_GLOBALS = new Set(['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']);
+/** Past the gate to a daemon of ours: by commands alone. */
+const DAEMON_REQUEST = 'net/daemon-request.ts';
+const ASKS_DAEMONS = /^(?:cli\/|app\/doctor\/)/;
+
 /** The rooms that compute and do nothing else, and the packages that they may use: parsers and tables, all pure. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
   domain: [],
@@ -54,6 +75,8 @@ interface Import {
   readonly specifier: string;
   /** `import type`, gone when the program runs. `import { type A }` is not: it still loads the module. */
   readonly isType: boolean;
+  /** Values that are named; `*` for all, as of a namespace or on demand. */
+  readonly names: readonly string[];
 }
 
 /** A tree of sources: path below src/ -> text. */
@@ -70,11 +93,23 @@ function read(path: string, text: string) {
   const impure: string[] = [];
   /** Where names stand that are no variables: `a.fetch`, `{ fetch: 1 }`. */
   const labels = new Set<number>();
-  const add = (node: { value: unknown } | null, kind?: string | null) => {
-    if (typeof node?.value === 'string') imports.push({ specifier: node.value, isType: kind === 'type' });
+  const opened: string[] = [];
+  const add = (node: { value: unknown } | null, kind?: string | null, names: readonly string[] = ['*']) => {
+    if (typeof node?.value === 'string') imports.push({ specifier: node.value, isType: kind === 'type', names });
   };
   new Visitor({
-    ImportDeclaration: (node) => add(node.source, node.importKind),
+    ImportDeclaration: (node) =>
+      add(
+        node.source,
+        node.importKind,
+        node.specifiers.flatMap((each) => {
+          if (each.type !== 'ImportSpecifier') return ['*'];
+          return each.importKind === 'type' || each.imported.type !== 'Identifier' ? [] : [each.imported.name];
+        }),
+      ),
+    CallExpression: ({ callee }) => {
+      if (callee.type === 'Identifier' && SOCKET_GLOBALS.has(callee.name)) opened.push(callee.name);
+    },
     ExportNamedDeclaration: (node) => add(node.source, node.exportKind),
     ExportAllDeclaration: (node) => add(node.source, node.exportKind),
     ImportExpression: (node) => add(node.source.type === 'Literal' ? node.source : null),
@@ -89,15 +124,17 @@ function read(path: string, text: string) {
       if (!node.computed) labels.add(node.property.start);
       if (node.object.type !== 'Identifier' || node.property.type !== 'Identifier') return;
       const name = `${node.object.name}.${node.property.name}`;
+      if (node.object.name === 'globalThis' && SOCKET_GLOBALS.has(node.property.name)) opened.push(name);
       if (IMPURE_MEMBERS.has(name)) impure.push(name);
     },
     NewExpression: (node) => {
+      if (node.callee.type === 'Identifier' && SOCKET_GLOBALS.has(node.callee.name)) opened.push(node.callee.name);
       if (node.callee.type === 'Identifier' && node.callee.name === 'Date' && node.arguments.length === 0)
         impure.push('new Date()');
     },
   }).visit(program);
   const { body } = program;
-  return { imports, impure, state: moduleState(body), types: exportedTypes(body), broken: errors.length > 0 };
+  return { imports, impure, opened, state: moduleState(body), types: exportedTypes(body), broken: errors.length > 0 };
 }
 
 type Statements = ReturnType<typeof parseSync>['program']['body'];
@@ -130,6 +167,29 @@ function beginsEmpty(init: { type: string }): boolean {
     /Cache$/.test(node.callee?.name ?? '') ||
     (/^(?:Weak)?(?:Map|Set)$/.test(node.callee?.name ?? '') && node.arguments?.length === 0)
   );
+}
+
+/** Names by which a module opens sockets, those of `Import.names` among them. */
+function socketNames({ specifier, isType, names }: Import): string[] {
+  if (isType) return [];
+  const maker = SOCKET_MAKERS[specifier];
+  if (maker !== undefined) return names.filter((name) => name === maker);
+  const harmless = SOCKETS[specifier];
+  return harmless === undefined ? [] : names.filter((name) => !harmless.includes(name));
+}
+
+/** What goes past the gate, one sentence each. */
+function pastTheGate(path: string, text: string, { imports, opened }: ReturnType<typeof read>): string[] {
+  const names = [...imports.flatMap(socketNames), ...opened];
+  if (roomOf(path) === 'net') {
+    if (names.length === 0 || path === DAEMON_REQUEST || /\bEgressPolicy\b/.test(text)) return [];
+    return [`${path} opens sockets (${names.join(', ')}) and takes no EgressPolicy`];
+  }
+  const asks = imports.some(({ specifier }) => isRelative(specifier) && targetOf(path, specifier) === DAEMON_REQUEST);
+  return [
+    ...names.map((name) => `${path} goes past the gate of net: ${name}`),
+    ...(asks && !ASKS_DAEMONS.test(path) ? [`${path} asks a daemon, as commands alone do`] : []),
+  ];
 }
 
 /** Why `path` may not import this, or null. */
@@ -193,7 +253,9 @@ function breaches(tree: Tree, packages: ReadonlySet<string>, files: ReadTree = r
   for (const [folder, paths] of Map.groupBy(files.keys(), posix.dirname)) {
     if (paths.length > FILES_MAX) found.push(`${folder}/ has ${paths.length} files, over ${FILES_MAX}`);
   }
-  for (const [path, { imports, impure, state, types, broken }] of files) {
+  for (const [path, contents] of files) {
+    const { imports, impure, state, types, broken } = contents;
+    found.push(...pastTheGate(path, tree[path] ?? '', contents));
     for (const name of types) {
       const other = declaredIn.get(name);
       if (other !== undefined) found.push(`${name} has two meanings: ${other} and ${path} export it`);
@@ -308,6 +370,32 @@ describe('the structure test', () => {
     ['the clock in the other way', { 'web/a.ts': 'export const a = () => new Date();' }, /names new Date/],
     ['a pure file that rolls dice', { 'web/a.ts': 'export const a = () => Math.random();' }, /names Math\.random/],
     ['a pure file that fetches', { 'web/a.ts': "export const a = () => fetch('');" }, /names fetch/],
+    ['an agent outside of net', { 'crawl/a.ts': "import { Agent } from 'undici';" }, /past the gate of net: Agent/],
+    [
+      'a socket outside of net',
+      { 'deploy/a.ts': "import { connect } from 'node:net';" },
+      /past the gate of net: connect/,
+    ],
+    ['all of a socket module', { 'deploy/a.ts': "import * as net from 'node:net';" }, /past the gate of net: \*/],
+    ['a socket module on demand', { 'app/a.ts': "await import('node:https');" }, /past the gate of net: \*/],
+    [
+      'a look-up of a name',
+      { 'app/a.ts': "import { lookup } from 'node:dns/promises';" },
+      /past the gate of net: lookup/,
+    ],
+    ['a fetch', { 'search/a.ts': "export const a = () => fetch('');" }, /past the gate of net: fetch/],
+    ['a fetch by another way', { 'search/a.ts': 'export const a = globalThis.fetch;' }, /net: globalThis\.fetch/],
+    [
+      'a socket of the web',
+      { 'search/a.ts': "export const a = new WebSocket('');" },
+      /past the gate of net: WebSocket/,
+    ],
+    ['a maker without a policy', { 'net/a.ts': "import { Agent } from 'undici';" }, /takes no EgressPolicy/],
+    [
+      'a daemon that asks daemons',
+      { 'deploy/a.ts': "import { askDaemon } from '../net/daemon-request.ts';", 'net/daemon-request.ts': '' },
+      /as commands alone do/,
+    ],
     ['a development dependency', { 'http/a.ts': "import 'vitest';" }, /not among the dependencies/],
     ['a let of a module', { 'serve/a.ts': 'export let count = 0;' }, /keeps state in its module: count/],
     ['a map of a module', { 'serve/a.ts': 'const seen = new Map<string, string>();' }, /module: seen/],

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { egressRulesOf } from '../../test/net/http-client-of.ts';
 
 /** As it is built: threads that have to strip types first start late. */
 const BUILT = new URL('../../dist/', import.meta.url);
@@ -104,7 +105,7 @@ async function docshelf(url: string, dir: string): Promise<number> {
     hosts: [],
     limits: ARCHIVE_LIMITS,
     browser: { sandbox: 'auto', tabs: 4, pageTimeoutMs: 30_000, verify: 'off' },
-    network: { connectTimeoutMs: 10_000, idleTimeoutMs: 30_000, proxy: 'off', caFile: null },
+    egress: egressRulesOf({ connectTimeoutMs: 10_000, idleTimeoutMs: 30_000 }),
     filesDir,
     workDir: join(dir, 'work'),
     journalDir: join(dir, 'journal'),

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { writeFileTable } from '../../src/files/index.ts';
 import { EmbeddedEngine, EmbeddedIndex, type SearchRequest, SiteSearch } from '../../src/search/index.ts';
 import { buildIndex } from '../../src/search/indexing/build-index.ts';
 import { waitFor } from '../../test/helpers/wait-for.ts';
@@ -46,9 +47,17 @@ async function inFreshProcess(): Promise<void> {
     writeFileSync(join(made, QUESTIONS), JSON.stringify(asked));
     for (const [number, files] of all.entries()) {
       const releaseDir = join(made, digestOf(number));
-      writeRelease(releaseDir, files);
+      await writeRelease(releaseDir, files);
       const searchDir = join(releaseDir, 'search');
-      await buildIndex({ releaseDir, trailingSlash: 'never', searchDir, modelFolder: MODEL });
+      await buildIndex({
+        releaseDir,
+        trailingSlash: 'never',
+        searchDir,
+        modelFolder: MODEL,
+        usesCarried: true,
+        leftOut: [],
+        formerDir: null,
+      });
     }
     const env = { ...process.env, DOCSHELF_BENCH_FOLDER: made };
     const args = [fileURLToPath(import.meta.url), `${sites}`, `${pages}`];
@@ -58,13 +67,13 @@ async function inFreshProcess(): Promise<void> {
   }
 }
 
-function writeRelease(
+async function writeRelease(
   releaseDir: string,
   files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
-): void {
+): Promise<void> {
   const entries = files.map(({ path, bytes }) => ({ path, size: bytes.length, sha256: '', type: 'text/html' }));
   mkdirSync(releaseDir);
-  writeFileSync(join(releaseDir, 'files.json'), JSON.stringify({ files: entries }));
+  await writeFileTable(releaseDir, entries);
   for (const { path, bytes } of files) {
     const file = path.startsWith('_docshelf/') ? join(releaseDir, path) : join(releaseDir, 'site', path);
     mkdirSync(dirname(file), { recursive: true });
@@ -79,6 +88,7 @@ async function measure(): Promise<void> {
     model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
     modelFolder: MODEL,
     cacheDir: join(folder, 'vectors'),
+    memoryBytesMax: 384 * 1024 ** 2,
   });
   note('before', '');
   const shelf = Array.from({ length: sites }, (_, number) => {

@@ -1,11 +1,12 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CutSection } from '../../src/search/bundle-data/bundle-format.ts';
-import { encodeBundleSearch } from '../../src/search/bundle-data/encode-bundle-search.ts';
+import { type CutSection, SEARCH_FOLDER } from '../../src/search/bundle-data/bundle-format.ts';
+import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
 import { cutPassages } from '../../src/search/extract/index.ts';
 import { estimateTokens } from '../../src/search/indexing/site-sections.ts';
 import { EmbeddingModel } from '../../src/search/semantic/index.ts';
 import { quantise } from '../../src/search/semantic/quantise.ts';
-import type { Vectors } from '../../src/search/semantic/vector-file.ts';
 import { packTarGz } from '../../test/helpers/pack-tar-gz.ts';
 import { Random } from './random.ts';
 import { synthetic } from './synthetic.ts';
@@ -45,16 +46,30 @@ interface SiteFile {
   readonly bytes: Uint8Array;
 }
 
-function filesOf(sections: readonly CutSection[], made: Omit<Vectors, 'sections'>): SiteFile[] {
-  const pages = sections
-    .map(({ section }) => section.path.slice(1))
-    .filter((path) => !path.includes('#'))
-    .map((path) => ({ path, bytes: Buffer.from(`<!doctype html><title>${path}</title><h1>${path}</h1>`) }));
-  const owners = Uint32Array.from(sections.flatMap(({ passages }, at) => passages.map(() => at)));
-  const vectors = { ...made, sections: owners, values: made.values.subarray(0, owners.length * made.dims) };
-  const pieces = Map.groupBy(encodeBundleSearch({ sections, vectors }), ({ path }) => path);
-  const search = Array.from(pieces, ([path, all]) => ({ path, bytes: Buffer.concat(all.map(({ bytes }) => bytes)) }));
-  return [...pages, ...search];
+function filesOf(sections: readonly CutSection[], made: Awaited<ReturnType<typeof madeVectors>>): SiteFile[] {
+  const byPage = Map.groupBy(sections, ({ section }) => section.path.slice(1).replace(/#.*$/, ''));
+  const pages = Array.from(byPage, ([path, own]) => {
+    const text = own.map(({ section }) => `<p>${section.text}</p>`).join('');
+    return { path, bytes: Buffer.from(`<!doctype html><title>${path}</title><h1>${path}</h1>${text}`) };
+  });
+  const into = mkdtempSync(join(tmpdir(), 'docshelf-bench-search-'));
+  try {
+    const writer = new BundleSearchWriter(
+      into,
+      pages.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    );
+    const passages = writer.writeSections(sections.map((cut) => ({ ...cut, embedded: true })));
+    const { modelDigest, dims, values } = made;
+    const all = Array.from({ length: passages }, (_, at) => values.subarray(at * dims, (at + 1) * dims));
+    writer.finish({ modelDigest, dims, all });
+    const search = readdirSync(into).map((name) => ({
+      path: SEARCH_FOLDER + name,
+      bytes: readFileSync(join(into, name)),
+    }));
+    return [...pages, ...search];
+  } finally {
+    rmSync(into, { recursive: true });
+  }
 }
 
 /** Pages of some sections each, one after another. */

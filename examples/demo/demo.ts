@@ -3,24 +3,24 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join, relative } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * `npm run demo`: the whole loop with the built program. A daemon exports docshelf's manual by its own API as two versions,
- * takes both bundles in and serves one; then it says how to switch, search and export again. Everything lies in `.demo/`;
+ * `npm run demo [FOLDER]`: the whole loop with the built program. One daemon exports two sites by its own API, serves and
+ * searches them: a handbook, served from its export without a bundle in between, and docshelf's manual, as two bundles of which
+ * one is pinned. Then it says how to switch, search and export again. Everything lies in `.demo/` or the folder that is named;
  * running it again, also after a kill, starts it anew.
  */
 
 const ROOT = join(import.meta.dirname, '../..');
-const DEMO = join(ROOT, '.demo');
+const DEMO = resolve(process.argv[2] ?? join(ROOT, '.demo'));
 const PROGRAM = join(ROOT, 'dist/main.js');
 const CONFIG = join(DEMO, 'config.yaml');
 const RUN = join(DEMO, 'run.json');
 const API_KEY_FILE = join(DEMO, 'api-key');
-/** What is exported: a copy of the manual's sources, to be edited at will. */
-const MANUAL = join(DEMO, 'manual');
-const DOMAIN = 'docshelf';
+/** By domain, what is exported: copies, to be edited at will. */
+const SOURCES = { handbook: join(import.meta.dirname, 'handbook'), manual: join(ROOT, 'docs') };
 const NEWER = '2026-11-01';
 /** Its docs.json gives each version a hue of its own, so that the switch shows. */
 const OLDER = '2026-10-01';
@@ -45,11 +45,13 @@ async function main(): Promise<void> {
   mkdirSync(DEMO, { recursive: true });
   await stopFormerRun();
   // Only what is derived stays: vectors of passages that are the same need not be made again.
-  for (const folder of ['releases', 'versions', 'active', 'exports']) {
+  for (const folder of ['releases', 'sites', 'exports']) {
     rmSync(join(DEMO, 'data', folder), { recursive: true, force: true });
   }
-  rmSync(MANUAL, { recursive: true, force: true });
-  cpSync(join(ROOT, 'docs'), MANUAL, { recursive: true });
+  for (const [domain, source] of Object.entries(SOURCES)) {
+    rmSync(join(DEMO, domain), { recursive: true, force: true });
+    cpSync(source, join(DEMO, domain), { recursive: true });
+  }
   const apiKey = `svc_${randomBytes(32).toString('base64url')}`;
   writeFileSync(API_KEY_FILE, apiKey, { mode: 0o600 });
 
@@ -77,30 +79,45 @@ async function main(): Promise<void> {
     token,
   };
   writeFileSync(RUN, JSON.stringify(run), { mode: 0o600 });
-  if (await makeSite(daemon, run, writeConfig)) printHints(run);
+  if (await makeSites(daemon, run, writeConfig)) printHints(run);
   const [code] = await ended;
   process.exitCode = typeof code === 'number' ? code : 1;
 }
 
-/** The loop: export -> bundle -> swap, twice; then the newer one is pinned. False where it did not come that far. */
-async function makeSite(daemon: ChildProcess, run: Run, writeConfig: (version: string) => void): Promise<boolean> {
+/** The handbook, which is there in seconds; then the manual, twice, and the newer one is pinned. False where it did not come that far. */
+async function makeSites(daemon: ChildProcess, run: Run, writeConfig: (version: string) => void): Promise<boolean> {
   if (!(await answers(daemon, new URL('livez', run.admin)))) return false;
+  console.log(`docshelf: the shelf is open at ${run.site}; exporting its first site, a handbook`);
+  await docshelf('export', 'start', ...exportArguments(run), '--domain', 'handbook');
+  if (!(await answers(daemon, new URL('handbook/', run.site)))) return false;
   for (const version of [OLDER, NEWER]) {
     console.log(`docshelf: exporting the manual as version ${version}, and taking the bundle in`);
-    if (!(await exportManual(run, version))) {
+    const args = [
+      '--site',
+      'manual',
+      '--domain',
+      'manual',
+      '--version',
+      version,
+      '--timeout',
+      EXPORT_TIMEOUT,
+      '--into',
+    ];
+    if (!(await docshelf('export', 'pull', ...exportArguments(run), ...args))) {
       daemon.kill('SIGTERM');
       return false;
     }
   }
   writeConfig(NEWER);
-  return answers(daemon, new URL('readyz', run.admin));
+  return answers(daemon, new URL('manual/', run.site));
 }
 
-async function exportManual(run: Run, version: string): Promise<boolean> {
-  const args = ['export', 'pull', '--config', CONFIG, '--api-url', run.api, '--key-file', API_KEY_FILE];
-  args.push('--domain', DOMAIN, '--version', version, '--timeout', EXPORT_TIMEOUT, '--into');
-  const pull = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const [code] = await once(pull, 'exit');
+const exportArguments = (run: Run): string[] => ['--config', CONFIG, '--api-url', run.api, '--key-file', API_KEY_FILE];
+
+/** False where the command failed, and has said why. */
+async function docshelf(...args: string[]): Promise<boolean> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = await once(child, 'exit');
   return code === 0;
 }
 
@@ -168,11 +185,17 @@ const configText = (
 ) => `# Written by npm run demo, anew at each start.
 deployment:
   type: client-hosted
-  domain: ${DOMAIN}
-staticExport:
-  enabled: true
-  # The version that is served: "${OLDER}" or "${NEWER}". Save, and it is switched.
-  ${version === null ? '# ' : ''}version: "${version ?? NEWER}"
+sites:
+  - domain: handbook
+    basePath: /handbook/
+    # Its newest export, as soon as that is completed.
+    staticExport: { enabled: true, from: exports }
+  - domain: manual
+    basePath: /manual/
+    staticExport:
+      enabled: true
+      # The version that is served: "${OLDER}" or "${NEWER}". Save, and it is switched.
+      ${version === null ? '# ' : ''}version: "${version ?? NEWER}"
 server:
   host: 127.0.0.1
   port: ${ports.site}
@@ -188,7 +211,9 @@ exportApi:
 organizations:
   - id: demo
     plan: enterprise
-    domains: { ${DOMAIN}: { source: { kind: markdown, path: ./manual } } }
+    domains:
+      handbook: { source: { kind: markdown, path: ./handbook } }
+      manual: { source: { kind: markdown, path: ./manual } }
     keys: [{ id: demo, type: admin, sha256: ${createHash('sha256').update(apiKey).digest('hex')} }]
 storage:
   dir: ./data
@@ -210,27 +235,34 @@ async function answers(daemon: ChildProcess, probe: URL): Promise<boolean> {
 
 function printHints(run: Run): void {
   const config = relative(process.cwd(), CONFIG);
+  const exporting = `--config ${config} --api-url ${run.api} --key-file ${relative(process.cwd(), API_KEY_FILE)}`;
+  const pin = (version: string): string => `sed -i.bak 's/^      version: .*/      version: "${version}"/' ${config}`;
   console.log(`
-  Site    ${run.site}
+  Shelf   ${run.site}
   Admin   ${run.admin}
   API     ${run.api}/docs
 
-  The site is version ${NEWER} of docshelf's own manual, exported from Markdown by the API a moment ago.
+  Two sites, exported from Markdown by the API a moment ago: a handbook, and version ${NEWER} of docshelf's own manual.
+  In another terminal:
 
-  Switch to ${OLDER}: change staticExport.version in ${config}; it is picked up by itself. In another terminal:
+  Look at both, and search both (words and meaning; no network is asked). The shelf page does the same:
 
-    sed -i.bak 's/^  version: .*/  version: "${OLDER}"/' ${config}
+    npm run -s docshelf -- sites --config ${config}
+    npm run -s docshelf -- search "roll back to the version before" --config ${config}
 
-  Search it, here and in the browser (words and meaning; no network is asked):
+  Switch the manual to ${OLDER}; the config is picked up by itself:
 
-    npm run -s docshelf -- search "which version do readers get after a restart" --config ${config}
-    ${run.site}_docshelf/search?q=air+gap
+    ${pin(OLDER)}
 
-  Change a page in ${relative(process.cwd(), MANUAL)}/, export it as a version of its own, and look at it:
+  Change a page in ${relative(process.cwd(), join(DEMO, 'handbook'))}/, and export it. It is served when that is done:
 
-    npm run -s docshelf -- export pull --config ${config} --api-url ${run.api} \\
-      --key-file ${relative(process.cwd(), API_KEY_FILE)} --domain ${DOMAIN} --version mine --into
-    sed -i.bak 's/^  version: .*/  version: "mine"/' ${config}
+    npm run -s docshelf -- export start ${exporting} --domain handbook
+
+  Change a page in ${relative(process.cwd(), join(DEMO, 'manual'))}/, export it as a version of its own, and pin that:
+
+    npm run -s docshelf -- export pull ${exporting} \\
+      --site manual --domain manual --version mine --into
+    ${pin('mine')}
 
   Ctrl-C ends the demo.
 `);

@@ -51,6 +51,12 @@ of DocshelfBundleRefused.
 {{ include "docshelf.alert" (dict "root" . "name" "DocshelfServerErrors" "for" "10m" "severity" "warning"
   "expr" (printf "sum by (site) (rate(docshelf_http_requests_total{%s,listener!=\"admin\",class=\"5xx\"}[5m])) / sum by (site) (rate(docshelf_http_requests_total{%s,listener!=\"admin\"}[5m])) > 0.01" $of $of)
   "summary" (printf "More than one request%s in a hundred is answered with a fault of the server." (replace " of " " to " $whose))) }}
+{{ include "docshelf.alert" (dict "root" . "name" "DocshelfVolumeFilling" "for" "15m" "severity" "warning"
+  "expr" (printf "min by (pod) (docshelf_volume_free_bytes{%s} / docshelf_volume_size_bytes{%s}) < 0.1" $of $of)
+  "summary" "The volume of {{ $labels.pod }} has less than a tenth of its space left.") }}
+{{ include "docshelf.alert" (dict "root" . "name" "DocshelfEventLoopLate" "for" "10m" "severity" "warning"
+  "expr" (printf "max by (pod) (docshelf_event_loop_delay_seconds{%s}) > 0.5" $of)
+  "summary" "{{ $labels.pod }} is half a second late at its work, and so are its answers.") }}
 {{- if .Values.exportApi.enabled }}
 {{ include "docshelf.alert" (dict "root" . "name" "DocshelfExportsFailing" "for" "0m" "severity" "warning"
   "expr" (printf "sum(increase(docshelf_export_jobs_ended_total{%s,result=\"failed\"}[1h])) > 2" $of)

@@ -152,6 +152,13 @@ config.yaml.
 {{- include "docshelf.put" (dict "into" $config "path" (list $section "host") "value" "0.0.0.0") -}}
 {{- include "docshelf.put" (dict "into" $config "path" (list $section "port") "value" $port) -}}
 {{- end -}}
+{{/* The names under which the chart's Services lead to the admin listener: Prometheus asks by one of them, or by the pod's address. */}}
+{{- $names := list -}}
+{{- range $part := list "site" "metrics" "export" -}}
+{{- $service := include "docshelf.partName" (dict "root" $root "part" $part) -}}
+{{- $names = concat $names (list $service (printf "%s.%s" $service $root.Release.Namespace) (printf "%s.%s.svc" $service $root.Release.Namespace) (printf "%s.%s.svc.cluster.local" $service $root.Release.Namespace)) -}}
+{{- end -}}
+{{- include "docshelf.put" (dict "into" $config "path" (list "admin" "hosts") "value" (concat (dig "admin" "hosts" list $config) $names | uniq)) -}}
 {{- include "docshelf.put" (dict "into" $config "path" (list "storage" "dir") "value" "/var/lib/docshelf") -}}
 {{- toYaml $config -}}
 {{- end -}}

@@ -72,7 +72,7 @@
 {{- fail (printf "%s stands beside sites, where each entry has its own: move it into the entry" (first .)) -}}
 {{- end -}}
 {{- if include "docshelf.hasBundles" . -}}
-{{- fail "bundles fill one folder, which is no site's among several: mount each site's with extraVolumes and extraVolumeMounts, and name its folder in staticExport.preload of its entry" -}}
+{{- fail "bundles fill one folder, which is no site's among several: mount each site's with extraVolumes and extraVolumeMounts, and name its folder in staticExport.preload of its entry, as examples/many-sites-images.yaml does" -}}
 {{- end -}}
 {{- $domains := dict -}}
 {{- $claims := dict -}}

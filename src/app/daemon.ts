@@ -15,11 +15,13 @@ import type { ShelfFolder } from './sites/open-shelf.ts';
 import { siteActions } from './sites/site-actions.ts';
 import type { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus } from './sites/status.ts';
+import { readVolume, volumeNotices } from './volume.ts';
 
 export interface DaemonOptions {
   readonly loaded: LoadedConfig;
   readonly reload: () => Promise<LoadedConfig>;
   readonly log: Logger;
+  readonly requestLog: Logger;
   readonly programVersion: string;
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
@@ -83,7 +85,7 @@ export class Daemon {
     return this.#listeners?.site.port ?? null;
   }
 
-  get config(): Config {
+  get #config(): Config {
     return this.#loaded.config;
   }
 
@@ -91,6 +93,8 @@ export class Daemon {
     const { sites, folder } = this.#parts;
     try {
       this.#listeners = await this.#listen();
+      const { site, admin, api } = this.#listeners;
+      this.#parts.network.useOwnPorts([site, admin, api].flatMap((listener) => listener?.port ?? []));
       await this.#openExports();
       await folder.registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null);
       await this.#watch.start(this.#options.loaded.watchedFiles);
@@ -99,12 +103,12 @@ export class Daemon {
       await this.stop();
       throw error;
     }
-    const { readyAfterMs } = this.config.server;
+    const { readyAfterMs } = this.#config.server;
     const begun = (): void => {
       this.#isStarting = false;
     };
     // Not awaited: a daemon that fetches for minutes answers from its first moment.
-    void Promise.all(sites.all.map((site) => site.start())).then(begun);
+    void sites.settle().then(begun);
     setTimeout(begun, readyAfterMs).unref();
   }
 
@@ -114,8 +118,8 @@ export class Daemon {
     const { openExports } = await import('./open-exports.ts');
     const exports = await openExports({
       config: this.#opened.config,
-      current: () => this.config,
-      publicUrl: () => this.config.api.publicUrl ?? this.apiUrl ?? '',
+      current: () => this.#config,
+      publicUrl: () => this.#config.api.publicUrl ?? this.apiUrl ?? '',
       network: this.#parts.network,
       metrics: this.#parts.metrics,
       onCompleted: () => this.#parts.ownExports.look(),
@@ -135,14 +139,14 @@ export class Daemon {
   }
 
   get shutdownTimeoutMs(): number {
-    return this.config.server.shutdownTimeoutMs;
+    return this.#config.server.shutdownTimeoutMs;
   }
 
   /** Unready, then no new connections, then requests in flight, then the rest. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#watch.stop();
-    const deadlineMs = this.config.server.shutdownTimeoutMs;
+    const deadlineMs = this.#config.server.shutdownTimeoutMs;
     // What comes after the last request must end within the deadline, too.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
     const { sites, search, folder, network } = this.#parts;
@@ -163,19 +167,21 @@ export class Daemon {
   }
 
   #listen(): Promise<Listeners> {
-    const { log, programVersion } = this.#options;
+    const { log, requestLog, programVersion } = this.#options;
     const { metrics, sites } = this.#parts;
     return openListeners({
       config: this.#opened.config,
-      current: () => this.config,
+      current: () => this.#config,
       sites,
       admin: {
-        token: () => this.config.admin.token,
+        token: () => this.#config.admin.token,
+        hosts: () => this.#config.admin.hosts,
         readiness: () => this.#readiness(),
         states: () => this.#states(),
         status: () => this.#status(),
-        features: (): DaemonFeatures => daemonFeatures(sites, this.config.deployment.type),
+        features: (): DaemonFeatures => daemonFeatures(sites, this.#config.deployment.type),
         jobs: () => this.#jobs(),
+        volume: () => readVolume(this.#opened.config.storage.dir),
         actions: {
           reload: () => this.reload(),
           site: (domain) => siteActions(sites.chosen(domain)),
@@ -184,6 +190,7 @@ export class Daemon {
       exports: this.#exports?.promise ?? null,
       metrics,
       log,
+      requestLog,
       programVersion,
     });
   }
@@ -199,7 +206,7 @@ export class Daemon {
       // From one site to a list, or back, is a restart: until then the sites go on as they are.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
-      this.#options.log.level = config.log.level;
+      for (const log of [this.#options.log, this.#options.requestLog]) log.level = config.log.level;
       this.#loaded = loaded;
       await this.#watch.start(loaded.watchedFiles);
       return { result: this.#reloaded(null), mustSettle: true };
@@ -220,7 +227,7 @@ export class Daemon {
 
   #states() {
     const { sites } = this.#parts;
-    const hasLabels = sites.isList && sites.all.length <= this.config.metrics.sites;
+    const hasLabels = sites.isList && sites.all.length <= this.#config.metrics.sites;
     if (!hasLabels) return [{ site: null, state: sites.state }];
     return sites.all.map(({ domain, deployment }) => ({ site: domain, state: deployment.state }));
   }
@@ -241,8 +248,10 @@ export class Daemon {
 
   async #status(): Promise<StatusReport> {
     const jobs = await this.#jobs().catch(() => NO_JOBS);
+    const volume = await readVolume(this.#opened.config.storage.dir);
     return daemonStatus(this.#parts.sites, {
-      deploymentType: this.config.deployment.type,
+      notices: volumeNotices(volume, this.#config),
+      deploymentType: this.#config.deployment.type,
       opened: this.#opened,
       current: this.#loaded,
       lastReload: this.#lastReload,

@@ -2,7 +2,7 @@ import type { Config } from '../config/index.ts';
 import { type Deployment, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import type { DaemonOptions } from './daemon.ts';
-import { type Logger, openLog } from './log.ts';
+import { type Logger, openLogs } from './log.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';
@@ -13,9 +13,10 @@ import { startDaemon as start } from './start-daemon.ts';
 export { searchOnce } from './search-once.ts';
 export { featureReport } from './slices.ts';
 
-export async function startDaemon(options: Omit<DaemonOptions, 'log'>) {
-  const log = await openLog(options.loaded.config.log);
-  const daemon = await start({ ...options, log });
+export async function startDaemon(options: Omit<DaemonOptions, 'log' | 'requestLog'>) {
+  const logs = await openLogs(options.loaded.config.log);
+  const { log } = logs;
+  const daemon = await start({ ...options, ...logs });
   const stop = async (): Promise<void> => {
     endProcessAfter(daemon.shutdownTimeoutMs, log);
     await daemon.stop();
@@ -44,7 +45,10 @@ export interface OpenSources {
 
 export async function openCommandSources(config: Config): Promise<OpenSources> {
   const network = new Network(config);
-  return { sources: await openSources(config, await network.client()), close: () => network.close() };
+  return {
+    sources: await openSources(config, await network.client(), [config.staticExport.preload.dir]),
+    close: () => network.close(),
+  };
 }
 
 /** For one command: nothing is served, so what becomes active is only written down. */

@@ -25,6 +25,7 @@ interface ListenerParts {
   readonly exports: Promise<Exports> | null;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly requestLog: Logger;
   readonly programVersion: string;
 }
 
@@ -38,20 +39,24 @@ export interface Listeners {
   flush(): Promise<void>;
 }
 
-type Answer = ListenerOptions['fetch'];
+type Answers = Pick<ListenerOptions, 'fetch' | 'plain'>;
 
 /** Opens all listeners, or none. @throws DocshelfError `port_taken`, `cannot_listen`. */
 export async function openListeners(parts: ListenerParts): Promise<Listeners> {
-  const { config, sites, metrics, log } = parts;
+  const { config, sites, metrics, log, requestLog } = parts;
   const opened: Listener[] = [];
-  const open = async (name: ListenerName, fetch: Answer, at = addressOf(config[LISTENERS[name].section])) => {
+  const open = async (
+    name: ListenerName,
+    answers: Answers,
+    at = addressOf(config[LISTENERS[name].section]),
+  ): Promise<Listener> => {
     const onFault = (error: DocshelfError): void => logFailure(log, 'listen', error);
-    const listener = await openListener({ name, ...at, fetch, onRequest, onFault });
+    const listener = await openListener({ name, ...at, ...answers, onRequest, onFault });
     opened.push(listener);
     return listener;
   };
   const logAccess = accessLog({
-    write: (facts, message) => log.info(facts, message),
+    write: (facts, message) => requestLog.info(facts, message),
     trustedProxies: config.server.trustedProxies,
   });
   const onRequest = (served: ServedRequest): void => {
@@ -66,12 +71,15 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     onFault: (error) => logFailure(log, 'rates', error),
   });
   try {
-    const site = await open('site', (request, env) => sites.answer(request, env));
-    const admin = await open('admin', adminAnswer(parts, 'token'));
+    const site = await open('site', {
+      plain: (incoming) => sites.plain(incoming),
+      fetch: (request, env) => sites.answer(request, env),
+    });
+    const admin = await open('admin', { fetch: adminAnswer(parts, 'token') });
     const hasApi = sites.haveSearch || parts.exports !== null;
-    const api = hasApi ? await open('api', apiAnswer(parts, rateLog)) : null;
+    const api = hasApi ? await open('api', { fetch: apiAnswer(parts, rateLog) }) : null;
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
-      open('admin', adminAnswer(parts, 'socket'), { socket }),
+      open('admin', { fetch: adminAnswer(parts, 'socket') }, { socket }),
     ).catch((error: unknown) => {
       // Others reach the daemon over the network.
       logFailure(log, 'listen', error);
@@ -92,13 +100,13 @@ function addressOf({ host, port }: { readonly host: string; readonly port: numbe
   return { host, port };
 }
 
-function adminAnswer(parts: ListenerParts, door: AdminOptions['door']): Answer {
+function adminAnswer(parts: ListenerParts, door: AdminOptions['door']): ListenerOptions['fetch'] {
   const { metrics, programVersion } = parts;
   const admin = createAdminApp({ ...parts.admin, door, metrics, programVersion, onError: onError(parts, 'admin') });
   return (request, env) => admin.fetch(request, env);
 }
 
-function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): Answer {
+function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): ListenerOptions['fetch'] {
   const { metrics, programVersion, sites, current } = parts;
   const access = accessReader(parts);
   const app = once(async () => {
@@ -125,14 +133,20 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): Answer {
 
 /** Made anew when the config changes or a first bundle settles a domain. */
 function accessReader({ current, sites }: ListenerParts) {
-  let made: { readonly config: Config; readonly names: string; readonly access: Access } | null = null;
+  let made: {
+    readonly config: Config;
+    readonly entries: Sites['entries'];
+    readonly domain: string | null;
+    readonly access: Access;
+  } | null = null;
   return (accessOf: (organizations: ReturnType<typeof organizationsOf>) => Access): Access => {
     const config = current();
-    const names = sites.domains.join(' ');
-    if (made?.config !== config || made.names !== names) {
+    const { entries } = sites;
+    const domain = sites.only?.domain ?? null;
+    if (made?.config !== config || made.entries !== entries || made.domain !== domain) {
       const own = { sites: sites.names, keys: config.search.keys };
       const organizations = organizationsOf(organizationsSlice(config), own);
-      made = { config, names, access: accessOf(organizations) };
+      made = { config, entries, domain, access: accessOf(organizations) };
     }
     return made.access;
   };

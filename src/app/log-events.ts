@@ -39,7 +39,9 @@ function deployLine(event: Exclude<DeployEvent, { kind: 'progress' | 'failed' }>
 export function logSearchEvent(log: Logger, event: SearchEvent): void {
   const { kind, ...facts } = event;
   if (event.kind === 'failed') logFailure(log, event.step, event.error);
-  else if (event.kind === 'rebuilding') {
+  else if (event.kind === 'refused') {
+    log.warn({ event: kind, code: event.error.code }, `${event.error.message}. ${event.error.next ?? ''}`);
+  } else if (event.kind === 'rebuilding') {
     log.info({ event: kind, code: event.error.code }, `building the search index anew: ${event.error.message}`);
   } else {
     const amount = event.kind === 'indexed' ? `${event.sections} sections` : `${event.passages} passages`;

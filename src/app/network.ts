@@ -1,10 +1,13 @@
 import type { Config } from '../config/index.ts';
+import type { EgressRules } from '../domain/egress.ts';
+import type { EgressPolicy } from '../net/egress.ts';
 import type { HttpClient } from '../net/http-client.ts';
-import { httpClientSlice } from './slices.ts';
+import { egressSlice } from './slices.ts';
 
-/** The HTTP client with the config's rules. Loaded on demand: it costs as much as the rest of a start. */
+/** The config's gate, and the HTTP client behind it. Both are loaded on demand: they cost as much as the rest of a start. */
 export class Network {
   #config: Config;
+  #ownPorts: readonly number[] = [];
   #client: Promise<HttpClient> | null = null;
 
   constructor(config: Config) {
@@ -15,11 +18,24 @@ export class Network {
     return this.#config;
   }
 
+  /** For threads. */
+  get rules(): EgressRules {
+    return egressSlice(this.#config, this.#ownPorts);
+  }
+
+  async policy(): Promise<EgressPolicy> {
+    const { EgressPolicy } = await import('../net/egress.ts');
+    return new EgressPolicy(this.rules);
+  }
+
   client(): Promise<HttpClient> {
-    this.#client ??= import('../net/http-client.ts').then(
-      ({ HttpClient }) => new HttpClient(httpClientSlice(this.#config)),
-    );
+    this.#client ??= this.#open();
     return this.#client;
+  }
+
+  /** Of this process's listeners, before the first client: no client reaches them. */
+  useOwnPorts(ports: readonly number[]): void {
+    this.#ownPorts = ports;
   }
 
   /** Requests in flight end on the former client. */
@@ -35,5 +51,11 @@ export class Network {
   async close(): Promise<void> {
     const client = await this.#client?.catch(() => null);
     await client?.close();
+  }
+
+  async #open(): Promise<HttpClient> {
+    const { totalTimeoutMs, redirectsMax } = this.#config.network;
+    const [policy, { HttpClient }] = await Promise.all([this.policy(), import('../net/http-client.ts')]);
+    return new HttpClient(policy, { totalTimeoutMs, redirectsMax });
   }
 }

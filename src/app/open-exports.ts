@@ -10,7 +10,7 @@ import type { Logger } from './log.ts';
 import { logFailure, logJobEvent } from './log-events.ts';
 import type { Network } from './network.ts';
 import { openBundleSearch } from './open-search.ts';
-import { archiveLimits, crawlNetworkSlice, exportSlice, organizationsSlice, s3Slice } from './slices.ts';
+import { archiveLimits, exportSlice, organizationsSlice, s3Slice } from './slices.ts';
 
 export interface Exports {
   /** Null where this daemon only runs jobs. */
@@ -59,7 +59,7 @@ export async function openExports(parts: ExportsParts): Promise<Exports> {
     siteOf: (job) => siteOf(current(), job),
     jobEntry: threadEntry('./export-thread', import.meta),
     pageThreads: PAGE_THREADS,
-    crawlNetwork: () => crawlNetworkSlice(current()),
+    egress: () => parts.network.rules,
     browser: () => current().exportApi.browser,
     limits: () => archiveLimits(current()),
     generator: `docshelf ${parts.programVersion}`,
@@ -126,15 +126,15 @@ function siteOf(config: Config, { organizationId, domain }: Parameters<RunJobOpt
 }
 
 async function openStore(
-  { config, publicUrl, log }: ExportsParts,
+  { config, network, publicUrl, log }: ExportsParts,
   dir: string,
 ): Promise<{ store: BundleStore; download: AnswerDownload | null }> {
   const settings = s3Slice(config);
   if (settings !== null) {
     const { S3BundleStore } = await import('../export/stores/s3-bundle-store.ts');
-    // An instance's metadata service is no place to ask behind an air gap.
-    const findCredentials = config.deployment.type === 'air-gapped' ? 'environment' : 'anywhere';
-    return { store: new S3BundleStore({ ...settings, findCredentials, nowMs: Date.now }), download: null };
+    const { caFile, ...bucket } = settings;
+    const policy = (await network.policy()).forStore(caFile);
+    return { store: new S3BundleStore({ ...bucket, policy, nowMs: Date.now }), download: null };
   }
   const [{ DiskBundleStore }, { bundleDownload }] = await Promise.all([
     import('../export/stores/disk-bundle-store.ts'),

@@ -16,6 +16,8 @@ const EMBED_AFTER_MS = 500;
 export interface OpenedSearch {
   /** Null where search is off for the site. A site that leaves the daemon is told to `forget`. */
   site(settings: Pick<Config['search'], 'enabled' | 'model'>, onEvent: (event: SearchEvent) => void): SiteSearch | null;
+  /** For each request of a reader. */
+  noteRead(): void;
   /** Ends all that is under way. */
   stop(): Promise<void>;
 }
@@ -29,6 +31,7 @@ export function openSearch(config: Config, network: Network): OpenedSearch {
       const isSemantic = model !== 'off' && config.search.model !== 'off';
       return new SiteSearch({ index: new EmbeddedIndex(engine), isSemantic, embedAfterMs: EMBED_AFTER_MS, onEvent });
     },
+    noteRead: () => engine.noteRead(),
     stop: () => engine.stop(),
   };
 }
@@ -39,6 +42,7 @@ export function openEngine(config: Config, network: Network): EmbeddedEngine {
     model: modelOf(config, network, modelFolder),
     modelFolder,
     cacheDir: join(config.storage.dir, 'vectors'),
+    memoryBytesMax: config.search.memory,
   });
 }
 
@@ -76,6 +80,6 @@ async function connect(config: Config, network: Network): Promise<Model> {
   const model = modelSlice(config);
   if (model.kind !== 'endpoint') throw new Error(`no embedder for search.model ${model.kind}`);
   const { EmbeddingEndpoint } = await import('../search/semantic/embedding-endpoint.ts');
-  const embedder = await EmbeddingEndpoint.connect(await network.client(), model, new AbortController().signal);
+  const embedder = await EmbeddingEndpoint.connect(() => network.client(), model, new AbortController().signal);
   return { choice: { kind: 'parent', digest: embedder.digest, dims: embedder.dims }, embedder };
 }

@@ -1,22 +1,22 @@
 import { type Config, valueAt } from '../config/index.ts';
 import { type DeploySettings, SiteStore } from '../deploy/index.ts';
-import type { CrawlNetwork } from '../domain/crawl.ts';
+import { type EgressRules, hostRulesOf } from '../domain/egress.ts';
 import { FEATURES, type FeatureReport, type FeatureWishes, reportFeatures } from '../domain/feature.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../domain/limits.ts';
 import type { Organization, SourceSettings } from '../domain/organization.ts';
 import type { Secret } from '../domain/secret.ts';
 import type { ExportSettings, JobRunnerSettings } from '../export/index.ts';
-import type { HttpClientSettings } from '../net/http-client.ts';
 
 /** The config, cut into the slice that each room takes. */
 
 export function deploySlice(config: Config): DeploySettings {
   const { deployment, staticExport, network } = config;
-  const { enabled, version, sha256, preload, keep, limits } = staticExport;
+  const { enabled, version, sha256, minVersion, preload, keep, limits } = staticExport;
   return {
     enabled,
     version,
     sha256,
+    minVersion,
     preload,
     keep,
     link: bundleLink(config),
@@ -52,7 +52,7 @@ export function archiveLimits({ staticExport }: Config): ArchiveLimits {
 export function signatureSlice({ staticExport }: Config): DeploySettings['signature'] {
   const { required, publicKeys, file, url } = staticExport.signature;
   return {
-    required,
+    required: required ?? publicKeys.length > 0,
     publicKeys: publicKeys.map((key) => (typeof key === 'string' ? key : key.text.reveal())),
     text: file?.text.reveal() ?? null,
     link: url,
@@ -66,25 +66,18 @@ export function renewSlice({ staticExport, deployment }: Config): DeploySettings
   return { apiUrl, key: keyFile.text, domain: domain ?? deployment.domain, ...renew };
 }
 
-export function httpClientSlice({ deployment, network }: Config): HttpClientSettings {
-  const { connectTimeoutMs, idleTimeoutMs, totalTimeoutMs, redirectsMax, caFile, allowedHosts, allowPrivate } = network;
+/** @param ownPorts of the listeners of this process */
+export function egressSlice({ deployment, network }: Config, ownPorts: readonly number[]): EgressRules {
+  const { connectTimeoutMs, idleTimeoutMs, caFile, allowPrivate, proxy } = network;
   return {
+    ...hostRulesOf(deployment.type === 'air-gapped', network.allowedHosts),
+    allowPrivate,
+    ownPorts,
     connectTimeoutMs,
     idleTimeoutMs,
-    totalTimeoutMs,
-    redirectsMax,
     caFile,
-    allowedHosts,
-    allowPrivate,
-    proxy: typeof network.proxy === 'string' ? network.proxy : network.proxy.reveal(),
-    // Behind an air gap only named hosts; elsewhere naming none means any.
-    allowNone: deployment.type === 'air-gapped' && network.allowedHosts.length === 0,
+    proxy: typeof proxy === 'string' ? proxy : proxy.reveal(),
   };
-}
-
-export function crawlNetworkSlice(config: Config): CrawlNetwork {
-  const { connectTimeoutMs, idleTimeoutMs, proxy, caFile } = httpClientSlice(config);
-  return { connectTimeoutMs, idleTimeoutMs, proxy, caFile };
 }
 
 export function exportSlice({ exportApi }: Config): JobRunnerSettings & ExportSettings {

@@ -33,7 +33,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let daemon: Daemon | null = null;
   const sites: Sites = new Sites({
     isList,
-    settleDomains: (domains) => settleListedDomains(folder.paths, domains),
+    settleDomains: async (domains) => {
+      const { inbox } = folder.paths;
+      const left = await settleListedDomains(folder.paths, domains);
+      return left.map(
+        (name) => `No site takes "${name}" in "${inbox}": move it into the inbox of a site, "sites/DOMAIN/inbox".`,
+      );
+    },
     hostOf: (domain) => ({
       network,
       search,
@@ -49,12 +55,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const shelf = new ShelfPageAnswer({
     entries: () => sites.entries,
     routes: () => sites.routes,
-    current: () => daemon?.config ?? loaded.config,
+    current: () => network.config,
     port: () => daemon?.sitePort ?? loaded.config.server.port,
     metrics,
     onError: (error, requestId) => logFailure(log, 'shelf', error, requestId),
   });
-  await sites.open(loaded.sites);
+  await sites.accept(loaded.sites);
   daemon = new Daemon(options, { network, metrics, search, folder, sites, exports, ownExports });
   await daemon.start();
   return daemon;

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { DocshelfError } from '../domain/errors.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
-import { showName } from '../domain/show-name.ts';
+import { showName } from '../domain/secret.ts';
 import { type Refuse, refusalsOf } from './rules.ts';
 
 const READ_BYTES = 256 * 1024;

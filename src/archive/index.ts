@@ -6,15 +6,16 @@ import { ArchiveFile, type OpenOptions } from './archive-file.ts';
 import { DETECT_BYTES, detectFormat } from './detect.ts';
 import { type Placement, placeOf } from './layout.ts';
 import { type ArchiveEntry, type ArchiveListing, type ExtractedFile, ListingBuilder } from './listing.ts';
-import { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';
+import { type BundleManifest, checkManifest, checkManifestSize, parseManifest } from './manifest.ts';
 import { readEntries } from './read-entries.ts';
 import { refusalsOf } from './rules.ts';
 import { tarBytes, walkTar } from './tar/read.ts';
-import { FileWriter, makeFolders } from './write-files.ts';
+import { FileWriter, type FindSame, makeFolders } from './write-files.ts';
 import { guardZip } from './zip/guard.ts';
 
 export type { ArchiveEntry, ArchiveFormat, ArchiveListing, ExtractedFile } from './listing.ts';
 export { type BundleManifest, checkManifest, parseManifest } from './manifest.ts';
+export { readSignedComment, type SignedWords, signedComment } from './minisign/comment.ts';
 export { parsePublicKey, parseSecretKey } from './minisign/format.ts';
 export { signFile, verifyFile } from './minisign/index.ts';
 export { archiveOrder, type PackBundleOptions, type PackedArchive, packBundle } from './pack/bundle.ts';
@@ -33,11 +34,14 @@ export interface ExtractOptions extends InspectOptions {
   readonly siteDir: string;
   /** Receives the files of `_docshelf/`, without that folder. Made if the archive has any; must be empty. */
   readonly ownDir: string;
+  /** Files of the same bytes elsewhere on the file system, which are linked to. */
+  readonly findSame?: FindSame;
 }
 
 /**
- * Checks every rule that does not need the content of a zip's entries; of a tar checksums too. Writes nothing.
- * @throws DocshelfError a code of `ARCHIVE_RULES`, `cannot_read`; the signal's reason when it is aborted
+ * Checks every rule that does not need the content of a zip's entries; of a tar checksums too. Writes nothing. An archive
+ * without a page is read whole.
+ * @throws DocshelfError a code of `ARCHIVE_RULES`, `bad_manifest`, `cannot_read`; the signal's reason when it is aborted
  */
 export async function inspectArchive(file: string, options: InspectOptions): Promise<ArchiveListing> {
   const { limits, onProgress } = options;
@@ -49,7 +53,12 @@ export async function inspectArchive(file: string, options: InspectOptions): Pro
   if (format === 'zip') await guardZip(archive, add);
   else await walkTar(archive, tarBytes(archive, format), add);
   onProgress?.(archive.bytes, archive.bytes);
-  return listing.finish(format, archive.bytes);
+  const listed = listing.finish(format, archive.bytes);
+  checkManifestSize(listed, options.name);
+  if (listed.pages > 0) return listed;
+  // The last word: a hostile or damaged archive is called by its own fault.
+  await verifyArchive(file, listed, options);
+  throw archive.refuse('no_pages', 'it holds no HTML page');
 }
 
 /**
@@ -61,7 +70,11 @@ export async function extractArchive(
   listing: ArchiveListing,
   options: ExtractOptions,
 ): Promise<ExtractedFile[]> {
-  await using writer = new FileWriter(refusalsOf(options.name));
+  await using writer = new FileWriter(
+    refusalsOf(options.name),
+    options.findSame ?? (() => null),
+    `${options.siteDir}.link-`,
+  );
   const extracted: ExtractedFile[] = [];
   await makeAllFolders(listing, options);
   await readEntries(file, listing, options, async ({ name, size }, placement, content) => {

@@ -22,8 +22,8 @@ export interface ArchiveListing extends Layout {
   readonly caseConflicts: readonly (readonly [string, string])[];
 }
 
-/** UTF-8 bytes of all names, held in memory. 200,000 files under 100 bytes, each in a folder of its own, need 40 MB. */
-const NAMES_BYTES_MAX = 128 * 1024 ** 2;
+/** UTF-8 bytes of all names, held in memory. 1,000,000 files under 100 bytes, each in a folder of its own, need 200 MB. */
+const NAMES_BYTES_MAX = 256 * 1024 ** 2;
 
 export interface ExtractedFile {
   readonly path: string;
@@ -53,21 +53,20 @@ export class ListingBuilder {
 
   add(entry: ArchiveEntry): void {
     const { entriesMax, fileBytesMax, totalBytesMax } = this.#limits;
-    if (this.#entries.length >= entriesMax) {
-      throw this.#refuse('too_many_entries', `it has more than ${entriesMax} entries`);
-    }
     if (entry.kind === 'file' && entry.name === '') throw this.#refuse('name_empty', 'it has a file without a name');
     if (entry.size > fileBytesMax) throw this.#refused('file_too_large', `has more than ${fileBytesMax} bytes`, entry);
     this.#place(entry);
     this.#entries.push(entry);
     this.#totalBytes += entry.size;
     if (entry.kind === 'file') this.#files += 1;
+    if (Math.max(this.#files, this.#nodes.size - this.#files) > entriesMax) {
+      throw this.#refuse('too_many_entries', `it has more than ${entriesMax} files, or as many folders`);
+    }
     if (this.#totalBytes > totalBytesMax) {
       throw this.#refuse('total_too_large', `its files have more than ${totalBytesMax} bytes together`);
     }
   }
 
-  /** `no_pages` is its last check, so that a hostile archive is called by its own fault. */
   finish(format: ArchiveFormat, archiveBytes: number): ArchiveListing {
     const entries = this.#entries;
     const layout = layoutOf(entries);
@@ -76,7 +75,6 @@ export class ListingBuilder {
       return placed?.place === 'site' && placed.path.startsWith(OWN_FOLDER);
     });
     if (second) throw this.#refused('name_duplicate', `is in a second ${OWN_FOLDER}, beside ${layout.ownRoot}`, second);
-    if (layout.pages === 0) throw this.#refuse('no_pages', 'it holds no HTML page');
     const sums = { files: this.#files, totalBytes: this.#totalBytes, caseConflicts: this.#caseConflicts };
     return { format, archiveBytes, entries, ...sums, ...layout };
   }

@@ -1,15 +1,19 @@
 import { DOMAIN_PATTERN } from '../domain/deployment.ts';
 import { DocshelfError } from '../domain/errors.ts';
-import { MANIFEST_PATH } from '../domain/release.ts';
+import { MANIFEST_PATH, OWN_FOLDER } from '../domain/release.ts';
+import { showName } from '../domain/secret.ts';
 import type { ShapeOf } from '../domain/shape.ts';
-import { showName } from '../domain/show-name.ts';
 import { VERSION_PATTERN } from '../domain/version.ts';
-import type { ExtractedFile } from './listing.ts';
+import type { ArchiveListing, ExtractedFile } from './listing.ts';
 import { isSitePage, MANIFEST_FORMAT_VERSION } from './pack/manifest.ts';
 import { checkerOf, type DocumentFault, parseJson } from './versioned-json.ts';
 
-/** Bytes of a manifest: 200,000 files under names of 300 bytes fit. */
-const MANIFEST_BYTES_MAX = 128 * 1024 ** 2;
+/** Of the words at its head. */
+const WORDS_BYTES_MAX = 64 * 1024;
+/** Of a file besides its path: keys, digest, a type of 255 bytes, and a writer that indents. */
+const FILE_BYTES_MAX = 768;
+/** Of a name: `\u00e9` for two bytes. */
+const BYTES_PER_NAME_BYTE_MAX = 6;
 const NAMED_DIFFERENCES_MAX = 5;
 
 const MANIFEST_FILE = {
@@ -44,18 +48,32 @@ const MANIFEST = {
 
 export type BundleManifest = ShapeOf<typeof MANIFEST>;
 
+const checkShape = checkerOf<BundleManifest>(MANIFEST);
+
+/** Before anything of it is read: what an archive lists bounds what its manifest may have. @throws DocshelfError `bad_manifest` */
+export function checkManifestSize({ entries, ownRoot }: ArchiveListing, name: string): void {
+  const size = entries.find((entry) => entry.name === ownRoot + MANIFEST_PATH.slice(OWN_FOLDER.length))?.size ?? 0;
+  let bytesMax = WORDS_BYTES_MAX;
+  for (const entry of entries) bytesMax += FILE_BYTES_MAX + BYTES_PER_NAME_BYTE_MAX * Buffer.byteLength(entry.name);
+  if (size > bytesMax)
+    throw faultsOf(name)(`it has ${size} bytes, and one of these files has no more than ${bytesMax}`);
+}
+
 /** @throws DocshelfError `bad_manifest`, which calls the bundle `name` */
 export function parseManifest(bytes: Uint8Array, name: string): BundleManifest {
-  const bad: DocumentFault = (state, { cause, isNewer = false } = {}) =>
+  const bad = faultsOf(name);
+  const manifest = checkShape(parseJson(bytes, bad), bad);
+  if (new Set(manifest.files.map(({ path }) => path)).size !== manifest.files.length)
+    throw bad('it lists a file twice');
+  return manifest;
+}
+
+function faultsOf(name: string): DocumentFault {
+  return (state, { cause, isNewer = false } = {}) =>
     new DocshelfError('bad_manifest', `Cannot read the manifest of "${showName(name)}": ${state}`, {
       next: isNewer ? 'Install the docshelf that wrote the bundle, or a later one.' : 'Generate the bundle again.',
       cause,
     });
-  if (bytes.length > MANIFEST_BYTES_MAX) throw bad(`it has more than ${MANIFEST_BYTES_MAX} bytes`);
-  const manifest = checkerOf<BundleManifest>(MANIFEST)(parseJson(bytes, bad), bad);
-  if (new Set(manifest.files.map(({ path }) => path)).size !== manifest.files.length)
-    throw bad('it lists a file twice');
-  return manifest;
 }
 
 /** Compares files (the manifest aside), sizes, digests and pages. @throws DocshelfError `manifest_mismatch` */

@@ -1,6 +1,6 @@
 import { type ARCHIVE_CODES, DocshelfError } from '../domain/errors.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
-import { showName } from '../domain/show-name.ts';
+import { showName } from '../domain/secret.ts';
 
 export type ArchiveCode = (typeof ARCHIVE_CODES)[number];
 

@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import type { DocshelfError } from '../domain/errors.ts';
 
@@ -16,19 +16,24 @@ export function parseJson(bytes: Uint8Array, faultOf: DocumentFault): unknown {
   }
 }
 
-/** Checks values by a schema; one with a `formatVersion` refuses later versions as such. */
+/** Checks values by a schema, which the first compiles; one with a `formatVersion` refuses later versions as such. */
 export function checkerOf<Value>(schema: {
   readonly properties: object;
 }): (value: unknown, faultOf: DocumentFault) => Value {
-  const ajv = new Ajv();
-  addFormats.default(ajv, ['date-time']);
-  const fits = ajv.compile<Value>(schema);
+  let compiled: ValidateFunction<Value> | null = null;
+  const compile = (): ValidateFunction<Value> => {
+    const ajv = new Ajv();
+    addFormats.default(ajv, ['date-time']);
+    return ajv.compile<Value>(schema);
+  };
   const known =
     (schema.properties as { readonly formatVersion?: { readonly const: number } }).formatVersion?.const ?? Infinity;
   return (value, faultOf) => {
     const version = (value as { formatVersion?: unknown } | null)?.formatVersion;
     if (Number.isInteger(version) && (version as number) > known)
       throw faultOf(`its format version is ${version}, and this docshelf knows ${known}`, { isNewer: true });
+    compiled ??= compile();
+    const fits = compiled;
     if (fits(value)) return value;
     const [fault] = fits.errors ?? [];
     throw faultOf(`${fault?.instancePath || 'it'} ${fault?.message}`);

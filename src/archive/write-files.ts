@@ -1,7 +1,8 @@
 import { createHash, hash } from 'node:crypto';
-import { chmod, type FileHandle, mkdir, open } from 'node:fs/promises';
+import { chmod, type FileHandle, link, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errnoOf } from '../domain/errors.ts';
+import { digestFile, ifThere } from '../files/index.ts';
 import { Lanes } from '../files/lanes.ts';
 import type { Refuse } from './rules.ts';
 
@@ -18,13 +19,22 @@ interface FileTarget {
   readonly entryName: string;
 }
 
+/** A file of the same bytes, by their SHA-256; its content is compared before it is linked to. Null where there is none. */
+export type FindSame = (sha256: string) => string | null;
+
 /** Writes below folders of its own, unflushed, with fixed modes; exclusively: opens and follows nothing existing. */
 export class FileWriter extends Lanes {
   readonly #refuse: Refuse;
+  readonly #findSame: FindSame;
+  readonly #aside: string;
+  #linked = 0;
 
-  constructor(refuse: Refuse) {
+  /** @param aside begins names beside the folders, for links that then take the place of a file */
+  constructor(refuse: Refuse, findSame: FindSame, aside: string) {
     super(WRITING_MAX);
     this.#refuse = refuse;
+    this.#findSame = findSame;
+    this.#aside = aside;
   }
 
   /**
@@ -33,28 +43,51 @@ export class FileWriter extends Lanes {
    */
   async take(target: FileTarget, content: AsyncIterable<Buffer>, onWritten: (sha256: string) => void): Promise<void> {
     if (target.size > SMALL_BYTES_MAX) {
-      onWritten(await this.#create(target, (handle) => writeStream(handle, content)));
+      const sha256 = await this.#create(target, (handle) => writeStream(handle, content));
+      await this.#replaceByLink(target, sha256);
+      onWritten(sha256);
       return;
     }
     const parts: Buffer[] = [];
     for await (const part of content) parts.push(part);
     const bytes = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
     await this.run(async () => {
-      const write = async (handle: FileHandle) => {
-        await handle.writeFile(bytes);
-        return hash('sha256', bytes);
-      };
-      onWritten(await this.#create(target, write));
+      const sha256 = hash('sha256', bytes);
+      const same = bytes.length === 0 ? null : this.#findSame(sha256);
+      const isSame = same !== null && (await isContent(same, bytes));
+      if (!isSame || !(await this.#link(same, target))) {
+        await this.#create(target, (handle) => handle.writeFile(bytes));
+      }
+      onWritten(sha256);
     });
   }
 
-  async #create(target: FileTarget, write: (handle: FileHandle) => Promise<string>): Promise<string> {
+  /** False where that cannot be, and it has to be written. */
+  async #link(same: string, target: FileTarget): Promise<boolean> {
+    try {
+      await link(same, target.file);
+      return true;
+    } catch (error) {
+      if (UNLINKABLE.has(errnoOf(error) ?? '')) return false;
+      throw this.#explained(error, target);
+    }
+  }
+
+  async #replaceByLink(target: FileTarget, sha256: string): Promise<void> {
+    const same = this.#findSame(sha256);
+    if (same === null || (await digestFile(same).catch(() => null)) !== sha256) return;
+    this.#linked += 1;
+    const aside = { ...target, file: `${this.#aside}${this.#linked}` };
+    if (await this.#link(same, aside)) await rename(aside.file, target.file);
+  }
+
+  async #create<Result>(target: FileTarget, write: (handle: FileHandle) => Promise<Result>): Promise<Result> {
     await using handle = await open(target.file, 'wx', FILE_MODE).catch((error: unknown) => {
       throw this.#explained(error, target);
     });
-    const sha256 = await write(handle);
+    const written = await write(handle);
     await handle.chmod(FILE_MODE);
-    return sha256;
+    return written;
   }
 
   /** Distinct names in the archive may be one to the file system. */
@@ -65,6 +98,15 @@ export class FileWriter extends Lanes {
       cause: error,
     });
   }
+}
+
+/** A file may have no more links, is on another file system or of another owner, or has left meanwhile. */
+const UNLINKABLE = new Set(['EMLINK', 'EXDEV', 'EPERM', 'EACCES', 'ENOENT', 'ENOTSUP', 'ENOSYS']);
+
+/** A release may be damaged: its table alone does not say what is in a file. */
+async function isContent(file: string, bytes: Buffer): Promise<boolean> {
+  const size = (await ifThere(stat(file)).catch(() => null))?.size;
+  return size === bytes.length && ((await readFile(file).catch(() => null))?.equals(bytes) ?? false);
 }
 
 /** Makes the folders of `paths` below `base`, and those above them. `base` may be there; nothing below it may. */

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { hostname } from 'node:os';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config/index.ts';
 import { type DaemonMark, dataPaths, runningDaemons } from '../deploy/index.ts';
+import { bareHost } from '../domain/egress.ts';
 import { DocshelfError, errnoOf, rethrowAs } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -17,6 +17,7 @@ import type { StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
 import { operations } from '../http/admin/operations.ts';
 import { sitePath } from '../http/admin/site-operations.ts';
+import { requestDaemon } from '../net/daemon-request.ts';
 import type { ChosenSite, DaemonChoice } from './command.ts';
 
 export type ArchiveInput = { readonly file: string } | { readonly stream: AsyncIterable<Uint8Array> };
@@ -77,7 +78,7 @@ export async function findDaemons(
       next: 'Run the command on that host, or name its admin listener with --admin-url and set admin.token.',
     });
   }
-  const hasSite = (mark: DaemonMark): number => (domain !== null && mark.domains.includes(domain) ? 1 : 0);
+  const hasSite = (mark: DaemonMark): number => (mark.sites.some((site) => site.domain === domain) ? 1 : 0);
   return meant.toSorted((a, b) => hasSite(b) - hasSite(a)).map((mark) => clientOf(mark, token));
 }
 
@@ -113,7 +114,7 @@ function overNetwork(adminUrl: string, token: Secret | null): DaemonClient {
     });
   }
   const { protocol, hostname: host, port } = url;
-  const target = { protocol, host: host.replace(/^\[|\]$/g, ''), port };
+  const target = { protocol, host: bareHost(host), port };
   const headers = token === null ? {} : { authorization: `Bearer ${token.reveal()}` };
   return clientOver(`the daemon at ${url.origin}`, target, headers);
 }
@@ -126,8 +127,7 @@ function clientOver(name: string, target: RequestOptions, ownHeaders: Readonly<R
       const said = Object.entries(query).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
       const search = said.length === 0 ? '' : `?${new URLSearchParams(said)}`;
       const headers = { ...ownHeaders, ...(body === undefined ? {} : await bodyHeaders(body)) };
-      const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
-      const request = send({ ...target, method, path: filled + search, headers, agent: false });
+      const request = requestDaemon({ ...target, method, path: filled + search, headers });
       const response = await exchange(request, body).catch(
         rethrowAs(
           'daemon_unreachable',

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import type { Config } from '../config/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
+import { askDaemon } from '../net/daemon-request.ts';
 import { answer, type CommonOptions, command, loadFor } from './command.ts';
 import { marksOn } from './daemon-client.ts';
 
@@ -18,7 +19,7 @@ export function healthcheckCommand(): Command {
     .action(async (options: HealthOptions) => {
       const { config } = await loadFor(options);
       const url = new URL(options.live === true ? '/livez' : '/readyz', await adminUrlOf(config));
-      const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null);
+      const response = await askDaemon(url, AbortSignal.timeout(TIMEOUT_MS));
       const state = response === null ? 'it does not answer' : (await response.text()).trim();
       if (response?.ok !== true) {
         throw new DocshelfError('daemon_unreachable', `Cannot call the daemon at ${url.origin} healthy: ${state}`, {

@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
-import { readStore } from '../app/slices.ts';
+import type { SearchedVersion } from '../app/search-once.ts';
+import type { Config } from '../config/index.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import type { SearchRequest, SearchResult } from '../search/index.ts';
-import { answer, type ChosenSite, command, loadSite, type SiteChoice, withSite } from './command.ts';
-import { siteStatus } from './site-versions.ts';
+import { answer, type ChosenSite, chosenSite, command, loadFor, type SiteChoice, withSite } from './command.ts';
+import { daemonStatus } from './daemon-client.ts';
+import { versionsOf } from './site-versions.ts';
 
 const QUERY_CHARACTERS_MAX = 1_000;
 const PAGE_SIZE_MAX = 50;
@@ -21,7 +23,7 @@ export function searchCommand(): Command {
   return withSite(
     command(
       'search',
-      'search the documentation, with or without a daemon',
+      'search the documentation, of all sites at once or of one, with or without a daemon',
       'docshelf search "how do I rotate keys" --language en',
     ),
   )
@@ -33,21 +35,24 @@ export function searchCommand(): Command {
     .option('--limit <number>', `1 to ${PAGE_SIZE_MAX}`, '10')
     .action(async (query: string, options: SearchOptions) => {
       const request = requestOf(query, options);
-      const site = await loadSite(options);
-      const { config } = site;
-      const label = options.release ?? (await activeVersion(site));
-      const store = await readStore(config);
-      const pointer = label === null ? null : await store.label(label).catch(() => null);
-      if (label === null || pointer === null) {
+      const loaded = await loadFor(options);
+      // A version is one site's.
+      const isOfOne = loaded.sites.length === 1 || options.site !== undefined || options.release !== undefined;
+      const sites = isOfOne ? [await chosenSite(loaded, options)] : loaded.sites;
+      const config = (isOfOne ? sites[0] : loaded)?.config ?? loaded.config;
+      const versions = await versionsIn(config, sites, options.release ?? null);
+      if (versions.length === 0) {
+        const { release } = options;
         throw new DocshelfError(
           'version_not_found',
-          `Cannot search ${label === null ? 'the active version: none is' : `version "${label}": it is not stored`}`,
+          `Cannot search ${release === undefined ? 'the active version: none is' : `version "${release}": it is not stored`}`,
           { next: 'Name a version that "docshelf bundle list" shows by --release.' },
         );
       }
       const { searchOnce } = await import('../app/index.ts');
-      const results = await searchOnce(config, { digest: pointer.digest, label }, request);
-      answer(options, results, () => (results.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n')));
+      const found = await searchOnce(config, versions, request);
+      const results = isOfOne ? found.map(({ site: _, ...result }) => result) : found;
+      answer(options, results, () => (found.length === 0 ? 'Nothing found.' : results.map(asText).join('\n\n')));
     });
 }
 
@@ -67,18 +72,29 @@ function requestOf(query: string, { version, language, tag, limit }: SearchOptio
   return { query: text, pageSize, scoreThreshold: null, filter, prefixLast: false };
 }
 
-/** Without a daemon, the version that a start would serve. */
-async function activeVersion(site: ChosenSite): Promise<string | null> {
-  const { config } = site;
-  const served = (await siteStatus(site, {}))?.active?.version;
-  if (served !== undefined) return served;
-  if (config.staticExport.version !== null) return config.staticExport.version;
-  const store = await readStore(config);
-  return (await store.active())?.version ?? null;
+/** Of each site the stored version of that name, else the active one: without a daemon, what a start would serve. */
+async function versionsIn(
+  config: Config,
+  sites: readonly ChosenSite[],
+  release: string | null,
+): Promise<SearchedVersion[]> {
+  const status = await daemonStatus(config, {}, sites.length === 1 ? (sites[0]?.domain ?? null) : null);
+  const versions: SearchedVersion[] = [];
+  for (const { config: own, domain } of sites) {
+    const { active, versions: stored } = await versionsOf({ config: own, domain }, status, {});
+    const version = release === null ? active : stored.find((each) => each.version === release);
+    if (version == null) continue;
+    versions.push({ domain: domain ?? '', config: own, digest: version.digest, label: version.version });
+  }
+  return versions;
 }
 
-function asText({ content, path, metadata }: SearchResult): string {
-  const place = [metadata.title, ...metadata.headings.filter((heading) => heading !== metadata.title)].join(' › ');
+function asText({ content, path, metadata, ...of }: SearchResult & { readonly site?: string }): string {
+  const place = [
+    ...(of.site === undefined ? [] : [of.site]),
+    metadata.title,
+    ...metadata.headings.filter((heading) => heading !== metadata.title),
+  ].join(' › ');
   const line = content.replace(/\s+/g, ' ');
   const snippet = line.length > SNIPPET_CHARACTERS ? `${line.slice(0, SNIPPET_CHARACTERS)}…` : line;
   return `${metadata.score.toFixed(2)}  ${place}\n      ${path}\n      ${snippet}`;

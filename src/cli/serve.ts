@@ -14,16 +14,15 @@ export function serveCommand(programVersion: string): Command {
     const found = await loadFor(options);
     const loaded = (await offerInit(found)) ? await loadFor(options) : found;
     const progress = new ProgressBar();
-    const { daemon, stop, say } = await (await import('../app/index.ts')).startDaemon({
-      loaded,
-      reload: () => loadFor(options),
-      onProgress: progress.update,
-      programVersion,
-    });
+    // Before the daemon leaves its first mark: a signal during the start would end the process and leave mark and socket.
+    const stopped = stopSignal();
+    const started = import('../app/index.ts').then(({ startDaemon }) =>
+      startDaemon({ loaded, reload: () => loadFor(options), onProgress: progress.update, programVersion }),
+    );
+    process.on('SIGHUP', () => void started.then(({ daemon }) => daemon.reload()).catch(() => undefined));
+    const { daemon, stop, say } = await started;
     const api = daemon.apiUrl === null ? '' : `, api on ${daemon.apiUrl}`;
     say(`site on ${daemon.siteUrl}, admin on ${daemon.adminUrl}${api}`);
-    process.on('SIGHUP', () => void daemon.reload());
-    const stopped = stopSignal();
     await notifyServiceManager('READY=1', `site on ${daemon.siteUrl}`, say);
     await stopped;
     progress.end();

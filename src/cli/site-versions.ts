@@ -5,15 +5,9 @@ import { chooseSite } from '../domain/deployment.ts';
 import type { SiteReport, StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
 import type { ChosenSite, DaemonChoice } from './command.ts';
-import { daemonStatus } from './daemon-client.ts';
 
 export interface SiteVersions extends Pick<StatusReport, 'pinned' | 'versions'> {
   readonly active: { readonly version: string; readonly digest: string } | null;
-}
-
-/** Null where no daemon runs, or none that has the site. */
-export async function siteStatus({ config, domain }: ChosenSite, options: DaemonChoice): Promise<SiteReport | null> {
-  return siteIn(await daemonStatus(config, options, domain), domain);
 }
 
 /** @param domain null: the only one */

@@ -6,13 +6,24 @@ import { childOf, configSchema, mapOf, nameOf, type SchemaNode, sectionOf } from
 import { dottedOf, pointerOf, type Setting, type Settings } from './setting.ts';
 import { parseDuration, parseSize } from './units.ts';
 
-/** Defaults filled, units converted, null for what has neither; relative paths begin at `baseDir`. */
-export function decode(settings: Settings, baseDir: string): { config: Config; named: readonly NamedPath[] } {
+interface Decoded<Part> {
+  readonly config: Part;
+  readonly named: readonly NamedPath[];
+}
+
+export function decode(settings: Settings, baseDir: string): Decoded<Config>;
+export function decode(settings: Settings, baseDir: string, only: ReadonlySet<string>): Decoded<Partial<Config>>;
+/**
+ * Defaults filled, units converted, null for what has neither; relative paths begin at `baseDir`.
+ * @param only sections at the top; none: all
+ */
+export function decode(settings: Settings, baseDir: string, only?: ReadonlySet<string>): Decoded<Partial<Config>> {
   const named: NamedPath[] = [];
-  return { config: section(configSchema, []) as Config, named };
+  return { config: section(configSchema, []) as Partial<Config>, named };
 
   function section(schema: SchemaNode, path: readonly string[]): unknown {
-    const keys = Object.entries(sectionOf(schema)?.properties ?? {});
+    const all = Object.entries(sectionOf(schema)?.properties ?? {});
+    const keys = only === undefined || path.length > 0 ? all : all.filter(([key]) => only.has(key));
     return Object.fromEntries(
       keys.map(([key, child]) => {
         const at = [...path, key];

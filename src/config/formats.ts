@@ -7,6 +7,7 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   link: isFileLink,
   'bundle-link': isBundleLink,
   cidr: isNetwork,
+  'private-place': (text) => isNetwork(text) || /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]+\]):\d{1,5}$/.test(text),
 };
 
 export function fits(text: string, { pattern, format }: TextRule): boolean {

@@ -13,7 +13,7 @@ import { findSiteFaults } from './rules/site-rules.ts';
 import type { Config } from './schema/index.ts';
 import { configSchema, listKeys, listRestartKeys } from './schema-node.ts';
 import { Settings } from './setting.ts';
-import { decodeSites, singleSite } from './sites.ts';
+import { decodeSites } from './sites.ts';
 import { validate } from './validate.ts';
 
 export { valueAt } from './decode.ts';
@@ -81,8 +81,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   if (faults.length > 0) throw new ConfigError(file.path === null ? null : file.name, faults, watchedFiles);
 
   const origins = new Map(listKeys().map(({ path }) => [path.join('.'), all.get(path.join('.'))?.where ?? 'default']));
-  const sites = many.sites.length === 0 ? [singleSite(config)] : many.sites;
-  return { config: deepFreeze(config), sites: deepFreeze(sites), file: file.path, origins, watchedFiles };
+  return { config: deepFreeze(config), sites: deepFreeze(many.sites), file: file.path, origins, watchedFiles };
 }
 
 export function pendingRestart(running: Config, wanted: Config): string[] {

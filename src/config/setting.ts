@@ -1,4 +1,4 @@
-import type { ConfigFault } from './faults.ts';
+import { type ConfigFault, faultOf } from './faults.ts';
 import { childOf, type SchemaNode, schemaAt, sectionOf } from './schema-node.ts';
 
 export interface Setting {
@@ -11,9 +11,13 @@ export interface Setting {
 }
 
 /** JSON Pointer (RFC 6901), the form in which Ajv names a place. */
-export function pointerOf(path: readonly (string | number)[]): string {
-  return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+export function pointerOf(path: Path): string {
+  let pointer = '';
+  for (const key of path) pointer += `/${/[~/]/.test(String(key)) ? escaped(String(key)) : key}`;
+  return pointer;
 }
+
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 export function pathOf(pointer: string): string[] {
   return pointer
@@ -28,6 +32,15 @@ export function dottedOf(pointer: string): string {
     .map((key) => (/^\d+$/.test(key) ? `[${key}]` : /^[A-Za-z0-9_-]{1,64}$/.test(key) ? `.${key}` : '.?'))
     .join('')
     .replace(/^\./, '');
+}
+
+export type Path = readonly (string | number)[];
+
+/** A fault of a value inside a setting, told at its own place. @param sentence is given the key */
+export function faultInside(setting: Setting | undefined, path: Path, sentence: (key: string) => string): ConfigFault {
+  const pointer = pointerOf(path);
+  const key = dottedOf(pointer);
+  return faultOf(sentence(key), key, setting?.places.get(pointer) ?? setting?.where ?? null);
 }
 
 type Source = Pick<Setting, 'where' | 'places'>;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { normalBasePath } from '../domain/deployment.ts';
 import { decode } from './decode.ts';
 import { type ConfigFault, faultOf } from './faults.ts';
 import type { SiteConfig } from './loaded-config.ts';
@@ -10,22 +11,23 @@ import { pathOf, pointerOf, type Setting, Settings, settingsOf } from './setting
 
 type Entry = Readonly<Record<string, unknown>>;
 
-export function singleSite(config: Config): SiteConfig {
+function singleSite(config: Config): SiteConfig {
   return {
     domain: config.deployment.domain,
     title: null,
     hosts: [],
-    basePath: withSlashes(config.server.basePath),
+    basePath: normalBasePath(config.server.basePath),
     config,
   };
 }
 
-/** Entries of valid `sites`, each merged over the keys that an entry may overrule. */
+/** Entries of valid `sites`, each merged over the keys that an entry may overrule; in the single form the one site. */
 export function decodeSites(
   settings: Settings,
   config: Config,
   baseDir: string,
 ): { sites: readonly SiteConfig[]; named: readonly NamedPath[]; faults: readonly ConfigFault[] } {
+  if (config.sites.length === 0) return { sites: [singleSite(config)], named: [], faults: [] };
   const setting = settings.get('sites');
   const entries = (setting?.value ?? []) as readonly Entry[];
   const named: NamedPath[] = [];
@@ -35,11 +37,21 @@ export function decodeSites(
   const sites = config.sites.map(({ domain, title, hosts, basePath }, index): SiteConfig => {
     const own = ownSettings(entries[index] ?? {}, index, setting);
     const whole = new Settings([...shared, ...own]);
-    const decoded = decode(whole, baseDir);
-    const { preload } = decoded.config.staticExport;
+    // What an entry says nothing of is the daemon's: one object for all, decoded once.
+    const written = own.filter(({ path: [section, key] }) => section !== 'server' || key !== 'basePath');
+    const decoded = decode(whole, baseDir, new Set(written.map(({ path }) => path[0] ?? '')));
+    const { deployment, staticExport, features, search, server }: Config = { ...config, ...decoded.config };
+    const { preload } = staticExport;
     const hasPreload = whole.get('staticExport.preload') !== undefined;
     const folder = hasPreload ? preload : new NamedFolder(join(preload.dir, domain), true);
-    const site = { ...decoded.config, staticExport: { ...decoded.config.staticExport, preload: folder } };
+    const site: Config = {
+      ...config,
+      deployment,
+      staticExport: { ...staticExport, preload: folder },
+      features,
+      search,
+      server: { ...server, basePath },
+    };
     const prefix = `sites[${index}]`;
     for (const path of decoded.named) {
       if (isOfSite(pathOf(path.pointer))) named.push({ ...path, key: `${prefix}.${path.key}` });
@@ -53,10 +65,7 @@ export function decodeSites(
       const where = whole.get('search.model')?.where ?? null;
       faults.push(faultOf(`${key} is another than search.model; a site takes the daemon's, or off`, key, where));
     }
-    // What is the daemon's is one object for all.
-    const { deployment, staticExport, features, search, server } = site;
-    const merged = { ...config, deployment, staticExport, features, search, server };
-    return { domain, title, hosts, basePath: withSlashes(basePath), config: merged };
+    return { domain, title, hosts, basePath: normalBasePath(basePath), config: site };
   });
   return { sites, named, faults };
 }
@@ -84,9 +93,4 @@ function placeOf(key: string): string[] | null {
 function isOfSite([section = '', key = '']: readonly string[]): boolean {
   const perSite = sectionOf(schemaAt(['sites'])?.items)?.properties ?? {};
   return section === 'server' ? key in perSite : section in perSite;
-}
-
-/** `/docs/` of `/docs`, `//docs` and `/docs/`. */
-export function withSlashes(path: string): string {
-  return `/${path}/`.replaceAll(/\/{2,}/g, '/');
 }

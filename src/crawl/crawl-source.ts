@@ -1,16 +1,18 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BrowserSettings, CrawlNetwork, CrawlSettings } from '../domain/crawl.ts';
+import type { BrowserSettings, CrawlSettings } from '../domain/crawl.ts';
+import type { EgressRules } from '../domain/egress.ts';
 import type { ExportRequest } from '../domain/job.ts';
 import type { ArchiveLimits } from '../domain/limits.ts';
 import { badSource, type SiteSink, type SiteSource } from '../domain/site-source.ts';
 import { FileStore } from '../files/file-store.ts';
+import type { EgressPolicy } from '../net/egress.ts';
 import type { FetchedUrl } from './ask/fetched-url.ts';
 import { Responder } from './ask/responder.ts';
 import { Crawl } from './crawl.ts';
 import { CrawlFindings } from './crawl-findings.ts';
 import { type Entry, hasContent } from './entry.ts';
-import { openFetcher } from './fetch/guarded-fetcher.ts';
+import { crawlPolicy, openFetcher } from './fetch/guarded-fetcher.ts';
 import { KeptContent } from './kept/content-packs.ts';
 import { CrawlRecord } from './kept/crawl-record.ts';
 import { CrawlJournal } from './kept/journal.ts';
@@ -27,7 +29,7 @@ export interface CrawlSourceOptions {
   readonly hosts: readonly string[];
   readonly limits: ArchiveLimits;
   readonly browser: BrowserSettings;
-  readonly network: CrawlNetwork;
+  readonly egress: EgressRules;
   readonly filesDir: string;
   readonly workDir: string;
   /** The next attempt goes on from it. */
@@ -47,7 +49,7 @@ export class CrawlSource implements SiteSource {
   }
 
   async collect(request: ExportRequest, sink: SiteSink, signal: AbortSignal): Promise<void> {
-    const { settings, hosts, limits: archiveLimits, network, workDir } = this.#options;
+    const { settings, hosts, limits: archiveLimits, egress, workDir } = this.#options;
     const store = this.#store;
     const foundDir = join(workDir, 'found');
     await mkdir(foundDir, { recursive: true });
@@ -61,7 +63,12 @@ export class CrawlSource implements SiteSource {
     const threads = held.adopt(new PageThreads(pageThreads, { filesDir, foundDir, packFolders, attempt }), (started) =>
       started.end(),
     );
-    const { fetcher, credentials } = await openFetcher(settings, network, workDir);
+    const policy = crawlPolicy(
+      egress,
+      settings,
+      hosts.flatMap((host) => [`http://${host}`, `https://${host}`]),
+    );
+    const { fetcher, credentials } = await openFetcher(settings, policy, workDir);
     held.defer(() => fetcher.close());
     const kept = new KeptContent(store, packFolders);
     const findings = new CrawlFindings((finding) => sink.find(finding));
@@ -84,7 +91,7 @@ export class CrawlSource implements SiteSource {
     const followsLinks = request.paths === null;
     const parts = { settings, archiveLimits, scope, responder, journal, store, threads, findings };
     crawl = new Crawl({ ...parts, followsLinks, onProgress });
-    const rendering = await this.#openRendering({ crawl, scope, kept, findings, signal });
+    const rendering = await this.#openRendering(policy, { crawl, scope, kept, findings, signal });
     held.defer(() => rendering?.close());
     const { wanted, notFound } = await this.#crawl(crawl, scope, request, signal);
     checkShare(crawl, settings);
@@ -113,11 +120,14 @@ export class CrawlSource implements SiteSource {
     if (followsLinks) await record.write(fetchedOf(crawl.entries), credentials, journalDir);
   }
 
-  async #openRendering(parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl }) {
+  async #openRendering(
+    policy: EgressPolicy,
+    parts: Omit<PageRenderingOptions, 'settings'> & { readonly crawl: Crawl },
+  ) {
     const { settings, browser, workDir } = this.#options;
     if (settings.render === null) return null;
     const { ChromiumRenderer } = await import('./browser/chromium-renderer.ts');
-    const renderer = await ChromiumRenderer.make(browser, join(workDir, 'browser'));
+    const renderer = await ChromiumRenderer.make(policy, browser, join(workDir, 'browser'));
     const rendering = await PageRendering.open(renderer, { ...parts, settings: settings.render });
     parts.crawl.useRenderer(rendering.render);
     return rendering;

@@ -29,12 +29,17 @@ export async function verify(
   events: Pick<VerifySiteOptions, 'find' | 'onProgress'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const [{ ChromiumRenderer }, { CrawledLiveSite }, { verifySite }] = await Promise.all([
+  const [{ ChromiumRenderer }, { CrawledLiveSite }, { verifySite }, { EgressPolicy }] = await Promise.all([
     import('./browser/chromium-renderer.ts'),
     import('./render/live-site.ts'),
     import('./verify/index.ts'),
+    import('../net/egress.ts'),
   ]);
-  const renderer = await ChromiumRenderer.make(browser, join(places.workDir, 'browser'));
+  const renderer = await ChromiumRenderer.make(
+    new EgressPolicy(places.egress),
+    browser,
+    join(places.workDir, 'browser'),
+  );
   await using live = await CrawledLiveSite.open({ ...places, settings });
   await verifySite({ renderer, siteDir, files, live, picturesDir, ...events, signal });
 }

@@ -1,5 +1,5 @@
 import { DocshelfError } from '../domain/errors.ts';
-import type { ReleaseView } from '../domain/release.ts';
+import type { KeptRelease } from '../domain/release.ts';
 import type { ActiveVersion } from '../domain/status.ts';
 import { isSame, type ReleaseRef } from './plan.ts';
 import { type PruneRule, prune } from './releases/prune.ts';
@@ -22,7 +22,6 @@ export interface ActivationReason {
 /** What this process serves, what a restart reads, and the swap. Calls are serialised by the loop. */
 export class Activation {
   readonly #context: SiteContext;
-  readonly #views = new Map<string, ReleaseView>();
   #current: ActiveVersion | null = null;
   #previousDigest: string | null = null;
   #pruneAtMs: number | null = null;
@@ -50,21 +49,22 @@ export class Activation {
       if (pin === null) await this.#point(release, reason);
       return;
     }
-    const view = await this.#viewOf(release);
+    const view = await store.view(release.digest, release.version);
     const commit = prepareSwap(view, await this.#olderThan(release.digest));
     await store.whileStored('shared', async () => {
       // Both are marked until the swap is over, against another daemon's pruning.
       await registration.serves([release.digest, ...(previous === null ? [] : [previous.digest])]);
       if (await store.has(release.digest)) return;
       // It has pruned already.
-      this.#views.delete(release.digest);
-      await this.#viewOf(release);
+      await store.view(release.digest, release.version);
     });
     const nowMs = Date.now();
     const now = new Date(nowMs).toISOString();
     // Before the new one, whatever the clock's resolution: pruning goes by the order.
     if (previous !== null) await store.markServed(previous.digest, new Date(nowMs - 1).toISOString());
     await store.markServed(release.digest, now);
+    const isDated = (await store.info(release.digest))?.manifest != null;
+    if (isDated) await store.noteActive({ version: view.version, createdAt: view.createdAt });
     if (pin === null) await this.#point(release, reason);
     commit();
     const { version, digest, pages, bytes } = view;
@@ -85,7 +85,6 @@ export class Activation {
     // At once, as `serve` swaps: the status never says other than what readers get.
     const wasServing = this.#current !== null;
     this.#current = null;
-    this.#views.clear();
     this.#context.onOff();
     if (wasServing) this.#context.journal.event({ kind: 'turned-off' });
     await this.#context.registration.serves([]);
@@ -94,7 +93,7 @@ export class Activation {
   /** Removes a label, and its release where no other label leads to it. @throws DocshelfError `in_use`. */
   async remove(version: string, digest: string): Promise<void> {
     const { store } = this.#context;
-    const removed = await store.removeReleases(async () => {
+    await store.removeReleases(async () => {
       const isShared = [...(await store.labels())].some(
         ([label, pointer]) => label !== version && pointer.digest === digest,
       );
@@ -107,7 +106,6 @@ export class Activation {
       await store.removeLabel(version);
       return isShared ? [] : [digest];
     });
-    for (const each of removed) this.#views.delete(each);
   }
 
   /** A failed clean-up is logged, and made good after the next swap. */
@@ -117,7 +115,6 @@ export class Activation {
     try {
       await registration.serves(this.#current === null ? [] : [this.#current.digest]);
       const digests = await prune(store, () => this.#pruneRule());
-      for (const digest of digests) this.#views.delete(digest);
       if (digests.length > 0) journal.event({ kind: 'pruned', digests });
     } catch (error) {
       journal.failed('prune', error);
@@ -174,29 +171,14 @@ export class Activation {
     };
   }
 
-  async #viewOf(release: ReleaseRef): Promise<ReleaseView> {
-    const known = this.#views.get(release.digest);
-    if (known?.version === release.version) return known;
-    const view = await this.#context.store.view(release.digest, release.version);
-    this.#views.set(release.digest, view);
-    return view;
-  }
-
-  /** The site's other releases, newest first: open tabs ask for their hashed assets. A damaged one is left out. */
-  async #olderThan(digest: string): Promise<ReleaseView[]> {
+  /** The site's other releases, the one active last first. */
+  async #olderThan(digest: string): Promise<KeptRelease[]> {
     const { store } = this.#context;
-    const others = (await store.ownReleases())
-      .filter((info) => info.digest !== digest)
-      .sort((a, b) => (a.fetchedAt < b.fetchedAt ? 1 : -1));
-    const views: ReleaseView[] = [];
-    for (const other of others) {
-      const known = this.#views.get(other.digest);
-      try {
-        views.push(known ?? (await this.#viewOf({ digest: other.digest, version: other.digest.slice(0, 12) })));
-      } catch (error) {
-        if (!(error instanceof DocshelfError)) throw error;
-      }
-    }
-    return views;
+    const served = await store.served();
+    const others = (await store.ownReleases()).filter((info) => info.digest !== digest);
+    const timeOf = ({ servedAt }: KeptRelease): string => servedAt ?? '';
+    return others
+      .map((info) => store.kept(info, served.get(info.digest) ?? null))
+      .sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
   }
 }

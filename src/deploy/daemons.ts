@@ -11,10 +11,8 @@ export interface DaemonMark {
   /** `http://127.0.0.1:9090`; null before it listens. */
   readonly adminUrl: string | null;
   readonly socket: string | null;
-  /** Of the sites that it has, served or not. */
-  readonly domains: readonly string[];
-  /** Digests that nobody may remove. */
-  readonly serves: readonly string[];
+  /** That it has, each with the digests that nobody may take from the site; none where it is not served. */
+  readonly sites: readonly { readonly domain: string; readonly serves: readonly string[] }[];
 }
 
 const BEAT_MS = 10_000;
@@ -25,7 +23,7 @@ const SILENCE_MS_MAX = 60_000;
 export interface SiteRegistration {
   /** In place of what the site served before. Resolves when the mark says it. */
   serves(digests: readonly string[]): Promise<void>;
-  /** Digests that other daemons on the folder serve. */
+  /** Digests that other daemons on the folder serve as this site. */
   othersServe(): Promise<readonly string[]>;
   /** The daemon has the site no longer. */
   leave(): Promise<void>;
@@ -70,7 +68,12 @@ export class DaemonRegistration {
         this.#sites.set(key, { domain, serves });
         await this.#write();
       },
-      othersServe: async () => (await runningDaemons(this.#paths, this.#file)).flatMap((mark) => mark.serves),
+      othersServe: async () => {
+        const others = await runningDaemons(this.#paths, this.#file);
+        return others.flatMap(({ sites }) =>
+          sites.filter((site) => site.domain === domain()).flatMap(({ serves }) => serves),
+        );
+      },
       leave: async () => {
         this.#sites.delete(key);
         await this.#write();
@@ -97,10 +100,8 @@ export class DaemonRegistration {
   async #writeNow(): Promise<void> {
     if (this.#file === null) return;
     if (this.#mark === null) return rm(this.#file, { force: true });
-    const sites = [...this.#sites.values()];
-    const domains = [...new Set(sites.map(({ domain }) => domain()))];
-    const serves = [...new Set(sites.flatMap((site) => site.serves))];
-    const mark: DaemonMark = { ...this.#mark, domains, serves };
+    const sites = [...this.#sites.values()].map(({ domain, serves }) => ({ domain: domain(), serves }));
+    const mark: DaemonMark = { ...this.#mark, sites };
     await replaceFile(this.#file, `${JSON.stringify(mark)}\n`);
   }
 }
@@ -127,9 +128,9 @@ export async function runningDaemons(paths: DataPaths, except: string | null = n
 
 function parseMark(text: string): DaemonMark | null {
   const mark = membersOf(text) as Partial<DaemonMark>;
-  const { owner: written, adminUrl = null, socket = null, domains = [], serves = [] } = mark;
+  const { owner: written, adminUrl = null, socket = null, sites = [] } = mark;
   const owner = parseOwner(JSON.stringify(written ?? null));
-  return owner && { owner, adminUrl, socket, domains, serves };
+  return owner && { owner, adminUrl, socket, sites };
 }
 
 async function isFresh(file: string): Promise<boolean> {

@@ -9,7 +9,7 @@ import { isSame, type ReleaseRef } from './plan.ts';
 import { Reconciler } from './reconcile.ts';
 import type { LabelPointer } from './releases/site-store.ts';
 import { versionNotFound } from './releases/version-not-found.ts';
-import { type DeploySettings, fingerprintOf, PART_AGE_MS_MAX, wantedOf } from './settings.ts';
+import { type DeploySettings, fingerprintOf, isSameData, PART_AGE_MS_MAX, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
 import { type DeployStatus, noticesOf, storedVersions } from './status.ts';
 import { Intake } from './take-in/intake.ts';
@@ -71,13 +71,24 @@ export class Deployment {
     await this.#reconciler.settle();
   }
 
-  /** `settle` carries them out. @throws DocshelfError `config_invalid` for another domain than the folder's */
+  /**
+   * `settle` carries them out. One of many sites is left alone where it has these settings already, and no fault.
+   * @throws DocshelfError `config_invalid` for another domain than the folder's
+   */
   async accept(settings: DeploySettings): Promise<void> {
-    await this.#context.store.settleDomain(settings.domain, null);
+    const { store, journal } = this.#context;
+    await store.settleDomain(settings.domain, null);
+    journal.reloaded();
+    const isWell = this.#reconciler.isMet && this.lastError === null;
+    if (store.isListed && isWell && isSameData(settings, this.#settings)) return;
     const isOther = fingerprintOf(settings) !== fingerprintOf(this.#settings);
     this.#settings = settings;
-    this.#context.journal.reloaded();
     this.#reconciler.settingsChanged(isOther);
+  }
+
+  /** True before its first round, and from new settings to the round that `settle` begins for them. */
+  get mustSettle(): boolean {
+    return !this.#reconciler.follows;
   }
 
   /**
@@ -86,7 +97,13 @@ export class Deployment {
    */
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
-    const taken = await this.#intake.takeIn({ ...delivery, digest: null, linkDigest: null, signal: untilStopped });
+    const taken = await this.#intake.takeIn({
+      ...delivery,
+      digest: null,
+      linkDigest: null,
+      activates: delivery.activate,
+      signal: untilStopped,
+    });
     return { ...taken, activated: await this.#serveDelivered(taken, delivery.activate) };
   }
 

@@ -23,4 +23,4 @@ export { checkSignature, SIGNATURE_EXTENSION, type Signer } from './take-in/sign
 export { spoolStream } from './take-in/spool-stream.ts';
 export { sweepDataFolder } from './take-in/sweep.ts';
 export type { BeforeSeal } from './take-in/take-in.ts';
-export { unpackInThread } from './take-in/unpack-thread.ts';
+export { type Unpack, unpackInThreads } from './take-in/unpack-thread.ts';

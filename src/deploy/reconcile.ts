@@ -55,6 +55,10 @@ export class Reconciler {
     });
   }
 
+  get follows(): boolean {
+    return this.#follows;
+  }
+
   get isMet(): boolean {
     return this.#isMet;
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveLimits } from '../domain/limits.ts';
-import type { Secret } from '../domain/secret.ts';
+import { Secret } from '../domain/secret.ts';
 import type { Wanted } from './plan.ts';
 import type { SignatureSettings } from './take-in/signature.ts';
 
@@ -23,6 +23,7 @@ export interface DeploySettings {
   readonly fromExports: boolean;
   readonly version: string | null;
   readonly sha256: string | null;
+  readonly minVersion: string | null;
   readonly signature: SignatureSettings;
   readonly preload: { readonly dir: string; readonly mayBeMissing: boolean };
   readonly keep: number;
@@ -31,6 +32,15 @@ export interface DeploySettings {
   readonly bundleBytesMax: number;
   readonly fetchRetriesMax: number;
   readonly renew: RenewSettings | null;
+}
+
+/** Plain data; secrets by what they hide. */
+export function isSameData(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (one instanceof Secret && other instanceof Secret) return one.reveal() === other.reveal();
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  const [members, others] = [Object.entries(one), new Map(Object.entries(other))];
+  return members.length === others.size && members.every(([key, value]) => isSameData(value, others.get(key)));
 }
 
 /** @param exportsMade by this daemon since its start: each asks for a fetch, where they are what is served */

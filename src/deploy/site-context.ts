@@ -1,4 +1,4 @@
-import type { ReleaseView } from '../domain/release.ts';
+import type { KeptRelease, ReleaseView } from '../domain/release.ts';
 import { Slots } from '../files/lanes.ts';
 import type { DaemonRegistration, SiteRegistration } from './daemons.ts';
 import type { Journal } from './journal.ts';
@@ -10,8 +10,12 @@ import type { DeployEvent } from './status.ts';
 import type { BeforeSeal } from './take-in/take-in.ts';
 import type { Unpack } from './take-in/unpack-thread.ts';
 
-/** Builds the serving side's new state; the function that it gives puts it in place. */
-export type PrepareSwap = (active: ReleaseView, older: readonly ReleaseView[]) => () => void;
+/**
+ * Builds the serving side's new state; the function that it gives puts it in place.
+ *
+ * @param older the site's other releases, the one active last first
+ */
+export type PrepareSwap = (active: ReleaseView, older: readonly KeptRelease[]) => () => void;
 
 /** Fetches at once for each archive that is unpacked: they take little memory, and a slow link holds up no other site. */
 const FETCHES_PER_UNPACKING = 4;

@@ -3,7 +3,7 @@ export interface CrawlSettings {
   readonly kind: 'crawl';
   /** The site is everything below its folder. */
   readonly url: string;
-  /** CIDR. */
+  /** Private networks (CIDR) for the site's own origins, and pairs `host:port` of others. */
   readonly allowAddresses: readonly string[];
   readonly robots: 'respect' | 'ignore';
   /** For the site's own origin. */
@@ -21,7 +21,7 @@ export interface RenderSettings {
 }
 
 export interface BrowserSettings {
-  /** Chromium's sandbox; `auto`: on, except as root, where it cannot run. */
+  /** Chromium's sandbox; `auto`: on. */
   readonly sandbox: 'auto' | 'off';
   readonly tabs: number;
   /** Time for one page; half of it to load, a sixth to settle. */
@@ -38,12 +38,4 @@ export interface CrawlLimits {
   readonly queryVariantsMax: number;
   readonly pageBytesMax: number;
   readonly requestTimeoutMs: number;
-}
-
-export interface CrawlNetwork {
-  readonly connectTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-  /** `env`, `off`, or the proxy's URL. */
-  readonly proxy: string;
-  readonly caFile: string | null;
 }

@@ -40,3 +40,23 @@ export function chooseSite<Site extends { readonly domain: string | null }>(
     next: known === '' ? 'The config has no site.' : `It has: ${known}.`,
   });
 }
+
+/** `/docs/` of `/docs`, `//docs` and `/docs/`. */
+export function normalBasePath(written: string): string {
+  return `/${written}/`.replaceAll(/\/{2,}/g, '/');
+}
+
+/** A host without port, trailing dot and difference of case; an IPv6 address in brackets, in the URL standard's writing. */
+export function hostName(host: string): string {
+  const name = host.toLowerCase();
+  const isBareIpv6 = !name.startsWith('[') && name.indexOf(':') !== name.lastIndexOf(':');
+  if (isBareIpv6 || name.startsWith('[')) return ipv6Name(isBareIpv6 ? `[${name}]` : name);
+  const port = name.indexOf(':');
+  const end = port === -1 ? name.length : port;
+  return name.slice(0, name[end - 1] === '.' ? end - 1 : end);
+}
+
+function ipv6Name(name: string): string {
+  const address = name.slice(0, name.indexOf(']') + 1);
+  return URL.canParse(`http://${address}`) ? new URL(`http://${address}`).hostname : name;
+}

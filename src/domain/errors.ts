@@ -46,11 +46,13 @@ export const BUNDLE_CODES = [
   'wrong_digest',
   'bad_signature',
   'no_signature',
+  'signature_mismatch',
   'bad_manifest',
   'manifest_mismatch',
   'bad_search_data',
   'version_mismatch',
   'domain_mismatch',
+  'downgrade',
   'bad_version',
   'release_damaged',
 ] as const;
@@ -106,6 +108,8 @@ const UNAVAILABLE_STATUS = {
   rate_limited: 429,
   queue_full: 429,
   busy: 503,
+  // A thread or process of docshelf's own, by its memory or from outside; another takes its place.
+  worker_ended: 503,
   stopping: 503,
 } as const;
 
@@ -128,6 +132,8 @@ const OTHER = {
   pinned: { exit: 69, status: 409 },
   in_use: { exit: 69, status: 409 },
   not_found: { exit: 69, status: 404 },
+  // RFC 9110, section 15.5.20.
+  misdirected: { exit: 69, status: 421 },
   method_not_allowed: { exit: 69, status: 405 },
   bad_request: { exit: 64, status: 400 },
   precondition_failed: { exit: 69, status: 412 },

@@ -1,5 +1,6 @@
 /** Bounds on an untrusted archive (archives.md). */
 export interface ArchiveLimits {
+  /** Files; as many folders may be there besides. */
   readonly entriesMax: number;
   readonly fileBytesMax: number;
   readonly totalBytesMax: number;
@@ -19,7 +20,7 @@ const MiB = 1024 ** 2;
 const GiB = 1024 ** 3;
 
 export const ARCHIVE_LIMITS: ArchiveLimits = Object.freeze({
-  entriesMax: 200_000,
+  entriesMax: 1_000_000,
   fileBytesMax: 512 * MiB,
   totalBytesMax: 8 * GiB,
   ratioMax: 200,

@@ -34,6 +34,14 @@ export interface ReleaseInfo {
   readonly notes: readonly string[];
 }
 
+/** Entries by path; `values` is in the order of the paths (UTF-16 code units). */
+export interface FileTable {
+  readonly size: number;
+  has(path: string): boolean;
+  get(path: string): FileEntry | undefined;
+  values(): Iterable<FileEntry>;
+}
+
 /** With its file table in memory. */
 export interface ReleaseView {
   readonly digest: string;
@@ -45,7 +53,17 @@ export interface ReleaseView {
   readonly trailingSlash: TrailingSlash;
   /** Base path that its pages were built for, with its last slash. */
   readonly builtFor: string;
-  readonly files: ReadonlyMap<string, FileEntry>;
+  readonly files: FileTable;
+}
+
+/** A release beside the active one: nothing of it is in memory. */
+export interface KeptRelease extends Pick<ReleaseView, 'digest' | 'createdAt' | 'siteDir' | 'builtFor'> {
+  /** Null: never active, as with --no-activate. RFC 3339. */
+  readonly servedAt: string | null;
+  /** Null also where the release is gone. @throws DocshelfError `release_damaged`, `cannot_read` */
+  find(path: string): Promise<FileEntry | null>;
+  /** @throws as `find` */
+  readTable(): Promise<FileTable>;
 }
 
 const PAGE = /\.(?:html|htm|xhtml)$/i;

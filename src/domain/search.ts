@@ -93,7 +93,11 @@ export const searchResultsSchema = {
     required: ['content', 'path', 'metadata'],
     properties: {
       content: { type: 'string', description: 'The matching text of the section.' },
-      path: { type: 'string', description: "The page's path, with the `#fragment` of the section's heading." },
+      path: {
+        type: 'string',
+        description:
+          "The page's path on the site's hosts, below its base path, with the `#fragment` of the section's heading.",
+      },
       metadata: {
         type: 'object',
         required: ['score', 'title', 'headings', 'version', 'language', 'tags', 'highlights'],

@@ -1,6 +1,6 @@
 import { DocshelfError } from './errors.ts';
 import type { ExportRequest, Finding } from './job.ts';
-import { showName } from './show-name.ts';
+import { showName } from './secret.ts';
 
 export interface StoredContent {
   readonly sha256: string;

@@ -36,3 +36,41 @@ export function dateOfVersion(label: string): string | null {
   const time = Date.parse(`${match[0]}T00:00:00.000Z`);
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
+
+const SEMANTIC = /^(?:v(?=\d)|(?=\d+\.\d))(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
+
+/** Below 0 where the first is older. Dates by their day, semantic versions by their precedence; null for a mix and for others. */
+export function compareVersions(a: string, b: string): number | null {
+  const [dateA, dateB] = [dateOfVersion(a), dateOfVersion(b)];
+  if (dateA !== null || dateB !== null) return dateA === null || dateB === null ? null : order(dateA, dateB);
+  const [partsA, partsB] = [SEMANTIC.exec(a), SEMANTIC.exec(b)];
+  if (partsA === null || partsB === null) return null;
+  for (const index of [1, 2, 3]) {
+    const difference = order(BigInt(partsA[index] ?? 0), BigInt(partsB[index] ?? 0));
+    if (difference !== 0) return difference;
+  }
+  return comparePrereleases(partsA[4], partsB[4]);
+}
+
+/** https://semver.org, section 11: one without is newer; numbers before words; fewer identifiers first. */
+function comparePrereleases(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return order(a === undefined ? 1 : 0, b === undefined ? 1 : 0);
+  const [listA, listB] = [a.split('.'), b.split('.')];
+  for (const [index, one] of listA.entries()) {
+    const other = listB[index];
+    if (other === undefined) return 1;
+    const [isNumber, isOtherNumber] = [/^\d+$/.test(one), /^\d+$/.test(other)];
+    const difference =
+      isNumber && isOtherNumber
+        ? order(BigInt(one), BigInt(other))
+        : isNumber === isOtherNumber
+          ? order(one, other)
+          : order(isNumber ? 0 : 1, isOtherNumber ? 0 : 1);
+    if (difference !== 0) return difference;
+  }
+  return order(listA.length, listB.length);
+}
+
+function order<T extends string | number | bigint>(a: T, b: T): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -44,7 +44,10 @@ export interface JobCounts {
  * queue, and no time of day ends a lease or keeps one alive. Writes with a claim that is lost change nothing, and say false.
  */
 export interface JobQueue {
-  /** @param queuedMax queued jobs that the organization may have. @throws DocshelfError `queue_full` */
+  /**
+   * Answers the job that is still queued for the same domain, version and paths, where there is one.
+   * @param queuedMax queued jobs that the organization may have. @throws DocshelfError `queue_full`
+   */
   add(job: NewJob, queuedMax: number): Promise<StoredJob>;
 
   get(jobId: string): Promise<StoredJob | null>;
@@ -152,11 +155,16 @@ export interface SiteCrawler {
 }
 
 export interface SearchData {
-  /** @param into an empty folder: receives the files of `_docshelf/search/` */
+  /**
+   * @param into an empty folder: receives the files of `_docshelf/search/`
+   * @param vectorsWithinMs after it goes on without vectors
+   * @returns false without vectors that there should have been
+   */
   make(
     site: { readonly siteDir: string; readonly files: readonly FileEntry[] },
     into: string,
     onProgress: (done: number, total: number) => void,
     signal: AbortSignal,
-  ): Promise<void>;
+    vectorsWithinMs: number,
+  ): Promise<boolean>;
 }

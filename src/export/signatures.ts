@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { signFile } from '../archive/index.ts';
+import { type SignedWords, signedComment, signFile } from '../archive/index.ts';
 import type { Secret } from '../domain/secret.ts';
 import { readIfThere, replaceFile } from '../files/index.ts';
 
@@ -21,10 +21,10 @@ export class Signatures {
   }
 
   /** @throws DocshelfError `config_invalid` where the key is none */
-  async sign(sha256: string, archive: string): Promise<void> {
+  async sign(sha256: string, archive: string, words: SignedWords): Promise<void> {
     const key = this.#key();
     if (key === null) return;
-    const text = await signFile(archive, key.reveal(), { trustedComment: `sha256:${sha256}` });
+    const text = await signFile(archive, key.reveal(), { trustedComment: signedComment(words) });
     await replaceFile(this.#pathOf(sha256), text);
   }
 

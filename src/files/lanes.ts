@@ -46,17 +46,18 @@ export class Slots {
 
 /** Runs tasks side by side, no more than `max` at once. The first failure is thrown to whoever adds the next task. */
 export class Lanes implements AsyncDisposable {
-  readonly #max: number;
+  readonly #max: () => number;
   readonly #running = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | null = null;
 
-  constructor(max: number) {
-    this.#max = max;
+  /** A function where the bound may change. */
+  constructor(max: number | (() => number)) {
+    this.#max = typeof max === 'number' ? () => max : max;
   }
 
   /** Resolves when the task has started, as soon as a lane is free. */
   async run(task: () => Promise<void>): Promise<void> {
-    while (this.#running.size >= this.#max) await Promise.race(this.#running);
+    while (this.#running.size >= this.#max()) await Promise.race(this.#running);
     this.#throwFailure();
     const running: Promise<void> = task()
       .catch((error: unknown) => {

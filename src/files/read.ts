@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { type FileHandle, open, readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { errnoOf } from '../domain/errors.ts';
@@ -13,6 +13,11 @@ export async function ifThere<Result>(act: Promise<Result>): Promise<Result | nu
     if (errnoOf(error) === 'ENOENT') return null;
     throw error;
   }
+}
+
+/** A file that others name: without O_NONBLOCK a FIFO would hold the thread until somebody writes to it. */
+export function openNamed(file: string): Promise<FileHandle> {
+  return open(file, constants.O_RDONLY | constants.O_NONBLOCK);
 }
 
 export function readIfThere(file: string): Promise<string | null> {

@@ -49,13 +49,13 @@ export interface FaultHooks {
 }
 
 export function answerFault(cause: unknown, request: Request, requestId: string | null, hooks: FaultHooks): Response {
-  const error = request.signal.aborted ? clientLeft() : toDocshelfError(cause);
+  const error = request.signal.aborted ? clientLeft('answer') : toDocshelfError(cause);
   hooks.metrics.onError(error.code);
   if (statusOf(error.code) >= 500) hooks.onError?.(error, requestId);
   return problemResponse(error, requestId);
 }
 
 /** For the metrics: work given up with its client is no fault of ours. */
-function clientLeft(): DocshelfError {
-  return new DocshelfError('bad_request', 'Cannot answer: the client left before the answer');
+export function clientLeft(act: string): DocshelfError {
+  return new DocshelfError('bad_request', `Cannot ${act}: the client left before the answer`);
 }

@@ -1,31 +1,20 @@
-import dns, { type LookupAddress } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { getCACertificates } from 'node:tls';
+import { LRUCache } from 'lru-cache';
 import { Agent, buildConnector, type Dispatcher, EnvHttpProxyAgent, Pool, ProxyAgent } from 'undici';
+import { bareHost, hostAndPort, portOf, urlHost } from '../domain/egress.ts';
 import { DocshelfError } from '../domain/errors.ts';
 import { readCertificates } from './certificates.ts';
-import type { AddressGuard } from './guarded-address.ts';
-
-export interface DispatcherSettings {
-  readonly connectTimeoutMs: number;
-  /** Bound on silence, before the answer and within it. */
-  readonly idleTimeoutMs: number;
-  /** `env`: what HTTP_PROXY, HTTPS_PROXY and NO_PROXY say; `off`: none; else the proxy's URL. */
-  readonly proxy: 'env' | 'off' | string;
-  /** A PEM file of certificates that are trusted besides Node's own roots. */
-  readonly caFile: string | null;
-}
+import { AddressRefused, type EgressPolicy } from './egress.ts';
 
 /**
  * Guarded connections; HTTP/1.1 alone, whose framing tells a whole body from a cut one. A proxy's: `admitBehindProxy`.
  * @param connectionsMax to one origin; null: unbounded @throws DocshelfError `config_invalid`, `cannot_read`
  */
-export function createDispatcher(
-  settings: DispatcherSettings,
-  guard: AddressGuard,
-  connectionsMax: number | null = null,
-): Dispatcher {
+export function createDispatcher(policy: EgressPolicy, connectionsMax: number | null = null): Dispatcher {
+  const { rules: settings } = policy;
   const { caFile } = settings;
   const tls =
     caFile === null ? {} : { ca: [...getCACertificates('default'), readCertificates(caFile, 'network.caFile')] };
@@ -35,7 +24,7 @@ export function createDispatcher(
     allowH2: false,
     connections: connectionsMax,
     connectTimeout: settings.connectTimeoutMs,
-    connect: guardedConnect(guard, { ...tls, allowH2: false, timeout: settings.connectTimeoutMs }),
+    connect: guardedConnect(policy, { ...tls, allowH2: false, timeout: settings.connectTimeoutMs }),
   };
   if (settings.proxy === 'off') return new Agent(options);
   const proxyOptions = {
@@ -56,48 +45,28 @@ export function createDispatcher(
   }
 }
 
-/** A connection that the guard does not let through. The message names the host, and no address of the inside. */
-class AddressRefused extends Error {
-  override readonly name = 'AddressRefused';
-  readonly code = 'ADDRESS_REFUSED';
-
-  constructor(host: string) {
-    super(`the address of "${host}" is not one that may be asked`);
-  }
-}
+/** Ports of hosts that a crawl has lately connected to. */
+const CONNECTORS_MAX = 256;
 
 /** Checks what was looked up, and the socket's own address: a name that answers differently next time gains nothing. */
-function guardedConnect(guard: AddressGuard, options: buildConnector.BuildOptions): buildConnector.connector {
-  const connect = buildConnector({ ...options, lookup: guardedLookup(guard) });
+function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptions): buildConnector.connector {
+  // One each: a lookup is told no port, and a connector keeps the TLS sessions of its host.
+  const connectors = new LRUCache<string, buildConnector.connector>({ max: CONNECTORS_MAX });
   return (target, callback) => {
-    const refusal = refusalOfHost(guard, target.hostname);
-    if (refusal !== null) {
-      callback(refusal, null);
-      return;
-    }
+    // Without its brackets here, which the policy's names have as a URL does.
+    const hostname = urlHost(target.hostname);
+    const endpoint = { ...target, hostname };
+    const refusal = policy.refusalOf(endpoint);
+    if (refusal !== null) return callback(refusal, null);
+    const name = hostAndPort(endpoint);
+    const port = portOf(endpoint);
+    const connect = connectors.get(name) ?? buildConnector({ ...options, lookup: policy.lookupFor(hostname, port) });
+    connectors.set(name, connect);
     connect(target, (error, socket) => {
       if (error !== null) return callback(error, null);
-      if (guard.allows(socket.remoteAddress ?? '')) return callback(null, socket);
+      if (policy.allowsAddress(socket.remoteAddress ?? '', hostname, port)) return callback(null, socket);
       socket.destroy();
-      return callback(new AddressRefused(target.hostname), null);
-    });
-  };
-}
-
-function refusalOfHost(guard: AddressGuard, host: string): AddressRefused | null {
-  const bare = host.replace(/^\[|\]$/g, '');
-  const isRefused = guard.isMetadataHost(bare) || (isIP(bare) !== 0 && !guard.allows(bare));
-  return isRefused ? new AddressRefused(host) : null;
-}
-
-export function guardedLookup(guard: AddressGuard): LookupFunction {
-  return (hostname, options, callback) => {
-    dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, []);
-      const allowed = addresses.filter(({ address }) => guard.allows(address));
-      const [first] = allowed;
-      if (first === undefined) return callback(new AddressRefused(hostname), []);
-      return options.all === true ? callback(null, allowed) : callback(null, first.address, first.family);
+      return callback(new AddressRefused(hostname), null);
     });
   };
 }
@@ -106,15 +75,20 @@ const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY
 
 /**
  * Checks a target before a proxy connects, by the addresses that it has here; the proxy may resolve others.
- * Private addresses allowed: nothing is looked up, as name services behind a proxy may be slow to know nothing.
+ * Where any address will do nothing is looked up, as name services behind a proxy may be slow to know nothing.
  * @throws AddressRefused
  */
-export async function admitBehindProxy(guard: AddressGuard, url: URL, proxy: string): Promise<void> {
+export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
+  const { proxy } = policy.rules;
   if (proxy === 'off' || (proxy === 'env' && !PROXY_VARIABLES.some((name) => process.env[name]))) return;
-  const refusal = refusalOfHost(guard, url.hostname);
+  const refusal = policy.refusalOf(url);
   if (refusal !== null) throw refusal;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (guard.allowsPrivate || isIP(host) !== 0) return;
+  const host = bareHost(url.hostname);
+  const port = portOf(url);
+  const mayBeAny = policy.allowsPrivate && !policy.rules.ownPorts.includes(port);
+  if (mayBeAny || isIP(host) !== 0) return;
   const addresses = await lookup(host, { all: true }).catch((): LookupAddress[] => []);
-  if (addresses.some(({ address }) => !guard.allows(address))) throw new AddressRefused(url.hostname);
+  if (!addresses.every(({ address }) => policy.allowsAddress(address, url.hostname, port))) {
+    throw new AddressRefused(url.hostname);
+  }
 }

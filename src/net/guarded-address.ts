@@ -73,11 +73,11 @@ export class AddressGuard {
   }
 }
 
-function isIn(list: BlockList, address: string): boolean {
+export function isIn(list: BlockList, address: string): boolean {
   return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-function listOf(networks: readonly string[]): BlockList {
+export function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', bits] = network.split('/');
@@ -88,7 +88,7 @@ function listOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-function withoutZone(address: string): string {
+export function withoutZone(address: string): string {
   return address.replace(/%.*$/s, '');
 }
 
@@ -96,7 +96,7 @@ function withoutZone(address: string): string {
  * IPv4 inside IPv6: mapped (`::ffff:0:0/96`), translated (`::ffff:0:0:0/96`), compatible (`::/96`), NAT64 (RFC 6052),
  * 6to4 (RFC 3056), Teredo (server and inverted client, RFC 4380), ISATAP (RFC 5214).
  */
-function carriedAddresses(address: string): string[] {
+export function carriedAddresses(address: string): string[] {
   if (isIP(address) !== 6) return [];
   const groups = groupsOf(address);
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = groups;

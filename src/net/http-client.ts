@@ -2,19 +2,14 @@ import type { Dispatcher } from 'undici';
 import { DocshelfError } from '../domain/errors.ts';
 import { linkWithoutSecrets, Secret } from '../domain/secret.ts';
 import { unlessAborted } from '../files/lanes.ts';
-import { admitBehindProxy, createDispatcher, type DispatcherSettings } from './dispatcher.ts';
-import { AddressGuard } from './guarded-address.ts';
+import { admitBehindProxy, createDispatcher } from './dispatcher.ts';
+import type { EgressPolicy } from './egress.ts';
 import { type Exchange, HttpResponse, type RequestFacts, requestFault } from './http-response.ts';
 
-export interface HttpClientSettings extends DispatcherSettings {
+export interface HttpClientBounds {
   /** From the call to the body's last byte, redirects included. */
   readonly totalTimeoutMs: number;
   readonly redirectsMax: number;
-  /** `host`, `host:port` or `*.domain` (every name below it, not itself); empty: any. */
-  readonly allowedHosts: readonly string[];
-  /** No host at all may be asked: an air-gapped deployment that allows none. */
-  readonly allowNone: boolean;
-  readonly allowPrivate: boolean;
 }
 
 interface RequestOptions {
@@ -29,15 +24,15 @@ type Message = Pick<Dispatcher.RequestOptions, 'method' | 'body'>;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 export class HttpClient {
-  readonly #settings: HttpClientSettings;
-  readonly #guard: AddressGuard;
+  readonly #policy: EgressPolicy;
+  readonly #bounds: HttpClientBounds;
   readonly #dispatcher: Dispatcher;
 
   /** Reads `caFile` once. @throws DocshelfError `config_invalid`, `cannot_read`. */
-  constructor(settings: HttpClientSettings) {
-    this.#settings = settings;
-    this.#guard = new AddressGuard({ allowPrivate: settings.allowPrivate, allowAddresses: [] });
-    this.#dispatcher = createDispatcher(settings, this.#guard);
+  constructor(policy: EgressPolicy, bounds: HttpClientBounds) {
+    this.#policy = policy;
+    this.#bounds = bounds;
+    this.#dispatcher = createDispatcher(policy);
   }
 
   /**
@@ -80,7 +75,7 @@ export class HttpClient {
       if (!REDIRECTS.has(response.status) || options.redirects === 'answer') return response;
       const location = response.header('location');
       answer.body.destroy();
-      if (redirects === this.#settings.redirectsMax) {
+      if (redirects === this.#bounds.redirectsMax) {
         throw new DocshelfError('too_many_redirects', `Cannot fetch ${facts.thing}: over ${redirects} redirects`, {
           next: 'Use the link that the redirects lead to.',
           fields: { redirects, retryable: false },
@@ -100,7 +95,7 @@ export class HttpClient {
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     try {
-      await unlessAborted(admitBehindProxy(this.#guard, url, this.#settings.proxy), signal);
+      await unlessAborted(admitBehindProxy(this.#policy, url), signal);
       const answered = this.#dispatcher.request({
         ...message,
         origin: url.origin,
@@ -131,26 +126,13 @@ export class HttpClient {
     if (from?.protocol === 'https:' && url.protocol === 'http:') {
       throw badRedirect(thing, `it redirects from https to "${shown}", which is not encrypted`);
     }
-    if (this.#isAllowed(url)) return url;
-    throw new DocshelfError('host_not_allowed', `Cannot fetch "${shown}": its host is not allowed`, {
-      next: `Add "${url.host}" to network.allowedHosts if bundles may come from there.`,
-      fields: { host: url.host, redirected: from !== null, retryable: false },
-    });
-  }
-
-  #isAllowed(url: URL): boolean {
-    const { allowedHosts, allowNone } = this.#settings;
-    if (allowedHosts.length === 0) return !allowNone;
-    return allowedHosts.some((entry) => {
-      const allowed = entry.toLowerCase();
-      if (allowed.startsWith('*.')) return url.hostname.endsWith(allowed.slice(1));
-      return allowed === url.hostname || allowed === `${url.hostname}:${portOf(url)}`;
-    });
+    this.#policy.admit(url, from !== null);
+    return url;
   }
 
   /** The caller's signal joined with the timer of the whole transfer; `end` frees both. */
   #beginExchange(link: string, signal: AbortSignal): Exchange {
-    const { totalTimeoutMs } = this.#settings;
+    const { totalTimeoutMs } = this.#bounds;
     const ending = new AbortController();
     const onAbort = (): void => ending.abort(signal.reason);
     const timer = setTimeout(() => {
@@ -175,7 +157,7 @@ export class HttpClient {
   #factsOf(first: string, url: URL): RequestFacts {
     const asked = linkWithoutSecrets(first);
     const now = linkWithoutSecrets(url.href);
-    const { connectTimeoutMs, idleTimeoutMs } = this.#settings;
+    const { connectTimeoutMs, idleTimeoutMs } = this.#policy.rules;
     return { thing: asked === now ? `"${asked}"` : `"${asked}" (by way of "${now}")`, connectTimeoutMs, idleTimeoutMs };
   }
 }
@@ -191,10 +173,6 @@ function credentialsOf(url: URL): { authorization?: string } {
   if (url.username === '' && url.password === '') return {};
   const pair = `${decodeOrKeep(url.username)}:${decodeOrKeep(url.password)}`;
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
-}
-
-function portOf(url: URL): string {
-  return url.port || (url.protocol === 'https:' ? '443' : '80');
 }
 
 function decodeOrKeep(text: string): string {

@@ -1,24 +1,24 @@
 import { DocshelfError } from '../domain/errors.ts';
 import { type EmbeddedEngine, searchDirOf } from './embedded-engine.ts';
-import type { EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
+import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
 import type { VectorsOrder } from './query/query-thread.ts';
 import type { SearchAnswer, SearchRequest } from './request.ts';
 
 /** One site's indexes in the engine that all sites of a daemon share. */
 export class EmbeddedIndex implements SearchIndex {
   readonly #engine: EmbeddedEngine;
-  /** By search folder; null as long as a release is searched by keywords alone. */
+  /** By search folder; null before the first vectors are there. */
   readonly #opened = new Map<string, VectorsOrder | null>();
 
   constructor(engine: EmbeddedEngine) {
     this.#engine = engine;
   }
 
-  build(release: IndexedRelease, signal: AbortSignal): Promise<{ sections: number }> {
-    return this.#engine.build(release, signal);
+  build(release: IndexedRelease, signal: AbortSignal, former: IndexedRelease | null = null): Promise<IndexFacts> {
+    return this.#engine.build(release, former, signal);
   }
 
-  async open(release: IndexedRelease, isAsked = false): Promise<{ sections: number }> {
+  async open(release: IndexedRelease, isAsked = false): Promise<IndexFacts> {
     const facts = await this.#engine.open(release, this, isAsked);
     this.#opened.set(searchDirOf(release), null);
     return facts;
@@ -29,9 +29,11 @@ export class EmbeddedIndex implements SearchIndex {
     onProgress: (progress: EmbedProgress) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const vectors = await this.#engine.embed(release, onProgress, signal);
     const searchDir = searchDirOf(release);
-    if (this.#opened.has(searchDir)) this.#opened.set(searchDir, vectors);
+    const use = (vectors: VectorsOrder): void => {
+      if (this.#opened.has(searchDir)) this.#opened.set(searchDir, vectors);
+    };
+    await this.#engine.embed(release, onProgress, use, signal);
   }
 
   async search(release: IndexedRelease, request: SearchRequest, label: string): Promise<SearchAnswer> {

@@ -1,5 +1,5 @@
 import type { FileEntry } from '../domain/release.ts';
-import type { Embedder } from './ports.ts';
+import type { Embedder, EmbedProgress } from './ports.ts';
 
 /** Loaded by the thread itself; or `parent`: the thread that spawns embeds, because it has the way out. */
 export type ModelChoice =
@@ -17,7 +17,12 @@ export interface EmbedOrder {
   readonly release: string;
   readonly cacheDir: string;
   readonly model: ModelChoice;
+  /** Texts that may be embedded at once. */
+  readonly lanesMax: number;
 }
+
+/** Of a release's vectors by this model. */
+export type EmbedProgressOf = EmbedProgress & { readonly modelDigest: string };
 
 export interface BundleSearchOrder {
   readonly siteDir: string;
@@ -26,11 +31,14 @@ export interface BundleSearchOrder {
   readonly cacheDir: string;
   /** Null: the bundle carries no vectors. */
   readonly model: ModelChoice | null;
+  /** Without vectors where they are not all there by then. */
+  readonly vectorsWithinMs: number;
 }
 
 export interface BundleSearchFacts {
   readonly sections: number;
-  readonly vectors: number;
+  /** Null where none are carried. */
+  readonly vectors: number | null;
 }
 
 export interface ModelFacts {

@@ -8,6 +8,11 @@ export interface EmbedderCalls {
   embedPassages(texts: readonly string[], context: CallContext): Promise<Float32Array[]>;
 }
 
+export type EmbedParentCalls = EmbedderCalls & {
+  /** Texts that are to be embedded at once, now. */
+  lanes(): number;
+};
+
 export class ParentEmbedder implements Embedder {
   readonly digest: string;
   readonly dims: number;

@@ -1,3 +1,4 @@
+import type { PlainError } from '../domain/errors.ts';
 import type { TrailingSlash } from '../domain/release.ts';
 import type { SearchAnswer, SearchRequest } from './request.ts';
 
@@ -22,7 +23,7 @@ export interface Embedder {
 
 export interface IndexedRelease {
   readonly digest: string;
-  /** Holds `site/`, `files.json`, and `search/`, which is derived and may be replaced. */
+  /** Holds `site/`, its file table, and `search/`, which is derived and may be replaced. */
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
 }
@@ -32,20 +33,32 @@ export interface EmbedProgress {
   readonly embedded: number;
 }
 
+export interface IndexFacts {
+  readonly sections: number;
+  /** Of the search data that the bundle carries (`bad_search_data`), where the pages were indexed in their place. */
+  readonly refused: PlainError | null;
+  /** Paths of pages that it does not have: reading one took more memory than there is. */
+  readonly leftOut: readonly string[];
+}
+
 /** Indexes as one site uses them. After the end of the engine behind it every call throws `stopping`. */
 export interface SearchIndex {
-  /** Replaces an index that is there; a fault of a page's text is no failure. @throws the signal's reason */
-  build(release: IndexedRelease, signal: AbortSignal): Promise<{ readonly sections: number }>;
+  /**
+   * Replaces an index that is there; a fault of a page's text is no failure.
+   * @param former a version before: of pages that are the same in both nothing is read again. Default: none
+   * @throws the signal's reason
+   */
+  build(release: IndexedRelease, signal: AbortSignal, former?: IndexedRelease | null): Promise<IndexFacts>;
 
   /**
    * Reads the index through; again where it is open already, since whoever asks for that doubts it.
    * @param isAsked readers are asking the site: the next query finds it in memory. Default false
    * @throws DocshelfError `index_damaged` where there is no sound index of this version
    */
-  open(release: IndexedRelease, isAsked?: boolean): Promise<{ readonly sections: number }>;
+  open(release: IndexedRelease, isAsked?: boolean): Promise<IndexFacts>;
 
   /**
-   * Makes the missing vectors, at low priority, and lets queries use them. Interrupted, it goes on from where it was.
+   * Makes the missing vectors, at low priority, and lets queries use each from soon after. Interrupted, it goes on from where it was.
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason
    */
   embed(release: IndexedRelease, onProgress: (progress: EmbedProgress) => void, signal: AbortSignal): Promise<void>;

@@ -15,6 +15,7 @@ export class SharedWork<Result> {
     while (running?.abort.signal.aborted) {
       await running.result.catch(() => undefined);
       running = this.#running.get(key);
+      signal.throwIfAborted();
     }
     running ??= this.#start(key, work);
     return this.#join(running, signal);

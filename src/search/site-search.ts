@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
-import type { EmbedProgress, IndexedRelease, SearchIndex } from './ports.ts';
+import { DocshelfError, type ErrorCode, toDocshelfError } from '../domain/errors.ts';
+import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
 import type { Search, SearchAnswer, SearchRequest } from './request.ts';
 
 export type LegState = 'ready' | 'building' | 'off' | 'failed';
@@ -16,6 +16,8 @@ export type SearchEvent =
   | { readonly kind: 'indexed'; readonly sections: number; readonly seconds: number }
   | { readonly kind: 'embedded'; readonly passages: number; readonly seconds: number }
   | { readonly kind: 'rebuilding'; readonly error: DocshelfError }
+  /** Search data that a bundle carries, in whose place its pages were indexed. */
+  | { readonly kind: 'refused'; readonly error: DocshelfError }
   | { readonly kind: 'failed'; readonly step: 'index' | 'embed'; readonly error: DocshelfError };
 
 interface SiteSearchOptions {
@@ -23,6 +25,8 @@ interface SiteSearchOptions {
   readonly isSemantic: boolean;
   /** Between a swap and embedding. */
   readonly embedAfterMs: number;
+  /** Before what failed is tried again; twice as long each time, up to ten minutes. Default: 1 s. */
+  readonly againAfterMs?: number;
   readonly onEvent: (event: SearchEvent) => void;
 }
 
@@ -33,6 +37,11 @@ interface Served {
   readonly opened: Promise<void>;
 }
 
+const SOUND = { refused: null, leftOut: [] };
+const AGAIN_AFTER_MS_MAX = 600_000;
+/** No other attempt mends them. */
+const LASTING: ReadonlySet<ErrorCode> = new Set(['model_invalid', 'stopping']);
+
 /** From a swap on the new release's index answers, and never the one before. */
 export class SiteSearch implements Search {
   readonly #options: SiteSearchOptions;
@@ -41,6 +50,8 @@ export class SiteSearch implements Search {
   #semantic: LegState = 'off';
   #sections = 0;
   #progress: EmbedProgress = { passages: 0, embedded: 0 };
+  #flaws: Pick<IndexFacts, 'refused' | 'leftOut'> = SOUND;
+  #failure: DocshelfError | null = null;
   /** The next version stays open for the readers of the one before. */
   #isAsked = false;
 
@@ -60,6 +71,16 @@ export class SiteSearch implements Search {
     };
   }
 
+  /** What an operator should know of the version that is served, one sentence each. */
+  get notices(): string[] {
+    const { refused, leftOut } = this.#flaws;
+    const faults = [this.#failure, refused].filter((fault) => fault !== null);
+    const notices = faults.map(({ code, message, next }) => `${message} (${code}). ${next ?? ''}`.trimEnd());
+    if (leftOut.length === 0) return notices;
+    const pages = leftOut.map((path) => `"${path}"`).join(', ');
+    return [...notices, `Search leaves out ${pages}: reading takes more memory than search.memory allows.`];
+  }
+
   /** For a bundle that is being taken in. A failure is reported and no reason to refuse the bundle. */
   async index(release: IndexedRelease, signal: AbortSignal): Promise<void> {
     try {
@@ -72,7 +93,8 @@ export class SiteSearch implements Search {
 
   async #build(release: IndexedRelease, signal: AbortSignal): Promise<void> {
     const startedMs = performance.now();
-    const { sections } = await this.#options.index.build(release, signal);
+    const { sections, refused } = await this.#options.index.build(release, signal, this.#served?.release ?? null);
+    if (refused !== null) this.#options.onEvent({ kind: 'refused', error: DocshelfError.fromPlain(refused) });
     this.#options.onEvent({ kind: 'indexed', sections, seconds: (performance.now() - startedMs) / 1000 });
   }
 
@@ -84,6 +106,8 @@ export class SiteSearch implements Search {
     this.#semantic = this.#options.isSemantic ? 'building' : 'off';
     this.#progress = { passages: 0, embedded: 0 };
     this.#sections = 0;
+    this.#flaws = SOUND;
+    this.#failure = null;
     const opened = this.#open(release, abort.signal);
     // `search` reports it; here it only must not be an unhandled rejection.
     opened.catch(() => undefined);
@@ -99,6 +123,8 @@ export class SiteSearch implements Search {
     this.#keyword = 'off';
     this.#semantic = 'off';
     this.#sections = 0;
+    this.#flaws = SOUND;
+    this.#failure = null;
     this.#isAsked = false;
     if (former !== null) void this.#closeAfter(former, Promise.resolve());
   }
@@ -129,7 +155,8 @@ export class SiteSearch implements Search {
     return building('it was damaged and is being built anew');
   }
 
-  async #open(release: IndexedRelease, signal: AbortSignal): Promise<void> {
+  /** Until it succeeds: whoever waits for it waits for the first attempt. */
+  async #open(release: IndexedRelease, signal: AbortSignal, attempt = 0): Promise<void> {
     const { index, onEvent } = this.#options;
     try {
       const facts = await index.open(release, this.#isAsked).catch(async (error: unknown) => {
@@ -142,18 +169,26 @@ export class SiteSearch implements Search {
       });
       signal.throwIfAborted();
       this.#sections = facts.sections;
+      this.#flaws = facts;
+      this.#failure = null;
       this.#keyword = 'ready';
+      if (this.#semantic === 'failed') this.#semantic = 'building';
     } catch (error) {
       if (signal.aborted) throw building('another version is served');
       this.#keyword = 'failed';
       this.#semantic = this.#semantic === 'off' ? 'off' : 'failed';
       this.#tellFailure('index', error);
+      this.#failure = toDocshelfError(error);
+      void this.#again(error, attempt, signal, () => {
+        this.#keyword = 'building';
+        return this.#open(release, signal, attempt + 1);
+      });
       throw error;
     }
     if (this.#semantic !== 'off') void this.#embed(release, signal);
   }
 
-  async #embed(release: IndexedRelease, signal: AbortSignal): Promise<void> {
+  async #embed(release: IndexedRelease, signal: AbortSignal, attempt = 0): Promise<void> {
     const startedMs = performance.now();
     try {
       const { embedAfterMs } = this.#options;
@@ -171,6 +206,22 @@ export class SiteSearch implements Search {
       if (signal.aborted) return;
       this.#semantic = 'failed';
       this.#tellFailure('embed', error);
+      void this.#again(error, attempt, signal, () => {
+        this.#semantic = 'building';
+        return this.#embed(release, signal, attempt + 1);
+      });
+    }
+  }
+
+  /** A process that died, a model that did not answer, a volume that was full. */
+  async #again(cause: unknown, attempt: number, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
+    if (LASTING.has(toDocshelfError(cause).code)) return;
+    const afterMs = Math.min(AGAIN_AFTER_MS_MAX, (this.#options.againAfterMs ?? 1_000) * 2 ** attempt);
+    try {
+      await sleep(afterMs, undefined, { signal, ref: false });
+      await act();
+    } catch {
+      // Told by the attempt, or another version is served.
     }
   }
 

@@ -1,20 +1,28 @@
-import { type CallContext, serve } from '../threads/index.ts';
+import { type CallContext, serve, yieldToReaders } from '../threads/index.ts';
 import { buildIndex, type IndexOrder } from './indexing/build-index.ts';
 import { EmbedProcess } from './indexing/embed-index.ts';
-import type { BundleSearchOrder, EmbedOrder, KnownModel, ModelChoice } from './orders.ts';
-import { type EmbedderCalls, ParentEmbedder } from './parent-embedder.ts';
+import type { BundleSearchOrder, EmbedOrder, EmbedProgressOf, KnownModel, ModelChoice } from './orders.ts';
+import { type EmbedParentCalls, ParentEmbedder } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress } from './ports.ts';
 import { ModelThread } from './query/model-thread.ts';
 import { type OpenOrder, QueryThread, type SearchOrder } from './query/query-thread.ts';
+import { ModelPool } from './semantic/model-pool.ts';
 
-/** A thread for each build, one for all queries; a process for each bundle, one for all releases that are embedded. */
+/** A thread for all queries; a process for builds, for embedding, and for each bundle that is made. */
 
 const queries = new QueryThread(queryModelOf);
-const embedding = new EmbedProcess(modelOf);
+const embedding = new EmbedProcess(modelOf, () => parent.call('lanes', null));
 
 const handlers = {
-  build: (order: IndexOrder) => buildIndex(order),
-  embed: (order: EmbedOrder, { progress, signal }: CallContext<EmbedProgress>) =>
+  build: (order: IndexOrder, context: CallContext<string | null>) => {
+    yieldToReaders();
+    return buildIndex(order, (page) => {
+      context.progress(page);
+      // The page may be the last that is told.
+      context.flush();
+    });
+  },
+  embed: (order: EmbedOrder, { progress, signal }: CallContext<EmbedProgressOf>) =>
     embedding.embed(order, progress, signal),
   makeForBundle: async (order: BundleSearchOrder, { progress, signal }: CallContext<EmbedProgress>) => {
     // Loaded here: only exports need it, and it takes 65 ms to load, half of that ajv (measured).
@@ -28,14 +36,14 @@ const handlers = {
 };
 export type SearchCalls = typeof handlers;
 
-const parent = serve<EmbedderCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
+const parent = serve<EmbedParentCalls>(handlers, { end: () => Promise.all([queries.end(), embedding.end()]) });
 
 async function queryModelOf(choice: ModelChoice): Promise<Embedder> {
   return choice.kind === 'parent' ? (await modelOf(choice)).load() : ModelThread.load(choice.folder);
 }
 
 /** The runtime, 45 MB of code, comes with `load`. */
-async function modelOf(choice: ModelChoice): Promise<KnownModel> {
+async function modelOf(choice: ModelChoice, modelsMax = 1): Promise<KnownModel> {
   if (choice.kind === 'parent') {
     const embedder = new ParentEmbedder(choice.digest, choice.dims, parent.call);
     return { digest: choice.digest, load: async () => embedder };
@@ -44,6 +52,9 @@ async function modelOf(choice: ModelChoice): Promise<KnownModel> {
   const { digest } = await readModelFiles(choice.folder);
   return {
     digest,
-    load: async () => (await import('./semantic/model.ts')).EmbeddingModel.load(choice.folder),
+    load: async () => {
+      if (modelsMax > 1) return ModelPool.load(() => ModelThread.load(choice.folder), modelsMax);
+      return (await import('./semantic/model.ts')).EmbeddingModel.load(choice.folder);
+    },
   };
 }

@@ -11,9 +11,18 @@ function weightOf(parameter: string | undefined): number {
   return match === null ? 0 : Number(match[1]);
 }
 
+/** Names without weights, as browsers send them. */
+const UNWEIGHTED = /^[a-z-]+(?:, ?[a-z-]+)*$/;
+const HAS_BR = /(?:^|[ ,])br(?:,|$)/;
+const HAS_GZIP = /(?:^|[ ,])gzip(?:,|$)/;
+
 /** By weight, then Brotli, gzip, identity (RFC 9110, section 12.5.3); identity where all are excluded, not 406. */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
+  if (UNWEIGHTED.test(accept)) {
+    if (HAS_BR.test(accept)) return 'br';
+    if (HAS_GZIP.test(accept)) return 'gzip';
+  }
   const weights = new Map<string, number>();
   for (const item of accept.split(',')) {
     const [coding = '', parameter] = item.split(';', 2);

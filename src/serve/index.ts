@@ -1,9 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import type { Body, BodyCache } from './body-cache.ts';
 import type { Encoding } from './encoding.ts';
 import { noticePage, noticeText } from './notice.ts';
-import { evaluatePreconditions, rangeHolds } from './preconditions.ts';
+import type { PlainAnswer } from './plain-answer.ts';
+import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
 import { type ByteRange, parseRange } from './range.ts';
 import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
@@ -14,6 +16,7 @@ import { UnmountedFile } from './unmounted-file.ts';
 
 export { BodyCache } from './body-cache.ts';
 export { type Notice, noticePage, noticeText } from './notice.ts';
+export type { PlainAnswer } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
 export { COMMON_HEADERS } from './site-file.ts';
 export { SiteSnapshot, type SnapshotForm } from './snapshot.ts';
@@ -27,12 +30,16 @@ export interface ServeEvents {
 type Answer = Response | Promise<Response>;
 
 const RETRY_AFTER_S = 5;
+/** As many as a snapshot keeps files: about 1 KiB each. */
+const PREPARED_MAX = 8192;
 
-/** A body in memory is answered without a promise: the HTTP adapter then writes it straight to the socket. */
+/** `plain` answers what is prepared, in memory; `respond` all else, and by that prepares it. */
 export class SiteServer {
   readonly #bodies: BodyCache;
   readonly #events: ServeEvents;
   #current: SiteSnapshot | null = null;
+  /** Of the current snapshot, by raw target. */
+  #prepared = new Map<string, SiteFile>();
 
   /** @param bodies by content, so that sites may share it */
   constructor(bodies: BodyCache, events: ServeEvents = {}) {
@@ -47,6 +54,29 @@ export class SiteServer {
   /** Takes effect with the next request; those in flight end on the former snapshot. */
   swap(snapshot: SiteSnapshot | null): void {
     this.#current = snapshot;
+    this.#prepared = new Map();
+  }
+
+  /**
+   * A GET without a body that asks for a whole file from memory, or whether it has changed; null for every other, which
+   * `respond` answers.
+   */
+  plain(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
+    const query = target.indexOf('?');
+    const file = this.#prepared.get(query === -1 ? target : target.slice(0, query));
+    if (file === undefined || headers.range !== undefined) return null;
+    if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
+    const wanted = file.encodingFor(headers['accept-encoding']);
+    const known = headers['if-none-match'];
+    if (known !== undefined && matchesWeakly(known, file.etag(wanted))) return file.notModified(wanted);
+    const body = this.#bodies.get(file.sha256, wanted);
+    if (body === undefined) return null;
+    this.#events.onCache?.(true);
+    const isOther = body.encoding !== wanted;
+    if (isOther && known !== undefined && matchesWeakly(known, file.etag(body.encoding))) {
+      return file.notModified(body.encoding);
+    }
+    return file.whole(body);
   }
 
   /** @throws DocshelfError `no_bundle` where nothing is served; an unreadable file is answered (503) and not thrown. */
@@ -57,11 +87,33 @@ export class SiteServer {
     if (snapshot === null) throw new DocshelfError('no_bundle', 'Cannot serve the site: no version is active');
     const target = canonicalise(request.target);
     if (target.kind === 'malformed') return noticePage(method, MALFORMED);
-    const found = snapshot.find(target.kind === 'path' ? target.path : null);
+    const path = target.kind === 'path' ? target.path : null;
+    const query = target.kind === 'path' ? target.query : '';
+    const found = snapshot.find(path);
+    const answer = (each: Found): Answer => {
+      if (path !== null && snapshot === this.#current) this.#prepare(request.target, path, each);
+      return this.#found(each, query, request);
+    };
+    if (!(found instanceof Promise)) return answer(found);
+    return found.then(answer, (error: unknown) => this.#unreadable({ path: path ?? '' }, request, error));
+  }
+
+  #found(found: Found, query: string, request: SiteRequest): Answer {
     if (found.kind === 'file') return this.#answer(found.file, request);
     if (found.kind === 'missing') return this.#missing(found, request);
-    const query = target.kind === 'path' ? target.query : '';
     return redirect(`${found.location}${query}`);
+  }
+
+  /** Files of the active release: an older one may be removed. */
+  #prepare(target: string, path: string, found: Found): void {
+    if (found.kind !== 'file' || found.isOlder || found.file instanceof UnmountedFile) return;
+    if (this.#isStreamed(found.file)) return;
+    const query = target.indexOf('?');
+    const written = query === -1 ? target : target.slice(0, query);
+    // Other writings of the same address have no end.
+    if (written !== `/${path}` && written !== `/${encodeURI(path)}`) return;
+    if (this.#prepared.size >= PREPARED_MAX) this.#prepared.clear();
+    this.#prepared.set(written, found.file);
   }
 
   #answer(file: SnapshotFile, request: SiteRequest): Answer {

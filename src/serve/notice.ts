@@ -16,7 +16,7 @@ const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 const STYLE = `:root{color-scheme:light dark}
-body{margin:0;min-height:100vh;display:grid;place-items:center;font:1rem/1.6 system-ui,sans-serif}
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:canvas;color:canvastext;font:1rem/1.6 system-ui,sans-serif}
 main{max-width:34rem;padding:2rem}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
 p{margin:0;overflow-wrap:anywhere}

@@ -3,7 +3,7 @@ export interface ByteRange {
   readonly length: number;
 }
 
-const SINGLE_RANGE = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
+const SINGLE_RANGE = /^bytes=(?:(\d+)-(\d*)|-(\d+))$/i;
 
 /** RFC 9110, section 14.1.2. `whole`: several ranges, other units, garbage; `unsatisfiable`: past the end. */
 export function parseRange(header: string, size: number): ByteRange | 'whole' | 'unsatisfiable' {

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { FileEntry, ReleaseView } from '../domain/release.ts';
 import { isCompressibleType } from '../web/compressible.ts';
+import type { Body } from './body-cache.ts';
 import { type Encoding, ETAG_SUFFIX, negotiateEncoding } from './encoding.ts';
+import { flatHeaders, type PlainAnswer } from './plain-answer.ts';
 import type { Validators } from './preconditions.ts';
 import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
 
@@ -26,7 +28,10 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #read: () => Promise<Buffer<ArrayBuffer>>;
   readonly #lastModifiedMs: number;
   readonly #cacheControl: string;
-  readonly #headers: { [encoding in Encoding]?: AnswerHeaders } = {};
+  /** Prepared with the first request that asks for it. */
+  readonly #etags: { [encoding in Encoding]?: string } = {};
+  readonly #whole: { [encoding in Encoding]?: readonly string[] } = {};
+  readonly #notModified: { [encoding in Encoding]?: PlainAnswer } = {};
 
   /**
    * @param entry of the bytes that are sent
@@ -46,8 +51,9 @@ export class SiteFile implements SiteFileOnDisk {
     this.diskPath = join(release.siteDir, entry.path);
     this.isMade = make !== null;
     this.#read = make ?? (() => readSiteFile(this));
-    // HTTP dates have no fractions (RFC 9110, section 5.6.7).
-    this.#lastModifiedMs = Math.floor(Date.parse(release.createdAt) / 1000) * 1000;
+    // HTTP dates have no fractions (RFC 9110, section 5.6.7), and none is later than its answer (section 8.8.2.1).
+    const modifiedMs = Math.min(Date.parse(release.createdAt), Date.now());
+    this.#lastModifiedMs = Math.floor(modifiedMs / 1000) * 1000;
     this.#cacheControl = isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';
   }
 
@@ -62,17 +68,22 @@ export class SiteFile implements SiteFileOnDisk {
     return negotiateEncoding(acceptEncoding);
   }
 
+  etag(encoding: Encoding): string {
+    const made = this.#etags[encoding];
+    if (made !== undefined) return made;
+    const etag = `"${this.sha256.slice(0, ETAG_DIGITS)}${ETAG_SUFFIX[encoding]}"`;
+    this.#etags[encoding] = etag;
+    return etag;
+  }
+
   validators(encoding: Encoding): Validators {
-    return {
-      etag: `"${this.sha256.slice(0, ETAG_DIGITS)}${ETAG_SUFFIX[encoding]}"`,
-      lastModifiedMs: this.#lastModifiedMs,
-    };
+    return { etag: this.etag(encoding), lastModifiedMs: this.#lastModifiedMs };
   }
 
   /** Headers of the 200 that a 304 repeats (RFC 9110, section 15.4.5). */
   validatorHeaders(encoding: Encoding): AnswerHeaders {
     return {
-      ETag: this.validators(encoding).etag,
+      ETag: this.etag(encoding),
       'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
       'Cache-Control': this.#cacheControl,
       Vary: 'Accept-Encoding',
@@ -80,17 +91,27 @@ export class SiteFile implements SiteFileOnDisk {
   }
 
   headers(encoding: Encoding, bytes: number): AnswerHeaders {
-    const made = this.#headers[encoding];
-    if (made !== undefined) return made;
-    const headers = Object.freeze({
+    return {
       'Content-Type': this.type,
       'Content-Length': String(bytes),
       ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
       ...this.validatorHeaders(encoding),
       'Accept-Ranges': 'bytes',
       ...COMMON_HEADERS,
-    });
-    this.#headers[encoding] = headers;
-    return headers;
+    };
+  }
+
+  whole({ encoding, bytes }: Body): PlainAnswer {
+    const headers = this.#whole[encoding] ?? flatHeaders(this.headers(encoding, bytes.length));
+    this.#whole[encoding] = headers;
+    return { status: 200, headers, body: bytes };
+  }
+
+  notModified(encoding: Encoding): PlainAnswer {
+    const made = this.#notModified[encoding];
+    if (made !== undefined) return made;
+    const answer: PlainAnswer = { status: 304, headers: flatHeaders(this.validatorHeaders(encoding)), body: null };
+    this.#notModified[encoding] = answer;
+    return answer;
   }
 }

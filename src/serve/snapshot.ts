@@ -1,15 +1,18 @@
-import type { FileEntry, ReleaseView, TrailingSlash } from '../domain/release.ts';
+import { LRUCache } from 'lru-cache';
+import { DocshelfError } from '../domain/errors.ts';
+import type { FileEntry, KeptRelease, ReleaseView, TrailingSlash } from '../domain/release.ts';
 import { hashedName } from '../web/hashed-name.ts';
-import { isAssetPath } from '../web/media-type.ts';
+import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { isHidden, resolvePath } from '../web/resolve.ts';
-import { MountedRelease } from './mounted-release.ts';
+import { type MountableRelease, MountedRelease } from './mounted-release.ts';
 import { SiteFile } from './site-file.ts';
 import { UnmountedFile } from './unmounted-file.ts';
 
 export type SnapshotFile = SiteFile | UnmountedFile;
 
 export type Found =
-  | { readonly kind: 'file'; readonly file: SnapshotFile }
+  /** `isOlder`: of another release than the active one. */
+  | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isOlder?: boolean }
   | { readonly kind: 'redirect'; readonly location: string }
   /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted. */
   | { readonly kind: 'missing'; readonly page: SnapshotFile | null; readonly isAsset: boolean };
@@ -21,70 +24,118 @@ export interface SnapshotForm {
   readonly basePath?: string;
 }
 
-/** Immutable: the active release, and the hashed assets of older ones, which open tabs still ask for. */
+/**
+ * Requested files that are kept with their prepared headers: about 1 KiB each. As a size, since with `max` the cache takes 178 KiB a
+ * site before the first is asked (lru-cache 11.5, measured).
+ */
+const FILES_MAX = 8192;
+
+/** Immutable: the active release, and the assets of those before it, which open tabs still ask for. */
 export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
   readonly #active: ReleaseView;
+  readonly #older: readonly KeptRelease[];
   readonly #trailingSlash: TrailingSlash;
   readonly #basePath: string;
-  /** Of two under one name the newer. */
-  readonly #olderAssets = new Map<string, { readonly entry: FileEntry; readonly release: ReleaseView }>();
-  /** Hashed names with different bytes in any two releases, which are never immutable. */
-  readonly #changing = new Set<string>();
-  /** Requested files with their prepared headers; bounded by the releases' files. */
-  readonly #files = new Map<string, SnapshotFile>();
+  /** By path; those of older releases by digest and path, since a release may go. */
+  readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
-  /** @param older kept releases, newest first */
-  constructor(active: ReleaseView, older: readonly ReleaseView[], { trailingSlash, basePath = '/' }: SnapshotForm) {
+  /** @param older the site's other releases, the one active last first; looked up on disk */
+  constructor(active: ReleaseView, older: readonly KeptRelease[], { trailingSlash, basePath = '/' }: SnapshotForm) {
     this.version = active.version;
     this.digest = active.digest;
     this.#active = active;
+    this.#older = older;
     this.#basePath = basePath;
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
-    for (const release of older) {
-      for (const [path, entry] of release.files) {
-        if (!hashedName(path) || isHidden(path)) continue;
-        const newer = active.files.get(path) ?? this.#olderAssets.get(path)?.entry;
-        if (newer === undefined) this.#olderAssets.set(path, { entry, release });
-        else if (newer.sha256 !== entry.sha256) this.#changing.add(path);
-      }
-    }
   }
 
-  /** @param path decoded, without a leading slash; null for what names nothing. */
-  find(path: string | null): Found {
+  /**
+   * A promise where other releases have to be asked: for an asset that the active one lacks, and the first time for a name
+   * that carries a hash.
+   *
+   * @param path decoded, without a leading slash; null for what names nothing.
+   * @throws DocshelfError `cannot_read`
+   */
+  find(path: string | null): Found | Promise<Found> {
     // "." is hidden, so that what names nothing is missing, with the root's 404 page.
     const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
     if (resolution.kind === 'redirect') return resolution;
-    if (resolution.kind === 'file') return { kind: 'file', file: this.#file(resolution.path) };
-    if (path !== null && this.#olderAssets.has(path)) return { kind: 'file', file: this.#file(path) };
+    if (resolution.kind === 'file') return this.#find(resolution.path);
     const { notFoundPage } = resolution;
-    return {
+    const missing: Found = {
       kind: 'missing',
-      page: notFoundPage === null ? null : this.#file(notFoundPage),
+      page: notFoundPage === null ? null : this.#file(this.#entryOf(notFoundPage), this.#active, false),
       isAsset: path !== null && isAssetPath(path),
     };
+    if (path === null || this.#older.length === 0 || isHidden(path) || !isPagePart(path)) return missing;
+    return this.#findOlder(path).then((file) => (file === null ? missing : { kind: 'file', file, isOlder: true }));
   }
 
-  #file(path: string): SnapshotFile {
+  #find(path: string): Found | Promise<Found> {
     const known = this.#files.get(path);
-    if (known !== undefined) return known;
+    if (known !== undefined) return { kind: 'file', file: known };
+    const entry = this.#entryOf(path);
+    const found = (isImmutable: boolean): Found => ({
+      kind: 'file',
+      file: this.#file(entry, this.#active, isImmutable),
+    });
+    if (!hashedName(path) || this.#older.length === 0) return found(hashedName(path));
+    return this.#hasOneContent(entry).then(found);
+  }
+
+  /** The asset of the release that was active last and has it; null where none has. */
+  async #findOlder(path: string): Promise<SnapshotFile | null> {
+    for (const release of this.#older) {
+      if (release.servedAt === null) continue;
+      const entry = await release.find(path).catch(nullIfDamaged);
+      if (entry === null) continue;
+      const known = this.#files.get(keyOf(path, release));
+      return known ?? this.#file(entry, release, hashedName(path) && (await this.#hasOneContent(entry)));
+    }
+    return null;
+  }
+
+  /** True where no stored release has other bytes under that name, as far as they can be read. */
+  async #hasOneContent({ path, sha256 }: FileEntry): Promise<boolean> {
+    const others = await Promise.allSettled(this.#older.map((release) => release.find(path)));
+    return others.every((other) => other.status === 'fulfilled' && (other.value?.sha256 ?? sha256) === sha256);
+  }
+
+  #entryOf(path: string): FileEntry {
     const entry = this.#active.files.get(path);
-    const source = entry === undefined ? this.#olderAssets.get(path) : { entry, release: this.#active };
-    if (source === undefined) throw new Error(`no file "${path}" in this snapshot`);
-    const { entry: found, release } = source;
-    const plain = new SiteFile(found, release, hashedName(path) && !this.#changing.has(path));
-    const file = release.builtFor === this.#basePath ? plain : this.#unmounted(plain, found, release);
-    this.#files.set(path, file);
+    if (entry === undefined) throw new Error(`no file "${path}" in this snapshot`);
+    return entry;
+  }
+
+  #file(entry: FileEntry, release: ReleaseView | KeptRelease, isImmutable: boolean): SnapshotFile {
+    const key = release === this.#active ? entry.path : keyOf(entry.path, release);
+    const known = this.#files.get(key);
+    if (known !== undefined) return known;
+    const plain = new SiteFile(entry, release, isImmutable);
+    const file =
+      release.builtFor === this.#basePath
+        ? plain
+        : new UnmountedFile(entry.path, async () => {
+            const made = await new MountedRelease(mountable(release), this.#basePath).mount(plain, entry);
+            this.#files.set(key, made.file);
+            return made;
+          });
+    this.#files.set(key, file);
     return file;
   }
+}
 
-  #unmounted(plain: SiteFile, entry: FileEntry, release: ReleaseView): UnmountedFile {
-    return new UnmountedFile(entry.path, async () => {
-      const made = await new MountedRelease(release, this.#basePath).mount(plain, entry);
-      this.#files.set(entry.path, made.file);
-      return made;
-    });
-  }
+function keyOf(path: string, { digest }: Pick<KeptRelease, 'digest'>): string {
+  return `${digest}/${path}`;
+}
+
+function nullIfDamaged(error: unknown): null {
+  if (error instanceof DocshelfError && error.code === 'release_damaged') return null;
+  throw error;
+}
+
+function mountable(release: ReleaseView | KeptRelease): MountableRelease {
+  return 'files' in release ? { ...release, readTable: async () => release.files } : release;
 }

@@ -6,7 +6,10 @@ export type CallsOf<Calls> = { readonly [Name in keyof Calls]: (order: never, co
 export interface CallContext<Progress = never> {
   readonly signal: AbortSignal;
   /** Reaches the caller at most ten times a second, and always with the last value, before the answer. */
+  /** Now and then; the last before the end of the call always. */
   readonly progress: (value: Progress) => void;
+  /** What was told last goes out at once. */
+  flush(): void;
 }
 
 type OrderOf<Call> = Call extends (order: infer Order, ...rest: never[]) => unknown ? Order : never;
@@ -21,6 +24,8 @@ export interface CallOptions<Progress = never> {
   readonly transfer?: readonly ArrayBuffer[];
   /** Never refused for the number of calls that wait. */
   readonly isUrgent?: boolean;
+  /** In place of the thread's own, of one that has one call at a time. */
+  readonly task?: string;
 }
 
 export type ThreadCall<Calls extends CallsOf<Calls>> = <Name extends keyof Calls & string>(

@@ -10,18 +10,16 @@ export interface Heap {
  * A young generation is named where V8, left to itself, lets that of a busy thread grow to four times as much and gains nothing.
  */
 export const HEAPS = {
-  /** A table of 500,000 files, twice: as listed, and as written. */
-  unpack: { maxOldGenerationSizeMb: 1024 },
-  /** The sections that a bundle carries are decoded whole: a million of them, in 512 MiB of text. */
-  index: { maxOldGenerationSizeMb: 4096 },
-  /** Facts of a million sections; texts come in batches. */
-  embed: { maxOldGenerationSizeMb: 1024 },
+  /** A table of 1,000,000 files, twice: as listed, and as written. */
+  unpack: { maxOldGenerationSizeMb: 2048 },
   /** Postings of a query's words, and what is open of two versions. */
   query: { maxOldGenerationSizeMb: 1024 },
   /** The tokenizer's tables; the weights are the runtime's. */
   model: { maxOldGenerationSizeMb: 512 },
   /** A page of 16 MiB takes 400 MB to read for search (measured). */
   bundleSearch: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
+  /** The text of a file of 8 MiB, and an edit for each address in it. */
+  mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
   /** Rows of a page of jobs. */
   queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
   /** As `bundleSearch`. A crawl of 20,000 pages has 317 MiB in all threads together (measured). */
@@ -29,3 +27,8 @@ export const HEAPS = {
   /** Far more than a page takes. Up to here garbage grows slowly: 20,000 pages took 317 MiB in all, and 390 without a bound. */
   pages: { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: 1024 },
 } as const satisfies Readonly<Record<string, Heap>>;
+
+/** Of a process that may hold so many bytes in all: the rest is for the program, buffers, SQLite and a model. */
+export function heapWithin(bytes: number): Heap {
+  return { maxYoungGenerationSizeMb: 12, maxOldGenerationSizeMb: Math.floor((bytes / 1024 ** 2) * 0.6) };
+}

@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Port } from './channel.ts';
@@ -7,6 +8,8 @@ import type { Heap } from './heaps.ts';
 interface RunnerOrder {
   readonly entry: URL;
   readonly heap: Heap;
+  /** Of a process: it is ended where it holds more. Seen on Linux alone. */
+  readonly residentBytesMax?: number | undefined;
   /** The module's `workerData`; a process has none. */
   readonly data: unknown;
   /** Once, with the reason in words: `its thread ended with 1`. */
@@ -24,10 +27,12 @@ export interface Runner {
 export function startThread({ entry, heap, data, onExit }: RunnerOrder): Runner {
   const worker = new Worker(entry, { workerData: data, resourceLimits: heap });
   let cause: unknown;
+  let isOverHeap = false;
   worker.on('error', (error) => {
-    cause = error;
+    if ((error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') isOverHeap = true;
+    else cause = error;
   });
-  worker.on('exit', (code) => onExit(stateOfThread(cause, code, heap), cause));
+  worker.on('exit', (code) => onExit(isOverHeap ? overHeap('thread', heap) : stateOfThread(cause, code), cause));
   worker.unref();
   return {
     port: worker,
@@ -37,8 +42,7 @@ export function startThread({ entry, heap, data, onExit }: RunnerOrder): Runner 
   };
 }
 
-function stateOfThread(cause: unknown, code: number, heap: Heap): string {
-  if ((cause as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY') return overHeap('thread', heap);
+function stateOfThread(cause: unknown, code: number): string {
   return cause instanceof Error ? `its thread failed (${cause.message})` : `its thread ended with ${code}`;
 }
 
@@ -46,7 +50,7 @@ function stateOfThread(cause: unknown, code: number, heap: Heap): string {
  * A process of its own, for native code: a thread that is terminated in it takes the whole process along (onnxruntime-node 1.30
  * throws into the dying thread: SIGABRT, seen at every second swap on a busy machine).
  */
-export function startProcess({ entry, heap, onExit }: RunnerOrder): Runner {
+export function startProcess({ entry, heap, residentBytesMax, onExit }: RunnerOrder): Runner {
   const { maxOldGenerationSizeMb: oldMb, maxYoungGenerationSizeMb: youngMb } = heap;
   const bounds = [
     `--max-old-space-size=${oldMb}`,
@@ -62,8 +66,19 @@ export function startProcess({ entry, heap, onExit }: RunnerOrder): Runner {
   let cause: unknown;
   child.on('error', (error) => {
     cause = error;
+    // Never started, for want of processes or file handles: then no exit comes.
+    if (child.pid === undefined) onExit(`its process cannot be started (${error.message})`);
   });
-  child.once('exit', (code, signal) => onExit(stateOfProcess(code, signal, heap), cause));
+  let isOverMemory = false;
+  const watch = watchResident(child.pid, residentBytesMax, () => {
+    isOverMemory = true;
+    child.kill('SIGKILL');
+  });
+  child.once('exit', (code, signal) => {
+    clearInterval(watch);
+    const bytes = isOverMemory ? residentBytesMax : undefined;
+    onExit(bytes === undefined ? stateOfProcess(code, signal, heap) : overMemory('process', bytes), cause);
+  });
   const refs = (name: 'ref' | 'unref') => () => {
     child[name]();
     child.channel?.[name]();
@@ -88,4 +103,26 @@ function stateOfProcess(code: number | null, signal: NodeJS.Signals | null, heap
 }
 
 const overHeap = (kind: 'thread' | 'process', { maxOldGenerationSizeMb }: Heap): string =>
-  `its ${kind} needs more than ${maxOldGenerationSizeMb} MiB of memory`;
+  overMemory(kind, maxOldGenerationSizeMb * MIB);
+
+const overMemory = (kind: 'thread' | 'process', bytes: number): string =>
+  `its ${kind} needs more than ${Math.round(bytes / MIB)} MiB of memory`;
+
+const MIB = 1024 ** 2;
+/** Between two looks a process that parses a page may take some 50 MiB more. */
+const WATCH_EVERY_MS = 100;
+
+/** V8's bounds do not count buffers, SQLite or a model: proc_pid_status(5) counts all. */
+function watchResident(
+  pid: number | undefined,
+  bytesMax: number | undefined,
+  onOver: () => void,
+): NodeJS.Timeout | undefined {
+  if (pid === undefined || bytesMax === undefined || process.platform !== 'linux') return undefined;
+  const look = async (): Promise<void> => {
+    const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
+    const kilobytes = Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0);
+    if (kilobytes * 1024 > bytesMax) onOver();
+  };
+  return setInterval(() => void look(), WATCH_EVERY_MS).unref();
+}

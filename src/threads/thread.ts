@@ -19,6 +19,8 @@ export interface ThreadOptions extends Pick<ChannelOptions, 'isBatched' | 'calls
   readonly signal?: AbortSignal;
   /** A process of its own in place of a thread: for native code that may have to be ended in its middle. Transfers are copies then. */
   readonly isProcess?: boolean;
+  /** Of a process, all that it holds: V8's bounds do not count buffers, SQLite or a model. Default: none but the heap's. */
+  readonly residentBytesMax?: number;
   /** How long an aborted call has to end in order before its thread is terminated. Default: none. */
   readonly abortWithinMs?: number;
   /** False: after it has died all calls fail, since another thread would not know what this one was told. */
@@ -38,9 +40,11 @@ export class Thread<Calls extends CallsOf<Calls>> {
   #running: Running<Calls> | null = null;
   #fault: DocshelfError | null = null;
   #isOver = false;
+  #task: string;
 
   constructor(options: ThreadOptions) {
     this.#options = options;
+    this.#task = options.task;
   }
 
   get waiting(): number {
@@ -51,6 +55,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
   readonly call: ThreadCall<Calls> = async (name, order, given) => {
     const signal = given?.signal ?? this.#options.signal;
     signal?.throwIfAborted();
+    this.#task = given?.task ?? this.#options.task;
     if (this.#isOver) throw this.#error('over', 'it is being ended');
     if (this.#fault !== null) throw this.#fault;
     this.#running ??= this.#spawn();
@@ -100,7 +105,17 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 
   #spawn(): Running<Calls> {
-    const { entry, heap, data, handlers = {}, isBatched, callsMax, isReplaced, isProcess } = this.#options;
+    const {
+      entry,
+      heap,
+      data,
+      handlers = {},
+      isBatched,
+      callsMax,
+      isReplaced,
+      isProcess,
+      residentBytesMax,
+    } = this.#options;
     const exited = Promise.withResolvers<void>();
     const onExit = (state: string, cause?: unknown): void => {
       this.#running = null;
@@ -110,7 +125,7 @@ export class Thread<Calls extends CallsOf<Calls>> {
       channel.fail(fault);
       exited.resolve();
     };
-    const runner = (isProcess === true ? startProcess : startThread)({ entry, heap, data, onExit });
+    const runner = (isProcess === true ? startProcess : startThread)({ entry, heap, residentBytesMax, data, onExit });
     const full = (): DocshelfError => this.#error('full', 'too many calls are waiting');
     const channel = new Channel<Calls>(runner.port, handlers, {
       full,
@@ -121,12 +136,16 @@ export class Thread<Calls extends CallsOf<Calls>> {
   }
 
   #error(kind: 'ended' | 'over' | 'full', state: string, cause?: unknown): DocshelfError {
-    const { task, codes } = this.#options;
-    const code = codes?.[kind] ?? ({ ended: 'internal', over: 'stopping', full: 'busy' } as const)[kind];
+    const { codes } = this.#options;
+    // One that fails by an error of its own is a fault of ours, which is logged with its stack.
+    const ended = cause === undefined ? 'worker_ended' : 'internal';
+    const code = codes?.[kind] ?? ({ ended, over: 'stopping', full: 'busy' } as const)[kind];
     const isFull = kind === 'full';
-    return new DocshelfError(code, `Cannot ${task}${isFull ? ' now' : ''}: ${state}`, {
+    const fields = isFull ? { retryAfterS: 1 } : code === 'worker_ended' ? { retryable: true } : {};
+    return new DocshelfError(code, `Cannot ${this.#task}${isFull ? ' now' : ''}: ${state}`, {
       cause,
-      ...(isFull ? { fields: { retryAfterS: 1 }, next: 'Try again in a moment.' } : {}),
+      fields,
+      ...(isFull ? { next: 'Try again in a moment.' } : {}),
     });
   }
 }

@@ -1,5 +1,5 @@
 import { ARCHIVE_LIMITS } from '../domain/limits.ts';
-import { type FileEntry, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
+import { type FileTable, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
 import { isAssetPath } from './media-type.ts';
 
 export type Resolution =
@@ -9,7 +9,7 @@ export type Resolution =
   /** `notFoundPage` is the nearest 404 page up the tree; null where there is none, and for an asset's path. */
   | { readonly kind: 'missing'; readonly notFoundPage: string | null };
 
-type FileTable = Pick<ReadonlyMap<string, FileEntry>, 'has'>;
+type Paths = Pick<FileTable, 'has'>;
 
 const PAGE_EXTENSIONS = ['.html', '.htm', '.xhtml'];
 const INDEX_PAGES = PAGE_EXTENSIONS.map((extension) => `index${extension}`);
@@ -23,7 +23,7 @@ export function isHidden(path: string): boolean {
   return rest.startsWith('.') || rest.includes('/.');
 }
 
-function firstOf(files: FileTable, prefix: string, names: readonly string[]): string | null {
+function firstOf(files: Paths, prefix: string, names: readonly string[]): string | null {
   const name = names.find((each) => files.has(prefix + each));
   return name === undefined ? null : prefix + name;
 }
@@ -33,7 +33,7 @@ function lastSegment(path: string): string {
   return encodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
 }
 
-function resolveExactly(files: FileTable, path: string, trailingSlash: TrailingSlash): Resolution | null {
+function resolveExactly(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution | null {
   if (path === '' || path.endsWith('/')) {
     const index = firstOf(files, path, INDEX_PAGES);
     if (index !== null) return { kind: 'file', path: index };
@@ -52,7 +52,7 @@ function resolveExactly(files: FileTable, path: string, trailingSlash: TrailingS
     : { kind: 'redirect', location: `${lastSegment(path)}/` };
 }
 
-function nearestNotFoundPage(files: FileTable, path: string): string | null {
+function nearestNotFoundPage(files: Paths, path: string): string | null {
   // No release is deeper: bounds the look-ups of a request with thousands of segments.
   const folders = path.split('/', ARCHIVE_LIMITS.depthMax + 1).slice(0, -1);
   for (let depth = folders.length; depth >= 0; depth--) {
@@ -69,7 +69,7 @@ function nearestNotFoundPage(files: FileTable, path: string): string | null {
  * decomposed.
  * @param path decoded, without a leading slash; empty for the root
  */
-export function resolvePath(files: FileTable, path: string, trailingSlash: TrailingSlash): Resolution {
+export function resolvePath(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution {
   if (!isHidden(path)) {
     const found = resolveExactly(files, path, trailingSlash);
     if (found !== null) return found;

@@ -111,7 +111,7 @@ describe('a link that gives no bundle is told as what it is, and costs nothing t
   });
 
   test('a file: link to nothing', async () => {
-    await failWith('cannot_read', 'file:///nowhere/docs.tar.gz');
+    await failWith('cannot_read', `file://${daemon.folder}/bundles/docs.tar.gz`);
     await expectGoodServed();
   });
 

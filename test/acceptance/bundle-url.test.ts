@@ -56,7 +56,10 @@ describe('bundleUrl without a version', () => {
     const folder = await bench.folder();
     const file = join(folder, 'docs-v1.2.3.tar.gz');
     await writeFile(file, bundle('one'));
-    const daemon = await bench.start({ staticExport: { bundleUrl: pathToFileURL(file).href } });
+    const daemon = await bench.start({
+      staticExport: { bundleUrl: pathToFileURL(file).href },
+      network: { fileRoots: [folder] },
+    });
     await daemon.untilServing('v1.2.3');
     expect(await homePage(daemon)).toContain('one');
   });

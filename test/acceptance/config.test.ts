@@ -70,7 +70,7 @@ describe('config print', () => {
   });
 
   test('reads a value from the file that a variable names, and does not show a secret', async () => {
-    await writeFile(join(cwd, 'token'), 'hunter2-hunter2\n');
+    await writeFile(join(cwd, 'token'), 'hunter2-hunter2-hunter2\n');
     const env = { DOCSHELF__ADMIN__TOKEN__FILE: join(cwd, 'token') };
     const [token] = await printed(['admin.token'], env);
     expect(token).toEqual(['[redacted]', `file ${join(cwd, 'token')} (DOCSHELF__ADMIN__TOKEN__FILE)`]);

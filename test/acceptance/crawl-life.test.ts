@@ -60,7 +60,10 @@ describe('a protected site', () => {
     const { site, other } = await guarded((headers) => headers[header] === value);
     const folder = await bench.folder();
     await writeFile(join(folder, 'secret'), secret);
-    const service = await startCrawler(bench, crawlOf(`${site.origin}/`, { [key]: join(folder, 'secret') }));
+    const service = await startCrawler(
+      bench,
+      crawlOf(`${site.origin}/`, { [key]: join(folder, 'secret'), allowAddresses: ['127.0.0.0/8', other.host] }),
+    );
     const job = await service.export();
     const paths = sitePaths(await filesOfJob(bench, service, job.jobId));
     const external = `_external/${other.host.replace(':', '_')}`;

@@ -47,14 +47,17 @@ beforeAll(async () => {
   live = await startProbeSite(PROBES);
   bench.onEnd(() => live.close());
   live.add(seedFiles((text) => gzipSync(text.replaceAll('{site}', live.site.origin))));
-  const service = await startCrawler(bench, crawlOf(`${live.site.origin}/`));
+  const service = await startCrawler(
+    bench,
+    crawlOf(`${live.site.origin}/`, { allowAddresses: ['127.0.0.0/8', live.cdn.host] }),
+  );
   const job = await service.export('acme', { version: 'probes' });
   const { bundleUrl } = await service.bundle(job.jobId);
   files = await filesOfJob(bench, service, job.jobId);
   const host = await dumbHostOf(files);
   bench.onEnd(() => host.close());
   hosts['a host of files'] = host.origin;
-  const reader = await bench.start({ staticExport: { bundleUrl }, search: { model: 'off' }, log: { access: false } });
+  const reader = await bench.start({ staticExport: { bundleUrl }, log: { access: false } });
   await reader.untilServing('probes');
   hosts.docshelf = reader.site;
 });

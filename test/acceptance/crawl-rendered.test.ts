@@ -63,7 +63,11 @@ describe.skipIf(!hasChromium)(`what only a script can name${whyNoChromium}`, () 
     bench.onEnd(() => live.close());
     for (const render of RENDERS) {
       const exportApi = { browser: { verify: 'auto', sandbox: 'off' } };
-      const service = await startCrawler(bench, crawlOf(`${live.site.origin}/`, { render }), { exportApi });
+      const service = await startCrawler(
+        bench,
+        crawlOf(`${live.site.origin}/`, { render, allowAddresses: ['127.0.0.0/8', live.cdn.host] }),
+        { exportApi },
+      );
       const { jobId } = await service.export();
       bundles[render] = await filesOfJob(bench, service, jobId);
       reports[render] = await service.report(jobId);

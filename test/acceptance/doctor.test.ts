@@ -37,6 +37,18 @@ describe('docshelf doctor', () => {
     expect(about(result, 'reach')).toMatchObject([{ state: 'ok', subject: 'staticExport.bundleUrl' }]);
   });
 
+  test('warns of a data folder that others may read, and of none that it would make itself', async () => {
+    const open = (mode: number) => async (folder: string) => {
+      await mkdir(join(folder, 'data'));
+      await chmod(join(folder, 'data'), mode);
+    };
+    const warned = about(await doctor({ staticExport: {} }, open(0o755)), 'folder', /storage/);
+    expect(warned).toMatchObject([{ state: 'ok' }, { state: 'warning', next: expect.stringContaining('chmod o-rwx') }]);
+    expect(about(await doctor({ staticExport: {} }, open(0o750)), 'folder', /storage/)).toMatchObject([
+      { state: 'ok' },
+    ]);
+  });
+
   test('warns where nothing is stored and nothing says where to get a bundle', async () => {
     const nothing = await doctor({ staticExport: {} });
     expect(nothing.code).toBe(0);
@@ -53,8 +65,8 @@ describe('docshelf doctor', () => {
 
   test('never prints a credential, in either form', async () => {
     const folder = await bench.folder();
-    const bundleUrl = 'http://user:hidden-word@127.0.0.1:1/docs.tar.gz?sig=hidden-word&Expires=100';
-    await bench.writeConfig(folder, { staticExport: { bundleUrl }, admin: { token: 'hidden-word' } });
+    const bundleUrl = 'http://127.0.0.1:1/docs.tar.gz?sig=hidden-word&Expires=100';
+    await bench.writeConfig(folder, { staticExport: { bundleUrl }, admin: { token: 'hidden-word-hidden' } });
     for (const args of [['doctor'], ['doctor', '--json']]) {
       const { stdout, stderr } = await bench.run(args, { cwd: folder });
       expect(stdout).toContain('127.0.0.1:1/docs.tar.gz');
@@ -159,14 +171,15 @@ describe('docshelf doctor', () => {
       bench.onEnd(() => server.close());
       const config = {
         deployment: { type: 'air-gapped' },
-        staticExport: { bundleUrl: `${server.origin}/docs.tar.gz` },
+        staticExport: { bundleUrlFile: './link' },
       };
-      const result = await doctor(config);
+      const link = (folder: string) => writeFile(join(folder, 'link'), `${server.origin}/docs.tar.gz`, { mode: 0o600 });
+      const result = await doctor(config, link);
       expect(result.code).toBe(0);
       expect(about(result, 'reach')).toMatchObject([{ state: 'skipped', next: expect.stringContaining(server.host) }]);
       expect(asked).toEqual([]);
 
-      const inside = await doctor({ ...config, network: { proxy: 'off', allowedHosts: [server.host] } });
+      const inside = await doctor({ ...config, network: { proxy: 'off', allowedHosts: [server.host] } }, link);
       expect(about(inside, 'reach')).toMatchObject([{ state: 'ok' }]);
       expect(asked.length).toBeGreaterThan(0);
     });

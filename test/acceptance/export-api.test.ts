@@ -222,7 +222,7 @@ describe('jobs that end otherwise', () => {
     const { config } = await holdJobs(bench);
     const held = await startExporter(bench, config);
     const running = await held.start();
-    const queued = await held.start();
+    const queued = await held.start('acme', { version: 'v2' });
     await held.until(running.jobId, ({ status }) => status === 'running');
     expect(await held.cancel(queued.jobId)).toMatchObject({ status: 'failed', error: 'canceled' });
     expect(['running', 'failed']).toContain((await held.cancel(running.jobId)).status);
@@ -243,7 +243,7 @@ describe('jobs that end otherwise', () => {
   test('one job of a domain runs, another domain need not wait for it', async () => {
     const { config } = await holdJobs(bench);
     const held = await startExporter(bench, { ...config, exportApi: { concurrency: 4 } });
-    const [first, second] = [await held.start(), await held.start()];
+    const [first, second] = [await held.start(), await held.start('acme', { version: 'v2' })];
     const other = await held.as(KEYS.globex).start('globex');
     await held.until(first.jobId, ({ status }) => status === 'running');
     await held.as(KEYS.globex).until(other.jobId, ({ status }) => status === 'running');
@@ -331,8 +331,10 @@ describe('GET /jobs', () => {
     const held = await startExporter(bench, { ...config, exportApi: { queuedMax: 2 } });
     const { jobId } = await held.start();
     await held.until(jobId, ({ status }) => status === 'running');
-    for (let n = 0; n < 2; n++) await held.start();
-    const response = await held.call('POST', JOBS, { body: { domain: 'acme' } });
+    const waiting = await held.start();
+    expect((await held.start()).jobId).toBe(waiting.jobId);
+    await held.start('acme', { version: 'v2' });
+    const response = await held.call('POST', JOBS, { body: { domain: 'acme', version: 'v3' } });
     expect(response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(await problemOf(response)).toMatchObject({ status: 429, code: 'queue_full' });
     expect((await held.as(KEYS.globex).start('globex')).status).toBe('queued');

@@ -93,9 +93,11 @@ test(`${ALL_JOBS} jobs of five organizations are run in turns, within their limi
   for (const organization of ORGANIZATIONS) {
     const client = queueing.as(keyOf(organization));
     await Promise.all(
-      Array.from({ length: JOBS_OF_EACH }, (_, n) => client.start(`${organization}-${n % DOMAINS_OF_EACH}`)),
+      Array.from({ length: JOBS_OF_EACH }, (_, n) =>
+        client.start(`${organization}-${n % DOMAINS_OF_EACH}`, { version: `v${n}` }),
+      ),
     );
-    const more = await client.call('POST', JOBS, { body: { domain: `${organization}-0` } });
+    const more = await client.call('POST', JOBS, { body: { domain: `${organization}-0`, version: 'more' } });
     expect(await problemOf(more)).toMatchObject({ status: 429, code: 'queue_full' });
   }
   expect((await queueing.daemon.status()).jobs).toEqual({ queued: ALL_JOBS, running: 0 });

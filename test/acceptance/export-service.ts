@@ -192,7 +192,7 @@ export interface ExporterOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A daemon with `organizations()`, search without a model, and this config on top. */
+/** A daemon with `organizations()`, and this config on top. */
 export async function startExporter(
   bench: Bench,
   config: ConfigFile = {},
@@ -207,7 +207,6 @@ export async function startExporter(
     deployment: { domain: 'acme' },
     staticExport: { enabled: false },
     api: { port },
-    search: { model: 'off' },
     log: { access: false },
     ...('organizationsFile' in config ? {} : { organizations: organizations() }),
     exportApi: { enabled: true, ...(exportApi as ConfigFile | undefined) },

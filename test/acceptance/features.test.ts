@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { FeatureReport } from '../../src/domain/feature.ts';
 import { openBench } from '../helpers/daemon.ts';
@@ -78,10 +80,15 @@ describe('an air-gapped deployment', () => {
 
   test('asks no host but those that network.allowedHosts names', async () => {
     const server = await startOrigin(bench, { '/docs-2024-06-01.tar.gz': bundle('june') });
-    const daemon = await bench.start({
-      deployment: { type: 'air-gapped' },
-      staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` },
-    });
+    const deployment = { type: 'air-gapped' };
+    const link = `${server.origin}/docs-2024-06-01.tar.gz`;
+    const folder = await bench.folder();
+    await bench.writeConfig(folder, { deployment, staticExport: { bundleUrl: link } });
+    const check = await bench.run(['config', 'check', '--json'], { cwd: folder });
+    expect([check.code, check.stdout]).toEqual([78, expect.stringContaining('staticExport.bundleUrl leads to a host')]);
+
+    await writeFile(join(folder, 'link'), link);
+    const daemon = await bench.start({ deployment, staticExport: { bundleUrlFile: './link' } }, { folder });
     expect(await daemon.untilError('host_not_allowed')).toMatchObject({
       next: expect.stringContaining('network.allowedHosts'),
     });

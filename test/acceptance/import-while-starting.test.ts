@@ -87,7 +87,7 @@ describe('an archive that is imported while the daemon starts', () => {
 
   // From before the program has read its config to after it listens.
   test.each([0, 250, 600])('is served whenever the command begins: %d ms after the daemon', async (delayMs) => {
-    const folder = await home({ admin: { port: 0, token: 'a-token' } });
+    const folder = await home({ admin: { port: 0, token: 'a-long-random-token' } });
     const starting = bench.start(null, { folder });
     await sleep(delayMs);
     const imported = await bench.run(['bundle', 'import', '-', '--version', 'v1.0.0', '--json'], {

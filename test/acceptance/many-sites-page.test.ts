@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { freePorts } from '../helpers/free-ports.ts';
-import { bundle } from './bundles.ts';
+import { bundle, folderOf } from './bundles.ts';
 import { startOrigin } from './origin.ts';
 
 /** `docs/many-sites.md`, word for word: its configs are those of a daemon, its commands are run in a shell beside them. */
@@ -16,7 +16,24 @@ const blocksOf = (kind: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block);
 const [THREE = '', SINGLE = '', LIST = ''] = blocksOf('yaml');
 const COMMANDS = blocksOf('sh');
-const [START = '', IMPORT = '', ASK = '', LOOK = '', RELOAD = '', REMOVE = '', STATUS = '', SEARCH = ''] = COMMANDS;
+const [
+  START = '',
+  IMPORT = '',
+  ASK = '',
+  LOOK = '',
+  RELOAD = '',
+  REMOVE = '',
+  STATUS = '',
+  SEARCH = '',
+  SEARCH_ALL = '',
+] = COMMANDS;
+
+/** Beside the three of the page: a company has a dozen. Their bundles lie where each looks for them by default. */
+const TEAMS = Array.from({ length: 9 }, (_, at) => `team-${at + 1}`);
+const TWELVE = THREE.replace(
+  /^search:/m,
+  `${TEAMS.map((team) => `  - { domain: ${team}, hosts: [inside.acme.internal], basePath: /${team}, staticExport: { enabled: true } }\n`).join('')}$&`,
+);
 
 const PAGE =
   '<!doctype html><html lang="en"><title>Holidays</title><main><h1>Holidays</h1><p>Ask for holidays.</p></main>';
@@ -53,6 +70,8 @@ class Shelf {
     await writeFile(join(shelf.folder, 'bin/docshelf'), program, { mode: 0o755 });
     for (const domain of ['acme', 'runbooks'])
       await writeFile(join(shelf.folder, `${domain}-export-2026-11-01.tar.gz`), bundle(domain));
+    for (const team of TEAMS)
+      await folderOf(join(shelf.folder, 'bundles', team), { [`${team}-export-2026-11-01.tar.gz`]: bundle(team) });
     return shelf;
   }
 
@@ -89,15 +108,15 @@ const versionsOf = async (daemon: DaemonProcess) =>
   );
 
 describe('docs/many-sites.md', () => {
-  test('leads from a config to three sites, to one that is removed and comes back, and to one that is gone', async () => {
+  test('leads from a config to twelve sites, to one that is removed and comes back, and to one that is gone', async () => {
     const shelf = await Shelf.open();
-    await shelf.configure(THREE);
+    await shelf.configure(TWELVE);
     const [check = '', serve] = START.trim().split('\n');
     expect(serve).toBe('docshelf serve --config config.yaml');
     await shelf.sh(check);
     const daemon = await shelf.start();
-    await daemon.until(({ sites }) => sites?.filter(({ state }) => state === 'ready').length === 2);
-    expect(await shelf.sh(IMPORT)).toMatch(/acme +ready[\s\S]*handbook +ready[\s\S]*runbooks +ready/);
+    await daemon.until(({ sites }) => sites?.filter(({ state }) => state === 'ready').length === 11);
+    expect(await shelf.sh(IMPORT)).toMatch(/^SITE .*(?:\n\S+ +ready +2026-11-01 .*){12}\n$/m);
     expect(await shelf.sh(ASK)).toMatch(/acme[\s\S]*handbook[\s\S]*runbooks/);
 
     expect(await shelf.sh(LOOK)).toMatch(/Acme Docs[\s\S]*Handbook[\s\S]*Runbooks/);
@@ -109,14 +128,16 @@ describe('docs/many-sites.md', () => {
         'docshelf_state{site="acme",state="ready"} 1',
       ]),
     );
-    expect(await shelf.sh(SEARCH)).toMatch(/\/handbook\/holidays[\s\S]*"path":"\/(?:handbook\/)?holidays/);
+    expect(await shelf.sh(SEARCH)).toMatch(/\/handbook\/holidays[\s\S]*"path":"\/handbook\/holidays/);
+
+    expect(await shelf.sh(SEARCH_ALL)).toMatch(/handbook › Holidays[\s\S]*\/handbook\/holidays/);
 
     const fetched = shelf.origin.requests.length;
-    const without = THREE.replace(/^ {2}- domain: handbook\n(?: {4}.*\n)*/m, '');
+    const without = TWELVE.replace(/^ {2}- domain: handbook\n(?: {4}.*\n)*/m, '');
     await shelf.configure(without);
     await shelf.sh(RELOAD);
-    expect(Object.keys(await versionsOf(daemon))).toEqual(['acme', 'runbooks']);
-    await shelf.configure(THREE);
+    expect(Object.keys(await versionsOf(daemon))).toEqual(['acme', 'runbooks', ...TEAMS]);
+    await shelf.configure(TWELVE);
     await shelf.sh(RELOAD);
     await daemon.until(({ sites }) => sites?.every(({ state }) => state === 'ready') === true);
     expect(await versionsOf(daemon)).toMatchObject({ handbook: '2026-11-01' });
@@ -126,7 +147,9 @@ describe('docs/many-sites.md', () => {
     expect(await shelf.sh('docshelf sites')).toMatch(/handbook +left the config/);
     await shelf.sh(REMOVE);
     expect(await shelf.sh('docshelf sites')).not.toContain('handbook');
-    expect(await versionsOf(daemon)).toEqual({ acme: '2026-11-01', runbooks: '2026-11-01' });
+    expect(await versionsOf(daemon)).toEqual(
+      Object.fromEntries(['acme', 'runbooks', ...TEAMS].map((domain) => [domain, '2026-11-01'])),
+    );
     expect(shelf.origin.requests.length - fetched).toBeLessThanOrEqual(1);
   });
 
@@ -153,6 +176,6 @@ describe('docs/many-sites.md', () => {
   });
 
   test('has no commands that are not run here', () => {
-    expect(COMMANDS).toHaveLength(8);
+    expect(COMMANDS).toHaveLength(9);
   });
 });

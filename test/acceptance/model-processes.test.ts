@@ -321,7 +321,7 @@ class ProgramUnderTest implements ShelfUnderTest {
       },
       admin: { token: TOKEN },
       network: { retries: 0 },
-      search: this.#hasSearch ? { model: 'off' } : { enabled: false },
+      search: { enabled: this.#hasSearch },
       log: { access: false },
     };
   }

@@ -200,7 +200,7 @@ describe('what needs a restart', () => {
     const before = await daemon.status();
     await daemon.rewriteConfig({
       log: { level: 'debug', access: false },
-      admin: { token: 'another' },
+      admin: { token: 'another-random-token' },
       server: { trailingSlash: 'always' },
     });
     expect((await untilReloaded(daemon, before)).pending).toEqual([]);

@@ -28,7 +28,13 @@ async function start(archives: Readonly<Record<string, Uint8Array>>, search: obj
   const port = await freePort();
   const sites = Object.keys(archives).map(entry);
   const keys = [{ id: 'all', sha256: sha256Of(KEY) }];
-  const config = { staticExport: null, sites, api: { port }, search: { keys, ...search }, log: { access: false } };
+  const config = {
+    staticExport: null,
+    sites,
+    api: { port },
+    search: { keys, model: 'builtin', ...search },
+    log: { access: false },
+  };
   const daemon = await bench.start(config, { folder });
   return { daemon, api: `http://127.0.0.1:${port}` };
 }
@@ -60,9 +66,9 @@ test('every site of a daemon is searched at its own domain and below its own pat
     null,
     [true, true, true],
   ]);
-  expect(await pathsOf(post(api, 'cars', 'automobile repair'))).toContain('/engine');
-  expect((await pathsOf(post(api, 'light', 'lantern')))[0]).toBe('/lantern');
-  expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/dough');
+  expect(await pathsOf(post(api, 'cars', 'automobile repair'))).toContain('/cars/engine');
+  expect((await pathsOf(post(api, 'light', 'lantern')))[0]).toBe('/light/lantern');
+  expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/bread/dough');
   expect((await pathsOf(fetch(`${daemon.site}/bread/_docshelf/search?q=lantern`)))[0]).toBe('/bread/dough');
   expect((await post(api, 'nowhere', 'lantern')).status).toBe(404);
 });
@@ -70,18 +76,18 @@ test('every site of a daemon is searched at its own domain and below its own pat
 test('a site that leaves is searched no more, and comes back; a damaged index is one site’s alone', async () => {
   const { daemon, api } = await start({ light: LIGHTHOUSE, bread: BAKERY }, { model: 'off' });
   await untilAll(daemon, 'keyword', 2);
-  expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/dough');
+  expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/bread/dough');
   const { sites } = await daemon.status();
   await daemon.rewriteConfig({ sites: [entry('light')] });
   await daemon.until((status) => status.sites?.length === 1);
   expect((await post(api, 'bread', 'lantern')).status).toBe(404);
-  expect((await pathsOf(post(api, 'light', 'lantern')))[0]).toBe('/lantern');
+  expect((await pathsOf(post(api, 'light', 'lantern')))[0]).toBe('/light/lantern');
 
   const digest = sites?.find(({ deployment }) => deployment.domain === 'bread')?.active?.digest ?? '';
   await truncate(join(daemon.dataDir, 'releases', digest, 'search/keyword.sqlite'), 5_000);
   await daemon.rewriteConfig({ sites: [entry('light'), entry('bread')] });
   await untilAll(daemon, 'keyword', 2);
-  expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/dough');
+  expect((await pathsOf(post(api, 'bread', 'lantern')))[0]).toBe('/bread/dough');
   expect(daemon.lines().filter(({ event }) => event === 'rebuilding')).toMatchObject([
     { site: 'bread', code: 'index_damaged' },
   ]);
@@ -92,14 +98,14 @@ test('two sites with the same bundle share its index, and a swap of one leaves t
   const { daemon, api } = await start({ one: LIGHTHOUSE, other: LIGHTHOUSE }, { model: 'off' });
   await untilAll(daemon, 'keyword', 2);
   const both = await Promise.all(['one', 'other'].map((domain) => pathsOf(post(api, domain, 'lighthouse'))));
-  expect(both).toEqual([['/lantern'], ['/lantern']]);
+  expect(both).toEqual([['/one/lantern'], ['/other/lantern']]);
   const inbox = await folderOf(join(daemon.dataDir, 'sites/one/inbox'), {});
   await writeFile(join(inbox, 'one-export-2024-07-01.tar.gz'), BAKERY);
   await daemon.until(
     ({ sites }) => sites?.[0]?.active?.version === '2024-07-01' && sites[0].search?.keyword === 'ready',
   );
   expect(await pathsOf(post(api, 'one', 'lighthouse'))).toEqual([]);
-  expect(await pathsOf(post(api, 'other', 'lighthouse'))).toEqual(['/lantern']);
+  expect(await pathsOf(post(api, 'other', 'lighthouse'))).toEqual(['/other/lantern']);
   expect(await statesOf(daemon)).toEqual([
     ['one', 'ready', 'off'],
     ['other', 'ready', 'off'],

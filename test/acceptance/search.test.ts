@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { SearchResult } from '../../src/search/index.ts';
 import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
 import { freePort } from '../helpers/free-ports.ts';
 import { sideBySide } from '../helpers/side-by-side.ts';
+import { workerProcesses } from '../helpers/watch-threads.ts';
 import { bundle, folderOf, sha256Of } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -47,7 +49,7 @@ async function start(
   const folder = await bench.folder();
   await folderOf(join(folder, 'bundles'), archives);
   const port = await freePort();
-  const search = { keys: [{ id: 'site', sha256: sha256Of(KEY) }] };
+  const search = { keys: [{ id: 'site', sha256: sha256Of(KEY) }], model: 'builtin' };
   const merged = { deployment: { domain: 'acme' }, api: { port }, search, log: { access: false }, ...config };
   return { daemon: await bench.start(merged, { folder, env }), api: `http://127.0.0.1:${port}` };
 }
@@ -79,7 +81,10 @@ test('the site and the API answer by words and by meaning, and the API refuses w
     { id: 'acme', plan: 'enterprise', domains: { acme: { hosts: ['docs.acme.dev'] } }, keys },
     { id: 'other', plan: 'free', domains: { beta: {} }, keys: [] },
   ];
-  const { daemon, api } = await start({ [archive(JUNE)]: bundle('june', LIGHTHOUSE) }, { organizations, search: {} });
+  const { daemon, api } = await start(
+    { [archive(JUNE)]: bundle('june', LIGHTHOUSE) },
+    { organizations, search: { model: 'builtin' } },
+  );
   const { search } = await untilRead(daemon, JUNE);
   expect(search).toMatchObject({ keyword: 'ready', embedded: search.sections });
 
@@ -248,3 +253,37 @@ async function vectorsOf({ dataDir }: DaemonProcess): Promise<number> {
   const sizes = await Promise.all(segments.map(async (file) => (await stat(file)).size));
   return sizes.reduce((sum, size) => sum + Math.floor(Math.max(0, size - HEADER_BYTES) / RECORD_BYTES), 0);
 }
+
+test('the process that indexes is killed: pages go on, the version is served, its end is told, and indexing goes on', async () => {
+  const { daemon } = await start({ [archive(JUNE)]: bundle('June', LIGHTHOUSE) }, { search: { model: 'off' } });
+  await daemon.until(({ search }) => search.keyword === 'ready');
+  const pages = leaves(1_500, 'oak');
+  const dropped = join(daemon.dataDir, 'inbox', archive(JULY));
+  await writeFile(`${dropped}.part`, bundle('July', pages));
+  await rename(`${dropped}.part`, dropped);
+  // The kernel takes it before the listeners, and gives it less of a core: it asks for both itself.
+  const pid = await waitFor(
+    async () => {
+      const [found = 0] = workerProcesses(daemon.pid);
+      const score = await readFile(`/proc/${found}/oom_score_adj`, 'utf8').catch(() => '');
+      return score.trim() === '1000' && getPriority(found) > 0 ? found : null;
+    },
+    () => daemon.log(),
+  );
+  process.kill(pid, 'SIGKILL');
+  expect((await fetch(`${daemon.site}/lantern`)).status).toBe(200);
+  await daemon.until(({ active, search }) => active?.version === JULY && search.keyword === 'ready');
+  expect(pathsOf(await ofSite(daemon, 'leaf 77 oak'))).toContainEqual(expect.stringMatching(/^\/oak-77\b/));
+  expect(daemon.log()).toContain('"code":"worker_ended"');
+});
+
+test('search data of a bundle that are bad are told in the notices, also after a restart, and its pages are found', async () => {
+  const carried = { ...LIGHTHOUSE, '_docshelf/search/header.json': '{}' };
+  const { daemon } = await start({ [archive(JUNE)]: bundle('June', carried) }, { search: { model: 'off' } });
+  const told = expect.arrayContaining([expect.stringMatching(/search data.*\(bad_search_data\).*indexed instead/)]);
+  expect((await daemon.until(({ search }) => search.keyword === 'ready')).notices).toEqual(told);
+  expect(pathsOf(await ofSite(daemon, 'lantern'))).toContainEqual(expect.stringMatching(/^\/lantern/));
+  expect(await daemon.stop()).toBe(0);
+  const again = await bench.start(null, { folder: daemon.folder });
+  expect((await again.until(({ search }) => search.keyword === 'ready')).notices).toEqual(told);
+});

@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Diagnosis } from '../../src/domain/diagnosis.ts';
 import type { DaemonFeatures, FeatureReport } from '../../src/domain/feature.ts';
 import { type Bench, type CommandResult, type ConfigFile, type DaemonProcess, openBench } from '../helpers/daemon.ts';
@@ -48,8 +48,7 @@ class Shelf {
   }
 
   async configure(config: ConfigFile): Promise<void> {
-    // Words alone: no model is loaded for any of the many commands.
-    await bench.writeConfig(this.folder, { staticExport: null, search: { model: 'off' }, ...config });
+    await bench.writeConfig(this.folder, { staticExport: null, ...config });
   }
 
   run(...args: readonly string[]): Promise<CommandResult> {
@@ -82,8 +81,51 @@ describe.each([
   ['with a daemon', true],
   ['without a daemon', false],
 ] as const)('commands for one of two sites, %s', (_, hasDaemon) => {
+  const ofAll = openBench(afterAll);
+  /** Each test finds what the one before it has left. */
+  let shelf: Shelf;
+
+  beforeAll(async () => {
+    shelf = await Shelf.open(ofAll, hasDaemon);
+  });
+
+  test('need a name, and one that there is', async () => {
+    const unnamed = [
+      ['bundle', 'import', 'docs-2024-06-01.tar.gz'],
+      ['bundle', 'inspect', '2024-06-01'],
+      ['bundle', 'verify', '2024-06-01'],
+      ['bundle', 'audit', '2024-06-01'],
+      ['bundle', 'activate', '2024-06-01'],
+      ['bundle', 'rollback'],
+      ['bundle', 'remove', '2024-06-01'],
+      ['search', 'june', '--release', '2024-06-01'],
+      ['transfer', 'unpack', 'transfer'],
+    ];
+    await sideBySide(unnamed, 2, async (command) => {
+      const fault = await shelf.fault(...command);
+      expect({ command, ...fault }).toMatchObject({ command, exit: 64, code: 'site_needed' });
+      expect(fault.next).toContain('acme, globex');
+    });
+    await sideBySide([['bundle', 'rollback'], ['bundle', 'list'], ['features']], 2, async (command) => {
+      const fault = await shelf.fault(...command, '--site', 'initech');
+      expect({ command, ...fault }).toMatchObject({ command, exit: 69, code: 'not_found' });
+      expect(fault.next).toContain('acme, globex');
+    });
+    expect(await shelf.versions()).toEqual({ acme: [null, []], globex: [null, []] });
+  });
+
+  test('features are reported of each site', async () => {
+    const all = (await shelf.run('features', '--json')).json<DaemonFeatures>();
+    if (shelf.daemon !== null) {
+      expect(all).toEqual(await (await fetch(`${shelf.daemon.admin}/v1/features`)).json());
+    }
+    expect(all).toMatchObject({ domain: null, features: [], sites: [{ domain: 'acme' }, { domain: 'globex' }] });
+    const one = (await shelf.run('features', '--json', '--site', 'globex')).json<FeatureReport>();
+    expect(one).toEqual({ ...all.sites?.[1], deploymentType: all.deploymentType });
+    expect((await shelf.run('features')).stdout).toMatch(/^acme +Local search/m);
+  });
+
   test('change that site alone', async () => {
-    const shelf = await Shelf.open(bench, hasDaemon);
     const july = ['bundle', 'import', 'docs-2024-07-01.tar.gz', '--site'];
     expect((await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme')).code).toBe(0);
     expect((await shelf.run(...july, 'acme', '--json')).json()).toMatchObject({
@@ -103,43 +145,15 @@ describe.each([
     const rollback = await shelf.run('bundle', 'rollback', '--site', 'acme', '--json');
     expect(rollback.json()).toMatchObject({ version: '2024-07-01' });
     expect(await shelf.fault('bundle', 'remove', '2024-07-01', '--site', 'acme')).toMatchObject({ code: 'in_use' });
-    expect((await shelf.run('bundle', 'remove', '2024-06-01', '--site', 'acme')).code).toBe(0);
+    expect((await shelf.run(...activate, 'acme')).code).toBe(0);
+    expect((await shelf.run('bundle', 'remove', '2024-07-01', '--site', 'acme')).code).toBe(0);
     expect(await shelf.versions()).toEqual({
-      acme: ['2024-07-01', ['2024-07-01']],
+      acme: ['2024-06-01', ['2024-06-01']],
       globex: ['2024-07-01', ['2024-07-01']],
     });
   });
 
-  test('need a name, and one that there is', async () => {
-    const shelf = await Shelf.open(bench, hasDaemon);
-    const unnamed = [
-      ['bundle', 'import', 'docs-2024-06-01.tar.gz'],
-      ['bundle', 'inspect', '2024-06-01'],
-      ['bundle', 'verify', '2024-06-01'],
-      ['bundle', 'audit', '2024-06-01'],
-      ['bundle', 'activate', '2024-06-01'],
-      ['bundle', 'rollback'],
-      ['bundle', 'remove', '2024-06-01'],
-      ['search', 'june'],
-      ['transfer', 'unpack', 'transfer'],
-    ];
-    await sideBySide(unnamed, 2, async (command) => {
-      const fault = await shelf.fault(...command);
-      expect({ command, ...fault }).toMatchObject({ command, exit: 64, code: 'site_needed' });
-      expect(fault.next).toContain('acme, globex');
-    });
-    await sideBySide([['bundle', 'rollback'], ['bundle', 'list'], ['features']], 2, async (command) => {
-      const fault = await shelf.fault(...command, '--site', 'initech');
-      expect({ command, ...fault }).toMatchObject({ command, exit: 69, code: 'not_found' });
-      expect(fault.next).toContain('acme, globex');
-    });
-    expect(await shelf.versions()).toEqual({ acme: [null, []], globex: [null, []] });
-  });
-
   test('read that site', async () => {
-    const shelf = await Shelf.open(bench, hasDaemon);
-    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme');
-    await shelf.run('bundle', 'import', 'docs-2024-07-01.tar.gz', '--site', 'globex');
     const list = (await shelf.run('bundle', 'list', '--site', 'acme', '--json')).json<Versions>();
     expect(list).toMatchObject({ active: { version: '2024-06-01' }, versions: [{ version: '2024-06-01' }] });
     expect((await shelf.run('bundle', 'list')).stdout).toMatch(
@@ -153,12 +167,17 @@ describe.each([
     }
     expect((await shelf.run('search', 'july', '--site', 'globex')).stdout).toContain('july');
     expect((await shelf.run('search', 'july', '--site', 'acme')).stdout).not.toContain('july');
+    const all = (await shelf.run('search', 'home', '--json')).json<{ site: string; path: string }[]>();
+    expect(all.map(({ site, path }) => [site, path]).sort()).toEqual([
+      ['acme', '/'],
+      ['globex', '/globex/'],
+    ]);
   });
 
   test('a site that leaves is listed as such, and removed on its own word alone', async () => {
-    const shelf = await Shelf.open(bench, hasDaemon);
-    for (const site of ['acme', 'globex'])
-      await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', site);
+    // It has the release of the other one, and no more.
+    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'globex');
+    expect((await shelf.run('bundle', 'remove', '2024-07-01', '--site', 'globex')).code).toBe(0);
     const state = hasDaemon ? 'ready' : null;
     expect(await shelf.sites()).toMatchObject([
       {
@@ -196,21 +215,7 @@ describe.each([
     expect(await shelf.fault('sites', 'remove', 'globex')).toMatchObject({ exit: 69, code: 'not_found' });
   });
 
-  test('features are reported of each site', async () => {
-    const shelf = await Shelf.open(bench, hasDaemon);
-    const all = (await shelf.run('features', '--json')).json<DaemonFeatures>();
-    if (shelf.daemon !== null) {
-      expect(all).toEqual(await (await fetch(`${shelf.daemon.admin}/v1/features`)).json());
-    }
-    expect(all).toMatchObject({ domain: null, features: [], sites: [{ domain: 'acme' }, { domain: 'globex' }] });
-    const one = (await shelf.run('features', '--json', '--site', 'globex')).json<FeatureReport>();
-    expect(one).toEqual({ ...all.sites?.[1], deploymentType: all.deploymentType });
-    expect((await shelf.run('features')).stdout).toMatch(/^acme +Local search/m);
-  });
-
   test('doctor and healthcheck look at all of them', async () => {
-    const shelf = await Shelf.open(bench, hasDaemon);
-    await shelf.run('bundle', 'import', 'docs-2024-06-01.tar.gz', '--site', 'acme');
     const dead = { enabled: true, bundleUrl: 'http://127.0.0.1:1/docs.tar.gz' };
     await shelf.configure({ sites: [ACME, { ...GLOBEX, staticExport: dead }], network: { proxy: 'off' } });
     const { checks } = (await shelf.run('doctor', '--json')).json<{ checks: Diagnosis[] }>();

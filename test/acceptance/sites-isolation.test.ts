@@ -43,7 +43,7 @@ beforeAll(async () => {
     basePath,
     staticExport: { enabled: true },
   }));
-  daemon = await bench.start({ staticExport: null, search: { model: 'off' }, sites }, { folder });
+  daemon = await bench.start({ staticExport: null, sites }, { folder });
   await daemon.until(
     (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
   );

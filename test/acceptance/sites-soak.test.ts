@@ -25,7 +25,7 @@ test(`${SWAPS} swaps spread over twelve sites under load: no request fails on an
   }
   const sites = SITES.map((domain) => ({ domain, basePath: `/${domain}`, staticExport: { enabled: true } }));
   const config = { staticExport: null, admin: { port: 0, token: TOKEN }, log: { access: false } };
-  const daemon = await bench.start({ ...config, search: { model: 'off' }, sites }, { folder });
+  const daemon = await bench.start({ ...config, sites }, { folder });
   await daemon.until(
     (status) => status.sites?.every(({ active, versions }) => active !== null && versions.length === 2) === true,
   );

@@ -26,7 +26,7 @@ const SITES = [entry('acme'), entry('beta', { basePath: '/beta' }), entry('gamma
 const configOf = (sites: readonly ConfigFile[], more: ConfigFile = {}): ConfigFile => ({
   staticExport: null,
   admin: { port: 0, token: TOKEN },
-  search: { model: 'off', keys: [{ id: 'site', sha256: sha256Of(KEY) }] },
+  search: { keys: [{ id: 'site', sha256: sha256Of(KEY) }] },
   sites,
   ...more,
 });
@@ -199,6 +199,8 @@ describe('several sites in one daemon', () => {
     expect((await get(daemon, '/delta/')).text).toContain('dolphin');
     for (const domain of Object.keys(MARKS)) expect(sinceOf(after, domain)).toBe(sinceOf(before, domain));
     expect(daemon.lines().filter(({ event, site }) => event === 'taken-in' && site === 'delta')).toHaveLength(1);
+    await folderOf(join(daemon.dataDir, 'sites/delta/inbox'), { [`docs-${JULY}.tar.gz`]: bundle('dory') });
+    await daemon.until(({ sites }) => siteOf(sites, 'delta')?.active?.version === JULY);
   });
 
   test('that are broken leave the others served and the daemon ready, and say it under their name', async () => {
@@ -263,7 +265,7 @@ describe('going over to a list', () => {
   test('goes on with what the single form has, and back; a reload waits for a restart and serves on', async () => {
     const folder = await bench.folder();
     await folderOf(join(folder, 'bundles'), { [`docs-${JUNE}.tar.gz`]: bundle('anchor') });
-    const single = await bench.start({ deployment: { domain: 'acme' }, search: { model: 'off' } }, { folder });
+    const single = await bench.start({ deployment: { domain: 'acme' } }, { folder });
     await single.untilServing(JUNE);
     await single.rewriteConfig({ deployment: null, staticExport: null, sites: [entry('acme')] });
     const status = await single.until(({ pending }) => pending.includes('sites'));
@@ -278,7 +280,7 @@ describe('going over to a list', () => {
     expect(list.lines().filter(({ event }) => event === 'taken-in')).toEqual([]);
     await list.stop();
 
-    const back = await bench.start({ deployment: { domain: 'acme' }, search: { model: 'off' } }, { folder });
+    const back = await bench.start({ deployment: { domain: 'acme' } }, { folder });
     await back.untilServing(JUNE);
   });
 });

@@ -105,7 +105,7 @@ describe('a command', () => {
     const folder = await home();
     await bench.writeConfig(folder, {});
     await mkdir(join(folder, 'data/daemons'), { recursive: true });
-    const mark = { owner: { host: `${hostname()}-other`, pid: 1, startTicks: null }, adminUrl: null, serves: [] };
+    const mark = { owner: { host: `${hostname()}-other`, pid: 1, startTicks: null }, adminUrl: null, sites: [] };
     await writeFile(join(folder, 'data/daemons/0123456789abcdef.json'), JSON.stringify(mark));
     for (const args of [['import', 'docs-2024-06-01.tar.gz'], ['activate', 'v1'], ['rollback'], ['remove', 'v1']]) {
       const { code, json } = await bundleCommand(folder, ...args);

@@ -127,12 +127,12 @@ describe('a fetch that takes its time', () => {
     });
     bench.onEnd(() => server.close());
     const daemon = await bench.start({
-      admin: { token: 'token-token' },
+      admin: { token: 'token-token-token' },
       staticExport: { bundleUrl: `${server.origin}/docs-2024-06-01.tar.gz` },
     });
     await daemon.untilError('link_expired');
     isExpired = false;
-    const headers = { authorization: 'Bearer token-token' };
+    const headers = { authorization: 'Bearer token-token-token' };
     const answer = await fetch(`${daemon.admin}/v1/reload`, { method: 'POST', headers });
     expect(answer.status).toBe(200);
     expect(await daemon.status()).toMatchObject({ state: 'ready', lastError: null, active: { version: '2024-06-01' } });

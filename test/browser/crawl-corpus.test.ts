@@ -7,6 +7,7 @@ import { BuiltSite } from '../corpus/built-site.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive } from '../helpers/read-archive.ts';
+import { spread } from '../helpers/spread.ts';
 import { differencesOf, hostsOutside } from './compare-visits.ts';
 import { CORPUS_SITES } from './corpus-sites.ts';
 import { CutOffNetwork, canCutOff, whyNoCutOff } from './cut-off.ts';
@@ -68,7 +69,8 @@ describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoC
       };
       const service = await startExporter(bench, {
         organizations: [organization],
-        exportApi: { browser: { verify: 'off' } },
+        exportApi: { browser: { verify: 'off', sandbox: 'off' } },
+        search: { enabled: false },
       });
       const client = service.as(KEY);
       const startedMs = performance.now();
@@ -85,7 +87,7 @@ describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoC
     });
 
     it('open without a network as they do live', { timeout: TEST_MS_MAX }, async () => {
-      const folder = await newHome(bench, { search: { model: 'off' } });
+      const folder = await newHome(bench, { search: { enabled: false } });
       await importBundle(bench, folder, archive);
       const daemon = await network.startDaemon(folder);
       const pages = spread(addresses, PAGES_OPENED).map((address): Stop => ({ address, link: null }));
@@ -131,11 +133,4 @@ describe.skipIf(!isPossible)(`the sites of others, crawled${whyNoCorpus}${whyNoC
 
 function secondsSince(startedMs: number): string {
   return ((performance.now() - startedMs) / 1000).toFixed(1);
-}
-
-/** So many of them, evenly over the whole list. */
-function spread<T>(items: readonly T[], count: number): T[] {
-  return items.filter(
-    (_, at) => Math.floor((at * count) / items.length) !== Math.floor(((at - 1) * count) / items.length),
-  );
 }

@@ -6,6 +6,7 @@ import { verify } from '../../src/export/jobs/steps.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 import { type CrawledSite, CrawlHome, crawlOf } from '../crawl/crawled-site.ts';
 import { type Origin, type OriginFile, originOf } from '../crawl/origin.ts';
+import { egressRulesOf } from '../net/http-client-of.ts';
 import { PIXEL } from './export-site.ts';
 import { hasChromium, whyNoChromium } from './reader.ts';
 
@@ -83,7 +84,7 @@ describe.skipIf(!hasChromium)(`a crawl that renders${whyNoChromium}`, () => {
           type: site.types.get(path) ?? mediaTypeOf(path),
         })),
         found: { counts: {}, listed: [] },
-        network: { connectTimeoutMs: 2_000, idleTimeoutMs: 2_000, proxy: 'off', caFile: null },
+        egress: egressRulesOf(),
         browser: { sandbox: 'off', tabs: 2, pageTimeoutMs: 20_000, verify: 'auto' },
         journalDir: join(home.dir, `journal-${job}`),
         recordsDir: join(home.dir, 'records'),

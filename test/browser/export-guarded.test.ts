@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GuardedFetcher } from '../../src/crawl/fetch/guarded-fetcher.ts';
 import type { AnswerRequest } from '../../src/crawl/render/rendered-page.ts';
+import { EgressPolicy } from '../../src/net/egress.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { egressRulesOf } from '../net/http-client-of.ts';
 import { Browsers, hasChromium } from './export-site.ts';
 import { whyNoChromium } from './reader.ts';
 
@@ -26,12 +28,11 @@ describe.skipIf(!hasChromium)(`a page behind the guarded fetcher${whyNoChromium}
       }
     });
     fetcher = new GuardedFetcher({
-      connectTimeoutMs: 2_000,
-      idleTimeoutMs: 5_000,
+      policy: new EgressPolicy(egressRulesOf()).forCrawl({
+        allowAddresses: ['127.0.0.1', '169.254.0.0/16', other.host],
+        ownOrigins: [site.origin],
+      }),
       requestTimeoutMs: 10_000,
-      proxy: 'off',
-      caFile: null,
-      addresses: { allowPrivate: false, allowAddresses: ['127.0.0.1', '169.254.0.0/16'] },
       connectionsMax: 4,
       credentials: { origin: site.origin, headers: { cookie: 'session=secret' } },
       spoolDir: await browsers.folder(),

@@ -6,6 +6,8 @@ import { ChromiumRenderer } from '../../src/crawl/browser/chromium-renderer.ts';
 import type { FetchedAnswer } from '../../src/crawl/fetch/guarded-answer.ts';
 import type { AnswerRequest, BrowserPage, PageRequest, RenderSession } from '../../src/crawl/render/rendered-page.ts';
 import { DocshelfError } from '../../src/domain/errors.ts';
+import { EgressPolicy } from '../../src/net/egress.ts';
+import { egressRulesOf } from '../net/http-client-of.ts';
 import { hasChromium } from './reader.ts';
 
 export const ORIGIN = 'https://site.test';
@@ -96,6 +98,7 @@ export class Browsers {
   async renderer(settings: Partial<ChromiumSettings> = {}): Promise<ChromiumRenderer> {
     const tempDir = settings.tempDir ?? (await this.folder());
     return new ChromiumRenderer({
+      policy: new EgressPolicy(egressRulesOf()),
       env: process.env,
       // Tests may run in a container.
       sandbox: 'off',

@@ -46,22 +46,24 @@ export class LiveSite {
 
   /** The addresses of its pages, but for those that say that there is none; in their order. */
   pages(): string[] {
-    return [...this.#files.keys()]
-      .filter((path) => PAGE.test(path) && !NOT_FOUND_PAGE.test(path))
-      .map((path) => this.#addressOf(path))
-      .sort();
+    return pageAddresses(this.#files.keys(), this.#hosting);
   }
 
   close(): Promise<void> {
     return this.#server.close();
   }
+}
 
-  #addressOf(path: string): string {
-    const { base, addresses } = this.#hosting;
-    const name = addresses === 'file' ? path : path.replace(/(?:^|\/)index\.html$/, '').replace(PAGE, '');
-    const end = addresses === 'slash' && name !== '' ? '/' : '';
-    return encodeURI(base + name + end);
-  }
+/** Addresses of the pages among files, but for those that say that there is none; in their order. */
+export function pageAddresses(files: Iterable<string>, { base, addresses }: Hosting): string[] {
+  return [...files]
+    .filter((path) => PAGE.test(path) && !NOT_FOUND_PAGE.test(path))
+    .map((path) => {
+      const name = addresses === 'file' ? path : path.replace(/(?:^|\/)index\.html$/, '').replace(PAGE, '');
+      const end = addresses === 'slash' && name !== '' ? '/' : '';
+      return encodeURI(base + name + end);
+    })
+    .sort();
 }
 
 class Answering {

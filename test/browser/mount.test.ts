@@ -1,149 +1,227 @@
-import type { Browser, Request } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BuiltSite } from '../corpus/built-site.ts';
-import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
+import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive } from '../helpers/read-archive.ts';
-import { type Failure, hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { sideBySide } from '../helpers/side-by-side.ts';
+import { spread } from '../helpers/spread.ts';
+import { pageAddresses } from './live-site.ts';
+import { MOUNTED_SITES, type MountedSite } from './mounted-sites.ts';
+import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { serveBundles } from './shelf-of-bundles.ts';
 
-const BASE_PATH = '/team/docs';
+/** `npm run soak` opens every page; CI one of each template. */
+const IS_SOAK = process.env.DOCSHELF_SOAK !== undefined;
+const TABS = 4;
+const TEST_MS_MAX = 1_800_000;
+const MISSING = 'no/such-page';
 
-interface Visit {
-  /** Pages that are loaded as a whole. */
-  readonly pages: readonly string[];
-  /** Where links are clicked, and how many; `byScript`: pages come without a document being loaded. */
-  readonly within: string;
-  readonly clicks: number;
-  readonly byScript: boolean;
-  /** The link to the first page. */
-  readonly home?: string;
-  /** Links that are no pages of this application. */
-  readonly not?: RegExp;
-  /** Files that the bundle lacks, and asks for at the root, too. */
-  readonly missing?: readonly string[];
-  /** What the console says at the root, too. */
-  readonly known?: readonly string[];
-}
-
-const SITES: Readonly<Record<string, Visit>> = {
-  'sphinx-manual.tar.gz': {
-    pages: ['/', '/usage/theming.html', '/development/tutorials/index.html'],
-    within: 'body',
-    clicks: 4,
-    byScript: false,
-    known: ['file:///usr/share/javascript/mathjax'],
-  },
-  'starlight.tar.zst': {
-    pages: ['/', '/getting-started/', '/fr/guides/route-data/', '/zh-cn/components/file-tree/'],
-    within: 'nav',
-    clicks: 6,
-    byScript: false,
-    home: 'a.site-title',
-  },
-  'nextjs-a-2024-06-01.tar.gz': {
-    pages: ['/', '/guides/rpc', '/ja', '/api/routing'],
-    within: 'nav',
-    clicks: 10,
-    byScript: true,
-    home: 'a.brand',
-    missing: ['images/sc01.gif'],
-  },
-  'vitepress-docs.zip': {
-    pages: ['/', '/guide/markdown', '/reference/runtime-api', '/fa/guide/markdown', '/ja/guide/asset-handling'],
-    within: 'aside',
-    clicks: 8,
-    byScript: true,
-    home: '.VPNavBarTitle a',
-  },
-  'docusaurus-classic.tar.gz': {
-    pages: ['/', '/docs/intro', '/docs/1.0/intro', '/fr/docs/next/intro', '/blog/long-blog-post'],
-    within: 'body',
-    clicks: 4,
-    byScript: true,
-    home: '.navbar__brand',
-    not: /\/fr\//,
-  },
-};
+const baseOf = ({ domain }: MountedSite): string => `/team/${domain}/`;
 
 describe.skipIf(corpus === undefined || !hasChromium)(
-  `sites of others below ${BASE_PATH}/${whyNoCorpus}${whyNoChromium}`,
+  `sites of others below a path, five on one host${whyNoCorpus}${whyNoChromium}`,
   () => {
     const bench = openBench(afterAll);
     let browser: Browser;
+    let origin: string;
 
     beforeAll(async () => {
       browser = await launchChromium();
       bench.onEnd(() => browser.close());
+      const bundles = MOUNTED_SITES.map((site) => ({
+        archive: bundleFile(site.archive),
+        entry: { domain: site.domain, basePath: baseOf(site) },
+      }));
+      origin = (await serveBundles(bench, bundles)).site;
     });
 
-    it.each(Object.entries(SITES))(
-      '%s: pages open, links are followed, and nothing leaves the path',
-      async (name, visit) => {
-        const { reader, strays } = await open(name);
-        const site = new BuiltSite(await readArchive(bundleFile(name)));
-        for (const path of visit.pages) {
-          await reader.load(BASE_PATH + path);
-          expect([path, await reader.page.locator('h1').first().innerText()]).not.toEqual([path, '']);
-          expect([path, failuresOf(reader, visit), complaintsOf(reader, visit)]).toEqual([path, [], []]);
-        }
+    describe.each(MOUNTED_SITES)('$domain', (mounted) => {
+      const base = baseOf(mounted);
+      const start = base + (mounted.templates[1] ?? '');
+      let site: BuiltSite;
+      let pages: readonly string[];
+      beforeAll(async () => {
+        site = new BuiltSite(await readArchive(bundleFile(mounted.archive)));
+        const all = pageAddresses(site.files.keys(), { ...mounted, base });
+        pages = IS_SOAK ? all : mounted.templates.map((path) => base + path);
+      });
 
-        const start = visit.pages[1] ?? '/';
-        await reader.load(BASE_PATH + start);
-        const hrefs = (await linksOf(reader, visit.within)).filter((href) => visit.not?.test(href) !== true);
-        expect(hrefs.length).toBeGreaterThanOrEqual(visit.clicks);
-        const ways: boolean[] = [];
-        for (const href of spread(hrefs, visit.clicks)) {
-          if ((await indexOfLink(reader, visit.within, href)) === -1) await reader.load(BASE_PATH + start);
-          ways.push(await click(reader, visit.within, href));
-          await reader.untilTitled(titleOf(site, href));
+      it('pages open, and their scripts run', { timeout: TEST_MS_MAX }, async () => {
+        const startedMs = performance.now();
+        const faults = await inTabs(
+          site.files.has('404.html') ? [...pages, base + MISSING] : pages,
+          async (tab, address) => {
+            await tab.reader.load(address);
+            return tab.faultsOfPage(address);
+          },
+        );
+        tell('opened', startedMs, faults);
+        expect(faults).toEqual([]);
+      });
+
+      const itOfScripts = (act: () => Promise<void>): void => {
+        if (mounted.go !== null) it('their scripts show each page', { timeout: TEST_MS_MAX }, act);
+      };
+      itOfScripts(async () => {
+        const startedMs = performance.now();
+        const faults: string[] = [];
+        for (const ofOneApp of Map.groupBy(pages, appOf).values()) {
+          const found = await inTabs(ofOneApp, async (tab, address) => {
+            const { page } = tab.reader;
+            const first = ofOneApp[0] ?? base;
+            if (!page.url().startsWith(origin + base)) {
+              await tab.reader.load(first);
+              await tab.faultsOfPage(first);
+            }
+            await page.evaluate(() => Object.assign(window, { docshelfMark: true }));
+            await page.evaluate(`(${mounted.go})(${JSON.stringify(address)}, ${JSON.stringify(base)})`);
+            const ofPage = await tab.faultsOfPage(address);
+            return (await isSameDocument(tab.reader)) ? ofPage : [...ofPage, 'came as a whole'];
+          });
+          faults.push(...found);
         }
-        if (visit.home !== undefined) {
-          await reader.page.locator(visit.home).first().click();
-          await reader.page.waitForURL((url) => url.pathname.replace(/\/$/, '') === BASE_PATH);
+        tell('shown by scripts', startedMs, faults);
+        expect(faults).toEqual([]);
+      });
+
+      it('links are followed as the site has it, and home is the base path', async () => {
+        const tab = await Tab.open(browser, origin, mounted, site);
+        const { reader } = tab;
+        await reader.load(start);
+        const links = await linksOf(reader, mounted.within);
+        const hrefs = links.filter((href) => appOf(new URL(href).pathname) === appOf(start));
+        expect(hrefs.length).toBeGreaterThanOrEqual(mounted.clicks);
+        const ways: boolean[] = [];
+        for (const href of spread(hrefs, mounted.clicks)) {
+          if ((await indexOfLink(reader, mounted.within, href)) === -1) await reader.load(start);
+          ways.push(await click(reader, mounted.within, href));
+          expect([href, await tab.faultsOfPage(new URL(href).pathname)]).toEqual([href, []]);
+        }
+        if (mounted.home !== undefined) {
+          await reader.page.locator(mounted.home).first().click();
+          await reader.page.waitForURL((url) => `${url.pathname.replace(/\/$/, '')}/` === base);
           ways.push(await isSameDocument(reader));
         }
-        expect(ways).toEqual(ways.map(() => visit.byScript));
-        expect(failuresOf(reader, visit)).toEqual([]);
-        expect(complaintsOf(reader, visit)).toEqual([]);
-        expect(strays).toEqual([]);
+        expect(ways).toEqual(ways.map(() => mounted.go !== null));
+        expect(tab.faultsSoFar()).toEqual([]);
         await reader.close();
-      },
-    );
+      });
 
-    it("Pagefind's results and Next.js' search lead below the path", async () => {
-      const starlight = await open('starlight.tar.zst');
-      await starlight.reader.load(`${BASE_PATH}/getting-started/`);
-      await starlight.reader.page.locator('site-search button').first().click();
-      await starlight.reader.page.locator('site-search input').first().fill('sidebar');
-      const found = starlight.reader.page.locator('site-search .pagefind-ui__result-link').first();
-      expect(await found.getAttribute('href')).toMatch(/^\/team\/docs\/.+\//);
-      expect([starlight.reader.failures, starlight.strays]).toEqual([[], []]);
-      await starlight.reader.close();
+      const appOf = (address: string): string => mounted.apps?.exec(address.slice(base.length))?.[0] ?? '';
 
-      const next = await open('nextjs-a-2024-06-01.tar.gz');
-      await next.reader.load(`${BASE_PATH}/`);
-      await next.reader.page.locator('.search input').fill('routing');
-      expect(await next.reader.page.locator('.search a').first().getAttribute('href')).toMatch(/^\/team\/docs\/.+/);
-      expect([next.reader.failures, next.strays]).toEqual([[], []]);
-      await next.reader.close();
+      /** What goes wrong, in as many tabs as there are, each with the page that was open when it was seen. */
+      async function inTabs(
+        addresses: readonly string[],
+        visit: (tab: Tab, address: string) => Promise<string[]>,
+      ): Promise<string[]> {
+        const count = Math.min(TABS, addresses.length);
+        const free = await Promise.all(Array.from({ length: count }, () => Tab.open(browser, origin, mounted, site)));
+        const tabs = [...free];
+        const faults: string[] = [];
+        await sideBySide(addresses, count, async (address) => {
+          const tab = free.pop();
+          if (tab === undefined) throw new Error('more pages than tabs');
+          const found = await visit(tab, address).catch((error: Error) => [error.message]);
+          faults.push(...found.map((fault) => `${address}: ${fault}`));
+          free.push(tab);
+        });
+        for (const tab of tabs) {
+          faults.push(...tab.faultsSoFar());
+          await tab.reader.close();
+        }
+        return faults;
+      }
+
+      function tell(act: string, startedMs: number, faults: readonly string[]): void {
+        const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+        console.log(`figure: ${mounted.domain}: ${pages.length} pages ${act} in ${seconds} s, ${faults.length} faults`);
+      }
     });
 
-    async function open(name: string) {
-      const folder = await newHome(bench);
-      const { version } = await importBundle(bench, folder, bundleFile(name));
-      const daemon = await bench.start({ server: { basePath: BASE_PATH }, log: { access: false } }, { folder });
-      await daemon.untilServing(version);
-      const reader = await Reader.open(browser, daemon.site);
-      const strays: string[] = [];
-      reader.page.on('request', (request: Request) => {
-        const { origin, pathname } = new URL(request.url());
-        const isOurs = origin === new URL(daemon.site).origin;
-        if (isOurs && !`${pathname}/`.startsWith(`${BASE_PATH}/`) && pathname !== '/favicon.ico') strays.push(pathname);
-      });
-      return { reader, strays };
-    }
+    it("Pagefind's results and Next.js' search lead below the path", async () => {
+      const reader = await Reader.open(browser, origin);
+      await reader.load('/team/starlight/getting-started/');
+      await reader.page.locator('site-search button').first().click();
+      await reader.page.locator('site-search input').first().fill('sidebar');
+      const found = reader.page.locator('site-search .pagefind-ui__result-link').first();
+      expect(await found.getAttribute('href')).toMatch(/^\/team\/starlight\/.+\//);
+      await reader.load('/team/next/');
+      await reader.page.locator('.search input').fill('routing');
+      expect(await reader.page.locator('.search a').first().getAttribute('href')).toMatch(/^\/team\/next\/.+/);
+      expect(reader.failures).toEqual([]);
+      await reader.close();
+    });
   },
 );
+
+/** A tab that knows which of its site's faults are the mount's. */
+class Tab {
+  readonly reader: Reader;
+  readonly #mounted: MountedSite;
+  readonly #site: BuiltSite;
+  readonly #strays = new Set<string>();
+
+  private constructor(reader: Reader, mounted: MountedSite, site: BuiltSite) {
+    this.reader = reader;
+    this.#mounted = mounted;
+    this.#site = site;
+  }
+
+  static async open(browser: Browser, origin: string, mounted: MountedSite, site: BuiltSite): Promise<Tab> {
+    const reader = await Reader.open(browser, origin);
+    const tab = new Tab(reader, mounted, site);
+    const base = baseOf(mounted);
+    reader.page.on('request', (request) => {
+      const { origin: asked, pathname } = new URL(request.url());
+      if (asked === origin && !`${pathname}/`.startsWith(base) && pathname !== '/favicon.ico')
+        tab.#strays.add(pathname);
+    });
+    return tab;
+  }
+
+  /** Waits until the page is shown and its scripts have run. */
+  async faultsOfPage(address: string): Promise<string[]> {
+    const { page } = this.reader;
+    const base = baseOf(this.#mounted);
+    const path = decodeURI(address).slice(base.length);
+    if (path !== MISSING) await this.reader.untilTitled(this.#site.titleAt(path).replaceAll(/\s+/g, ' ').trim());
+    await page.waitForFunction(this.#mounted.hasRun);
+    const leaving = await page
+      .locator('a[href]')
+      .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).href));
+    const faults = leaving
+      .filter((href) => href.startsWith(`${this.reader.site}/`) && !`${new URL(href).pathname}/`.startsWith(base))
+      .map((href) => `has a link to ${new URL(href).pathname}`);
+    if ((await page.locator('body').innerText()).trim() === '') faults.push('shows nothing');
+    return [...new Set(faults), ...this.faultsSoFar()];
+  }
+
+  /** What was asked outside of the path, not answered, or complained of since the last call; dead links of the site as built are its own. */
+  faultsSoFar(): string[] {
+    const { known = [] } = this.#mounted;
+    const { failures, complaints } = this.reader;
+    const faults = [
+      ...[...this.#strays].map((path) => `asks for ${path}`),
+      ...failures.filter(({ path }) => !this.#isDead(path)).map(({ path, why }) => `${path}: ${why}`),
+      ...complaints.filter((complaint) => !known.some((each) => complaint.includes(each))),
+    ];
+    this.#strays.clear();
+    failures.length = 0;
+    complaints.length = 0;
+    return faults;
+  }
+
+  /** True for what the bundle lacks and its pages name, or a page's payload beside such a name. */
+  #isDead(path: string): boolean {
+    const base = baseOf(this.#mounted).slice(1);
+    if (!path.startsWith(base)) return false;
+    const asked = path.slice(base.length);
+    if (asked === MISSING) return true;
+    const name = asked.replace(/(?:\/index)?\.txt$/, '');
+    return this.#site.fileAt(asked) === null && this.#site.deadPaths.has(name);
+  }
+}
 
 /** Addresses, without fragment, that links there lead to on the site, besides the page itself. */
 async function linksOf(reader: Reader, within: string): Promise<string[]> {
@@ -165,11 +243,6 @@ async function click(reader: Reader, within: string, href: string): Promise<bool
   return isSameDocument(reader);
 }
 
-function titleOf(site: BuiltSite, href: string): string {
-  const path = decodeURIComponent(new URL(href).pathname).slice(BASE_PATH.length + 1);
-  return site.titleAt(path).replaceAll(/\s+/g, ' ').trim();
-}
-
 function isSameDocument({ page }: Reader): Promise<boolean> {
   return page.evaluate(() => 'docshelfMark' in window);
 }
@@ -178,18 +251,4 @@ function indexOfLink({ page }: Reader, within: string, href: string): Promise<nu
   return page
     .locator(`${within} a[href]:visible`)
     .evaluateAll((links, wanted) => links.findIndex((link) => (link as HTMLAnchorElement).href === wanted), href);
-}
-
-function failuresOf({ failures }: Reader, { missing = [] }: Visit): Failure[] {
-  return failures.filter(({ path }) => !missing.some((each) => path.endsWith(`/${each}`)));
-}
-
-function complaintsOf({ complaints }: Reader, { known = [] }: Visit): string[] {
-  return complaints.filter((complaint) => !known.some((each) => complaint.includes(each)));
-}
-
-function spread<T>(items: readonly T[], count: number): T[] {
-  return items.filter(
-    (_, at) => Math.floor((at * count) / items.length) !== Math.floor(((at - 1) * count) / items.length),
-  );
 }

@@ -5,6 +5,7 @@ import { NEXT_JULY, NEXT_JUNE } from '../corpus/bundles.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive } from '../helpers/read-archive.ts';
+import { spread } from '../helpers/spread.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 
 const VERSIONS = ['2024-06-01', '2024-07-15'] as const;
@@ -22,7 +23,7 @@ describe.skipIf(corpus === undefined || !hasChromium)(
     beforeAll(async () => {
       browser = await launchChromium();
       bench.onEnd(() => browser.close());
-      folder = await newHome(bench);
+      folder = await newHome(bench, { search: { enabled: false } });
       for (const [at, name] of [NEXT_JUNE, NEXT_JULY].entries()) {
         await importBundle(bench, folder, bundleFile(name));
         sites.set(VERSIONS[at] ?? '', new BuiltSite(await readArchive(bundleFile(name))));
@@ -85,7 +86,10 @@ describe.skipIf(corpus === undefined || !hasChromium)(
     }
 
     async function openReader(version: string) {
-      const daemon = await bench.start({ staticExport: { version }, log: { access: false } }, { folder });
+      const daemon = await bench.start(
+        { staticExport: { version }, search: { enabled: false }, log: { access: false } },
+        { folder },
+      );
       await daemon.untilServing(version);
       const reader = await Reader.open(browser, daemon.site);
       await reader.load('/');
@@ -106,11 +110,4 @@ describe.skipIf(corpus === undefined || !hasChromium)(
 function faultsOf({ failures, complaints }: Reader, site: BuiltSite): string[] {
   const failed = failures.filter(({ path }) => site.fileAt(path) !== null);
   return [...failed.map(({ path, why }) => `${path}: ${why}`), ...complaints];
-}
-
-/** So many of them, evenly over the whole list. */
-function spread<T>(items: readonly T[], count: number): T[] {
-  return items.filter(
-    (_, at) => Math.floor((at * count) / items.length) !== Math.floor(((at - 1) * count) / items.length),
-  );
 }

@@ -22,7 +22,7 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-const STEP_MS_MAX = 20_000;
+const STEP_MS_MAX = 60_000;
 const MARK = 'docshelfMark';
 
 /** @param more arguments besides; `program`: what starts the browser in its place */

@@ -3,9 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SearchResult } from '../../src/domain/search.ts';
 import { openListener } from '../../src/http/listener/listener.ts';
 import type { ListedSite } from '../../src/http/site/shelf-page.ts';
+import { type AnswerSiteSearch, untilClientLeaves } from '../../src/http/site/site-search.ts';
+import { tellBreaches } from '../helpers/accessibility.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { HOSTILE, listed, SITES, shelfWith } from '../http/site/shelf-example.ts';
-import { tellBreaches } from './accessibility.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
 
 type ShelfResult = SearchResult & { readonly site: string };
@@ -51,11 +52,11 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     ...profile
   }: BrowserContextOptions & { sites?: readonly ListedSite[]; search?: boolean } = {}) {
     const questions: Question[] = [];
-    const ask = (request: Request): Promise<Response> =>
+    const ask: AnswerSiteSearch = (request, env) =>
       new Promise((resolve) => {
         questions.push({
           query: new URL(request.url).searchParams.get('q'),
-          signal: request.signal,
+          signal: untilClientLeaves(request, env).signal,
           answer: (list) => resolve(list instanceof Response ? list : Response.json(list)),
         });
       });
@@ -134,7 +135,7 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     const text = `${'before '.repeat(60)}of keys and ${'after '.repeat(200)}`;
     (await question('keys')).answer([
       result('cafe', '/schluessel#neu', 'Schlüssel', 'rotate keys here', 'keys'),
-      result('acme', '/guides/keys', 'Keys', text, 'keys'),
+      result('acme', '/acme/guides/keys', 'Keys', text, 'keys'),
       result('cafe', '/mehr', 'Mehr', 'no word'),
       result('gone', '/x', 'Of a site that is not listed', ''),
       result('soon', '/x', 'Of a site that is not there yet', ''),
@@ -251,6 +252,10 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect(await box.inputValue()).toBe('a/b');
     await page.keyboard.press('/');
     expect(await box.inputValue()).toBe('a/b/');
+    await status('0 of 3 sites');
+    await page.keyboard.press('Escape');
+    await status('3 sites');
+    expect(await box.inputValue()).toBe('');
     await box.fill('acme');
     await status('1 of 3 sites');
     await page.keyboard.press('Tab');
@@ -263,6 +268,25 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     expect(outline).toEqual([true, 'solid', '3px']);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/acme/');
+  });
+
+  it('is used with the keyboard alone without scripts, in the order that is seen, and the focus is too', async () => {
+    const { page, box } = await open({ javaScriptEnabled: false });
+    const stops = [
+      box,
+      page.getByRole('button', { name: 'Find' }),
+      page.getByRole('link', { name: 'Acme Docs' }),
+      page.getByRole('link', { name: 'Café Handbuch' }),
+    ];
+    for (const stop of stops) {
+      await page.keyboard.press('Tab');
+      const isSeen = await stop.evaluate((element) => {
+        const view = element.ownerDocument.defaultView;
+        const outlines = [null, '::after'].map((part) => view?.getComputedStyle(element, part).outlineStyle);
+        return element === element.ownerDocument.activeElement && outlines.includes('solid');
+      });
+      expect([stop.toString(), isSeen]).toEqual([stop.toString(), true]);
+    }
   });
 
   it('leads to a site from anywhere on its card', async () => {
@@ -283,11 +307,38 @@ describe.skipIf(!hasChromium)(`the shelf page in a browser${whyNoChromium}`, () 
     (await question('acme')).answer([result('acme', '/a', 'Keys', `the word Keys ${'x'.repeat(300)}`)]);
     await status('1 of 3 sites, 1 result in 1 site');
     expect(await tellBreaches(page)).toEqual([]);
+    await box.fill('nothing');
+    (await question('nothing')).answer([]);
+    await status('0 of 3 sites, no page found');
+    expect(await tellBreaches(page)).toEqual([]);
     const ground = await page.locator('body').evaluate((body) => {
       const view = body.ownerDocument.defaultView;
       return view?.getComputedStyle(body).backgroundColor;
     });
     expect(ground).toBe(colorScheme === 'light' ? 'rgb(245, 246, 248)' : 'rgb(16, 19, 24)');
+  });
+
+  it('can be read by everyone without scripts, whatever sites are called', async () => {
+    const sites = [
+      ...SITES,
+      listed('long', { title: 'The handbook of all things '.repeat(12), description: 'x'.repeat(400) }),
+      listed('rtl', { title: 'دليل المستخدم للإصدار 2.0', description: 'كل شيء عن الصواريخ', language: 'ar' }),
+      listed('hostile', { title: HOSTILE, description: HOSTILE, version: HOSTILE }),
+    ];
+    const { page, box } = await open({ sites, ...PHONE });
+    // As without scripts, which axe needs: the page's own does not come.
+    await page.route('**/*.js', (route) => route.abort());
+    await page.reload();
+    expect(await tellBreaches(page)).toEqual([]);
+    const direction = await page.getByRole('heading', { name: 'دليل' }).evaluate((title) => {
+      const view = title.ownerDocument.defaultView;
+      return view?.getComputedStyle(title).direction;
+    });
+    expect(direction).toBe('rtl');
+    await box.fill('rtl');
+    await box.press('Enter');
+    await page.waitForURL('**/?q=rtl');
+    expect(await tellBreaches(page)).toEqual([]);
   });
 
   it('has a page that speaks for itself where there is no site', async () => {

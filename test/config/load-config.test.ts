@@ -32,7 +32,7 @@ describe('loadConfig() without a config file', () => {
         bundleUrlFile: null,
         version: null,
         sha256: null,
-        signature: { required: false, publicKeys: [], file: null, url: null },
+        signature: { required: null, publicKeys: [], file: null, url: null },
         preload: { dir: join(cwd, 'bundles'), mayBeMissing: true },
         keep: 3,
         minVersion: null,
@@ -216,11 +216,11 @@ network: { totalTimeout: 1d, connectTimeout: 1s, idleTimeout: 1h }
   it('keeps credentials in a Secret', async () => {
     const { config } = await load(`
 staticExport: { bundleUrl: "${LINK}" }
-admin: { token: t0ken }
+admin: { token: t0ken-t0ken-t0ken }
 network: { proxy: "http://user:pass@proxy.example.com:3128" }
 `);
     expect(config.staticExport.bundleUrl?.reveal()).toBe(LINK);
-    expect(config.admin.token?.reveal()).toBe('t0ken');
+    expect(config.admin.token?.reveal()).toBe('t0ken-t0ken-t0ken');
     expect(config.network.proxy).toBeInstanceOf(Secret);
     expect(JSON.stringify(config)).not.toMatch(/canary|t0ken|pass/);
   });

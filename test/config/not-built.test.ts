@@ -5,7 +5,6 @@ describe('what is not built yet', () => {
   it.each([
     ['server: { workers: 2 }', 'server.workers'],
     ['server: { tls: { certFile: a } }', 'server.tls.certFile'],
-    ['staticExport: { minVersion: v1 }', 'staticExport.minVersion'],
     ['features: { enforce: report }', 'features.enforce'],
     ['features: { analytics: { origins: ["https://x"] } }', 'features.analytics.origins'],
     ['search: { widget: replace }', 'search.widget'],
@@ -22,13 +21,9 @@ describe('what is not built yet', () => {
     ['server: { auth: { sessionTtl: 1d } }', 'server.auth.sessionTtl'],
     ['server: { tls: { certificates: [{ certFile: a, keyFile: b }] } }', 'server.tls.certificates'],
     ['server: { tls: { redirectPort: 80 } }', 'server.tls.redirectPort'],
-    ['admin: { hosts: ["*"] }', 'admin.hosts'],
     ['admin: { tls: { certFile: a } }', 'admin.tls.certFile'],
     ['api: { tls: { keyFile: a } }', 'api.tls.keyFile'],
-    ['search: { memory: 1GiB }', 'search.memory'],
     ['staticExport: { serveVersions: kept }', 'staticExport.serveVersions'],
-    ['network: { fileRoots: [/srv] }', 'network.fileRoots'],
-    ['network: { tokenHosts: [auth.acme.dev] }', 'network.tokenHosts'],
     ['database: { urlFile: ./url }', 'database.urlFile'],
     ['rateLimits: { onFault: closed }', 'rateLimits.onFault'],
     [

@@ -7,7 +7,7 @@ const YAML = `
 staticExport:
   bundleUrl: https://bundles.example.com/a.tar.gz?signature=canary
   version: 3.10
-admin: { token: canary }
+admin: { token: canary-canary-canary }
 network: { proxy: "http://user:canary@proxy.example.com:3128" }
 `;
 

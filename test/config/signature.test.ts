@@ -29,6 +29,18 @@ describe('staticExport.signature', () => {
     expect(watchedFiles).toEqual(expect.arrayContaining([join(cwd, 'keys/a.pub'), join(cwd, 'a.minisig')]));
   });
 
+  it('requires a signature where keys are given, unless it is said not to', async () => {
+    const required = async (more: string) => {
+      const { config } = await load(`staticExport: { signature: { publicKeys: ["${BARE}"]${more} } }`);
+      return signatureSlice(config).required;
+    };
+    expect([await required(''), await required(', required: false'), await required(', required: true')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
   it('keeps the link to the signature a secret', async () => {
     const url = 'https://bundles.example.com/a.minisig?signature=canary';
     const { config } = await load(`staticExport: { signature: { publicKeys: ["${BARE}"], url: "${url}" } }`);

@@ -85,6 +85,11 @@ sites:
       /sites\[1\]\.hosts\[0\]: site "beta" claims a\.test\/x\/, as site "acme" \(sites\[0\]\) does/,
     ],
     [
+      'a host of two in different writings',
+      `sites:\n${entry('acme', 'hosts: [a.test]')}${entry('beta', 'hosts: [a.test.]')}`,
+      /site "beta" claims a\.test\/, as site "acme"/,
+    ],
+    [
       'a path of two that answer every other host',
       `sites:\n${entry('acme')}${entry('beta')}`,
       /site "beta" claims every other host under \/, as site "acme"/,

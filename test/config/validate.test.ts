@@ -33,6 +33,7 @@ describe('validate() refuses values out of their bounds, at the key', () => {
     ['server: { trustedProxies: 10.0.0.1 }', 'server.trustedProxies'],
     ['admin: { token: "" }', 'admin.token'],
     ['admin: { token: "a b" }', 'admin.token'],
+    ['admin: { token: fifteen-letters }', 'admin.token'],
     ['network: { proxy: "proxy:3128" }', 'network.proxy'],
     ['network: { allowedHosts: ["https://x"] }', 'network.allowedHosts[0]', 27],
     ['features: { search: 5 }', 'features.search'],

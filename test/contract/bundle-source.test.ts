@@ -52,7 +52,7 @@ async function fileSubject(): Promise<Subject> {
   const folder = await mkdtemp(join(tmpdir(), 'docshelf-contract-'));
   await writeFile(join(folder, NAME), BUNDLE);
   return {
-    source: new FileBundleSource(),
+    source: new FileBundleSource([folder]),
     link: new Secret(pathToFileURL(join(folder, NAME)).href),
     deadLink: new Secret(pathToFileURL(join(folder, 'missing.zip')).href),
     foreignLink: new Secret('https://docs.invalid/a.zip'),
@@ -73,7 +73,7 @@ async function ociSubject(): Promise<Subject> {
   });
   const client = httpClientOf();
   return {
-    source: new OciBundleSource(client, null),
+    source: new OciBundleSource(client, { authFile: null, tokenHosts: [] }),
     link: new Secret(`oci://${server.host}/acme:v1`),
     deadLink: new Secret(`oci://${server.host}/acme:v2`),
     foreignLink: new Secret('https://docs.invalid/a.zip'),

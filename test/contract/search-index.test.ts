@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
+import { writeFileTable } from '../../src/files/index.ts';
 import {
   EmbeddedEngine,
   EmbeddedIndex,
@@ -31,6 +32,7 @@ function embeddedSubject(folder: string): Subject {
     model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
     modelFolder: MODEL,
     cacheDir: join(folder, 'vectors'),
+    memoryBytesMax: 384 * 1024 ** 2,
   });
   const damage = (release: IndexedRelease) => truncate(join(release.releaseDir, 'search/keyword.sqlite'), 5000);
   return { index: new EmbeddedIndex(engine), damage, stop: () => engine.stop(), alive: threads.alive };
@@ -91,7 +93,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
       await mkdir(dirname(join(releaseDir, 'site', path)), { recursive: true });
       await writeFile(join(releaseDir, 'site', path), html);
     }
-    await writeFile(join(releaseDir, 'files.json'), JSON.stringify({ files }));
+    await writeFileTable(releaseDir, files);
     return { digest, releaseDir, trailingSlash: 'never' };
   }
 
@@ -130,7 +132,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
 
   test('an index is built without a trace of the building', async () => {
     const { releaseDir } = await opened();
-    expect((await readdir(releaseDir)).sort()).toEqual(['files.json', 'search', 'site']);
+    expect((await readdir(releaseDir)).sort()).toEqual(['files.table', 'search', 'site']);
   });
 
   test('filters keep the page’s own version, or the label’s pages that say none', async () => {
@@ -204,7 +206,7 @@ describe.each([['EmbeddedIndex', embeddedSubject]] as const)('%s', { timeout: 30
     const building = subject.index.build(release, abort.signal);
     setImmediate(() => abort.abort(new Error('enough')));
     await expect(building).rejects.toThrow('enough');
-    expect((await readdir(release.releaseDir)).sort()).toEqual(['files.json', 'search', 'site']);
+    expect((await readdir(release.releaseDir)).sort()).toEqual(['files.table', 'search', 'site']);
     await subject.index.open(release);
     expect(await paths(release, ask('dough'))).toEqual(['/bread.html']);
   });

@@ -9,6 +9,8 @@ export interface PageLink {
   readonly page: string;
   /** As written. */
   readonly href: string;
+  /** Decoded, without leading slash. */
+  readonly path: string;
   /** The file it leads to, resolved against the page's own file name; null where it leads to none. */
   readonly file: string | null;
 }
@@ -19,6 +21,7 @@ const ORIGIN = 'http://site.test';
 
 export class BuiltSite {
   readonly files: ReadonlyMap<string, Buffer>;
+  #deadPaths: ReadonlySet<string> | null = null;
 
   constructor(files: ReadonlyMap<string, Buffer>) {
     this.files = files;
@@ -41,9 +44,15 @@ export class BuiltSite {
     return this.pages.flatMap((page) =>
       addressesOf(this.files.get(page)?.toString('utf8') ?? '').flatMap((href) => {
         const path = internalPath(href, `${ORIGIN}/${encodeURI(page)}`);
-        return path === null ? [] : [{ page, href, file: this.fileAt(path) }];
+        return path === null ? [] : [{ page, href, path, file: this.fileAt(path) }];
       }),
     );
+  }
+
+  /** Decoded, without leading slash: what pages name on the site and no file answers. */
+  get deadPaths(): ReadonlySet<string> {
+    this.#deadPaths ??= new Set(this.links().flatMap(({ path, file }) => (file === null ? [path] : [])));
+    return this.#deadPaths;
   }
 
   /** The rule of plain hosts: the file, else with `.html`, else the folder's `index.html`. */

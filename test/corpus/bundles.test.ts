@@ -16,7 +16,7 @@ const ENCODED_EVERY = 7;
 
 /** Imported by the command, then served by a daemon that starts on it. */
 async function serve(bench: Bench, archive: string): Promise<DaemonProcess> {
-  const folder = await newHome(bench);
+  const folder = await newHome(bench, { search: { enabled: false } });
   const { version } = await importBundle(bench, folder, archive);
   const daemon = await bench.start(null, { folder });
   await daemon.untilServing(version);
@@ -174,7 +174,7 @@ describe.skipIf(corpus === undefined)(`sphinx-symlinks.tar.gz${whyNoCorpus}`, ()
   const bench = openBench(afterAll);
 
   it('is refused for its links, with nothing left behind', async () => {
-    const folder = await newHome(bench);
+    const folder = await newHome(bench, { search: { enabled: false } });
     const refused = importBundle(bench, folder, bundleFile('sphinx-symlinks.tar.gz'));
     await expect(refused).rejects.toMatchObject({ code: 'type_symlink' });
     for (const place of ['releases', 'staging', 'sites']) {

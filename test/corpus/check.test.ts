@@ -6,7 +6,7 @@ import { checkSite } from '../../src/export/check/index.ts';
 import { mediaTypeOfFile } from '../../src/web/index.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';
-import { BUNDLES } from './bundles.ts';
+import { SITES } from './bundles.ts';
 
 let siteDir: string;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(siteDir, { recursive: true, force: true }));
 
-describe.skipIf(corpus === undefined).each(BUNDLES)(`checkSite() of $name${whyNoCorpus}`, (known) => {
+describe.skipIf(corpus === undefined).each(SITES)(`checkSite() of $name${whyNoCorpus}`, (known) => {
   it('finds as many broken references as the site has', async () => {
     const files = [];
     for (const [name, bytes] of await readArchive(bundleFile(known.name))) {

@@ -9,7 +9,7 @@ import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpe
 import { openBench } from '../helpers/daemon.ts';
 import { readArchive, readFolder } from '../helpers/read-archive.ts';
 import { BuiltSite } from './built-site.ts';
-import { BUNDLES } from './bundles.ts';
+import { SITES } from './bundles.ts';
 import { SiteCrawl } from './site-crawl.ts';
 
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ const KEY = 'svc_corpus-admin';
 const isHidden = (path: string): boolean => /(?:^|\/)\./.test(path);
 
 /** A service that exports the files of one bundle, as its generator left them in a folder. */
-async function exporterOf(name: string, files: Files, config: object): Promise<Exporter> {
+async function exporterOf(name: string, files: Files, config: object = {}): Promise<Exporter> {
   const folder = await bench.folder();
   await writeSite(join(folder, 'built'), files);
   const domains = { acme: { source: { kind: 'folder', path: './built' } } };
@@ -35,10 +35,7 @@ async function storedFiles({ daemon }: Exporter): Promise<string[]> {
 
 const bench = openBench(afterAll);
 
-/** Each site once: how its archive is packed does not matter here. */
-const EXPORTED = BUNDLES.filter(({ name }) => name !== 'postgres-15.zip');
-
-describe.skipIf(corpus === undefined).each(EXPORTED)(
+describe.skipIf(corpus === undefined).each(SITES)(
   `the folder of $name, exported, imported, served and crawled, without a model${whyNoCorpus}`,
   (known) => {
     const left = new Set(known.launchers);
@@ -50,7 +47,7 @@ describe.skipIf(corpus === undefined).each(EXPORTED)(
     beforeAll(async () => {
       const archive = await readArchive(bundleFile(known.name));
       site = new BuiltSite(new Map([...archive].map(([path, bytes]) => [path.slice(known.root.length), bytes])));
-      service = await exporterOf('corpus', Object.fromEntries(archive), { search: { model: 'off' } });
+      service = await exporterOf('corpus', Object.fromEntries(archive));
       ({ jobId } = await service.export());
     });
 
@@ -71,7 +68,7 @@ describe.skipIf(corpus === undefined).each(EXPORTED)(
       const { bundleUrl } = await service.bundle(jobId);
       const file = join(await bench.folder(), 'acme.tar.gz');
       await writeFile(file, await service.download(bundleUrl));
-      const folder = await newHome(bench, { search: { model: 'off' } });
+      const folder = await newHome(bench);
       const { version } = await importBundle(bench, folder, file);
       const daemon = await bench.start(null, { folder });
       await daemon.untilServing(version);
@@ -126,7 +123,7 @@ describe.skipIf(corpus === undefined)(`docusaurus-classic.tar.gz, with the model
   it('is exported twice to the same archive, with vectors that another daemon uses as they are', async () => {
     const archive = await readArchive(bundleFile('docusaurus-classic.tar.gz'));
     const pages = [...archive].filter(([path]) => /^(?:index\.html|docs\/[a-m])/.test(path)).slice(0, 30);
-    const service = await exporterOf('corpus', Object.fromEntries(pages), { search: {} });
+    const service = await exporterOf('corpus', Object.fromEntries(pages), { search: { model: 'builtin' } });
     const first = await service.ended((await service.start()).jobId);
     expect([first.status, first.error]).toEqual(['completed', null]);
     const before = await storedFiles(service);
@@ -134,7 +131,11 @@ describe.skipIf(corpus === undefined)(`docusaurus-classic.tar.gz, with the model
     expect((await service.bundle((await service.export()).jobId)).sha256).toBe(sha256);
     expect(await storedFiles(service)).toEqual(before);
 
-    const reader = await bench.start({ staticExport: { bundleUrl }, log: { access: false } });
+    const reader = await bench.start({
+      staticExport: { bundleUrl },
+      search: { model: 'builtin' },
+      log: { access: false },
+    });
     const { search } = await reader.until(({ search: { semantic } }) => semantic === 'ready');
     expect(search.embedded).toBeGreaterThan(0);
     const vectors = await readdir(join(reader.dataDir, 'vectors'), { recursive: true }).catch(() => []);

@@ -18,7 +18,7 @@ describe.skipIf(corpus === undefined)(`a site of 1,169 pages${whyNoCorpus}`, () 
   let folder: string;
 
   beforeAll(async () => {
-    folder = await newHome(bench);
+    folder = await newHome(bench, { search: { model: 'builtin' } });
     await importBundle(bench, folder, bundleFile('postgres-15.tar.gz'));
     // The first start compiles what later ones find in the cache.
     await (await startUntilReady()).daemon.stop();

@@ -6,6 +6,7 @@ import { EmbeddedEngine, EmbeddedIndex, type IndexedRelease, type SearchResult }
 import type { EmbedProgress } from '../../src/search/ports.ts';
 import { bundleFile, importBundle, newHome } from '../helpers/corpus.ts';
 import type { Bench } from '../helpers/daemon.ts';
+import { processorSeconds } from '../helpers/processor-time.ts';
 
 const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
 
@@ -33,6 +34,7 @@ export class IndexedBundle {
       model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
       modelFolder: MODEL,
       cacheDir,
+      memoryBytesMax: 384 * 1024 ** 2,
     });
     this.#index = new EmbeddedIndex(this.#engine);
   }
@@ -50,9 +52,9 @@ export class IndexedBundle {
 
   /** Builds the keyword index and opens it. */
   async build(): Promise<{ sections: number; seconds: number; cpuSeconds: number }> {
-    const start = { ms: performance.now(), cpu: process.cpuUsage() };
+    const start = { ms: performance.now(), cpu: processorSeconds(true) };
     const { sections } = await this.#index.build(this.release, new AbortController().signal);
-    const spent = { seconds: (performance.now() - start.ms) / 1000, cpuSeconds: cpuSecondsSince(start.cpu) };
+    const spent = { seconds: (performance.now() - start.ms) / 1000, cpuSeconds: processorSeconds(true) - start.cpu };
     await this.#index.open(this.release);
     return { sections, ...spent };
   }
@@ -67,14 +69,14 @@ export class IndexedBundle {
   /** Embeds for so long, the model's loading not counted, and lets the rest be. */
   async embedFor(ms: number): Promise<{ embedded: number; seconds: number; cpuSeconds: number }> {
     const enough = new AbortController();
-    let start: { ms: number; cpu: NodeJS.CpuUsage; embedded: number } | null = null;
+    let start: { ms: number; cpu: number; embedded: number } | null = null;
     let spent = { embedded: 0, seconds: 0, cpuSeconds: 0 };
     const note = ({ embedded }: EmbedProgress): void => {
       // The first word comes before the first text, the second one after the first batch.
       if (embedded === 0) return;
-      start ??= { ms: performance.now(), cpu: process.cpuUsage(), embedded };
+      start ??= { ms: performance.now(), cpu: processorSeconds(true), embedded };
       const seconds = (performance.now() - start.ms) / 1000;
-      spent = { embedded: embedded - start.embedded, seconds, cpuSeconds: cpuSecondsSince(start.cpu) };
+      spent = { embedded: embedded - start.embedded, seconds, cpuSeconds: processorSeconds(true) - start.cpu };
       if (seconds * 1000 > ms) enough.abort(new Error('enough'));
     };
     await this.#index.embed(this.release, note, enough.signal).catch((error: unknown) => {
@@ -119,11 +121,6 @@ function readHead(html: string): { language: string; title: string } | null {
   if (isRedirect || isHidden || title === undefined) return null;
   const text = title.childNodes.map((node) => ('value' in node ? node.value : '')).join('');
   return { language: attribute(root, 'lang') ?? '', title: text.replace(/ \| [^|]*$/, '').trim() };
-}
-
-function cpuSecondsSince(start: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1e6;
 }
 
 const contentOf = (meta: Dom.Element): string => attribute(meta, 'content') ?? '';

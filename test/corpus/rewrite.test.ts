@@ -11,7 +11,7 @@ import { writtenUrl } from '../../src/web/rewrite/write.ts';
 import { bundleFile, corpus, whyNoCorpus } from '../helpers/corpus.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { parsedElements, scannedElements } from '../web/rewrite/parse5-oracle.ts';
-import { BUNDLES } from './bundles.ts';
+import { SITES } from './bundles.ts';
 
 /** parse5's trees cost: every so many pages are compared with them. */
 const TREE_EVERY = 10;
@@ -25,7 +25,7 @@ interface ReadFile {
   readonly found: FoundReferences;
 }
 
-describe.skipIf(corpus === undefined).each(BUNDLES)(`rewriting $name${whyNoCorpus}`, ({ name, pages }) => {
+describe.skipIf(corpus === undefined).each(SITES)(`rewriting $name${whyNoCorpus}`, ({ name, pages }) => {
   let files: ReadFile[];
   let read: ReadFile[];
 

@@ -41,7 +41,7 @@ describe('a crawl', () => {
       '/guide/start': '<!doctype html><p id=top>Start <a href="../missing">missing</a>',
       '/old': { status: 301, headers: { location: '/guide#moved' } },
     });
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`));
+    const crawled = await home.crawl(crawlOf(`${site.origin}/`, { allowAddresses: ['127.0.0.0/8', cdn.host] }));
     const text = (path: string) => crawled.text(path);
     const external = `_external/127.0.0.1_${cdn.origin.split(':')[2]}`;
     expect(crawled.paths).toEqual(
@@ -292,7 +292,9 @@ describe('credentials', () => {
     const [bearerFile, cookieFile] = [join(home.dir, 'bearer'), join(home.dir, 'cookie')];
     await writeFile(bearerFile, 't0ken\n');
     await writeFile(cookieFile, 'session=1\n');
-    const crawled = await home.crawl(crawlOf(`${site.origin}/`, { bearerFile, cookieFile }));
+    const crawled = await home.crawl(
+      crawlOf(`${site.origin}/`, { bearerFile, cookieFile, allowAddresses: ['127.0.0.1', cdn.host] }),
+    );
     expect(crawled.paths).toContain('index.html');
     expect(cdn.askedPaths().sort()).toEqual(['/x.png', '/x.png?again']);
     expect(seen).toEqual([undefined, undefined]);

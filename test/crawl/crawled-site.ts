@@ -8,6 +8,7 @@ import type { Finding } from '../../src/domain/job.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits } from '../../src/domain/limits.ts';
 import type { SiteSink, StoredContent } from '../../src/domain/site-source.ts';
 import { FileStore } from '../../src/files/file-store.ts';
+import { egressRulesOf } from '../net/http-client-of.ts';
 
 export interface CrawledSite {
   readonly files: Map<string, Buffer>;
@@ -49,7 +50,7 @@ export class CrawlHome {
       hosts: [],
       limits: ARCHIVE_LIMITS,
       browser: { sandbox: 'off', tabs: 2, pageTimeoutMs: 20_000, verify: 'off' },
-      network: { connectTimeoutMs: 2_000, idleTimeoutMs: 2_000, proxy: 'off', caFile: null },
+      egress: egressRulesOf(),
       filesDir: join(this.dir, 'files'),
       workDir: join(this.dir, `work-${process.pid}-${this.#attempts}`),
       journalDir: join(this.dir, `journal-${job}`),

@@ -36,20 +36,32 @@ async function daemonThrough(store: SiteStore, versions: readonly string[], sett
 }
 
 describe('a swap', () => {
-  test('gives the serving side the release whole, and the others newest first', async () => {
+  test('gives the serving side the release whole, and a door to the others', async () => {
     const { site, deployment, events } = await daemonThrough(await copyOf(seed), [V2]);
     expect(site.active).toMatchObject({ digest: seed.february.digest, version: V2, pages: 1 });
-    expect([...(site.active?.files.keys() ?? [])]).toEqual(['index.html']);
-    expect(site.older.map((view) => view.digest)).toEqual([seed.march.digest, seed.january.digest]);
+    expect([...(site.active?.files.values() ?? [])]).toMatchObject([{ path: 'index.html' }]);
+    expect(new Set(site.older.map(({ digest }) => digest))).toEqual(new Set([seed.march.digest, seed.january.digest]));
     expect(deployment.active).toMatchObject({ version: V2, digest: seed.february.digest });
     expect(events.filter((event) => event.kind === 'activated')).toMatchObject([{ version: V2, previous: null }]);
   });
 
-  test('passes over an older release that is damaged', async () => {
+  test('gives the others by when they were last active, and those that never were at the end', async () => {
+    const { site } = await daemonThrough(await copyOf(seed), [V1, V3, V1]);
+    expect(site.older.map(({ digest, servedAt }) => [digest, servedAt === null])).toEqual([
+      [seed.march.digest, false],
+      [seed.february.digest, true],
+    ]);
+  });
+
+  test('reads nothing of the others before somebody asks, and finds nothing in one that has left', async () => {
     const store = await copyOf(seed);
-    await writeFile(join(store.folderOf(seed.january.digest), 'files.json'), 'no table');
-    const { site } = await daemonThrough(store, [V3]);
-    expect(site.older.map((view) => view.digest)).toEqual([seed.february.digest]);
+    await writeFile(join(store.folderOf(seed.january.digest), 'files.table'), 'no table');
+    const { site, deployment } = await daemonThrough(store, [V2, V3]);
+    const [february, january] = site.older;
+    expect(await february?.find('index.html')).toMatchObject({ path: 'index.html' });
+    expect(await codeOf(january?.find('index.html') ?? Promise.resolve())).toBe('release_damaged');
+    await deployment.remove(V2);
+    expect(await february?.find('index.html')).toBeNull();
   });
 
   test('marks the former release as active before the new one, also within a millisecond', async () => {
@@ -73,13 +85,13 @@ describe('a swap', () => {
     await expect(deployment.activate(V2)).rejects.toThrow('the disk is full');
     expect(site.active?.version).toBe(V1);
     expect(deployment.active?.version).toBe(V1);
-    expect((await runningDaemons(store.paths))[0]?.serves).toContain(seed.january.digest);
+    expect((await runningDaemons(store.paths))[0]?.sites[0]?.serves).toContain(seed.january.digest);
   });
 
   test('keeps the old release when the new one is damaged', async () => {
     const store = await copyOf(seed);
     const { deployment, site } = await daemonThrough(store, [V1]);
-    await writeFile(join(store.folderOf(seed.february.digest), 'files.json'), 'no table');
+    await writeFile(join(store.folderOf(seed.february.digest), 'files.table'), 'no table');
     expect(await codeOf(deployment.activate(V2))).toBe('release_damaged');
     expect(site.active?.version).toBe(V1);
     expect((await store.active())?.version).toBe(V1);
@@ -88,7 +100,7 @@ describe('a swap', () => {
   test('marks what is served, for daemons that share the folder', async () => {
     const store = await copyOf(seed);
     const daemon = await daemonThrough(store, [V1, V2]);
-    expect((await runningDaemons(store.paths)).map((mark) => mark.serves)).toEqual([[seed.february.digest]]);
+    expect(await runningDaemons(store.paths)).toMatchObject([{ sites: [{ serves: [seed.february.digest] }] }]);
     await daemon.stop();
     expect(await runningDaemons(store.paths)).toEqual([]);
   });

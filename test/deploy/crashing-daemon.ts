@@ -10,7 +10,7 @@ import {
   SiteStore,
   sweepDataFolder,
 } from '../../src/deploy/index.ts';
-import { unpackInThread } from '../../src/deploy/take-in/unpack-thread.ts';
+import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
 import { unpackHere } from './unpackers.ts';
 
@@ -56,6 +56,7 @@ const deployment = new Deployment({
     link: null,
     version: null,
     sha256: null,
+    minVersion: null,
     preload: { dir: `${dir}/bundles`, mayBeMissing: true },
     keep: 1,
     domain: null,
@@ -70,7 +71,7 @@ const deployment = new Deployment({
   ownExports: null,
   sources: async () => [],
   // A thread takes its time to start, and matters only for what ends while it runs.
-  unpack: crashAt === 'while it is unpacked' ? unpackInThread : unpackHere,
+  unpack: crashAt === 'while it is unpacked' ? unpackInThreads() : unpackHere,
   beforeSeal: [async () => step('before it is sealed')],
   prepareSwap: () => () => step('in the swap'),
   onOff: () => undefined,

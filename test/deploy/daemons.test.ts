@@ -20,7 +20,7 @@ describe('runningDaemons()', () => {
       await registration.siteOf(() => 'acme').serves(['abc']);
       say('announced');`);
     expect(await runningDaemons(paths)).toMatchObject([
-      { adminUrl: 'http://127.0.0.1:9090', domains: ['acme'], serves: ['abc'] },
+      { adminUrl: 'http://127.0.0.1:9090', sites: [{ domain: 'acme', serves: ['abc'] }] },
     ]);
     await other.kill();
     expect(await runningDaemons(paths)).toEqual([]);
@@ -31,7 +31,7 @@ describe('runningDaemons()', () => {
     const { paths } = await newStore();
     const file = join(paths.daemons, 'other.json');
     const owner = { host: 'elsewhere', pid: 1, startTicks: null };
-    await writeFile(file, JSON.stringify({ owner, adminUrl: null, serves: [] }));
+    await writeFile(file, JSON.stringify({ owner, adminUrl: null, sites: [] }));
     expect(await runningDaemons(paths)).toHaveLength(1);
     const before = new Date(Date.now() - 61_000);
     await utimes(file, before, before);
@@ -55,6 +55,8 @@ describe('DaemonRegistration', () => {
     const [site, other] = [one.siteOf(() => 'acme'), two.siteOf(() => 'acme')];
     await site.serves(['own']);
     await other.serves(['abc']);
+    // Of another site: that one needs it, and this one may lose it.
+    await two.siteOf(() => 'beta').serves(['of beta']);
     expect(await site.othersServe()).toEqual(['abc']);
     await two.withdraw();
     await other.serves(['late']);
@@ -69,9 +71,11 @@ describe('DaemonRegistration', () => {
     await registration.announce(null);
     const [acme, beta] = [registration.siteOf(() => 'acme'), registration.siteOf(() => 'beta')];
     await Promise.all([acme.serves(['a', 'shared']), beta.serves(['b', 'shared'])]);
-    expect(await runningDaemons(paths)).toMatchObject([{ domains: ['acme', 'beta'], serves: ['a', 'shared', 'b'] }]);
+    expect(await runningDaemons(paths)).toMatchObject([
+      { sites: [{ serves: ['a', 'shared'] }, { serves: ['b', 'shared'] }] },
+    ]);
     await acme.leave();
-    expect(await runningDaemons(paths)).toMatchObject([{ domains: ['beta'], serves: ['b', 'shared'] }]);
+    expect(await runningDaemons(paths)).toMatchObject([{ sites: [{ domain: 'beta', serves: ['b', 'shared'] }] }]);
     await registration.withdraw();
   });
 
@@ -82,7 +86,7 @@ describe('DaemonRegistration', () => {
     const sites = Array.from({ length: 20 }, (_, at) => registration.siteOf(() => `site-${at}`));
     await Promise.all(sites.flatMap((site, at) => [site.serves([`old-${at}`]), site.serves([`new-${at}`])]));
     const [mark] = await runningDaemons(paths);
-    expect(mark?.serves).toEqual(sites.map((_, at) => `new-${at}`));
+    expect(mark?.sites).toEqual(sites.map((_, at) => ({ domain: `site-${at}`, serves: [`new-${at}`] })));
     await registration.withdraw();
   });
 
@@ -100,7 +104,9 @@ describe('DaemonRegistration', () => {
     await registration.siteOf(() => 'acme').serves(['abc']);
     for (const name of await readdir(paths.daemons)) await rm(join(paths.daemons, name));
     vi.advanceTimersByTime(10_000);
-    await until(async () => expect(await runningDaemons(paths)).toMatchObject([{ serves: ['abc'] }]));
+    await until(async () =>
+      expect(await runningDaemons(paths)).toMatchObject([{ sites: [{ domain: 'acme', serves: ['abc'] }] }]),
+    );
     await registration.withdraw();
   });
 });

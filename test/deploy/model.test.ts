@@ -30,7 +30,7 @@ import { FakeSource, fault, openDaemon, type SettingsOf, settingsOf, type TestDa
  * of each. DOCSHELF_MODEL_SEQUENCES says how many: 2,000 in .ci/run, ten times as many in the soak. With 1, and the seed that
  * a failure names as DOCSHELF_SEED, that sequence is repeated.
  */
-const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 100));
+const SEQUENCES = runs(Number(process.env.DOCSHELF_MODEL_SEQUENCES ?? 50));
 /** Of two sites: each takes three times as long. */
 const SEQUENCES_OF_TWO = Math.min(SEQUENCES, runs(250));
 /** Side by side: a sequence waits for the disk half of its time. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import type { ActivePointer } from '../../src/deploy/releases/site-store.ts';
-import { codeOf, copyOf, newFolder, newStore, type Seed, seedShelf } from './workbench.ts';
+import { writeFileTable } from '../../src/files/index.ts';
+import { codeOf, copyOf, newFolder, newStore, type Seed, seedShelf, takeInBundle } from './workbench.ts';
 
 let seed: Seed;
 beforeAll(async () => {
@@ -64,9 +65,17 @@ describe('SiteStore', () => {
     expect(await codeOf(store.info(seed.february.digest))).toBe('release_damaged');
   });
 
+  test('takes a release of an earlier format for damaged, so that its bundle is taken in anew', async () => {
+    const store = await copyOf(seed);
+    await rewriteRecord(store, seed.january.digest, { formatVersion: 1 });
+    expect(await codeOf(store.info(seed.january.digest))).toBe('release_damaged');
+    expect(await takeInBundle(store, seed.january)).toMatchObject({ unpacked: true });
+  });
+
   test('refuses a file table that does not fit its record', async () => {
     const store = await copyOf(seed);
-    await writeFile(join(store.folderOf(seed.january.digest), 'files.json'), '{"files":[]}');
+    await rm(join(store.folderOf(seed.january.digest), 'files.table'));
+    await writeFileTable(store.folderOf(seed.january.digest), []);
     expect(await codeOf(store.view(seed.january.digest, 'v1'))).toBe('release_damaged');
   });
 

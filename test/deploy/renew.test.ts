@@ -176,6 +176,15 @@ describe('a dead link', () => {
     expect(source.opened).toEqual([LINK]);
   });
 
+  test('to a bundle that is on the disk and older than what was active is judged as a delivery', async () => {
+    store = await copyOf(seed);
+    await store.noteActive({ version: '2024-03-01', createdAt: '2024-03-01T00:00:00.000Z' });
+    source.gives(LINK, fault('link_expired'));
+    links.newest = seed.february;
+    await start({ link: LINK });
+    expect(source.opened.length).toBeGreaterThan(1);
+  });
+
   test('whose renewal gives another digest than sha256 asks for is refused before the download', async () => {
     source.gives(LINK, fault('link_expired'));
     links.newest = april;

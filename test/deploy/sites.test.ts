@@ -26,6 +26,7 @@ import {
   type SettingsOf,
   type SharedByTest,
   seedShelf,
+  settingsOf,
   takeInBundle,
   until,
 } from './workbench.ts';
@@ -113,6 +114,29 @@ describe('sites of one daemon', () => {
     expect(await readdir(sites[0]?.store.paths.spool ?? '')).toEqual([]);
   });
 
+  test('are left alone by settings that say what they said before, unless there is a fault', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const source = await new FakeSource().givesBundle(LINK, seed.january);
+    const { deployment, store } = await daemon.open('acme', { link: LINK }, source);
+    const mustSettle = async (settings: SettingsOf) => {
+      await deployment.accept(settingsOf(store, { domain: 'acme', ...settings }));
+      return deployment.mustSettle;
+    };
+    expect(deployment.mustSettle).toBe(true);
+    await deployment.settle();
+    expect(await mustSettle({ link: LINK })).toBe(false);
+    // Secrets are compared by what they hide.
+    for (const other of [{ link: `${LINK}&again` }, { link: LINK, keep: 7 }, {}]) {
+      expect(await mustSettle(other)).toBe(true);
+      await deployment.accept(settingsOf(store, { domain: 'acme', link: LINK }));
+      await deployment.settle();
+    }
+    expect(await mustSettle({ version: V2 })).toBe(true);
+    await deployment.settle();
+    expect(deployment.lastError?.code).toBe('version_not_found');
+    expect(await mustSettle({ version: V2 })).toBe(true);
+  });
+
   test('never see a label, a version or a digest of one another', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
@@ -140,9 +164,9 @@ describe('sites of one daemon', () => {
     await acme.deployment.deliver(importOf(seed.january));
     await beta.deployment.deliver(importOf(seed.february));
     const mark = async () => (await runningDaemons(beta.store.paths))[0];
-    expect(await mark()).toMatchObject({ domains: ['acme', 'beta'] });
+    expect(await mark()).toMatchObject({ sites: [{ domain: 'acme' }, { domain: 'beta' }] });
     await acme.stop();
-    expect(await mark()).toMatchObject({ domains: ['beta'], serves: [seed.february.digest] });
+    expect(await mark()).toMatchObject({ sites: [{ domain: 'beta', serves: [seed.february.digest] }] });
   });
 });
 
@@ -275,6 +299,16 @@ describe('a release that several sites have', () => {
     await acme.deployment.remove(V1);
     expect(await isThere(beta.store, seed.january)).toBe(true);
     expect(await codeOf(acme.deployment.rollback())).toBe('no_version');
+  });
+
+  test('goes from one of them while a daemon serves it as the other, and stays for that one', async () => {
+    const dir = await newFolder();
+    const [acme, beta] = [await (await newDaemon(dir)).open('acme'), await (await newDaemon(dir)).open('beta')];
+    await beta.deployment.deliver(importOf(seed.january));
+    for (const bundle of [seed.january, seed.february]) await acme.deployment.deliver(importOf(bundle));
+    await acme.deployment.remove(V1);
+    expect([...(await acme.store.labels()).keys()]).toEqual([V2]);
+    expect([await isThere(beta.store, seed.january), beta.site.active?.version]).toEqual([true, V1]);
   });
 
   test('is taken in from the preload folder by each, and once', async () => {

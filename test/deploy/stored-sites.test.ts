@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
   DaemonRegistration,
@@ -160,6 +161,21 @@ describe('going over from the single form to a list', () => {
     const again = await startDaemon(new SiteStore(single.paths), { domain: 'acme' });
     expect(again.site.active?.version).toBe('2024-02-01');
     expect(await codeOf(startDaemon(new SiteStore(single.paths), { domain: 'beta' }))).toBe('config_invalid');
+  });
+
+  test('archives in the inbox go over with their site, and back; where no entry has them they are named', async () => {
+    const single = await singleForm('acme');
+    const { inbox } = single.paths;
+    const listed = new SiteStore(single.paths, 'acme').site.inbox;
+    for (const name of ['a.tar.gz', 'a.tar.gz.minisig', 'b.tar.gz.part']) await writeFile(join(inbox, name), name);
+    expect(await settleListedDomains(single.paths, ['beta'])).toEqual(['a.tar.gz']);
+    expect(await settleListedDomains(single.paths, ['acme', 'beta'])).toEqual([]);
+    expect([await readdir(inbox), (await readdir(listed)).sort()]).toEqual([
+      ['b.tar.gz.part'],
+      ['a.tar.gz', 'a.tar.gz.minisig'],
+    ]);
+    await (await startDaemon(new SiteStore(single.paths), { domain: 'acme' })).stop();
+    expect([await readFile(join(inbox, 'a.tar.gz'), 'utf8'), await readdir(listed)]).toEqual(['a.tar.gz', []]);
   });
 
   test('a list on a new folder leaves no domain in it, and any of its sites may go on in the single form', async () => {

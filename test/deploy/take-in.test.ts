@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openDataFolder, SiteStore } from '../../src/deploy/index.ts';
 import { takeIn } from '../../src/deploy/take-in/take-in.ts';
-import { unpackInThread } from '../../src/deploy/take-in/unpack-thread.ts';
+import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
 import { unpackHere } from './unpackers.ts';
 import {
   type Bundle,
@@ -44,7 +44,7 @@ describe('takeIn()', () => {
       { ...named, fileName: 'acme-export-2023-01-01.tar.gz' },
       {},
       {},
-      unpackInThread,
+      unpackInThreads(),
     );
     expect(taken).toEqual({
       digest: named.digest,
@@ -59,7 +59,7 @@ describe('takeIn()', () => {
       source: 'import',
     });
     const view = await store.view(named.digest, 'v2');
-    expect([...view.files.keys()]).toEqual(['index.html']);
+    expect([...view.files.values()]).toMatchObject([{ path: 'index.html' }]);
     expect(await readFile(join(view.siteDir, 'index.html'), 'utf8')).toContain('named');
   });
 
@@ -129,7 +129,7 @@ describe('takeIn()', () => {
     const file = join(await newFolder(), 'cut.tar.gz');
     await copyFile(named.file, file);
     await truncate(file, 100);
-    expect(await codeOf(takeInBundle(store, { file, fileName: 'cut.tar.gz' }, {}, {}, unpackInThread))).toBe(
+    expect(await codeOf(takeInBundle(store, { file, fileName: 'cut.tar.gz' }, {}, {}, unpackInThreads()))).toBe(
       'truncated',
     );
     expect(await store.list()).toEqual([]);
@@ -148,7 +148,7 @@ describe('takeIn()', () => {
     await copyFile(named.file, file);
     const request = { file, fileName: 'growing.tar.gz' };
     const onProgress = () => utimesSync(file, new Date(0), new Date(0));
-    const touched = takeInBundle(store, request, { onProgress }, {}, unpackInThread);
+    const touched = takeInBundle(store, request, { onProgress }, {}, unpackInThreads());
     expect(await codeOf(touched)).toBe('damaged_archive');
     expect(await store.list()).toEqual([]);
   });
@@ -221,7 +221,7 @@ describe('takeIn()', () => {
     expect((await store.view(named.digest, 'v2')).files.size).toBe(1);
   });
 
-  test.each(['release.json', 'files.json'])('takes a release with a damaged %s in anew', async (file) => {
+  test.each(['release.json', 'files.table'])('takes a release with a damaged %s in anew', async (file) => {
     store = await copyOf(seed);
     await writeFile(join(store.folderOf(seed.january.digest), file), '{');
     expect(await takeInBundle(store, seed.january)).toMatchObject({ unpacked: true });
@@ -253,7 +253,7 @@ describe('takeIn()', () => {
     const abort = new AbortController();
     const reason = new Error('enough');
     const onProgress = () => abort.abort(reason);
-    const taking = takeInBundle(store, named, { signal: abort.signal, onProgress }, {}, unpackInThread);
+    const taking = takeInBundle(store, named, { signal: abort.signal, onProgress }, {}, unpackInThreads());
     await expect(taking).rejects.toBe(reason);
     expect(await store.list()).toEqual([]);
   });

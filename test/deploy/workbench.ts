@@ -18,7 +18,7 @@ import type { BundleSource, OpenedBundle } from '../../src/deploy/ports.ts';
 import { type TakeInRequest, type TakeInSettings, type TakenIn, takeIn } from '../../src/deploy/take-in/take-in.ts';
 import { DocshelfError, type ErrorCode } from '../../src/domain/errors.ts';
 import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
-import type { ReleaseView } from '../../src/domain/release.ts';
+import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import { Secret } from '../../src/domain/secret.ts';
 import { Slots } from '../../src/files/lanes.ts';
 import { onFileEnd } from '../helpers/file-end.ts';
@@ -66,7 +66,8 @@ export const TAKE_IN: TakeInSettings = {
   domain: null,
   limits: ARCHIVE_LIMITS,
   pin: null,
-  checkSignature: async () => undefined,
+  minVersion: null,
+  checkSignature: async () => null,
   unpack: unpackHere,
   unpacking: new Slots(2),
   beforeSeal: [],
@@ -184,6 +185,7 @@ export function settingsOf(store: SiteStore, { link = null, ...rest }: SettingsO
     link: link === null ? null : new Secret(link),
     version: null,
     sha256: null,
+    minVersion: null,
     preload: { dir: join(store.paths.dir, 'bundles', store.isListed ? store.domain : ''), mayBeMissing: true },
     keep: 3,
     domain: null,
@@ -204,7 +206,7 @@ export interface TestDaemon {
   readonly source: FakeSource;
   readonly events: DeployEvent[];
   /** What the serving side holds now. */
-  readonly site: { active: ReleaseView | null; older: readonly ReleaseView[] };
+  readonly site: { active: ReleaseView | null; older: readonly KeptRelease[] };
   /** The config changes, and is carried out. */
   reload(settings: SettingsOf): Promise<void>;
   /** As SIGTERM ends it. */

@@ -29,8 +29,20 @@ describe('names of the release', () => {
     expect(release(name, 'docs').filter(({ kind }) => kind === 'Service')[0].metadata.name).toBe(expected);
   });
 
+  it('of its Services are those that the admin listener answers to, besides the ones that the values give', () => {
+    const { admin } = configOf(release('docs', 'acme', 'config.admin.hosts={docs.internal}'), 'docs-docshelf');
+    const services = ['docs-docshelf', 'docs-docshelf-metrics', 'docs-docshelf-export'];
+    const names = services.flatMap((name) => [
+      name,
+      `${name}.acme`,
+      `${name}.acme.svc`,
+      `${name}.acme.svc.cluster.local`,
+    ]);
+    expect(admin.hosts.toSorted()).toEqual(['docs.internal', ...names].toSorted());
+  });
+
   it('are the same at each rendering', () => {
-    const settings = ['exportApi.enabled=true', 'exportApi.pods=split', 'config.admin.token=abc'];
+    const settings = ['exportApi.enabled=true', 'exportApi.pods=split', 'config.admin.token=abcdefghijklmnop'];
     expect(release('docs', 'docs', ...settings)).toEqual(release('docs', 'docs', ...settings));
   });
 });

@@ -241,7 +241,7 @@ export function openBench(hook: (clear: () => Promise<void>) => unknown): Bench 
   return bench;
 }
 
-/** Free ports, loopback only, JSON lines, serving turned on; a test's own words come on top. */
+/** Free ports, loopback only, JSON lines, serving turned on, no model of meanings; a test's own words come on top. */
 export function withDefaults(config: ConfigFile): ConfigFile {
   const defaults = {
     staticExport: { enabled: true },
@@ -249,6 +249,8 @@ export function withDefaults(config: ConfigFile): ConfigFile {
     admin: { port: 0 },
     api: { port: 0 },
     storage: { dir: './data' },
+    // Loading it, and embedding, take more processor time than most tests.
+    search: { model: 'off' },
     log: { format: 'json' },
   };
   return merge(defaults, config);

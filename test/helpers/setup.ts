@@ -1,5 +1,30 @@
-/** Runs before each file of tests; files share a process, and with it the modules that they import. */
-import { afterAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, type TaskMeta } from 'vitest';
 import { endFile } from './file-end.ts';
+import { processorSeconds } from './processor-time.ts';
 
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Of a test, or of a file with its hooks: that of the processes that it starts is in it. */
+    processorSeconds?: number;
+  }
+}
+
+/** Runs before each file of tests; files share a process, and with it the modules that they import. */
+let ofFile: TaskMeta = {};
+let beforeFile = 0;
+let beforeTest = 0;
+
+beforeAll(() => {
+  beforeFile = processorSeconds();
+});
+afterAll(() => {
+  ofFile.processorSeconds = processorSeconds() - beforeFile;
+});
 afterAll(endFile);
+beforeEach(({ task }) => {
+  ofFile = task.file.meta;
+  beforeTest = processorSeconds();
+});
+afterEach(({ task }) => {
+  task.meta.processorSeconds = processorSeconds() - beforeTest;
+});

@@ -3,25 +3,43 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const SHOWN = 20;
 
-/** Lists the slowest tests, and the slowest files with their hooks, at the end of a run. */
+interface Timed {
+  readonly name: string;
+  readonly ms: number;
+  /** Null where the suite does not measure it. */
+  readonly processorSeconds: number | null;
+}
+
+/**
+ * Lists the slowest tests, and the slowest files with their hooks, at the end of a run: how long each took, and how much
+ * processor time, which a machine with other work changes little.
+ */
 export default class SlowestTests implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const tests = modules.flatMap((module) =>
       [...module.children.allTests()].map((test) => ({
         ms: test.diagnostic()?.duration ?? 0,
+        processorSeconds: test.meta().processorSeconds ?? null,
         name: `${fileOf(module)} > ${test.fullName}`,
       })),
     );
-    const files = modules.map((module) => ({ ms: module.diagnostic().duration, name: fileOf(module) }));
+    const files = modules.map((module) => ({
+      ms: module.diagnostic().duration,
+      processorSeconds: module.meta().processorSeconds ?? null,
+      name: fileOf(module),
+    }));
     if (tests.length <= SHOWN) return;
     print(`the slowest ${SHOWN} of ${tests.length} tests`, tests);
     print(`the slowest of ${files.length} files`, files);
   }
 }
 
-function print(title: string, timed: readonly { readonly ms: number; readonly name: string }[]): void {
+function print(title: string, timed: readonly Timed[]): void {
   const slowest = timed.toSorted((a, b) => b.ms - a.ms).slice(0, SHOWN);
-  const lines = slowest.map(({ ms, name }) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${name}`);
+  const lines = slowest.map(
+    ({ ms, processorSeconds, name }) =>
+      `${(ms / 1000).toFixed(1).padStart(8)} s ${(processorSeconds?.toFixed(1) ?? '').padStart(8)} s of a processor  ${name}`,
+  );
   console.log(`\n${title}:\n${lines.join('\n')}`);
 }
 

@@ -20,10 +20,10 @@ export function watchThreads(): {
   return { started, alive: () => alive + workerProcesses().length, stop: () => process.off('worker', onWorker) };
 }
 
-/** Children of this process that run the module of a thread: proc_pid_task_tid_children(5). */
-export function workerProcesses(): number[] {
-  const children = readdirSync('/proc/self/task').flatMap((task) =>
-    readText(`/proc/self/task/${task}/children`).split(' ').filter(Boolean).map(Number),
+/** Children of a process, by default of this one, that run the module of a thread: proc_pid_task_tid_children(5). */
+export function workerProcesses(pid: number | 'self' = 'self'): number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readText(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number),
   );
   return children.filter((pid) => /\/worker\.[jt]s\0/.test(readText(`/proc/${pid}/cmdline`)));
 }

@@ -1,8 +1,9 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
 import { Metrics } from '../../src/http/metrics/metrics.ts';
 
-const READINGS = { states: [{ site: null, state: 'ready' }], isReady: true, jobs: null } as const;
+const READINGS = { states: [{ site: null, state: 'ready' }], isReady: true, jobs: null, volume: null } as const;
 const DIGESTS = { one: '1'.repeat(64), two: '2'.repeat(64) };
 const SERVED = {
   listener: 'site',
@@ -167,6 +168,18 @@ describe('Metrics', () => {
     expect(lines).toContain('docshelf_http_request_duration_seconds_count{listener="site"} 1');
     beta.forget();
     expect((await linesOf(metrics)).filter((line) => line.startsWith('docshelf_active_version_info{'))).toEqual([]);
+  });
+
+  it('says how much space the volume has, and how late the main thread turns to its work', async () => {
+    const metrics = new Metrics();
+    const gaugeOf = (text: string, name: string) => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
+    const text = await metrics.expose({ ...READINGS, volume: { freeBytes: 1, sizeBytes: 2 } });
+    expect([gaugeOf(text, 'docshelf_volume_free_bytes'), gaugeOf(text, 'docshelf_volume_size_bytes')]).toEqual([1, 2]);
+    await setTimeout(120);
+    const untilMs = performance.now() + 400;
+    while (performance.now() < untilMs);
+    await setTimeout(120);
+    expect(gaugeOf(await metrics.expose(READINGS), 'docshelf_event_loop_delay_seconds')).toBeGreaterThan(0.25);
   });
 
   it('names no site where there are too many', async () => {

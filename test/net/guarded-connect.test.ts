@@ -1,10 +1,9 @@
 import dns from 'node:dns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { guardedLookup } from '../../src/net/dispatcher.ts';
-import { AddressGuard } from '../../src/net/guarded-address.ts';
-import type { HttpClient, HttpClientSettings } from '../../src/net/http-client.ts';
+import { EgressPolicy } from '../../src/net/egress.ts';
+import type { HttpClient } from '../../src/net/http-client.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
-import { httpClientOf } from './http-client-of.ts';
+import { type ClientSettings, egressRulesOf, httpClientOf } from './http-client-of.ts';
 
 const NEVER = new AbortController().signal;
 const opened: { close(): Promise<void> }[] = [];
@@ -19,7 +18,7 @@ async function server(): Promise<LocalServer> {
   return started;
 }
 
-function client(settings: Partial<HttpClientSettings>): HttpClient {
+function client(settings: ClientSettings): HttpClient {
   const made = httpClientOf(settings);
   opened.push(made);
   return made;
@@ -89,8 +88,8 @@ describe('a client that may ask private addresses', () => {
   });
 });
 
-describe('guardedLookup()', () => {
-  const guard = new AddressGuard({ allowPrivate: false, allowAddresses: [] });
+describe('lookupFor()', () => {
+  const policy = new EgressPolicy(egressRulesOf({ allowPrivate: false }));
   const found = (...addresses: string[]) =>
     vi.spyOn(dns, 'lookup').mockImplementation(((_host: string, _options: unknown, callback: unknown) => {
       const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
@@ -98,7 +97,7 @@ describe('guardedLookup()', () => {
     }) as never);
   const lookUp = (all: boolean) =>
     new Promise((resolve, reject) => {
-      guardedLookup(guard)('x.test', { all }, (error, address, family) =>
+      policy.lookupFor('x.test', 80)('x.test', { all }, (error, address, family) =>
         error === null ? resolve(all ? address : [address, family]) : reject(error),
       );
     });

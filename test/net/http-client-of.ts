@@ -1,17 +1,24 @@
-import { HttpClient, type HttpClientSettings } from '../../src/net/http-client.ts';
+import type { EgressRules } from '../../src/domain/egress.ts';
+import { EgressPolicy } from '../../src/net/egress.ts';
+import { HttpClient, type HttpClientBounds } from '../../src/net/http-client.ts';
 
-/** A client with short bounds, for tests; what a test is about it gives itself. */
-export function httpClientOf(settings: Partial<HttpClientSettings> = {}): HttpClient {
-  return new HttpClient({
+/** Rules that let everything pass, with short bounds; what a test is about it gives itself. */
+export function egressRulesOf(rules: Partial<EgressRules> = {}): EgressRules {
+  return {
+    allowedHosts: [],
+    allowsUnnamed: (rules.allowedHosts ?? []).length === 0,
+    allowPrivate: true,
+    ownPorts: [],
     connectTimeoutMs: 2000,
     idleTimeoutMs: 2000,
-    totalTimeoutMs: 10_000,
-    redirectsMax: 3,
     proxy: 'off',
     caFile: null,
-    allowedHosts: [],
-    allowNone: false,
-    allowPrivate: true,
-    ...settings,
-  });
+    ...rules,
+  };
+}
+
+export type ClientSettings = Partial<EgressRules & HttpClientBounds>;
+
+export function httpClientOf({ totalTimeoutMs = 10_000, redirectsMax = 3, ...rules }: ClientSettings = {}): HttpClient {
+  return new HttpClient(new EgressPolicy(egressRulesOf(rules)), { totalTimeoutMs, redirectsMax });
 }

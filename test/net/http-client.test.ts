@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { HttpClient, HttpClientSettings } from '../../src/net/http-client.ts';
+import type { HttpClient } from '../../src/net/http-client.ts';
 import type { HttpResponse } from '../../src/net/http-response.ts';
 import { answering, httpServer, type LocalServer, tcpServer, tlsServer } from '../helpers/local-server.ts';
-import { httpClientOf } from './http-client-of.ts';
+import { type ClientSettings, httpClientOf } from './http-client-of.ts';
 
 const TLS = new URL('../fixtures/tls/', import.meta.url);
 const CERTIFICATE_FILE = new URL('certificate.pem', TLS).pathname;
@@ -25,7 +25,7 @@ async function server(starting: Promise<LocalServer>): Promise<LocalServer> {
   return started;
 }
 
-function client(settings: Partial<HttpClientSettings> = {}): HttpClient {
+function client(settings: ClientSettings = {}): HttpClient {
   const made = httpClientOf(settings);
   opened.push(made);
   return made;
@@ -125,7 +125,7 @@ describe('get()', () => {
   });
 
   test('allows names below a wildcard, and not the name itself', async () => {
-    const limited = client({ allowedHosts: ['*.Invalid'] });
+    const limited = client({ allowedHosts: ['*.invalid'] });
     await expect(limited.get('http://a.invalid/', { signal: NEVER })).rejects.toMatchObject({
       code: 'source_unreachable',
     });
@@ -137,7 +137,7 @@ describe('get()', () => {
 
   test('asks no host at all where none is allowed', async () => {
     const { origin, requests } = await server(httpServer((_, response) => response.end()));
-    await expect(client({ allowNone: true }).get(origin, { signal: NEVER })).rejects.toMatchObject({
+    await expect(client({ allowsUnnamed: false }).get(origin, { signal: NEVER })).rejects.toMatchObject({
       code: 'host_not_allowed',
     });
     expect(requests.length).toBe(0);
@@ -357,7 +357,7 @@ describe('caFile', () => {
 
 describe('the query of the link', () => {
   const CANARY = 'X-Amz-Signature=canary0123456789';
-  const faults: Record<string, (canary: string) => Promise<[string, Partial<HttpClientSettings>]>> = {
+  const faults: Record<string, (canary: string) => Promise<[string, ClientSettings]>> = {
     'nothing listens': async () => {
       const { origin, close } = await httpServer(() => {});
       await close();
@@ -388,7 +388,7 @@ describe('the query of the link', () => {
       await close();
       return ['http://docs.invalid', { proxy: origin }];
     },
-    'host not allowed': async () => ['http://docs.invalid', { allowNone: true }],
+    'host not allowed': async () => ['http://docs.invalid', { allowsUnnamed: false }],
     'no URL': async () => ['http://', {}],
   };
 

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import { type BundleSearch, decodeBundleSearch, type ReadPart } from '../../src/search/bundle-data/bundle-format.ts';
-import { encodeBundleSearch, type SearchToEncode } from '../../src/search/bundle-data/encode-bundle-search.ts';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FileEntry } from '../../src/domain/release.ts';
+import { CarriedSearch } from '../../src/search/bundle-data/read-bundle-search.ts';
+import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
 
 const MODEL = 'a'.repeat(64);
-const HEADER = '_docshelf/search/header.json';
-const SECTIONS = '_docshelf/search/sections.jsonl';
-const VECTORS = '_docshelf/search/vectors.i8';
+const [HEADER, SECTIONS, VECTORS] = ['header.json', 'sections-1.jsonl', 'vectors-1.i8'] as const;
+const MIB = 1024 ** 2;
 
 const section = (path: string, text: string, language: string | null) => ({
   path,
@@ -19,215 +22,276 @@ const section = (path: string, text: string, language: string | null) => ({
 });
 
 /** Three sections, the Japanese one without vectors. */
-const SEARCH: BundleSearch = {
-  sections: [
-    {
-      section: section('/a#x', 'one two 😀', 'en'),
-      passages: [
-        { start: 0, end: 3 },
-        { start: 2, end: 10 },
-      ],
-    },
-    { section: section('/ja', '日本語', 'ja'), passages: [{ start: 0, end: 3 }] },
-    { section: section('/b', 'three\nfour', null), passages: [{ start: 0, end: 10 }] },
-  ],
-  vectors: {
-    modelDigest: MODEL,
-    dims: 32,
-    sections: Uint32Array.of(0, 0, 2),
-    values: Int8Array.from({ length: 96 }, (_, at) => at - 48),
+const ALL = [
+  {
+    section: section('/a#x', 'one two 😀', 'en'),
+    passages: [
+      { start: 0, end: 3 },
+      { start: 2, end: 10 },
+    ],
+    embedded: true,
   },
-};
+  { section: section('/ja', '日本語', 'ja'), passages: [{ start: 0, end: 3 }], embedded: false },
+  { section: section('/b', 'three\nfour', null), passages: [{ start: 0, end: 10 }], embedded: true },
+];
+const ROWS = Array.from({ length: 3 }, (_, row) => Int8Array.from({ length: 32 }, (_, at) => row * 32 + at - 48));
+const PAGES = ['a.html', 'b.html', 'ja.html'].map((path) => ({ path, size: 100, sha256: '', type: 'text/html' }));
 
-type Files = Map<string, Uint8Array>;
-/** The files that the pieces make. */
-function encoded(search: SearchToEncode): Files {
-  const files: Files = new Map();
-  for (const { path, bytes } of encodeBundleSearch(search))
-    files.set(path, Buffer.concat([files.get(path) ?? Buffer.alloc(0), bytes]));
-  return files;
-}
-const readFrom =
-  (files: Files): ReadPart =>
-  async (path) =>
-    files.get(path) ?? null;
-const decode = (files: Files, model: string | null = MODEL) => decodeBundleSearch(readFrom(files), model);
-const textOf = (files: Files, path: string) => Buffer.from(files.get(path) ?? []).toString();
+let dir: string;
+let count = 0;
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'docshelf-format-'));
+});
+afterAll(() => rmSync(dir, { recursive: true }));
 
-/** The files with another header. */
-function withHeader(change: (header: { sections: object; vectors: object }) => unknown): Files {
-  const files = encoded(SEARCH);
-  const header = JSON.parse(textOf(files, HEADER));
-  return files.set(HEADER, Buffer.from(JSON.stringify(change(header))));
+function folder(): string {
+  const path = join(dir, `${count++}`);
+  mkdirSync(path);
+  return path;
 }
 
-/** The files with other lines, and a header that agrees with them. */
-function withLines(lines: string, count = 3): Files {
+function written(
+  vectors: Parameters<BundleSearchWriter['finish']>[0] = { modelDigest: MODEL, dims: 32, all: ROWS },
+): string {
+  const into = folder();
+  const writer = new BundleSearchWriter(into, 300);
+  expect(writer.writeSections(ALL)).toBe(3);
+  writer.finish(vectors);
+  return into;
+}
+
+async function read(from: string, files: readonly FileEntry[] = PAGES) {
+  const carried = await CarriedSearch.open(from, { files, trailingSlash: 'never' });
+  return (
+    carried && {
+      header: carried.header,
+      sections: [...carried.sections()],
+      vectors: Array.from(carried.vectors(), (vector) => vector.slice()),
+    }
+  );
+}
+const codeOf = (from: string, files?: readonly FileEntry[]) =>
+  read(from, files).then(
+    () => 'none',
+    ({ code }) => code as string,
+  );
+
+/** A sound one with another header. */
+function withHeader(change: (header: { sections: object; vectors: object }) => unknown): string {
+  const from = written();
+  const header = JSON.parse(readFileSync(join(from, HEADER), 'utf8'));
+  writeFileSync(join(from, HEADER), JSON.stringify(change(header)));
+  return from;
+}
+
+/** With other lines, and a header that agrees with them. */
+function withLines(lines: string, sections = 3): string {
   const bytes = Buffer.from(lines);
-  const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return withHeader((header) => ({ ...header, sections: { count, bytes: bytes.length, sha256 } })).set(SECTIONS, bytes);
+  const shard = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+  const from = withHeader((header) => ({ ...header, sections: { count: sections, shards: [shard] } }));
+  writeFileSync(join(from, SECTIONS), bytes);
+  return from;
 }
 
-function withSection(change: object): Files {
-  const lines = textOf(encoded(SEARCH), SECTIONS)
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  return withLines([{ ...lines[0], ...change }, ...lines.slice(1)].map((line) => `${JSON.stringify(line)}\n`).join(''));
+const soundLines = () => readFileSync(join(written(), SECTIONS), 'utf8');
+
+function withSection(change: object): string {
+  const [first = '{}', ...others] = soundLines().trimEnd().split('\n');
+  return withLines(
+    [JSON.stringify({ ...JSON.parse(first), ...change }), ...others].map((line) => `${line}\n`).join(''),
+  );
 }
 
-describe('decodeBundleSearch()', () => {
-  it('gives back what encodeBundleSearch() was given', async () => {
-    expect(await decode(encoded(SEARCH))).toEqual(SEARCH);
+describe('CarriedSearch', () => {
+  it('gives back what BundleSearchWriter was given', async () => {
+    const from = written();
+    expect(readdirSync(from).sort()).toEqual([HEADER, SECTIONS, VECTORS]);
+    expect(await read(from)).toMatchObject({ sections: ALL, vectors: ROWS });
   });
 
   it('gives back sections without vectors', async () => {
-    const search = { ...SEARCH, vectors: null };
-    const files = encoded(search);
-    expect([...files.keys()].sort()).toEqual([HEADER, SECTIONS]);
-    expect(await decode(files)).toEqual(search);
+    const from = written(null);
+    expect(readdirSync(from).sort()).toEqual([HEADER, SECTIONS]);
+    expect(await read(from)).toMatchObject({ sections: ALL, vectors: [], header: { vectors: null } });
   });
 
-  it('leaves the vectors of another model unread', async () => {
-    const files = encoded(SEARCH);
-    files.delete(VECTORS);
-    expect(await decode(files, 'b'.repeat(64))).toEqual({ ...SEARCH, vectors: null });
-    expect(await decode(files, null)).toEqual({ ...SEARCH, vectors: null });
-  });
-
-  it('answers null where a bundle carries none', async () => {
-    expect(await decode(new Map())).toBeNull();
+  it('is none where a bundle carries none', async () => {
+    expect(await read(folder())).toBeNull();
   });
 
   it('lets keys of later writers be', async () => {
-    const files = withSection({ later: 1 });
-    expect((await decode(files))?.sections).toEqual(SEARCH.sections);
+    expect((await read(withSection({ later: 1 })))?.sections).toEqual(ALL);
   });
 
-  it('asks for no more bytes than the header says', async () => {
-    const files = encoded(SEARCH);
-    const asked = new Map<string, number>();
-    await decodeBundleSearch(async (path, bytesMax) => {
-      asked.set(path, bytesMax);
-      return files.get(path) ?? null;
-    }, MODEL);
-    expect(asked.get(VECTORS)).toBe(96);
-    expect(asked.get(SECTIONS)).toBe(files.get(SECTIONS)?.length);
+  it('reads shards one after the other', { timeout: 60_000 }, async () => {
+    const into = folder();
+    const writer = new BundleSearchWriter(into, 60 * MIB);
+    const text = 'x'.repeat(3 * MIB);
+    const many = Array.from({ length: 24 }, () => ({
+      section: section('/a', text, null),
+      passages: [],
+      embedded: false,
+    }));
+    writer.writeSections(many);
+    writer.finish({
+      modelDigest: MODEL,
+      dims: 1024,
+      all: Array.from({ length: 33_000 }, () => new Int8Array(1024).fill(7)),
+    });
+    expect(readdirSync(into).sort()).toEqual([
+      HEADER,
+      ...['sections-1.jsonl', 'sections-2.jsonl', 'sections-3.jsonl', 'vectors-1.i8', 'vectors-2.i8'],
+    ]);
+    const pages = PAGES.map((page) => ({ ...page, size: 30 * MIB }));
+    const carried = await CarriedSearch.open(into, { files: pages, trailingSlash: 'never' });
+    let [sections, vectors] = [0, 0];
+    for (const { section: each } of carried?.sections() ?? []) sections += Number(each.text.length === text.length);
+    for (const vector of carried?.vectors() ?? []) vectors += Number(vector[1023] === 7);
+    expect([sections, vectors]).toEqual([24, 33_000]);
   });
 
-  it.each([HEADER, SECTIONS, VECTORS])('refuses %s with any one bit changed or its end cut off', async (path) => {
-    const whole = encoded(SEARCH).get(path) ?? new Uint8Array();
+  it.each([HEADER, SECTIONS, VECTORS])('refuses %s with any one bit changed or its end cut off', async (name) => {
+    const sound = written();
+    const whole = readFileSync(join(sound, name));
     const changed = Array.from({ length: 40 }, (_, n) => {
-      const bytes = Uint8Array.from(whole);
+      const bytes = Buffer.from(whole);
       const at = Math.floor((n * bytes.length) / 40);
       bytes[at] = (bytes[at] ?? 0) ^ (1 << (n % 8));
       return bytes;
     });
     for (const bytes of [whole.subarray(0, -1), ...changed]) {
-      const decoded = await decode(encoded(SEARCH).set(path, bytes)).catch(({ code }) => code);
-      // A changed space or a changed digest of the model in the header does no harm: the vectors are left aside.
-      if (path === HEADER && typeof decoded === 'object') expect(decoded?.sections).toEqual(SEARCH.sections);
-      else expect(decoded).toBe('bad_search_data');
+      const from = folder();
+      cpSync(sound, from, { recursive: true });
+      writeFileSync(join(from, name), bytes);
+      const found = await read(from).catch(({ code }) => code);
+      // A changed space, count of vectors or digest of the model in the header is found by whoever uses the vectors.
+      if (name === HEADER && typeof found === 'object') expect(found?.sections).toEqual(ALL);
+      else expect(found).toBe('bad_search_data');
     }
   });
 
-  it.each([SECTIONS, VECTORS])('refuses data without %s', async (path) => {
-    const files = encoded(SEARCH);
-    files.delete(path);
-    await expect(decode(files)).rejects.toMatchObject({ code: 'bad_search_data' });
+  it.each([SECTIONS, VECTORS])('refuses data without %s', async (name) => {
+    const from = written();
+    rmSync(join(from, name));
+    expect(await codeOf(from)).toBe('bad_search_data');
   });
 
-  const lines = textOf(encoded(SEARCH), SECTIONS);
-  it.each<[string, Files]>([
-    ['a newer format', withHeader((header) => ({ ...header, formatVersion: 2 }))],
-    ['a header of something else', withHeader(() => [])],
-    ['a header without sections', withHeader((header) => ({ ...header, sections: undefined }))],
+  it('refuses more sections than the pages that they speak of can have, before it reads them', async () => {
+    const from = withHeader((header) => ({
+      ...header,
+      sections: { count: 3, shards: [{ bytes: 17 * MIB, sha256: MODEL }] },
+    }));
+    rmSync(join(from, SECTIONS));
+    const opening = CarriedSearch.open(from, { files: PAGES, trailingSlash: 'never' });
+    await expect(opening).rejects.toMatchObject({
+      code: 'bad_search_data',
+      message: expect.stringContaining('too many for pages of 300 bytes'),
+    });
+  });
+
+  it('refuses sections of a page that the bundle does not have', async () => {
+    expect(await codeOf(written(), PAGES.slice(1))).toBe('bad_search_data');
+  });
+
+  it.each<[string, () => string]>([
+    ['another format', () => withHeader((header) => ({ ...header, formatVersion: 1 }))],
+    ['a header of something else', () => withHeader(() => [])],
+    ['a header without sections', () => withHeader((header) => ({ ...header, sections: undefined }))],
     [
-      'more bytes than a part may have',
-      withHeader(({ sections, ...header }) => ({ ...header, sections: { ...sections, bytes: 2 ** 40 } })),
+      'more bytes than a shard may have',
+      () =>
+        withHeader((header) => ({ ...header, sections: { count: 3, shards: [{ bytes: 2 ** 40, sha256: MODEL }] } })),
     ],
     [
       'dims that are no multiple of 32',
-      withHeader(({ vectors, ...header }) => ({ ...header, vectors: { ...vectors, dims: 48 } })),
+      () => withHeader(({ vectors, ...header }) => ({ ...header, vectors: { ...vectors, dims: 48 } })),
     ],
     [
-      'a vector too few for its passages',
-      withHeader(({ vectors, ...header }) => ({ ...header, vectors: { ...vectors, count: 2, bytes: 64 } })),
+      'a shard that ends within a vector',
+      () => withHeader(({ vectors, ...header }) => ({ ...header, vectors: { ...vectors, dims: 64 } })),
     ],
-    ['a header that is too large', encoded(SEARCH).set(HEADER, Buffer.alloc(70_000, ' '))],
-    ['fewer sections than it counts', withLines(lines, 4)],
-    ['a line without end', withLines(lines.trimEnd())],
-    ['a line that is no JSON', withLines(`${lines}{\n`, 4)],
-    ['a line of other JSON', withLines(`${lines}null\n`, 4)],
-    ['a path to another host', withSection({ path: '//evil.example/' })],
-    ['a path with a scheme', withSection({ path: 'javascript:alert(1)' })],
-    ['a path with a new line', withSection({ path: '/a\nb' })],
-    ['a text that is none', withSection({ text: 1 })],
-    ['headings without end', withSection({ headings: Array(100).fill('x') })],
+    ['fewer sections than it counts', () => withLines(soundLines(), 4)],
+    ['more sections than it counts', () => withLines(soundLines(), 2)],
+    ['a line without end', () => withLines(soundLines().trimEnd())],
+    ['a line that is no JSON', () => withLines(`${soundLines()}{\n`, 4)],
+    ['a line of other JSON', () => withLines(`${soundLines()}null\n`, 4)],
+    ['a path to another host', () => withSection({ path: '//evil.example/' })],
+    ['a path with a scheme', () => withSection({ path: 'javascript:alert(1)' })],
+    ['a path with a new line', () => withSection({ path: '/a\nb' })],
+    ['a text that is none', () => withSection({ text: 1 })],
+    ['headings without end', () => withSection({ headings: Array(100).fill('x') })],
     [
       'a passage beyond the text',
-      withSection({
-        passages: [
-          [0, 3],
-          [2, 11],
-        ],
-      }),
+      () =>
+        withSection({
+          passages: [
+            [0, 3],
+            [2, 11],
+          ],
+        }),
     ],
     [
       'a passage that ends before it begins',
-      withSection({
-        passages: [
-          [0, 3],
-          [9, 4],
-        ],
-      }),
+      () =>
+        withSection({
+          passages: [
+            [0, 3],
+            [9, 4],
+          ],
+        }),
     ],
     [
       'passages out of order',
-      withSection({
-        passages: [
-          [2, 10],
-          [0, 3],
-        ],
-      }),
+      () =>
+        withSection({
+          passages: [
+            [2, 10],
+            [0, 3],
+          ],
+        }),
     ],
     [
       'a passage of fractions',
-      withSection({
-        passages: [
-          [0, 3],
-          [2.5, 10],
-        ],
-      }),
+      () =>
+        withSection({
+          passages: [
+            [0, 3],
+            [2.5, 10],
+          ],
+        }),
     ],
-  ])('refuses %s', async (_, files) => {
-    await expect(decode(files)).rejects.toMatchObject({ code: 'bad_search_data' });
+    [
+      'passages that say the text many times',
+      () =>
+        withSection({
+          passages: [
+            [0, 8],
+            [0, 9],
+            [0, 10],
+          ],
+        }),
+    ],
+    [
+      'more passages than the text has',
+      () => withSection({ passages: Array.from({ length: 5 }, (_, at) => [at, at + 1]) }),
+    ],
+  ])('refuses %s', async (_, make) => {
+    expect(await codeOf(make())).toBe('bad_search_data');
   });
 });
 
-describe('encodeBundleSearch()', () => {
+describe('BundleSearchWriter', () => {
   it('writes the same bytes for the same input', () => {
-    expect(encoded(SEARCH)).toEqual(encoded(structuredClone(SEARCH)));
+    const [one, other] = [written(), written()];
+    for (const name of readdirSync(one)) expect(readFileSync(join(one, name))).toEqual(readFileSync(join(other, name)));
   });
 
-  it('throws where vectors and passages do not agree', () => {
-    const { vectors } = SEARCH;
-    if (vectors === null) throw new Error('the sample has vectors');
-    expect(() => encoded({ ...SEARCH, vectors: { ...vectors, sections: Uint32Array.of(0, 2) } })).toThrow(RangeError);
-    expect(() => encoded({ ...SEARCH, vectors: { ...vectors, values: vectors.values.subarray(1) } })).toThrow(
-      RangeError,
-    );
-  });
-
-  it('refuses more bytes than a file of an archive may have, before they are all made', { timeout: 60_000 }, () => {
-    const text = 'x'.repeat(3 * 1024 ** 2);
+  it('refuses more sections than their pages may have, before they are all made', { timeout: 60_000 }, () => {
+    const text = 'x'.repeat(3 * MIB);
     function* endless() {
-      for (;;) yield { section: section('/a', text, null), passages: [] };
+      for (;;) yield { section: section('/a', text, null), passages: [], embedded: false };
     }
-    const pieces = encodeBundleSearch({ sections: endless(), vectors: null });
-    const exhaust = () => {
-      for (const { path } of pieces) expect(path).toBe(SECTIONS);
-    };
-    expect(exhaust).toThrow(expect.objectContaining({ code: 'bad_search_data' }));
+    const write = () => new BundleSearchWriter(folder(), 300).writeSections(endless());
+    expect(write).toThrow(expect.objectContaining({ code: 'bad_search_data' }));
   });
 });

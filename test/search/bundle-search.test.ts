@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
+import { TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
 import { BundleSearchMaker, type BundleSearchMakerOptions } from '../../src/search/bundle-data/bundle-search-maker.ts';
 import { EmbeddedEngine, EmbeddedIndex } from '../../src/search/index.ts';
 import { buildIndex } from '../../src/search/indexing/build-index.ts';
 import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
-import { readVectors } from '../../src/search/semantic/index.ts';
+import { VectorTable } from '../../src/search/semantic/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
 
@@ -60,7 +61,8 @@ async function writeSite(site = SITE): Promise<FileEntry[]> {
       type: mediaTypeOf(path),
     });
   }
-  await writeFile(join(dir, 'release/files.json'), JSON.stringify({ files }));
+  await rm(join(dir, 'release', TABLE_FILE), { force: true });
+  await writeFileTable(join(dir, 'release'), files);
   return files;
 }
 
@@ -69,6 +71,9 @@ const builtin = async () => ({ choice: { kind: 'folder' as const, folder: MODEL 
 function makerOf(model: BundleSearchMakerOptions['model']): BundleSearchMaker {
   return new BundleSearchMaker({ model, cacheDir: join(dir, 'vectors') });
 }
+
+const untilAborted = (_: readonly string[], signal?: AbortSignal) =>
+  new Promise<never>((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
 /** An endpoint's model, in this thread; counts what it is asked. */
 function countingModel(onAsked: (texts: number) => void = () => undefined) {
@@ -101,6 +106,16 @@ async function make(maker: BundleSearchMaker, files: readonly FileEntry[], name:
   };
 }
 
+function vectorsIn(searchDir: string, modelDigest: string) {
+  const table = VectorTable.open(join(dir, searchDir, 'vectors.bin'), modelDigest);
+  if (table === null) throw new Error('there is no table');
+  try {
+    return { sections: table.sections, rows: Array.from(table.rows(), ([row, vector]) => [row, vector.slice()]) };
+  } finally {
+    table.close();
+  }
+}
+
 /** The sections of the index of the release, as it is built now. */
 async function indexed(searchDir: string) {
   const { sections } = await buildIndex({
@@ -108,6 +123,9 @@ async function indexed(searchDir: string) {
     trailingSlash: 'never',
     searchDir,
     modelFolder: MODEL,
+    usesCarried: true,
+    leftOut: [],
+    formerDir: null,
   });
   const keyword = KeywordIndex.open(join(searchDir, 'keyword.sqlite'));
   try {
@@ -121,7 +139,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
   it('makes what the deployment side makes of the same pages: sections, passages and vectors', async () => {
     const files = await writeSite();
     const made = await make(makerOf(builtin), files, 'made');
-    expect(Object.keys(made.files)).toEqual(['header.json', 'sections.jsonl', 'vectors.i8']);
+    expect(Object.keys(made.files)).toEqual(['header.json', 'sections-1.jsonl', 'vectors-1.i8']);
 
     // From the pages, embedded there.
     const fromPages = await indexed(join(dir, 'release/search'));
@@ -129,6 +147,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
       model: builtin,
       modelFolder: MODEL,
       cacheDir: join(dir, 'other-vectors'),
+      memoryBytesMax: 384 * 1024 ** 2,
     });
     const index = new EmbeddedIndex(engine);
     const release = { digest: 'cd'.repeat(32), releaseDir: join(dir, 'release'), trailingSlash: 'never' as const };
@@ -145,11 +164,11 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     expect(fromBundle).toEqual(fromPages);
     expect(fromBundle.map((section) => section?.path)).toContain('/lantern#wick');
     const { vectors: about } = JSON.parse(made.files['header.json']?.toString() ?? '');
-    const ours = await readVectors(join(dir, 'imported/vectors.bin'), about.modelDigest);
-    expect(ours).toEqual(await readVectors(join(dir, 'release/search/vectors.bin'), about.modelDigest));
-    expect(ours?.sections.length).toBeGreaterThan(fromPages.length - 1);
-    expect(await readFile(join(dir, 'imported/sections.json'))).toEqual(
-      await readFile(join(dir, 'release/search/sections.json')),
+    const ours = vectorsIn('imported', about.modelDigest);
+    expect(ours).toEqual(vectorsIn('release/search', about.modelDigest));
+    expect(ours.sections.length).toBeGreaterThan(fromPages.length - 1);
+    expect(await readFile(join(dir, 'imported/sections.bin'))).toEqual(
+      await readFile(join(dir, 'release/search/sections.bin')),
     );
     expect(threads.alive()).toBe(0);
   });
@@ -189,9 +208,25 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
 
   it('carries no vectors where there is no model', async () => {
     const made = await make(makerOf(null), await writeSite(), 'made');
-    expect(Object.keys(made.files)).toEqual(['header.json', 'sections.jsonl']);
+    expect(Object.keys(made.files)).toEqual(['header.json', 'sections-1.jsonl']);
     expect(JSON.parse(made.files['header.json']?.toString() ?? '').vectors).toBeNull();
     expect(made.told).toEqual([]);
+  });
+
+  it('carries its sections without vectors rather than take too long, and says so; the next one goes on', async () => {
+    const files = await writeSite();
+    const slow: typeof builtin = async () => {
+      const { choice, embedder } = await countingModel()();
+      const endless: Embedder = { ...embedder, embedPassages: untilAborted };
+      return { choice, embedder: endless } as never;
+    };
+    const into = join(dir, 'late');
+    await mkdir(into);
+    const hasAll = await makerOf(slow).make({ siteDir, files }, into, () => undefined, NEVER, 200);
+    expect(hasAll).toBe(false);
+    expect((await readdir(into)).sort()).toEqual(['header.json', 'sections-1.jsonl']);
+    expect(JSON.parse(await readFile(join(into, 'header.json'), 'utf8')).vectors).toBeNull();
+    expect(Object.keys((await make(makerOf(countingModel()), files, 'made')).files)).toContain('vectors-1.i8');
   });
 
   it('stops when it is aborted, its process ended, and goes on from there the next time', async () => {
@@ -211,7 +246,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     );
     await expect(make(interrupted, files, 'interrupted', stop.signal)).rejects.toBe(reason);
     expect(threads.alive()).toBe(0);
-    expect(await readdir(join(dir, 'interrupted'))).toEqual([]);
+    expect(await readdir(join(dir, 'interrupted'))).not.toContain('header.json');
     expect(before).toBeLessThan(30);
 
     let after = 0;
@@ -250,7 +285,7 @@ describe('BundleSearchMaker', { timeout: 60_000 }, () => {
     await mkdir(into);
     const making = makerOf(builtin).make({ siteDir, files }, into, () => undefined, stop.signal);
     const canceled = expect(making).rejects.toThrow('canceled');
-    await expect.poll(workerProcesses).toHaveLength(1);
+    await expect.poll(() => workerProcesses()).toHaveLength(1);
     stop.abort(new Error('canceled'));
     await canceled;
     expect(threads.alive()).toBe(0);

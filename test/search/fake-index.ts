@@ -1,4 +1,4 @@
-import { DocshelfError } from '../../src/domain/errors.ts';
+import { DocshelfError, type PlainError } from '../../src/domain/errors.ts';
 import type { IndexedRelease, SearchAnswer, SearchIndex, SearchRequest } from '../../src/search/index.ts';
 import type { EmbedProgress } from '../../src/search/ports.ts';
 
@@ -22,9 +22,14 @@ export class FakeIndex implements SearchIndex {
   /** What each step waits for before it is done. */
   readonly gates: Partial<Record<'open' | 'build' | 'search', Promise<unknown>>> = {};
   buildFault: Error | null = null;
+  refused: PlainError | null = null;
 
   constructor(...sound: IndexedRelease[]) {
     for (const { digest } of sound) this.sound.add(digest);
+  }
+
+  #facts() {
+    return { sections: SECTIONS, refused: this.refused, leftOut: [] };
   }
 
   async build({ digest }: IndexedRelease, signal: AbortSignal) {
@@ -33,7 +38,7 @@ export class FakeIndex implements SearchIndex {
     signal.throwIfAborted();
     if (this.buildFault !== null) throw this.buildFault;
     this.sound.add(digest);
-    return { sections: SECTIONS };
+    return this.#facts();
   }
 
   async open({ digest }: IndexedRelease, isAsked: boolean) {
@@ -42,7 +47,7 @@ export class FakeIndex implements SearchIndex {
     await this.gates.open;
     if (!this.sound.has(digest)) throw damaged();
     this.opened.add(digest);
-    return { sections: SECTIONS };
+    return this.#facts();
   }
 
   async embed({ digest }: IndexedRelease, onProgress: Embedding['onProgress'], signal: AbortSignal) {

@@ -43,8 +43,10 @@ describe('readSections()', () => {
       'c.html': page('C', 'Three.'),
     });
     const before = await readdir(dir);
-    await expect(readSections(site, join(dir, 'spool'), 2)).rejects.toMatchObject({ code: 'bad_search_data' });
-    using sections = await readSections(site, join(dir, 'spool'), 3);
+    await expect(readSections(site, join(dir, 'spool'), { sectionsMax: 2 })).rejects.toMatchObject({
+      code: 'bad_search_data',
+    });
+    using sections = await readSections(site, join(dir, 'spool'), { sectionsMax: 3 });
     expect(sections.count).toBe(3);
     expect(await readdir(dir)).toEqual(before);
   });

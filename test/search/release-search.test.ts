@@ -1,11 +1,12 @@
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { writeSectionFacts } from '../../src/search/indexing/section-facts.ts';
+import { SectionFactsWriter } from '../../src/search/indexing/section-facts.ts';
 import { KeywordIndex } from '../../src/search/keyword/index.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { ReleaseSearch } from '../../src/search/query/release-search.ts';
 import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/index.ts';
 import { indexPath, writeIndex } from './keyword/index-folder.ts';
+import { memoryRows } from './semantic/memory-rows.ts';
 
 const DIMS = 32;
 const REQUEST = {
@@ -42,7 +43,9 @@ async function openRelease() {
       return { start: passages[2 * at] ?? 0, end: passages[2 * at + 1] ?? 0 };
     }),
   }));
-  await writeSectionFacts(dirname(path), rows);
+  const facts = new SectionFactsWriter();
+  for (const { language, passages } of rows) facts.add(language, passages);
+  await facts.write(dirname(path));
   const release = await ReleaseSearch.open(dirname(path));
   onTestFinished(() => release.close());
 
@@ -61,8 +64,8 @@ async function openRelease() {
   const signs = SECTIONS.flatMap((section) => section.signs);
   const values = Int8Array.from(signs.flatMap((sign) => Array.from({ length: DIMS }, () => sign * 90)));
   const sections = Uint32Array.from(SECTIONS.flatMap((section, at) => section.signs.map(() => at)));
-  const vectors = new VectorIndex({ modelDigest: '', dims: DIMS, sections, values }, COMMON_SCALE);
-  const semantic = { digest: '', load: async () => ({ embedder, vectors }) };
+  const vectors = new VectorIndex(memoryRows(values, DIMS, sections), COMMON_SCALE);
+  const semantic = { digest: '', revision: 1, load: async () => ({ embedder, vectors }) };
   const search = (query = REQUEST.query) => release.search({ ...REQUEST, query }, 'v1', semantic);
   return { search, asked };
 }

@@ -3,6 +3,7 @@ import { SectionFacts } from '../../src/search/indexing/section-facts.ts';
 import type { Embedder } from '../../src/search/ports.ts';
 import { SemanticLeg } from '../../src/search/query/semantic-leg.ts';
 import { COMMON_SCALE, VectorIndex } from '../../src/search/semantic/index.ts';
+import { memoryRows } from './semantic/memory-rows.ts';
 
 const DIMS = 32;
 const vector = (sign: number) => new Float32Array(DIMS).fill(sign / Math.sqrt(DIMS));
@@ -28,10 +29,11 @@ const embedder = ({ fails = false, asked = [] }: Faked): Embedder => ({
 
 /** Sections 0 and 1 in English, 2 in Japanese, 3 says nothing; a passage each, of which all but 1 are like the query. */
 function leg(faked: Faked = {}): SemanticLeg {
-  const rows = [0, 0, 1, 2].map((language) => [language, 0, 9]);
-  const facts = new SectionFacts({ languages: ['en', 'ja', null], rows });
+  const columns = { languageOf: Uint32Array.of(0, 0, 1, 2), firsts: Uint32Array.of(0, 1, 2, 3, 4) };
+  const borders = Uint32Array.of(0, 9, 0, 9, 0, 9, 0, 9);
+  const facts = new SectionFacts({ languages: ['en', 'ja', null], ...columns, borders });
   const values = Int8Array.from([1, -1, 1, 1].flatMap((sign) => Array.from({ length: DIMS }, () => sign * 90)));
-  const vectors = { modelDigest: '', dims: DIMS, sections: Uint32Array.of(0, 1, 2, 3), values };
+  const vectors = memoryRows(values, DIMS);
   return new SemanticLeg(embedder(faked), new VectorIndex(vectors, COMMON_SCALE), facts);
 }
 const QUERY = vector(1);

@@ -70,8 +70,9 @@ describe('FirstPages', () => {
     const release = releases.make({
       'index.html': Buffer.from(`<title>Caf\u00e9</title><body>${'x'.repeat(2_000_000)}`, 'latin1'),
     });
-    const [path, entry] = [...release.files][0] ?? [];
-    const files = new Map([[path ?? '', { ...entry, type: 'text/html; charset=iso-8859-1' }]]) as typeof release.files;
+    const files = new Map(
+      [...release.files.values()].map((entry) => [entry.path, { ...entry, type: 'text/html; charset=iso-8859-1' }]),
+    );
     expect((await new FirstPages().of({ ...release, files })).title).toBe('Caf\u00e9');
   });
 });

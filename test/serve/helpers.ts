@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { FileEntry, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
+import type { FileEntry, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
 import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 
@@ -46,6 +46,13 @@ export class TestReleases {
   }
 }
 
+/** As one that is not active any more; `servedAt` null: it never was. */
+export function kept(release: ReleaseView, servedAt: string | null = '2024-06-01T00:00:00.000Z'): KeptRelease {
+  const { digest, createdAt, siteDir, builtFor, files } = release;
+  const find = async (path: string) => files.get(path) ?? null;
+  return { digest, createdAt, siteDir, builtFor, servedAt, find, readTable: async () => files };
+}
+
 export interface Served {
   readonly server: SiteServer;
   ask(target: string, headers?: Readonly<Record<string, string>>, method?: string): Promise<Response>;
@@ -58,7 +65,13 @@ export function serve(
 ): Served {
   const [active, ...older] = releases;
   const server = new SiteServer(new BodyCache(options.cacheBytes ?? 1024 ** 2), options.events);
-  server.swap(new SiteSnapshot(active, older, { trailingSlash: 'auto', basePath: options.basePath ?? '/' }));
+  server.swap(
+    new SiteSnapshot(
+      active,
+      older.map((each) => kept(each)),
+      { trailingSlash: 'auto', basePath: options.basePath ?? '/' },
+    ),
+  );
   return {
     server,
     ask: async (target, headers = {}, method = 'GET') =>

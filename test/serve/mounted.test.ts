@@ -69,6 +69,11 @@ describe('a site that is mounted elsewhere than it was built for', () => {
     expect(await (await ask('/a')).text()).toBe(page('/docs/', integrity(sent)));
   });
 
+  it('leaves strings of a script that name no file of the site', async () => {
+    const { ask } = serve([releases.make({ 'a.js': 'a("/b.png"); c("/none.png")', 'b.png': 'png' })], AT);
+    expect(await (await ask('/a.js')).text()).toBe('a("/docs/b.png"); c("/none.png")');
+  });
+
   it('rewrites the 404 page, and old assets by what their own release was built for', async () => {
     const old = releases.make({ 'a.5b0e4cfb.css': 'a{b:url(/old/c)}' }, { builtFor: '/old/' });
     const { ask } = serve([releases.make({ '404.html': PAGE }), old], AT);

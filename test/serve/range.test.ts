@@ -9,7 +9,7 @@ describe('parseRange() of ten bytes', () => {
     ['bytes=5-99', { start: 5, length: 5 }],
     ['bytes=-3', { start: 7, length: 3 }],
     ['bytes=-99', { start: 0, length: 10 }],
-    ['Bytes = 1 - 2', { start: 1, length: 2 }],
+    ['Bytes=1-2', { start: 1, length: 2 }],
     ['bytes=10-', 'unsatisfiable'],
     ['bytes=10-12', 'unsatisfiable'],
     ['bytes=-0', 'unsatisfiable'],
@@ -24,6 +24,23 @@ describe('parseRange() of ten bytes', () => {
     ['garbage', 'whole'],
   ])('%s', (header, expected) => {
     expect(parseRange(header, 10)).toEqual(expected);
+  });
+
+  it.each([
+    'bytes = 0-9',
+    'bytes =0-1',
+    'bytes= 0-1',
+    'bytes=0 -1',
+    'bytes=0- 1',
+    'bytes=+0-1',
+    'bytes=0x0-1',
+    'bytes=0-1;',
+    'bytes 0-1',
+    'bytes:0-1',
+    'bytes=--1',
+    'bytes=0-1-2',
+  ])('%s is none', (header) => {
+    expect(parseRange(header, 10)).toBe('whole');
   });
 
   it('finds no satisfiable range in an empty body', () => {

@@ -36,6 +36,19 @@ const started = (): Worker[] => watched.started;
 const lastStarted = (): Worker => started().at(-1) as Worker;
 
 describe('a call', { timeout: 20_000 }, () => {
+  it('of a process that cannot be started fails, and the next one starts another', async () => {
+    const thread = start({ isProcess: true });
+    const program = process.execPath;
+    process.execPath = '/nowhere/node';
+    onTestFinished(() => {
+      process.execPath = program;
+    });
+    const refused = thread.call('add', { a: 1, b: 2 });
+    await expect(refused).rejects.toMatchObject({ message: expect.stringMatching(/cannot be started \(.*ENOENT/) });
+    process.execPath = program;
+    expect(await thread.call('add', { a: 1, b: 2 })).toBe(3);
+  });
+
   it('is answered by the function of its name, in a thread that the first call starts', async () => {
     const thread = start({ data: { folder: '/data' } });
     expect(started()).toHaveLength(0);
@@ -194,7 +207,7 @@ describe('a thread that dies', { timeout: 30_000 }, () => {
   it('of itself, or terminated, fails what waits, and what comes before that is known', async () => {
     const thread = start();
     await expect(thread.call('exit', 3)).rejects.toMatchObject({
-      code: 'internal',
+      code: 'worker_ended',
       message: 'Cannot test: its thread ended with 3',
     });
     await thread.call('count', null);
@@ -211,7 +224,7 @@ describe('a thread that dies', { timeout: 30_000 }, () => {
 
   it('is not replaced where another one would not know what it was told', async () => {
     const thread = start({ isReplaced: false });
-    await expect(thread.call('exit', 4)).rejects.toMatchObject({ code: 'internal' });
+    await expect(thread.call('exit', 4)).rejects.toMatchObject({ code: 'worker_ended' });
     await expect(thread.call('count', null)).rejects.toThrow('ended with 4');
     expect(started()).toHaveLength(1);
   });
@@ -240,7 +253,7 @@ describe('end()', { timeout: 20_000 }, () => {
   it('terminates a thread that does not come to an end', async () => {
     const thread = start();
     await thread.call('count', null);
-    const spinning = expect(thread.call('spin', null)).rejects.toMatchObject({ code: 'internal' });
+    const spinning = expect(thread.call('spin', null)).rejects.toMatchObject({ code: 'worker_ended' });
     const startedMs = performance.now();
     await thread.end({ withinMs: 100 });
     expect(performance.now() - startedMs).toBeLessThan(5_000);
@@ -286,6 +299,15 @@ describe('a process of its own', { timeout: 60_000 }, () => {
     const failing = expect(killed).rejects.toThrow('Cannot test: its process was ended by SIGKILL');
     await own.terminate();
     await failing;
+  });
+
+  it.runIf(process.platform === 'linux')('is ended where all that it holds is more than it may', async () => {
+    const own = start({ isProcess: true, residentBytesMax: 256 * 1024 ** 2 });
+    await expect(own.call('hoard', null)).rejects.toMatchObject({
+      code: 'worker_ended',
+      message: 'Cannot test: its process needs more than 256 MiB of memory',
+    });
+    expect(await own.call('add', { a: 1, b: 1 })).toBe(2);
   });
 
   it('ends once it has answered what it was asked, and leaves signals to its parent', async () => {

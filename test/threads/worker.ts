@@ -49,6 +49,14 @@ const handlers = {
     const kept: string[][] = [];
     for (;;) kept.push(Array.from({ length: 1000 }, (_, at) => `${at} of ${kept.length}`));
   },
+  /** Memory that V8's bounds do not count. */
+  hoard: async (): Promise<never> => {
+    const kept: Buffer[] = [];
+    for (;;) {
+      kept.push(Buffer.alloc(8 * 1024 ** 2, 1));
+      await sleep(5);
+    }
+  },
   exit: (code: number): never => process.exit(code),
   reverse: (bytes: Uint8Array<ArrayBuffer>) => new HandedOver(bytes.reverse(), [bytes.buffer]),
   askBack: async (value: number) => [await parent.call('double', value), await parent.call('double', value + 1)],

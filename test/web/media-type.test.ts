@@ -22,11 +22,39 @@ describe('mediaTypeOf()', () => {
     ['a.png', 'image/png'],
     ['a.pdf', 'application/pdf'],
     ['en_1a2b3c4.pf_fragment', 'application/octet-stream'],
-    ['LICENSE', 'application/octet-stream'],
-    ['folder.html/CNAME', 'application/octet-stream'],
+    ['folder.html/CNAME', 'text/plain; charset=utf-8'],
+    ['a.tar.gz', 'application/gzip'],
+    ['a.tgz', 'application/gzip'],
+    ['a.tar.bz2', 'application/x-bzip2'],
+    ['a.tbz2', 'application/x-bzip2'],
+    ['a.tar.xz', 'application/x-xz'],
+    ['a.txz', 'application/x-xz'],
+    ['a.tar.zst', 'application/zstd'],
+    ['a.tar', 'application/x-tar'],
+    ['a.zip', 'application/zip'],
+    ['a.7z', 'application/x-7z-compressed'],
+    ['a.jar', 'application/java-archive'],
+    ['docshelf-1.0-py3-none-any.whl', 'application/zip'],
+    ['a.csv', 'text/csv; charset=utf-8'],
+    ['a.yaml', 'text/yaml; charset=utf-8'],
+    ['a.cjs', 'text/javascript; charset=utf-8'],
+    ['a.vtt', 'text/vtt; charset=utf-8'],
+    ['a.geojson', 'application/geo+json; charset=utf-8'],
+    ['folder/data', 'application/octet-stream'],
+    ['Profile', 'application/octet-stream'],
+    ['a.dat', 'application/octet-stream'],
+    ['objects.inv', 'application/octet-stream'],
     ['.html', 'application/octet-stream'],
   ])('%s is %s', (path, type) => {
     expect(mediaTypeOf(path)).toBe(type);
+  });
+
+  it.each(
+    'a.py a.go a.rs a.proto a.graphql a.diff a.patch a.bib prod.env a.jsonl a.ndjson a.toml a.ini a.sh a.conf a.cfg a.rb a.kt a.swift a.cs a.hs a.ex a.sql a.tf a.dot a.pot a.mmd a.php a.bat a.ps1 a.lock a.tex go.mod go.sum A.PY LICENSE LICENSE-MIT README sub/NOTICE CHANGELOG Makefile Dockerfile Jenkinsfile VERSION'.split(
+      ' ',
+    ),
+  )('%s is text', (path) => {
+    expect(mediaTypeOf(path)).toBe('text/plain; charset=utf-8');
   });
 
   it('takes another charset for text only', () => {
@@ -52,7 +80,19 @@ describe('isAssetPath()', () => {
     expect(isAssetPath(path)).toBe(true);
   });
 
-  it.each(['', 'guide', 'guide/', 'docs/v1.2', 'a.html', 'api/Foo.bar', 'js/', 'a.js/'])('%s is page-like', (path) => {
+  it.each([
+    '',
+    'guide',
+    'guide/',
+    'api/os.path.go',
+    'a.env',
+    'LICENSE',
+    'docs/v1.2',
+    'a.html',
+    'api/Foo.bar',
+    'js/',
+    'a.js/',
+  ])('%s is page-like', (path) => {
     expect(isAssetPath(path)).toBe(false);
   });
 });

@@ -4,6 +4,7 @@ import { dataPaths, runningDaemons } from '../../deploy/index.ts';
 import { type Diagnosis, faulty, sound, warning } from '../../domain/diagnosis.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { SiteReport, StatusReport } from '../../domain/status.ts';
+import { askDaemon } from '../../net/daemon-request.ts';
 
 const ANSWER_MS_MAX = 3_000;
 
@@ -48,7 +49,7 @@ const NEXT_OF_STATE = 'Its last error says why; "docshelf bundle list" shows wha
 
 async function statusOf(adminUrl: string, signal: AbortSignal): Promise<StatusReport | null> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS_MAX)]);
-  const response = await fetch(new URL('/v1/status', adminUrl), { signal: bounded }).catch(() => null);
+  const response = await askDaemon(new URL('/v1/status', adminUrl), bounded);
   return response?.ok === true ? ((await response.json()) as StatusReport) : null;
 }
 

@@ -1,16 +1,17 @@
-import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Config } from '../../config/index.ts';
 import type { SiteStore } from '../../deploy/index.ts';
 import { expiryOfLink } from '../../deploy/sources/http-refusal.ts';
 import { schemeOf } from '../../domain/bundle-link.ts';
 import { type Diagnosis, faulty, skipped, sound, warning } from '../../domain/diagnosis.ts';
+import { bareHost } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { EgressPolicy } from '../../net/egress.ts';
 import { ExchangeWatch } from '../../net/exchange-watch.ts';
-import { HttpClient, type HttpClientSettings } from '../../net/http-client.ts';
+import { HttpClient } from '../../net/http-client.ts';
 import { openSources } from '../open-sources.ts';
-import { bundleLink, featureReport, httpClientSlice, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
+import { bundleLink, egressSlice, featureReport, modelSlice, organizationsSlice, s3Slice } from '../slices.ts';
 import { certificateState } from './certificate-state.ts';
 
 const STEP_MS_MAX = 10_000;
@@ -80,7 +81,9 @@ async function checkTarget(
     if (name?.state === 'fault') return found;
     const startMs = performance.now();
     const bounded = AbortSignal.any([signal, AbortSignal.timeout(STEP_MS_MAX)]);
-    await (kind === 'bundle' && !isDead ? openBundle(target, config, bounded) : callService(target, link, bounded));
+    await (kind === 'bundle' && !isDead
+      ? openBundle(target, config, bounded)
+      : callService(target, link, config, bounded));
     const afterMs = Math.round(performance.now() - startMs);
     found.push(sound('reach', setting, `"${shown}" answers after ${afterMs} ms.`));
   } catch (cause) {
@@ -109,21 +112,21 @@ function checkExpiry(setting: string, link: string, shown: string, isNeeded: boo
   return [leftMs < LINK_SOON_MS ? warning('link', setting, state, next) : sound('link', setting, state)];
 }
 
-/** Skipped behind a proxy, which does it, and for hosts that may not be asked. */
+/** Skipped behind a proxy, which does it. @throws DocshelfError `host_not_allowed` */
 async function checkName(
   url: URL,
   setting: string,
-  { rules }: NetworkTarget,
+  { policy }: NetworkTarget,
   config: Config,
   signal: AbortSignal,
 ): Promise<Diagnosis | null> {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 || rules.allowNone || usesProxy(config)) return null;
-  if (config.deployment.type === 'air-gapped' && !namesHost(rules.allowedHosts, host)) return null;
+  const host = bareHost(url.hostname);
+  if (isIP(host) !== 0 || usesProxy(config)) return null;
   try {
-    const found = await within(lookup(host, { all: true }), signal);
-    return sound('name', setting, `${host} is ${found.map(({ address }) => address).join(', ')}.`);
+    const found = await within(policy.addressesOf(url), signal);
+    return sound('name', setting, `${host} is ${found.join(', ')}.`);
   } catch (cause) {
+    if (cause instanceof DocshelfError) throw cause;
     const state = errnoOf(cause) ?? 'the name service does not answer in time';
     const error = new DocshelfError('source_unreachable', `Cannot look up "${host}": ${state}`, {
       next: 'Check the name, and the name service of this machine (/etc/resolv.conf).',
@@ -132,23 +135,16 @@ async function checkName(
   }
 }
 
-function namesHost(allowedHosts: readonly string[], host: string): boolean {
-  return allowedHosts.some((entry) => {
-    const name = entry.toLowerCase().replace(/:\d+$/, '');
-    return name.startsWith('*.') ? host.endsWith(name.slice(1)) : name === host;
-  });
-}
-
 function usesProxy({ network }: Config): boolean {
   if (network.proxy === 'off') return false;
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
   return network.proxy !== 'env' || names.some((name) => (process.env[name] ?? '') !== '');
 }
 
-async function openBundle({ link, rules }: NetworkTarget, config: Config, signal: AbortSignal): Promise<void> {
-  const client = new HttpClient(rules);
+async function openBundle({ link, policy }: NetworkTarget, config: Config, signal: AbortSignal): Promise<void> {
+  const client = new HttpClient(policy, config.network);
   try {
-    const sources = await openSources(config, client);
+    const sources = await openSources(config, client, [config.staticExport.preload.dir]);
     const source = sources.find((candidate) => candidate.handles(link as Secret));
     const opened = await source?.open(link as Secret, { resume: null, signal });
     opened?.close();
@@ -157,8 +153,13 @@ async function openBundle({ link, rules }: NetworkTarget, config: Config, signal
   }
 }
 
-async function callService({ rules }: NetworkTarget, link: string, signal: AbortSignal): Promise<void> {
-  const client = new HttpClient(rules);
+async function callService(
+  { policy }: NetworkTarget,
+  link: string,
+  { network }: Config,
+  signal: AbortSignal,
+): Promise<void> {
+  const client = new HttpClient(policy, network);
   try {
     const response = await client.get(link, { signal, redirects: 'answer' });
     response.close();
@@ -218,16 +219,16 @@ interface NetworkTarget {
   readonly link: Secret | string;
   /** `bundle`: opened as by a fetch; `service`: any answer will do. */
   readonly kind: 'bundle' | 'service';
-  readonly rules: HttpClientSettings;
+  readonly policy: EgressPolicy;
 }
 
 function networkTargets(config: Config): NetworkTarget[] {
   const { staticExport, features, search, exportApi, deployment } = config;
   const model = modelSlice(config);
-  const rules = httpClientSlice(config);
+  const policy = new EgressPolicy(egressSlice(config, portsOf(config)));
   const targets: NetworkTarget[] = [];
   const add = (setting: string, link: Secret | string | null, kind: NetworkTarget['kind'] = 'service'): void => {
-    if (link !== null) targets.push({ setting, link, kind, rules });
+    if (link !== null) targets.push({ setting, link, kind, policy });
   };
   if (staticExport.enabled) {
     add('staticExport.bundleUrl', bundleLink(config), 'bundle');
@@ -241,21 +242,25 @@ function networkTargets(config: Config): NetworkTarget[] {
   const store = s3Slice(config);
   if (exportApi.enabled && store !== null) {
     const link = store.endpoint ?? `https://s3.${store.region ?? 'us-east-1'}.amazonaws.com`;
-    // The store is no source of bundles: the rules of `network` say nothing of it.
-    const own = { ...rules, allowedHosts: [], allowNone: false, allowPrivate: true, caFile: store.caFile };
-    targets.push({ setting: 'exportApi.store', link, kind: 'service', rules: own });
+    targets.push({ setting: 'exportApi.store', link, kind: 'service', policy: policy.forStore(store.caFile) });
   }
-  if (exportApi.enabled) targets.push(...crawlTargets(config, rules));
+  if (exportApi.enabled) targets.push(...crawlTargets(config, policy));
   return targets;
 }
 
-/** Start addresses of crawls, which have network rules of their own. */
-function crawlTargets(config: Config, rules: HttpClientSettings): NetworkTarget[] {
+/** As the daemon's own, which it never asks; 0 is a free one, that nobody can name. */
+function portsOf({ server, admin, api }: Config): number[] {
+  return [server.port, admin.port, api.port].filter((port) => port !== 0);
+}
+
+/** Start addresses of crawls. */
+function crawlTargets(config: Config, policy: EgressPolicy): NetworkTarget[] {
   return organizationsSlice(config)
     .flatMap(({ sites }) => sites)
     .flatMap(({ domain, source }) => {
       if (source?.kind !== 'crawl') return [];
-      const own = { ...rules, allowedHosts: [], allowNone: false, allowPrivate: source.allowAddresses.length > 0 };
-      return [{ setting: `the source of ${domain}`, link: source.url, kind: 'service', rules: own }];
+      const { url, allowAddresses } = source;
+      const own = policy.forCrawl({ allowAddresses, ownOrigins: [url] });
+      return [{ setting: `the source of ${domain}`, link: url, kind: 'service', policy: own }];
     });
 }

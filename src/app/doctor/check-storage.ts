@@ -8,6 +8,8 @@ import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts'
 
 const SUBJECT = 'storage.dir';
 const GiB = 1024 ** 3;
+/** Read, or go through. */
+const OTHERS_READ = 0o005;
 /** Most bundles unpacked, with their archive, are smaller. */
 const EMPTY_SHELF_BYTES = GiB;
 /** A site has thousands of small files, each with an inode. */
@@ -24,7 +26,15 @@ export async function checkDataFolder({ storage }: Config): Promise<Diagnosis[]>
   if (old !== null) return [faulty('folder', SUBJECT, old)];
   const strangers = await foldersElsewhere(dir);
   if (strangers.length > 0) return [faulty('folder', SUBJECT, onOtherFileSystems(dir, strangers))];
-  return [sound('folder', SUBJECT, `"${dir}" can be written, and is one file system.`)];
+  const isOpen = ((await stat(dir)).mode & OTHERS_READ) !== 0;
+  const next = `Close it: chmod o-rwx "${dir}".`;
+  const open = warning(
+    'folder',
+    SUBJECT,
+    `"${dir}" may be read by every user of this machine, keys and links in it.`,
+    next,
+  );
+  return [sound('folder', SUBJECT, `"${dir}" can be written, and is one file system.`), ...(isOpen ? [open] : [])];
 }
 
 /** The nearest path that exists; not necessarily a folder. */

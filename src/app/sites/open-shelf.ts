@@ -12,7 +12,8 @@ import {
   type RenewSettings,
   SiteStore,
   sweepDataFolder,
-  unpackInThread,
+  type Unpack,
+  unpackInThreads,
 } from '../../deploy/index.ts';
 import type { LinkSource, OwnExportService } from '../../deploy/ports.ts';
 import { OwnExports } from '../../deploy/sources/own-exports.ts';
@@ -26,6 +27,7 @@ export interface ShelfFolder {
   readonly paths: DataPaths;
   readonly registration: DaemonRegistration;
   readonly slots: IntakeSlots;
+  readonly unpack: Unpack;
   /** Null for a command. */
   readonly ownExports: OwnExportService | null;
 }
@@ -39,7 +41,7 @@ export async function openFolder(
   const paths = await openDataFolder(config.storage.dir);
   await sweepDataFolder(paths);
   const slots = intakeSlots(() => network.config.deploy.parallel);
-  return { paths, registration: new DaemonRegistration(paths), slots, ownExports };
+  return { paths, registration: new DaemonRegistration(paths), slots, unpack: unpackInThreads(), ownExports };
 }
 
 /** The serving side of a daemon, or nothing for a command. */
@@ -53,7 +55,6 @@ interface ShelfHooks {
 
 export interface OpenedShelf {
   readonly store: SiteStore;
-  readonly registration: DaemonRegistration;
   readonly deployment: Deployment;
 }
 
@@ -63,7 +64,7 @@ export async function openShelf(
   network: Network,
   { folder, search, ...hooks }: ShelfHooks,
 ): Promise<OpenedShelf> {
-  const { paths, registration, slots } = folder;
+  const { paths, registration, slots, unpack } = folder;
   const store = new SiteStore(paths, listedDomain(config));
   const own = folder.ownExports && new OwnExports(folder.ownExports, () => store.domain);
   const deployment = new Deployment({
@@ -74,16 +75,26 @@ export async function openShelf(
     ownExports: own,
     sources: async () => [
       ...(own === null ? [] : [own]),
-      ...(await openSources(network.config, await network.client())),
+      ...(await openSources(network.config, await network.client(), preloads(network.config, config))),
     ],
     openLinks: (renew) => openLinks(network, renew),
-    unpack: unpackInThread,
+    unpack,
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
     ...hooks,
   });
-  await deployment.open();
-  return { store, registration, deployment };
+  try {
+    await deployment.open();
+  } catch (error) {
+    // The daemon's mark no longer says that it has the site.
+    await deployment.stop().catch(() => undefined);
+    throw error;
+  }
+  return { store, deployment };
 }
+
+/** A site of a list has a folder of its own, often within the daemon's. */
+const preloads = (...configs: readonly Config[]): string[] =>
+  configs.map(({ staticExport }) => staticExport.preload.dir);
 
 async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {
   const [{ ExportLinks }, { ExportServiceClient }] = await Promise.all([

@@ -6,6 +6,7 @@ import type { createShelfApp, ShelfState } from '../../http/site/shelf.ts';
 import { shelfAddress } from '../../http/site/shelf-address.ts';
 import type { ListedSite } from '../../http/site/shelf-page.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
+import type { FirstPages } from '../../serve/first-pages.ts';
 import type { SiteEntry } from './sites.ts';
 
 export interface ShelfPageOptions extends FaultHooks {
@@ -35,13 +36,13 @@ export class ShelfPageAnswer {
 
   async #open(): Promise<ShelfApp> {
     const { current, onError, metrics } = this.#options;
-    const [{ createShelfApp: create }, { siteSearch }, { ShelfSearch }, { FirstPages }] = await Promise.all([
+    const [{ createShelfApp: create }, { siteSearch }, { ShelfSearch }, serving] = await Promise.all([
       import('../../http/site/shelf.ts'),
       import('../../http/site/site-search.ts'),
       import('../../search/index.ts'),
       import('../../serve/first-pages.ts'),
     ]);
-    const pages = new FirstPages();
+    const pages = new serving.FirstPages();
     const search = siteSearch({
       search: new ShelfSearch(() => this.#searched()),
       trustedProxies: current().server.trustedProxies,
@@ -66,7 +67,7 @@ export class ShelfPageAnswer {
     });
   }
 
-  #listed(pages: FirstPagesOf, host: string | undefined): Promise<readonly ListedSite[]> {
+  #listed(pages: FirstPages, host: string | undefined): Promise<readonly ListedSite[]> {
     const { entries, routes, current, port } = this.#options;
     const place = { host, port: port(), publicUrl: current().server.publicUrl };
     const shown = entries().filter(({ site }) => site.deployment.state !== 'off');
@@ -88,10 +89,4 @@ export class ShelfPageAnswer {
       }),
     );
   }
-}
-
-interface FirstPagesOf {
-  of(
-    release: NonNullable<SiteEntry['site']['release']>,
-  ): Promise<Pick<ListedSite, 'title' | 'description' | 'language'>>;
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { dirname } from 'node:path';
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
@@ -9,8 +10,14 @@ import type { SiteReport } from '../../domain/status.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
 import { createSiteApp } from '../../http/site/site.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
-import type { IndexedRelease, Search, SearchStatus, SiteSearch } from '../../search/index.ts';
-import { type BodyCache, SiteServer } from '../../serve/index.ts';
+import {
+  type IndexedRelease,
+  MountedSearch,
+  type Search,
+  type SearchStatus,
+  type SiteSearch,
+} from '../../search/index.ts';
+import { type BodyCache, type PlainAnswer, SiteServer } from '../../serve/index.ts';
 import type { Logger } from '../log.ts';
 import { logDeployEvent, logFailure, logSearchEvent } from '../log-events.ts';
 import type { Network } from '../network.ts';
@@ -64,7 +71,7 @@ export class ShelfSite {
       onCache: (isHit) => metrics.onCache(isHit),
       onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
     });
-    const site = new SiteSwitch(server, snapshotForm(config.config));
+    const site = new SiteSwitch(server, snapshotForm(config));
     const localSearch = host.search.site(config.config.search, (event) => logSearchEvent(log, event));
     const { deployment, store } = await openShelf(config.config, network, {
       folder: host.folder,
@@ -102,7 +109,10 @@ export class ShelfSite {
     const onFault = (error: unknown): void => logFailure(log, 'search', error);
     this.search =
       localSearch &&
-      new ReaderSearch({ local: localSearch, config: () => this.#config.config, features, network, onFault });
+      new MountedSearch(
+        new ReaderSearch({ local: localSearch, config: () => this.#config.config, features, network, onFault }),
+        () => this.#config.basePath,
+      );
   }
 
   get config(): SiteConfig {
@@ -122,22 +132,31 @@ export class ShelfSite {
     return this.#parts.site.release;
   }
 
+  /** Null for what `answer` is for. */
+  plain(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
+    const { basePath } = this.#config;
+    const { server } = this.#parts;
+    this.#host.search.noteRead();
+    if (basePath === '/') return server.plain(target, headers);
+    return target.startsWith(basePath) ? server.plain(target.slice(basePath.length - 1), headers) : null;
+  }
+
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
     const { basePath } = this.#config;
     if (this.#app?.basePath !== basePath) this.#app = { basePath, fetch: this.#openApp(basePath).fetch };
     return this.#app.fetch(request, env);
   }
 
-  /** Begins its work. Not awaited: a daemon that fetches for minutes answers from its first moment. */
-  async start(): Promise<void> {
+  /** Begins its work, or carries out new settings. Resolves when the round is over, well or not. */
+  async settle(): Promise<void> {
     this.#parts.inbox.start();
     await this.deployment.settle();
   }
 
-  /** Takes new settings; `deployment.settle` carries them out. @throws DocshelfError `config_invalid` */
+  /** Takes new settings; `settle` carries them out. @throws DocshelfError `config_invalid` */
   async accept(config: SiteConfig): Promise<void> {
     await this.deployment.accept(deploySlice(config.config));
-    this.#parts.site.use(snapshotForm(config.config));
+    this.#parts.site.use(snapshotForm(config));
     this.#config = config;
   }
 
@@ -157,7 +176,7 @@ export class ShelfSite {
       versions,
       lastError,
       search: this.#parts.localSearch?.status ?? SEARCH_OFF,
-      notices,
+      notices: [...notices, ...(this.#parts.localSearch?.notices ?? [])],
       activity,
     };
   }
@@ -196,9 +215,8 @@ export class ShelfSite {
     const make = async (): Promise<AnswerSiteSearch> => {
       const { siteSearch } = await import('../../http/site/site-search.ts');
       const { trustedProxies } = this.#config.config.server;
-      const basePath = (): string => this.#config.basePath;
       const { metrics } = this.#host;
-      return siteSearch({ search, basePath, trustedProxies, metrics, onError: this.#onError('search') });
+      return siteSearch({ search, trustedProxies, metrics, onError: this.#onError('search') });
     };
     return async (request, env) => {
       made ??= make();

@@ -1,18 +1,17 @@
-import type { Config } from '../../config/index.ts';
+import type { SiteConfig } from '../../config/index.ts';
 import type { PrepareSwap } from '../../deploy/index.ts';
-import type { ReleaseView } from '../../domain/release.ts';
+import type { KeptRelease, ReleaseView } from '../../domain/release.ts';
 import { type SiteServer, SiteSnapshot, type SnapshotForm } from '../../serve/index.ts';
-import { normalBasePath } from '../../web/mount/base-path.ts';
 
-export function snapshotForm({ server }: Config): SnapshotForm {
-  return { trailingSlash: server.trailingSlash, basePath: normalBasePath(server.basePath) };
+export function snapshotForm({ config, basePath }: SiteConfig): SnapshotForm {
+  return { trailingSlash: config.server.trailingSlash, basePath };
 }
 
 /** The release that becomes active becomes the snapshot that is served. */
 export class SiteSwitch {
   readonly #server: SiteServer;
   #form: SnapshotForm;
-  #served: { readonly active: ReleaseView; readonly older: readonly ReleaseView[] } | null = null;
+  #served: { readonly active: ReleaseView; readonly older: readonly KeptRelease[] } | null = null;
 
   constructor(server: SiteServer, form: SnapshotForm) {
     this.#server = server;
@@ -25,10 +24,12 @@ export class SiteSwitch {
 
   /** Builds the snapshot; the act that it gives only swaps a reference. */
   readonly prepare: PrepareSwap = (active, older) => {
-    const snapshot = new SiteSnapshot(active, older, this.#form);
+    const form = this.#form;
+    const snapshot = new SiteSnapshot(active, older, form);
     return () => {
       this.#served = { active, older };
-      this.#server.swap(snapshot);
+      // A reload may have come in between.
+      this.#server.swap(form === this.#form ? snapshot : new SiteSnapshot(active, older, this.#form));
     };
   };
 

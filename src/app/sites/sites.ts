@@ -1,11 +1,14 @@
+import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
 import { chooseSite } from '../../domain/deployment.ts';
 import { toDocshelfError } from '../../domain/errors.ts';
 import type { NamedSite } from '../../domain/organization.ts';
 import type { DeployState } from '../../domain/status.ts';
+import { mapAhead } from '../../files/lanes.ts';
 import { tellSite } from '../../http/listener/served-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';
+import type { PlainAnswer } from '../../serve/index.ts';
 import { ShelfSite, type SiteHost } from './shelf-site.ts';
 
 /** A site and its place. */
@@ -18,8 +21,8 @@ export interface SiteEntry {
 
 export interface SitesOptions {
   readonly isList: boolean;
-  /** Before sites of a list are opened. */
-  readonly settleDomains: (domains: readonly string[]) => Promise<void>;
+  /** Before sites of a list are opened. @returns notices */
+  readonly settleDomains: (domains: readonly string[]) => Promise<readonly string[]>;
   /** @param domain null in the single form */
   readonly hostOf: (domain: string | null) => SiteHost;
   /** A site of a list that cannot be opened leaves the others served. */
@@ -27,6 +30,9 @@ export interface SitesOptions {
   /** Answers where no site fits. */
   readonly elsewhere: (request: Request, env: HttpBindings) => Promise<Response>;
 }
+
+/** Each reads a dozen small files. */
+const OPENED_AT_ONCE = 16;
 
 /** States from the worst to the best of those that serve (contract, section 2.1). */
 const WORST_FIRST: readonly DeployState[] = ['waiting', 'stale', 'ready'];
@@ -36,18 +42,13 @@ export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
   #entries: readonly SiteEntry[] = [];
-  /** Of those that could not be opened; a reload tries again. */
+  /** Of sites that could not be opened, and what the folder has for none; a reload tries again. */
   #notices: readonly string[] = [];
   #routes = new SiteRoutes<SiteEntry>([]);
 
   constructor(options: SitesOptions) {
     this.#options = options;
     this.isList = options.isList;
-  }
-
-  /** @throws DocshelfError of the single form's site: `cannot_write`, `config_invalid`, `data_folder_newer`. */
-  async open(configs: readonly SiteConfig[]): Promise<void> {
-    await this.#take(configs);
   }
 
   get notices(): readonly string[] {
@@ -76,10 +77,6 @@ export class Sites {
     return this.all.some(({ search }) => search !== null);
   }
 
-  get domains(): readonly string[] {
-    return this.all.map(({ domain }) => domain);
-  }
-
   /** A host shared by several sites names none of them. */
   get names(): readonly NamedSite[] {
     const shared = new Map<string, number>();
@@ -91,7 +88,7 @@ export class Sites {
   }
 
   find(domain: string): ShelfSite | null {
-    return this.all.find((site) => site.domain === domain) ?? null;
+    return this.#entries.find(({ site }) => site.domain === domain)?.site ?? null;
   }
 
   /** @param domain null: the only one. @throws DocshelfError `not_found`, `site_needed` */
@@ -102,6 +99,18 @@ export class Sites {
   get state(): DeployState {
     const states = this.all.map(({ deployment }) => deployment.state);
     return WORST_FIRST.find((state) => states.includes(state)) ?? 'off';
+  }
+
+  /** Null for what `answer` is for. */
+  plain(incoming: IncomingMessage): PlainAnswer | null {
+    const only = this.isList ? null : this.only;
+    const target = incoming.url ?? '/';
+    if (only !== null) return only.plain(target, incoming.headers);
+    const route = this.#routes.find(incoming.headers.host, target);
+    if (route.kind !== 'site') return null;
+    const answer = route.site.site.plain(target, incoming.headers);
+    if (answer !== null) tellSite(incoming, route.site.domain);
+    return answer;
   }
 
   /** The site of a request, by its host and path. */
@@ -123,7 +132,7 @@ export class Sites {
 
   /**
    * New, changed and removed entries, in this order; `settle` carries them out. A site that leaves ends what it has begun; its
-   * folder stays. @throws DocshelfError `config_invalid`
+   * folder stays. @throws DocshelfError of the single form's site: `cannot_write`, `config_invalid`, `data_folder_newer`
    */
   async accept(configs: readonly SiteConfig[]): Promise<void> {
     const left = await this.#take(configs);
@@ -135,9 +144,10 @@ export class Sites {
     for (const { deployment } of this.all) deployment.failed('reload', error);
   }
 
-  /** Resolves when every site has ended its round. */
+  /** Resolves when every site has ended its round; in a list only those that begin their work or have something new begin one. */
   async settle(): Promise<void> {
-    await Promise.all(this.all.map(({ deployment }) => deployment.settle()));
+    const due = this.all.filter(({ deployment }) => !this.isList || deployment.mustSettle);
+    await Promise.all(due.map((site) => site.settle()));
   }
 
   async stop(): Promise<void> {
@@ -146,16 +156,20 @@ export class Sites {
 
   /** @returns those that have left */
   async #take(configs: readonly SiteConfig[]): Promise<readonly ShelfSite[]> {
-    if (this.isList) await this.#options.settleDomains(configs.map(({ domain }) => domain ?? ''));
+    const domains = configs.map(({ domain }) => domain ?? '');
+    const notices = this.isList ? await this.#options.settleDomains(domains) : [];
     const former = new Map(this.#entries.map(({ domain, site }) => [domain, site]));
     const entries: SiteEntry[] = [];
-    this.#notices = [];
-    for (const config of configs) {
+    this.#notices = notices;
+    const take = async (config: SiteConfig): Promise<SiteEntry | null> => {
+      const { hosts, basePath } = config;
       const domain = config.domain ?? '';
-      const site = this.isList ? former.get(domain) : this.all[0];
-      const taken = site === undefined ? await this.#openSite(config) : await accepted(site, config);
-      if (taken !== null) entries.push({ domain, hosts: config.hosts, basePath: config.basePath, site: taken });
-    }
+      const known = this.isList ? former.get(domain) : this.all[0];
+      await known?.accept(config);
+      const site = known ?? (await this.#openSite(config));
+      return site && { domain, hosts, basePath, site };
+    };
+    for await (const entry of mapAhead(configs, OPENED_AT_ONCE, take)) if (entry !== null) entries.push(entry);
     this.#entries = entries;
     this.#routes = new SiteRoutes(entries);
     const kept = new Set(entries.map(({ site }) => site));
@@ -174,12 +188,8 @@ export class Sites {
   }
 
   async #end(site: ShelfSite): Promise<void> {
-    await site.stop();
+    // Its fault is not that of the sites that stay.
+    await site.stop().catch((error: unknown) => this.#options.onFault(site.domain, error));
     site.close();
   }
-}
-
-async function accepted(site: ShelfSite, config: SiteConfig): Promise<ShelfSite> {
-  await site.accept(config);
-  return site;
 }

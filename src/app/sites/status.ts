@@ -5,7 +5,7 @@ import type { LastReload, SiteStatusReport, StatusReport } from '../../domain/st
 import type { ShelfSite } from './shelf-site.ts';
 import type { Sites } from './sites.ts';
 
-interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'startedAt' | 'programVersion'> {
+interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt' | 'programVersion'> {
   readonly deploymentType: DeploymentType;
   readonly opened: LoadedConfig;
   readonly current: LoadedConfig;
@@ -16,7 +16,7 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'startedAt' | 'program
 export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
   const { opened, current, lastReload, deploymentType, ...rest } = facts;
   const daemon = { ...rest, lastReload, pending: pendingOf(sites, opened, current) };
-  const notices = [...reloadNotices(lastReload), ...sites.notices];
+  const notices = [...reloadNotices(lastReload), ...facts.notices, ...sites.notices];
   const statusOf = async (site: ShelfSite): Promise<StatusReport> => {
     const report = await site.report();
     return { ...report, ...daemon, notices: [...notices, ...report.notices] };
@@ -26,9 +26,10 @@ export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<St
   const each: SiteStatusReport[] = [];
   for (const site of sites.all) {
     const { title, hosts, basePath } = site.config;
-    each.push({ ...(await statusOf(site)), title, hosts, basePath });
+    const status = await statusOf(site);
+    each.push({ ...status, title, hosts, basePath });
+    if (only !== null) return { ...status, sites: each };
   }
-  if (only !== null) return { ...(await statusOf(only)), sites: each };
   return {
     state: sites.state,
     deployment: { type: deploymentType, domain: null },
@@ -37,9 +38,9 @@ export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<St
     versions: [],
     lastError: null,
     search: null,
-    notices,
     activity: null,
     ...daemon,
+    notices,
     sites: each,
   };
 }

@@ -2,7 +2,7 @@ import { sign, verify } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
-import { showName } from '../../domain/show-name.ts';
+import { showName } from '../../domain/secret.ts';
 import { hashFile } from '../../files/read.ts';
 import type { MinisignSignature } from './format.ts';
 import { globalMessage, parsePublicKey, parseSecretKey, parseSignature, signatureText } from './format.ts';

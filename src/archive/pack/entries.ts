@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import { showName } from '../../domain/show-name.ts';
+import { showName } from '../../domain/secret.ts';
 import { mapAhead } from '../../files/lanes.ts';
 
 /** A file to pack: its bytes, or where they lie. Its path in the archive is canonical, `/` between segments. */

@@ -6,8 +6,8 @@ import { isTarHeader, isZeroBlock, readHeader, readPaxRecords, TAR_BLOCK_BYTES, 
 
 /** Bytes of one PAX or long-name header: a name of 4,096 bytes and every attribute that tools write fit many times. */
 const EXTENDED_BYTES_MAX = 1024 ** 2;
-/** Header blocks per entry, extended ones included: a global, a local, a long name and a long link, and the entry's. */
-const HEADERS_PER_ENTRY_MAX = 5;
+/** Header blocks per file and folder, extended ones included: a global, a local, a long name and a long link, and its own. */
+const HEADERS_PER_FILE_MAX = 2 * 5;
 /** Zero bytes after the end: tar pads to its record size, 10 KiB unless told, 1 MiB on large tapes. */
 const PADDING_BYTES_MAX = 1024 ** 2;
 
@@ -113,8 +113,11 @@ export class TarGuard {
     }
     if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it has entries after its end');
     this.#headers += 1;
-    if (this.#headers > this.#limits.entriesMax * HEADERS_PER_ENTRY_MAX) {
-      throw this.#refuse('too_many_entries', `it has more than ${this.#limits.entriesMax} entries`);
+    if (this.#headers > this.#limits.entriesMax * HEADERS_PER_FILE_MAX) {
+      throw this.#refuse(
+        'too_many_entries',
+        `it has more headers than ${this.#limits.entriesMax} files and folders need`,
+      );
     }
     const { name, size, type } = readHeader(block);
     if (size === null) throw this.#refuse('bad_length', 'has a size that is no number', { entry: name.toString() });

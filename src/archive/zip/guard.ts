@@ -8,6 +8,9 @@ const LOCAL_BYTES = 30;
 const DESCRIPTOR_SIGNATURE = 0x08074b50;
 const DESCRIPTOR_BYTES_MAX = 24;
 
+/** 2,000,000 headers with names of 80 bytes; each is in memory. */
+const DIRECTORY_BYTES_MAX = 256 * 1024 ** 2;
+
 /** A local header (APPNOTE.TXT 4.3.7), its entry's data, and the data descriptor behind it (4.3.9). */
 export interface ZipRecord {
   readonly entry: ZipEntry;
@@ -26,7 +29,9 @@ export async function guardZip(
 ): Promise<readonly ZipRecord[]> {
   const { limits, refuse, signal } = archive;
   const { entries: count, ...end } = await readZipEnd(archive);
-  if (count > limits.entriesMax) throw refuse('too_many_entries', `it has more than ${limits.entriesMax} entries`);
+  if (count > 2 * limits.entriesMax || end.directoryEnd - end.directoryStart > DIRECTORY_BYTES_MAX) {
+    throw refuse('too_many_entries', `it lists more than ${limits.entriesMax} files and as many folders`);
+  }
 
   const entries: ZipEntry[] = [];
   let totalBytes = 0;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
+import { normalBasePath } from '../../domain/deployment.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { table } from '../table.ts';
 import { storedRelease } from './stored-release.ts';
@@ -25,7 +26,7 @@ export async function auditBasePath(version: string, written: string, config: Co
       next: 'Give a path that begins with a slash, such as /docs/.',
     });
   }
-  const { answers, isMountable, mountFile, normalBasePath } = await import('../../web/mount/index.ts');
+  const { answers, isMountable, mountFile } = await import('../../web/mount/index.ts');
   const { isData, isTooLargeToMount, leftAddresses } = await import('../../web/mount/left-addresses.ts');
   const { siteDir, files, digest, builtFor } = await storedRelease(version, config, 'audit');
   const site = { from: builtFor, to: normalBasePath(written), has: (path: string) => answers(files, path) };

@@ -132,7 +132,7 @@ Check that all arrived:   sha256sum --check SHA256SUMS
 Check who made it:        minisign -V -p minisign.pub -m SHA256SUMS    (or docshelf transfer unpack . --verify-only --public-key minisign.pub)
 Load the image:           ${image === undefined ? 'none was packed' : `podman load --input image/${basename(image)}    (or docker load; then push it to your registry)`}
 Install the chart:        ${chart === undefined ? 'none was packed' : `helm upgrade --install docshelf chart/${basename(chart)} --namespace docs --create-namespace --values values.yaml`}
-Take all bundles in:      docshelf transfer unpack . --config config.yaml
+Take all bundles in:      docshelf transfer unpack . --config config.yaml    (of several sites: and --site DOMAIN)
 Take one into a pod:      kubectl --namespace docs exec -i deploy/docshelf -- docshelf bundle import - --version ${version} < bundles/${newest}
 Look what is served:      docshelf bundle list --config config.yaml
 Go back:                  docshelf bundle rollback --config config.yaml

@@ -1,18 +1,21 @@
-import { type ConfigFault, faultOf } from '../faults.ts';
+import type { ConfigFault } from '../faults.ts';
 import type { Config } from '../schema/index.ts';
-import { dottedOf, pointerOf, type Settings } from '../setting.ts';
-
-type Path = readonly (string | number)[];
+import { dottedOf, faultInside, type Path, pointerOf, type Settings } from '../setting.ts';
+import { forbiddenHost, userInLink } from './egress-rules.ts';
 
 interface Named {
   readonly name: string;
   readonly path: Path;
 }
 
+/** A crawl signs in by files. */
+const SECRETS = 'cookieFile or bearerFile of the source';
+
 const NEEDS = { folder: 'path', markdown: 'path', crawl: 'url' } as const;
 
 /** Ids, keys, domains and hosts that come twice (contract, section 7), and sources without what their kind reads. */
-export function findOrganizationFaults(settings: Settings, { organizations }: Config): ConfigFault[] {
+export function findOrganizationFaults(settings: Settings, config: Config): ConfigFault[] {
+  const { organizations, exportApi } = config;
   const ids: Named[] = [];
   const sites: Named[] = [];
   const keys: Named[] = [];
@@ -20,10 +23,7 @@ export function findOrganizationFaults(settings: Settings, { organizations }: Co
   const setting = settings.get('organizations');
   const pointerTo = (path: Path): string => pointerOf(['organizations', ...path]);
   const tell = (path: Path, sentence: (key: string) => string): void => {
-    const pointer = pointerTo(path);
-    const key = dottedOf(pointer);
-    const where = setting?.places.get(pointer) ?? setting?.where ?? null;
-    faults.push(faultOf(sentence(key), key, where));
+    faults.push(faultInside(setting, ['organizations', ...path], sentence));
   };
   for (const [index, organization] of organizations.entries()) {
     ids.push({ name: organization.id.toLowerCase(), path: [index, 'id'] });
@@ -32,6 +32,10 @@ export function findOrganizationFaults(settings: Settings, { organizations }: Co
       sites.push({ name: domain, path: at });
       for (const [nth, name] of hosts.entries()) sites.push({ name, path: [...at, 'hosts', nth] });
       if (source === null) continue;
+      const { kind, url } = source;
+      const told =
+        kind !== 'crawl' ? [] : [exportApi.enabled ? forbiddenHost(config, url) : null, userInLink(url, SECRETS)];
+      for (const sentence of told) if (sentence !== null) tell([...at, 'source', 'url'], (key) => `${key} ${sentence}`);
       // A kind that is not built needs nothing yet.
       const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
       if (need === undefined || source[need] !== null) continue;

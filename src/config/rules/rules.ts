@@ -2,17 +2,8 @@ import { valueAt } from '../decode.ts';
 import { type ConfigFault, faultOf } from '../faults.ts';
 import type { Config } from '../schema/index.ts';
 import { pointerOf, type Settings } from '../setting.ts';
-
-interface Rule {
-  /** The keys that it looks at; the fault is told at the first of them that somebody wrote. */
-  readonly keys: readonly string[];
-  readonly broken: (config: Config) => string | null;
-}
-
-const rule = (keys: readonly string[], isBroken: (config: Config) => boolean, sentence: string): Rule => ({
-  keys,
-  broken: (config) => (isBroken(config) ? sentence : null),
-});
+import { EGRESS_RULES } from './egress-rules.ts';
+import { type Rule, rule } from './rule.ts';
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -31,7 +22,8 @@ const RULES: readonly Rule[] = [
   rule(
     ['staticExport.signature.required', 'staticExport.signature.file', 'staticExport.signature.url'],
     ({ staticExport: { signature } }) =>
-      (signature.required || signature.file !== null || signature.url !== null) && signature.publicKeys.length === 0,
+      (signature.required === true || signature.file !== null || signature.url !== null) &&
+      signature.publicKeys.length === 0,
     'staticExport.signature has no key to verify with: set staticExport.signature.publicKeys',
   ),
   rule(
@@ -108,6 +100,7 @@ const RULES: readonly Rule[] = [
       !LOOPBACK.test(api.host),
     'api.publicUrl is not set and api.host is no loopback address: links to bundles need to know how clients reach the API',
   ),
+  ...EGRESS_RULES,
 ];
 
 /** Contract, section 2: the API listener is open where search or the export API is on. */
@@ -142,10 +135,9 @@ function portsApart(one: Listener, other: Listener, areOpen: (config: Config) =>
 export function findBrokenRules(settings: Settings, config: Config, faulty: ReadonlySet<string>): ConfigFault[] {
   const faults: ConfigFault[] = [];
   for (const { keys, broken } of RULES) {
-    // A key that has a fault of its own stands here with its default, and says nothing.
-    if (keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
     const message = broken(config);
-    if (message === null) continue;
+    // A key that has a fault of its own stands here with its default, and says nothing.
+    if (message === null || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
     const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;
     const where = key === null ? null : (settings.get(key)?.where ?? null);
     faults.push(faultOf(message, key, where));

@@ -1,10 +1,7 @@
-import type { ConfigFault } from '../faults.ts';
-import { faultOf } from '../faults.ts';
+import { hostName, normalBasePath } from '../../domain/deployment.ts';
+import { type ConfigFault, faultOf } from '../faults.ts';
 import type { Config } from '../schema/index.ts';
-import { dottedOf, pointerOf, type Settings } from '../setting.ts';
-import { withSlashes } from '../sites.ts';
-
-type Path = readonly (string | number)[];
+import { faultInside, type Path, type Settings } from '../setting.ts';
 
 /** What only the single form has: with `sites`, each entry has its own. */
 const SINGLE_FORM: readonly string[] = ['staticExport', 'deployment.domain', 'server.basePath'];
@@ -18,9 +15,7 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
   const faults: ConfigFault[] = [];
   const setting = settings.get('sites');
   const tell = (path: Path, sentence: (key: string) => string): void => {
-    const pointer = pointerOf(['sites', ...path]);
-    const key = dottedOf(pointer);
-    faults.push(faultOf(sentence(key), key, setting?.places.get(pointer) ?? setting?.where ?? null));
+    faults.push(faultInside(setting, ['sites', ...path], sentence));
   };
 
   for (const { path, value, where } of settings.all()) {
@@ -39,9 +34,9 @@ export function findSiteFaults(settings: Settings, { sites, organizations }: Con
     const first = domains.get(domain);
     if (first === undefined) domains.set(domain, index);
     else tell([index, 'domain'], (key) => `${key} is "${domain}", as sites[${first}].domain is; a domain is one site`);
-    const path = withSlashes(basePath);
+    const path = normalBasePath(basePath);
     for (const [nth, host] of (hosts.length === 0 ? [null] : hosts).entries()) {
-      const place = `${host ?? 'every other host'}${host === null ? ` under ${path}` : path}`;
+      const place = host === null ? `every other host under ${path}` : `${hostName(host)}${path}`;
       const other = claims.get(place);
       if (other === undefined) claims.set(place, index);
       else {

@@ -44,7 +44,7 @@ export const storage = t.section(
 
 const limits = t.section(
   {
-    entries: t.max(t.integer(1, 10_000_000, 'Entries of an archive.', 200_000)),
+    entries: t.max(t.integer(1, 10_000_000, 'Files of an archive; it may hold as many folders.', 1_000_000)),
     fileBytes: t.max(t.size('1', '1024GiB', 'One unpacked file.', '512MiB')),
     totalBytes: t.max(t.size('1', '1024GiB', 'All unpacked files together.', '8GiB')),
     ratio: t.max(t.integer(1, 100_000, 'Unpacked bytes per byte of the archive, beyond the first 64 MiB.', 200)),
@@ -67,7 +67,9 @@ const publicKey = Type.Unsafe<string | NamedFile>({
 
 const signature = t.section(
   {
-    required: t.boolean('Refuse a bundle without a valid signature.', false),
+    required: t.optional(
+      t.boolean('Refuse a bundle without a valid signature. Without it: where publicKeys has any.', undefined),
+    ),
     publicKeys: t.list(
       publicKey,
       'minisign public keys that may sign: files (minisign.pub, watched for changes), or the keys themselves.',
@@ -148,7 +150,11 @@ export const staticExport = t.section(
       './bundles',
     ),
     keep: t.integer(0, 1000, 'Old releases that stay on disk after a swap.', 3),
-    minVersion: t.optional(t.version('Oldest version that may be served.', undefined, { notBuilt: true })),
+    minVersion: t.optional(
+      t.version(
+        'Bundles of older versions are refused, but for the pinned one. Dates are compared with dates, semantic versions with such; a mix is refused too.',
+      ),
+    ),
     serveVersions: t.oneOf(
       ['pinned', 'kept'],
       'The versions that readers can open: the active one, or all that are kept.',

@@ -99,15 +99,14 @@ export const admin = t.section(
     port: t.port('Port of the admin interface; 0 takes a free one.', 9090, { restart: true }),
     token: t.optional(
       t.secret(
-        'a token of visible ASCII characters, without spaces',
-        { pattern: '^[\\x21-\\x7e]{1,4096}$' },
+        'a token of 16 or more visible ASCII characters, without spaces',
+        { pattern: '^[\\x21-\\x7e]{16}[\\x21-\\x7e]*$' },
         'Bearer token that the admin actions ask for. Without one, every action is refused.',
       ),
     ),
     hosts: t.list(
       t.text('a host name, or *', { pattern: '^(?:\\*|[A-Za-z0-9._:-]{1,255})$' }, 'A host name, or *.'),
-      'Names that the listener answers to besides its own.',
-      { notBuilt: true },
+      'Names that the listener answers to besides localhost, IP addresses and the name of this machine; *: all.',
     ),
     tls: tlsOf('admin listener'),
   },
@@ -152,7 +151,7 @@ export const network = t.section(
         { pattern: '^(?:\\*\\.)?[A-Za-z0-9._:\\[\\]-]{1,261}$' },
         'A host, host:port, or *.domain for every name below it.',
       ),
-      'Hosts that docshelf may fetch from. Empty: any host, save in an air-gapped deployment, where it means none.',
+      'Hosts that docshelf may ask: for bundles, registries, crawls, the store, the model and search. Empty: any host, save in an air-gapped deployment, where it means none.',
       { examples: [['bundles.example.com']] },
     ),
     allowPrivate: t.boolean(
@@ -176,12 +175,8 @@ export const network = t.section(
         'Credentials of OCI registries that bundles are pulled from: a docker config.json; watched for changes.',
       ),
     ),
-    tokenHosts: t.list(t.host('A host name.'), "Hosts besides its own that a registry's credentials may go to.", {
-      notBuilt: true,
-    }),
-    fileRoots: t.list(t.path('A folder.'), 'Folders that file: links may lead into. Empty: the preload folders.', {
-      notBuilt: true,
-    }),
+    tokenHosts: t.list(t.host('A host name.'), "Hosts besides its own that a registry's credentials may go to."),
+    fileRoots: t.list(t.path('A folder.'), 'Folders that file: links may lead into. Empty: the preload folders.'),
     connectTimeout: t.duration('1s', '10m', 'How long a connection may take to open.', '10s'),
     idleTimeout: t.duration('1s', '1h', 'How long a download may go without a single byte.', '30s'),
     totalTimeout: t.duration('1s', '7d', 'How long one attempt at a download may take.', '30m'),

@@ -39,7 +39,13 @@ export const search = t.section(
       { notBuilt: true },
     ),
     mcp: t.boolean('Answers the Model Context Protocol.', false, { notBuilt: true }),
-    memory: t.size('64MiB', '64GiB', 'Memory of the process that indexes and embeds.', '384MiB', { notBuilt: true }),
+    memory: t.size(
+      '64MiB',
+      '64GiB',
+      'Memory of the process that indexes and embeds: where it holds more it is ended, and tries again later.',
+      '384MiB',
+      { restart: true },
+    ),
     model,
     keys: t.list(
       t.record({ id: id('key'), sha256: t.sha256('SHA-256 digest of the key.') }, 'A key.'),
@@ -78,7 +84,7 @@ export const exportApi = t.section(
       {
         sandbox: t.oneOf(
           ['auto', 'off'],
-          "Chromium's sandbox: auto unless docshelf runs as root; off where a container gives it no user namespaces.",
+          "Chromium's sandbox: auto is on, and as root a fault; off where a container gives it no user namespaces, for sites that are trusted.",
           'auto',
         ),
         tabs: t.integer(1, 32, 'Pages that are rendered at once.', 4),
@@ -143,9 +149,13 @@ const source = t.record(
       'drop',
     ),
     allowAddresses: t.list(
-      t.cidr,
-      'Private networks that this crawl may reach (crawl). The metadata services of clouds are never reached.',
-      { examples: [['127.0.0.0/8', '10.1.0.0/16']] },
+      t.text(
+        'a network such as 10.0.0.0/8, an IP address, or host:port',
+        { format: 'private-place' },
+        'A network in CIDR notation, or host:port.',
+      ),
+      "What this crawl may reach on private addresses (crawl): a network, for the site's own origin and the host:port pairs of network.allowedHosts; host:port, for another host. The metadata services of clouds and docshelf's own listeners are never reached.",
+      { examples: [['10.1.0.0/16', 'assets.internal:8443']] },
     ),
     robots: t.oneOf(
       ['respect', 'ignore'],

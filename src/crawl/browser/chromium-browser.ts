@@ -1,21 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
+import { launchChromium } from '../../net/chromium.ts';
+import type { EgressPolicy } from '../../net/egress.ts';
 import type { AnswerRequest } from '../render/rendered-page.ts';
-import { CHROMIUM_FLAGS, findChromium, UNWANTED_FLAGS, watchMemory } from './chromium-program.ts';
+import { findChromium, watchMemory } from './chromium-program.ts';
 import { ChromiumRequests, type OwnersOf } from './chromium-requests.ts';
 import { ChromiumTab } from './chromium-tab.ts';
 
 export interface ChromiumSettings extends Omit<BrowserSettings, 'verify'> {
+  readonly policy: EgressPolicy;
   readonly env: NodeJS.ProcessEnv;
   readonly tempDir: string;
 }
-
-const VIEWPORT = { width: 1280, height: 1024 };
-const LAUNCH_MS_MAX = 30_000;
 
 /** One process with a profile of its own, cut off from the network: `answer` answers for all of it. */
 export class ChromiumBrowser {
@@ -28,25 +27,16 @@ export class ChromiumBrowser {
 
   /** @throws DocshelfError `browser_missing`, `browser_failed` */
   static async launch(settings: ChromiumSettings, answer: AnswerRequest): Promise<ChromiumBrowser> {
-    const { env, sandbox, tempDir, pageTimeoutMs } = settings;
+    const { policy, env, sandbox, tempDir, pageTimeoutMs } = settings;
     const program = findChromium(env);
+    if (sandbox === 'auto' && process.getuid?.() === 0) throw noSandboxAsRoot(program);
     const profileDir = await mkdtemp(join(tempDir, 'chromium-'));
     try {
-      const { chromium } = await import('playwright-core');
-      const context = await chromium.launchPersistentContext(profileDir, {
-        executablePath: program,
-        chromiumSandbox: sandbox === 'auto' && process.getuid?.() !== 0,
-        args: CHROMIUM_FLAGS,
-        ignoreDefaultArgs: UNWANTED_FLAGS,
-        // Our environment may hold secrets; below a data folder the socket's path may exceed 107 bytes (unix(7)).
-        env: { PATH: env.PATH ?? '', HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
-        handleSIGINT: false,
-        handleSIGTERM: false,
-        handleSIGHUP: false,
-        timeout: LAUNCH_MS_MAX,
-        viewport: VIEWPORT,
-        acceptDownloads: false,
-        serviceWorkers: 'block',
+      const context = await launchChromium(policy, {
+        program,
+        profileDir,
+        hasSandbox: sandbox === 'auto',
+        path: env.PATH ?? '',
       });
       const browser = new ChromiumBrowser(context, profileDir, pageTimeoutMs);
       await browser.#intercept(answer);
@@ -94,6 +84,11 @@ export class ChromiumBrowser {
     const cdp = await this.#browser.newBrowserCDPSession();
     const endWatch = watchMemory(cdp);
     this.#browser.on('disconnected', endWatch);
+    // A frame of another site has a process, and a target, of its own.
+    cdp.on('Target.targetCreated', ({ targetInfo: { type, targetId, parentFrameId = '' } }) => {
+      if (type === 'iframe') for (const tab of this.#tabs) tab.adoptFrame(targetId, parentFrameId);
+    });
+    await cdp.send('Target.setDiscoverTargets', { discover: true, filter: [{ type: 'iframe' }] });
     await new ChromiumRequests(cdp, answer, this.#ownersOf, this.#closing.signal).start();
   }
 
@@ -104,4 +99,10 @@ export class ChromiumBrowser {
     const visits = (own === undefined ? tabs : [own]).flatMap(({ visit }) => visit ?? []);
     return { visits, isMainFrame: own?.mainFrameId === frameId };
   };
+}
+
+function noSandboxAsRoot(program: string): DocshelfError {
+  return new DocshelfError('browser_failed', `Cannot start "${program}": as root it has no sandbox`, {
+    next: 'Run docshelf as another user ("User=docshelf" in a systemd unit, "user: 65532" in a container); where every site that it opens is trusted, set exportApi.browser.sandbox to off.',
+  });
 }

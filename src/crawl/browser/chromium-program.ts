@@ -37,34 +37,6 @@ function missing(thing: string, state: string, next: string): DocshelfError {
   return new DocshelfError('browser_missing', `Cannot start ${thing}: ${state}`, { next });
 }
 
-/** Requests of pages are intercepted; all others (WebSockets, preconnects, WebRTC, the browser's own) find no way out. */
-export const CHROMIUM_FLAGS = [
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-domain-reliability',
-  '--disable-sync',
-  '--no-pings',
-  '--mute-audio',
-  // Port 9 is discard; without the second rule loopback is asked without the proxy.
-  '--proxy-server=http://127.0.0.1:9',
-  '--proxy-bypass-list=<-loopback>',
-  '--host-resolver-rules=MAP * ~NOTFOUND',
-  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
-  // Frames of other hosts stay in their page's process, where its frames are known.
-  '--disable-site-isolation-trials',
-  // Prerendered pages have frames of their own, which belong to no tab.
-  '--disable-features=IsolateOrigins,site-per-process,Prerender2,SpeculationRulesPrefetchProxy',
-  '--disk-cache-size=1',
-  // MiB that a script may fill before its page crashes.
-  '--js-flags=--max-old-space-size=512',
-  '--hide-scrollbars',
-];
-
-export const UNWANTED_FLAGS = ['--disable-popup-blocking'];
-
 /** A heavy page of documentation takes 300 MiB. */
 const RENDERER_BYTES_MAX = 1024 ** 3;
 /** A script was seen to fill 600 MiB in a second. */

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { BrowserSettings } from '../../domain/crawl.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { Slots } from '../../files/lanes.ts';
+import type { EgressPolicy } from '../../net/egress.ts';
 import type { AnswerRequest, BrowserPage, RenderOptions, RenderSession } from '../render/rendered-page.ts';
 import { ChromiumBrowser, type ChromiumSettings } from './chromium-browser.ts';
 import type { ChromiumTab } from './chromium-tab.ts';
@@ -16,9 +17,9 @@ export class ChromiumRenderer {
     this.#settings = settings;
   }
 
-  static async make(settings: BrowserSettings, tempDir: string): Promise<ChromiumRenderer> {
+  static async make(policy: EgressPolicy, settings: BrowserSettings, tempDir: string): Promise<ChromiumRenderer> {
     await mkdir(tempDir, { recursive: true });
-    return new ChromiumRenderer({ ...settings, env: process.env, tempDir });
+    return new ChromiumRenderer({ ...settings, policy, env: process.env, tempDir });
   }
 
   async open(answer: AnswerRequest): Promise<RenderSession> {

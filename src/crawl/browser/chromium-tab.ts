@@ -71,6 +71,11 @@ export class ChromiumTab {
     return frameId === this.mainFrameId || this.#frameIds.has(frameId);
   }
 
+  /** Takes a frame below one of its own, whose events are another process's. */
+  adoptFrame(frameId: string, parentFrameId: string): void {
+    if (this.hasFrame(parentFrameId)) this.#frameIds.add(frameId);
+  }
+
   get isSpent(): boolean {
     return this.#hasEnded || this.#pages >= PAGES_MAX;
   }
@@ -218,7 +223,10 @@ export class ChromiumTab {
 
   #watchFrames(): void {
     this.#cdp.on('Page.frameAttached', ({ frameId }) => this.#frameIds.add(frameId));
-    this.#cdp.on('Page.frameDetached', ({ frameId }) => this.#frameIds.delete(frameId));
+    this.#cdp.on('Page.frameDetached', ({ frameId, reason }) => {
+      // A swap is the same frame in another process.
+      if (reason !== 'swap') this.#frameIds.delete(frameId);
+    });
     this.#cdp.on('Page.frameNavigated', ({ frame }) => {
       if (frame.id !== this.mainFrameId) return;
       this.#loaderIds.push(frame.loaderId);

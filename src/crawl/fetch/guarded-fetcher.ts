@@ -1,14 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import type { Dispatcher } from 'undici';
-import type { CrawlNetwork, CrawlSettings } from '../../domain/crawl.ts';
+import type { CrawlSettings } from '../../domain/crawl.ts';
+import type { EgressRules } from '../../domain/egress.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets } from '../../domain/secret.ts';
-import { admitBehindProxy, createDispatcher, type DispatcherSettings } from '../../net/dispatcher.ts';
-import { AddressGuard, type AddressRules } from '../../net/guarded-address.ts';
+import { admitBehindProxy, createDispatcher } from '../../net/dispatcher.ts';
+import { EgressPolicy } from '../../net/egress.ts';
 import { AnswerReader, type FetchedAnswer, type FileRequest } from './guarded-answer.ts';
 
 /** RFC 9110, section 5.5; the config has looked at the files already. */
 const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
+
+/** @param origins URLs of the site besides that of its source */
+export function crawlPolicy(
+  rules: EgressRules,
+  { url, allowAddresses }: CrawlSettings,
+  origins: readonly string[],
+): EgressPolicy {
+  return new EgressPolicy(rules).forCrawl({ allowAddresses, ownOrigins: [url, ...origins] });
+}
 
 /**
  * With the credentials that the files hold now.
@@ -18,15 +28,14 @@ const HEADER_VALUE = /^[\x20-\x7e]{1,16384}$/;
  */
 export async function openFetcher(
   settings: CrawlSettings,
-  network: CrawlNetwork,
+  policy: EgressPolicy,
   spoolDir: string,
 ): Promise<{ readonly fetcher: GuardedFetcher; readonly credentials: string }> {
   const headers: Record<string, string> = {};
   if (settings.cookieFile !== null) headers.cookie = await readSecret(settings.cookieFile, settings);
   if (settings.bearerFile !== null) headers.authorization = `Bearer ${await readSecret(settings.bearerFile, settings)}`;
   const fetcher = new GuardedFetcher({
-    ...network,
-    addresses: { allowPrivate: false, allowAddresses: settings.allowAddresses },
+    policy,
     requestTimeoutMs: settings.limits.requestTimeoutMs,
     connectionsMax: settings.concurrency,
     credentials: { origin: new URL(settings.url).origin, headers },
@@ -46,8 +55,8 @@ async function readSecret(file: string, { url }: CrawlSettings): Promise<string>
   throw new DocshelfError('bad_source', message, { next });
 }
 
-interface FetcherSettings extends DispatcherSettings {
-  readonly addresses: AddressRules;
+interface FetcherSettings {
+  readonly policy: EgressPolicy;
   /** To the body's last byte. */
   readonly requestTimeoutMs: number;
   /** To one origin. */
@@ -59,25 +68,25 @@ interface FetcherSettings extends DispatcherSettings {
 
 export class GuardedFetcher {
   readonly #settings: FetcherSettings;
-  readonly #guard: AddressGuard;
   readonly #dispatcher: Dispatcher;
   readonly #admitted = new Map<string, Promise<void>>();
 
   constructor(settings: FetcherSettings) {
     this.#settings = settings;
-    this.#guard = new AddressGuard(settings.addresses);
-    this.#dispatcher = createDispatcher(settings, this.#guard, settings.connectionsMax);
+    this.#dispatcher = createDispatcher(settings.policy, settings.connectionsMax);
   }
 
   /**
    * Every status resolves; no redirect is followed.
-   * @throws DocshelfError `address_not_allowed`, `source_unreachable`, `source_timeout`, `source_truncated`, `source_failed`,
+   * @throws DocshelfError `host_not_allowed`, `address_not_allowed`, `source_unreachable`, `source_timeout`, `source_truncated`, `source_failed`,
    *   `source_too_large`, `source_encoded`, with `fields.retryable`; the signal's reason where that aborts
    */
   async fetch(request: FileRequest, signal: AbortSignal): Promise<FetchedAnswer> {
     signal.throwIfAborted();
     const url = new URL(request.url);
-    const { connectTimeoutMs, idleTimeoutMs, requestTimeoutMs, credentials, spoolDir, proxy } = this.#settings;
+    const { policy, requestTimeoutMs, credentials, spoolDir } = this.#settings;
+    const { connectTimeoutMs, idleTimeoutMs, proxy } = policy.rules;
+    policy.admit(url);
     const facts = { thing: `"${linkWithoutSecrets(url.href)}"`, connectTimeoutMs, idleTimeoutMs };
     const reader = new AnswerReader(request.limitsOf, facts, spoolDir);
     const onAbort = (): void => reader.abort(signal.reason);
@@ -108,10 +117,10 @@ export class GuardedFetcher {
   }
 
   #admit(url: URL): Promise<void> {
-    const known = this.#admitted.get(url.hostname);
+    const known = this.#admitted.get(url.host);
     if (known !== undefined) return known;
-    const admitted = admitBehindProxy(this.#guard, url, this.#settings.proxy);
-    this.#admitted.set(url.hostname, admitted);
+    const admitted = admitBehindProxy(this.#settings.policy, url);
+    this.#admitted.set(url.host, admitted);
     return admitted;
   }
 }

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CrawlNetwork, CrawlSettings } from '../../domain/crawl.ts';
+import type { CrawlSettings } from '../../domain/crawl.ts';
+import type { EgressRules } from '../../domain/egress.ts';
 import { FileStore } from '../../files/file-store.ts';
 import { readIfThere, replaceFile } from '../../files/index.ts';
 import { isPageType } from '../ask/answer-type.ts';
@@ -17,7 +18,7 @@ import type { AnswerRequest, LivePage, PageRequest } from './rendered-page.ts';
 
 export interface LiveSiteOptions {
   readonly settings: CrawlSettings;
-  readonly network: CrawlNetwork;
+  readonly egress: EgressRules;
   readonly domain: string;
   readonly filesDir: string;
   readonly journalDir: string;
@@ -42,16 +43,16 @@ export class CrawledLiveSite implements LiveSite, AsyncDisposable {
   }
 
   private constructor(options: LiveSiteOptions, scope: Scope, pages: LivePages) {
-    const { settings, network, domain, filesDir, journalDir, recordsDir, workDir } = options;
+    const { settings, egress, domain, filesDir, journalDir, recordsDir, workDir } = options;
     this.#pages = pages;
     this.#scope = scope;
     this.#recorded = journaled(journalDir);
     const recordDir = new CrawlRecord(recordsDir, domain).dir;
     this.#kept = new KeptContent(new FileStore(filesDir), { jobDir: journalDir, recordDir });
     this.#openFetcher = async () => {
-      const { openFetcher } = await import('../fetch/guarded-fetcher.ts');
+      const { crawlPolicy, openFetcher } = await import('../fetch/guarded-fetcher.ts');
       await mkdir(workDir, { recursive: true });
-      return (await openFetcher(settings, network, workDir)).fetcher;
+      return (await openFetcher(settings, crawlPolicy(egress, settings, [scope.origin]), workDir)).fetcher;
     };
   }
 

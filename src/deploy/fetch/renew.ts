@@ -3,6 +3,7 @@ import type { Secret } from '../../domain/secret.ts';
 import type { FreshLink, LinkSource } from '../ports.ts';
 import { linkDigestOf, type RenewSettings, serviceOf } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
+import { isCurrent, newerThan } from '../take-in/downgrade.ts';
 import type { Intake } from '../take-in/intake.ts';
 import type { TakenIn } from '../take-in/take-in.ts';
 
@@ -100,7 +101,7 @@ export class Renewal {
     if (!fromExports) this.#context.journal.event({ kind: 'link-renewed', jobId: fresh.jobId });
     if (sha256 !== null && fresh.sha256 !== null && fresh.sha256 !== sha256) throw otherDigest(fresh, sha256);
     const stored = version === null && fresh.sha256 !== null ? await this.#stored(fresh.sha256) : null;
-    if (stored !== null) return stored;
+    if (stored !== null && (fromExports || (await this.#isTrusted(stored)))) return stored;
     // The status goes by the configured link, which the fresh one stands in for.
     const linkDigest = link === null ? null : linkDigestOf(link);
     const { signature } = fresh;
@@ -112,6 +113,14 @@ export class Renewal {
     if (link === null) throw new DocshelfError('no_bundle', 'Cannot fetch a bundle: no staticExport.bundleUrl is set');
     const { sha256 } = this.#context.settings();
     return this.#intake.fetch({ link, sha256, linkDigest: linkDigestOf(link) }, version, signal);
+  }
+
+  /** False where it is to be judged as any delivery: it may be older than what was active, or have been taken in under other rules. */
+  async #isTrusted({ digest, createdAt }: TakenIn): Promise<boolean> {
+    const { store, settings } = this.#context;
+    if (await isCurrent(store, digest)) return true;
+    const { signature, minVersion } = settings();
+    return signature.publicKeys.length === 0 && minVersion === null && (await newerThan(store, createdAt)) === null;
   }
 
   /** An unchanged site exports the same bundle, which is here already. */

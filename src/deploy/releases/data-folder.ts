@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DocshelfError, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
 import { ifThere } from '../../files/index.ts';
 
@@ -25,6 +25,7 @@ export interface SitePaths {
   readonly served: string;
   readonly active: string;
   readonly wanted: string;
+  readonly newest: string;
   readonly links: string;
   readonly preloadTable: string;
   /** The data folder's own in the single form. */
@@ -60,6 +61,7 @@ export function sitePaths(paths: DataPaths, domain: string, isListed: boolean): 
     served: join(dir, 'served'),
     active: join(dir, 'active'),
     wanted: join(dir, 'wanted'),
+    newest: join(dir, 'newest'),
     links: join(dir, 'links'),
     preloadTable: join(dir, 'preload.json'),
   };
@@ -71,6 +73,10 @@ export async function openDataFolder(dir: string): Promise<DataPaths> {
   await refuseOldLayout(paths);
   const { releases, sites, spool, staging, inbox, rejected, daemons } = paths;
   const next = 'Make storage.dir a folder that the user of docshelf may write to.';
+  // For its user alone where it is ours; one that is there keeps the mode that its operator gave it.
+  await mkdir(dirname(dir), { recursive: true })
+    .then(() => mkdir(dir, { mode: 0o700 }))
+    .catch(() => undefined);
   for (const folder of [releases, sites, spool, staging, inbox, rejected, daemons]) {
     const state = (error: unknown): string => toDocshelfError(error).message;
     await mkdir(folder, { recursive: true }).catch(

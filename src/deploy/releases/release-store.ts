@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, errnoOf } from '../../domain/errors.ts';
-import type { FileEntry, ReleaseInfo, ReleaseView } from '../../domain/release.ts';
+import { DocshelfError, errnoOf, rethrowAs } from '../../domain/errors.ts';
+import type { KeptRelease, ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { type LockMode, whileLocked } from '../../files/file-lock.ts';
-import { flushPath, ifThere, readIfThere } from '../../files/index.ts';
+import { findInTable, flushPath, ifThere, readFileTable, readIfThere } from '../../files/index.ts';
 import type { DataPaths } from './data-folder.ts';
 
-export const RELEASE_FORMAT_VERSION = 1;
+export const RELEASE_FORMAT_VERSION = 2;
 
 /** Makes a folder a release; written last, after everything else is flushed. */
 export const COMPLETE_FILE = 'COMPLETE';
@@ -60,6 +60,7 @@ export class ReleaseStore {
       );
     }
     if (info.digest !== digest) throw damaged(digest, 'its record is of another release');
+    if (info.formatVersion < RELEASE_FORMAT_VERSION) throw damaged(digest, 'an earlier docshelf wrote it');
     return info;
   }
 
@@ -78,9 +79,8 @@ export class ReleaseStore {
   async view(digest: string, version: string): Promise<ReleaseView> {
     const info = await this.info(digest);
     if (info === null) throw damaged(digest, 'it is not there or not complete');
-    const text = await readFile(join(this.folderOf(digest), 'files.json'), 'utf8').catch(() => null);
-    const { files } = parseRecord<{ files: FileEntry[] }>(text, digest);
-    if (!Array.isArray(files) || files.length !== info.files) throw damaged(digest, 'its file table does not fit it');
+    const files = await readFileTable(this.folderOf(digest)).catch(() => null);
+    if (files?.size !== info.files) throw damaged(digest, 'its file table does not fit it');
     return {
       digest,
       version,
@@ -90,7 +90,21 @@ export class ReleaseStore {
       bytes: info.bytes,
       trailingSlash: info.trailingSlash,
       builtFor: info.builtFor ?? '/',
-      files: new Map(files.map((entry) => [entry.path, entry])),
+      files,
+    };
+  }
+
+  kept({ digest, createdAt, builtFor = '/' }: ReleaseInfo, servedAt: string | null): KeptRelease {
+    const folder = this.folderOf(digest);
+    const unreadable = rethrowAs('cannot_read', `read the file table of release ${digest.slice(0, 12)}`);
+    return {
+      digest,
+      createdAt,
+      servedAt,
+      builtFor,
+      siteDir: join(folder, 'site'),
+      find: (path) => findInTable(folder, path).catch(unreadable),
+      readTable: () => readFileTable(folder).catch(unreadable),
     };
   }
 

@@ -5,7 +5,8 @@ import { DEFAULT_DOMAIN, DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { flushPath, readIfThere, replaceFile } from '../../files/index.ts';
-import type { DataPaths } from './data-folder.ts';
+import { archivesIn, moveInbox } from '../take-in/move-inbox.ts';
+import { type DataPaths, sitePaths } from './data-folder.ts';
 
 interface FolderDomain {
   readonly domain: string;
@@ -58,9 +59,19 @@ export async function settleFolderDomain(
 
 /**
  * Before sites of a list are opened: a `docs` that nobody chose becomes the only one that has no folder yet. The site with the
- * domain of the single form goes on with what is there.
+ * domain of the single form goes on with what is there, archives in its inbox too.
+ * @returns names of archives in the single form's inbox, which no site of the list takes
  */
-export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<void> {
+export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<readonly string[]> {
+  await nameDefault(paths, domains);
+  const kept = await readFolderDomain(paths);
+  if (kept !== null && domains.includes(kept.domain)) {
+    await moveInbox(paths.inbox, sitePaths(paths, kept.domain, true).inbox);
+  }
+  return archivesIn(paths.inbox);
+}
+
+async function nameDefault(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);
   if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;
   const [domain, ...others] = domains.filter((each) => !existsSync(join(paths.sites, each)));

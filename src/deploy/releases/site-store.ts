@@ -6,6 +6,7 @@ import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
 import { flushPath, ifThere, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
 import type { Choice, ReleaseRef } from '../plan.ts';
+import { moveInbox } from '../take-in/move-inbox.ts';
 import { type DataPaths, dataPaths, refuseOldLayout, type SitePaths, sitePaths } from './data-folder.ts';
 import { DIGEST, ReleaseStore } from './release-store.ts';
 import { expectedDomain, settleFolderDomain } from './site-domain.ts';
@@ -22,6 +23,12 @@ export interface ActivePointer extends ReleaseRef {
   /** A start that fetches another digest than this ends an operator's choice. */
   readonly lastFetched: string | null;
   readonly history: readonly ReleaseRef[];
+}
+
+export interface NewestRelease {
+  readonly version: string;
+  /** RFC 3339, UTC. */
+  readonly createdAt: string;
 }
 
 /** A line of `links`: what a link gave for a pinned version. */
@@ -70,6 +77,8 @@ export class SiteStore extends ReleaseStore {
   async open(): Promise<void> {
     const { inbox, rejected } = this.site;
     for (const folder of [inbox, rejected]) await mkdir(folder, { recursive: true });
+    // The config may have come back from a list.
+    if (!this.isListed) await moveInbox(sitePaths(this.paths, this.#domain, true).inbox, inbox);
   }
 
   /** Null where nothing has settled it yet. */
@@ -146,6 +155,21 @@ export class SiteStore extends ReleaseStore {
 
   async forgetServed(digest: string): Promise<void> {
     await rm(join(this.site.served, digest), { force: true });
+  }
+
+  /** The release made last of those that were ever active, by its manifest; it may be gone. */
+  async newest(): Promise<NewestRelease | null> {
+    const newest = membersOf<NewestRelease>(await readIfThere(this.site.newest));
+    return typeof newest.createdAt !== 'string' ? null : (newest as NewestRelease);
+  }
+
+  /** Nothing where a newer one is known. A time to come is noted as now: a wrong clock must not refuse what is made later. */
+  async noteActive(release: NewestRelease): Promise<void> {
+    const newest = await this.newest();
+    const now = new Date().toISOString();
+    const createdAt = release.createdAt < now ? release.createdAt : now;
+    if (newest !== null && newest.createdAt >= createdAt) return;
+    await this.#write(this.site.newest, { ...release, createdAt });
   }
 
   async links(): Promise<readonly FetchedLink[]> {

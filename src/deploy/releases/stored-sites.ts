@@ -47,7 +47,7 @@ export async function removeSite(paths: DataPaths, domain: string): Promise<read
   }
   const store = new SiteStore(paths, domain);
   const removed = await store.removeReleases(async () => {
-    const daemon = (await runningDaemons(paths)).find(({ domains }) => domains.includes(domain));
+    const daemon = (await runningDaemons(paths)).find(({ sites }) => sites.some((site) => site.domain === domain));
     if (daemon !== undefined) {
       const { host, pid } = daemon.owner;
       throw new DocshelfError('in_use', `Cannot remove site "${domain}": the daemon ${pid} on ${host} serves it`, {

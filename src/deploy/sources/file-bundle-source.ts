@@ -1,11 +1,19 @@
-import { constants, type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
+import { openNamed } from '../../files/index.ts';
 import type { BundleSource, OpenedBundle, OpenRequest } from '../ports.ts';
 
 export class FileBundleSource implements BundleSource {
+  readonly #roots: readonly string[];
+
+  /** @param roots folders that a link may lead into, symbolic links followed */
+  constructor(roots: readonly string[]) {
+    this.#roots = roots;
+  }
+
   handles(link: Secret): boolean {
     return /^file:/i.test(link.reveal());
   }
@@ -13,7 +21,7 @@ export class FileBundleSource implements BundleSource {
   async open(link: Secret, { signal }: OpenRequest): Promise<OpenedBundle> {
     signal.throwIfAborted();
     const name = linkWithoutSecrets(link.reveal());
-    const path = pathOf(link, name);
+    const path = await this.#within(pathOf(link, name), name);
     const handle = await openFile(path, name);
     let closed = false;
     const close = (): void => {
@@ -38,6 +46,18 @@ export class FileBundleSource implements BundleSource {
       close();
       throw error;
     }
+  }
+
+  /** The path without symbolic links: what is opened is what was looked at. */
+  async #within(path: string, name: string): Promise<string> {
+    const real = await realpath(path).catch((error: unknown) => {
+      throw cannotOpen(name, error);
+    });
+    for (const root of this.#roots) {
+      const at = await realpath(root).catch(() => null);
+      if (at !== null && real.startsWith(at.endsWith('/') ? at : `${at}/`)) return real;
+    }
+    throw cannotRead(name, 'it lies outside of network.fileRoots', undefined);
   }
 }
 
@@ -77,17 +97,20 @@ function pathOf(link: Secret, name: string): string {
 
 async function openFile(path: string, name: string): Promise<FileHandle> {
   try {
-    // Without O_NONBLOCK a FIFO would hold the thread until somebody writes to it.
-    return await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return await openNamed(path);
   } catch (error) {
-    const errno = errnoOf(error) ?? 'unknown fault';
-    throw cannotRead(name, errno === 'ENOENT' ? 'no file is there (ENOENT)' : `it cannot be opened (${errno})`, error);
+    throw cannotOpen(name, error);
   }
+}
+
+function cannotOpen(name: string, error: unknown): DocshelfError {
+  const errno = errnoOf(error) ?? 'unknown fault';
+  return cannotRead(name, errno === 'ENOENT' ? 'no file is there (ENOENT)' : `it cannot be opened (${errno})`, error);
 }
 
 function cannotRead(name: string, state: string, cause: unknown): DocshelfError {
   return new DocshelfError('cannot_read', `Cannot read "${name}": ${state}`, {
-    next: 'Correct the link, or make the file readable for the user that docshelf runs as.',
+    next: 'Correct the link, make the file readable for the user that docshelf runs as, or add its folder to network.fileRoots.',
     fields: { retryable: false },
     cause,
   });

@@ -15,17 +15,16 @@ import {
   readBundleLayer,
   wrongContent,
 } from './oci-manifest.ts';
-import { RegistryClient } from './oci-registry.ts';
+import { type RegistryAccess, RegistryClient } from './oci-registry.ts';
 
 /** `oci://`: the one layer of an artifact. The bytes must have the digests of manifest and layer. */
 export class OciBundleSource implements BundleSource {
   readonly #client: HttpClient;
-  readonly #authFile: string | null;
+  readonly #access: RegistryAccess;
 
-  /** @param authFile a docker config.json; null: no credentials are sent */
-  constructor(client: HttpClient, authFile: string | null) {
+  constructor(client: HttpClient, access: RegistryAccess) {
     this.#client = client;
-    this.#authFile = authFile;
+    this.#access = access;
   }
 
   handles(link: Secret): boolean {
@@ -36,7 +35,7 @@ export class OciBundleSource implements BundleSource {
     signal.throwIfAborted();
     const reference = parseOciReference(link.reveal());
     if (reference === null) throw notAReference(link);
-    const registry = new RegistryClient(this.#client, reference, this.#authFile);
+    const registry = new RegistryClient(this.#client, reference, this.#access);
     const layer = await readManifest(registry, reference, signal);
     const { response, offset } = await openLayer(registry, layer, resume, signal);
     return {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { LINK_SCHEMES, type OciReference } from '../../domain/bundle-link.ts';
+import { bareHost } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import { Secret } from '../../domain/secret.ts';
 import { membersOf } from '../../domain/shape.ts';
@@ -10,20 +11,27 @@ import { referenceText, registryRefusal, wrongContent } from './oci-manifest.ts'
 /** A token's answer is a few kilobytes. */
 const TOKEN_BYTES_MAX = 256 * 1024;
 
+export interface RegistryAccess {
+  /** A docker config.json; null: no credentials are sent. */
+  readonly authFile: string | null;
+  /** `host` or `host:port` of realms that get them besides the registry's own host. */
+  readonly tokenHosts: readonly string[];
+}
+
 /** OCI distribution specification. Credentials are sent where a registry asks, and kept for one bundle. */
 export class RegistryClient {
   readonly #client: HttpClient;
   readonly #reference: OciReference;
-  readonly #authFile: string | null;
+  readonly #access: RegistryAccess;
   readonly #now: () => number;
   #scheme: 'https' | 'http' = 'https';
   #authorization: string | null = null;
   #credentials: RegistryCredentials | null = null;
 
-  constructor(client: HttpClient, reference: OciReference, authFile: string | null, now: () => number = Date.now) {
+  constructor(client: HttpClient, reference: OciReference, access: RegistryAccess, now: () => number = Date.now) {
     this.#client = client;
     this.#reference = reference;
-    this.#authFile = authFile;
+    this.#access = access;
     this.#now = now;
   }
 
@@ -67,7 +75,7 @@ export class RegistryClient {
   /** Null where there is no answer to the registry's challenge: then the refusal stands. */
   async #authorize(refusal: HttpResponse, signal: AbortSignal): Promise<string | null> {
     const challenges = parseChallenges(refusal.header('www-authenticate') ?? '');
-    this.#credentials = await readCredentials(this.#authFile, this.#reference.registry);
+    this.#credentials = await readCredentials(this.#access.authFile, this.#reference.registry);
     const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
     if (bearer !== undefined) {
       refusal.close();
@@ -87,6 +95,7 @@ export class RegistryClient {
       throw wrongContent(this.#reference, 'the registry sends its readers to a place that is not encrypted');
     }
     const url = new URL(realm);
+    if (this.#credentials !== null && !this.#mayKnowCredentials(url)) throw strangeRealm(this.#reference, url);
     if (service !== undefined) url.searchParams.set('service', service);
     url.searchParams.set('scope', `repository:${repository}:pull`);
     const headers = this.#credentials === null ? {} : { authorization: basic(this.#credentials) };
@@ -98,6 +107,23 @@ export class RegistryClient {
     if (token === null) throw wrongContent(this.#reference, 'the registry gives no token');
     return token;
   }
+
+  #mayKnowCredentials({ hostname, host }: URL): boolean {
+    const { registry } = this.#reference;
+    return (
+      hostname === new URL(`https://${registry}`).hostname ||
+      this.#access.tokenHosts.some((each) => [hostname, host].includes(each.toLowerCase()))
+    );
+  }
+}
+
+/** A registry that is not the one that it was could name any realm, and be told the password. */
+function strangeRealm(reference: OciReference, { host }: URL): DocshelfError {
+  const state = `it has its readers sign in at "${host}", which is another host`;
+  return new DocshelfError('link_refused', `Cannot fetch "${referenceText(reference)}": ${state}`, {
+    next: `If the registry's credentials are meant for that host, add "${host}" to network.tokenHosts.`,
+    fields: { retryable: false },
+  });
 }
 
 /** OpenSSL's words for a server that answers a handshake with something else. */
@@ -107,7 +133,7 @@ function speaksNoTls(error: unknown): boolean {
 }
 
 function isLoopback(registry: string): boolean {
-  const host = new URL(`http://${registry}`).hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(new URL(`http://${registry}`).hostname);
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 

@@ -50,7 +50,9 @@ export class Inbox {
     this.#options = options;
   }
 
+  /** Again: it goes on. */
   start(): void {
+    if (this.#timer !== undefined) return;
     this.#timer = setInterval(() => this.#lookSoon(), this.#options.pollMs ?? POLL_MS).unref();
     try {
       this.#watcher = watch(this.#options.paths.inbox, () => this.#lookSoon()).on('error', () =>

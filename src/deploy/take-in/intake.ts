@@ -4,7 +4,7 @@ import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { type FetchedBundle, type FetchRequest, fetchBundle } from '../fetch/fetch.ts';
 import { PART_AGE_MS_MAX } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
-import { checkSignature, type SignedArchive } from './signature.ts';
+import { checkSignature, type SignedArchive, type Signer } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { type TakeInRequest, type TakenIn, takeIn } from './take-in.ts';
 
@@ -34,7 +34,7 @@ export class Intake {
 
   async #takeInNow(request: Omit<TakeInRequest, 'onProgress'>): Promise<TakenIn> {
     const { store, journal, settings, slots, unpack, beforeSeal } = this.#context;
-    const { domain, limits, version, sha256 } = settings();
+    const { domain, limits, version, sha256, minVersion, fromExports } = settings();
     const name = request.fileName ?? 'the archive';
     const startedMs = performance.now();
     const onProgress: TakeInRequest['onProgress'] = (phase, doneBytes, totalBytes) =>
@@ -43,11 +43,13 @@ export class Intake {
     try {
       const taken = await takeIn(
         store,
-        { ...request, onProgress },
+        // Of an export of this daemon, the same content goes by its first manifest.
+        { ...request, onProgress, activates: request.activates === true && version === null && !fromExports },
         {
           domain,
           limits,
           pin: version === null ? null : { version, sha256 },
+          minVersion,
           checkSignature: (archive, signal) => this.#checkSignature(archive, signal),
           unpack,
           unpacking: slots.unpacking,
@@ -83,6 +85,7 @@ export class Intake {
         signature: signature ?? null,
         linkDigest,
         pinnedFrom: version === null ? null : shownLink,
+        activates: true,
         signal,
       });
     } finally {
@@ -112,10 +115,11 @@ export class Intake {
     return fetched;
   }
 
-  async #checkSignature(archive: SignedArchive, signal: AbortSignal): Promise<void> {
+  async #checkSignature(archive: SignedArchive, signal: AbortSignal): Promise<Signer | null> {
     const { journal, settings, sources } = this.#context;
     const { signature, fetchRetriesMax } = settings();
     const signer = await checkSignature(archive, signature, sources, fetchRetriesMax, signal);
     if (signer !== null) journal.event({ kind: 'verified', name: archive.name, ...signer });
+    return signer;
   }
 }

@@ -1,8 +1,10 @@
+import type { SignedWords } from '../../archive/minisign/comment.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ReleaseInfo } from '../../domain/release.ts';
 import { parseVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import type { ReleaseRef } from '../plan.ts';
 import type { SiteStore } from '../releases/site-store.ts';
+import { refuseOlderThanNewest, refuseOldVersion } from './downgrade.ts';
 
 export interface LabelRequest {
   /** Null for standard input. A label may come from it. */
@@ -12,32 +14,44 @@ export interface LabelRequest {
   readonly linkDigest: string | null;
   /** The link, without its query, that was fetched for the pinned version. */
   readonly pinnedFrom?: string | null;
+  /** True for an unpinned delivery, which is served next. */
+  readonly activates?: boolean;
 }
 
 export interface LabelSettings {
   readonly domain: string | null;
   /** That label moves to no other digest than the config's. */
   readonly pin: { readonly version: string; readonly sha256: string | null } | null;
+  readonly minVersion: string | null;
 }
 
 interface KnownBundle {
   readonly digest: string;
   readonly name: string;
   readonly manifest: ReleaseInfo['manifest'];
+  /** The manifest's creation time; null where it has none. */
+  readonly madeAt: string | null;
+  /** As the trusted comment of its signature says; null where that says nothing. */
+  readonly signed: SignedWords | null;
 }
 
 /**
  * Where domain, pin and link allow it (contract section 2).
- * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `pinned`, `link_of_another_version`
+ * @throws DocshelfError `domain_mismatch`, `version_mismatch`, `bad_version`, `signature_mismatch`, `downgrade`, `pinned`,
+ *   `link_of_another_version`
  */
 export async function judge(
   store: SiteStore,
   request: LabelRequest,
-  { domain, pin }: LabelSettings,
+  { domain, pin, minVersion }: LabelSettings,
   bundle: KnownBundle,
 ): Promise<string> {
   await checkDomain(store, domain, bundle);
   const version = labelOf(request, bundle);
+  checkSignedWords(bundle, version, await store.expectedDomain(domain));
+  if (pin?.version !== version) refuseOldVersion(bundle.name, version, minVersion);
+  const { madeAt } = bundle;
+  if (request.activates === true && madeAt !== null) await refuseOlderThanNewest(store, { ...bundle, madeAt });
   await refuseToMovePin(store, version, pin, bundle);
   await refuseOtherVersionsLink(store, version, request, pin, bundle);
   return version;
@@ -94,6 +108,24 @@ function labelOf(request: LabelRequest, { digest, name, manifest }: KnownBundle)
     });
   }
   return version;
+}
+
+/** A signature is of the bytes; its words say what its maker took them for. */
+function checkSignedWords({ name, signed, madeAt }: KnownBundle, version: string, domain: string | null): void {
+  if (signed === null) return;
+  const differences = [
+    domain === null || signed.domain === domain ? null : `domain ${signed.domain}, not ${domain}`,
+    signed.version === null || signed.version === version ? null : `version ${signed.version}, not ${version}`,
+    madeAt === null || Date.parse(signed.createdAt) === Date.parse(madeAt)
+      ? null
+      : `the time ${signed.createdAt}, not ${madeAt}`,
+  ].filter((difference) => difference !== null);
+  if (differences.length === 0) return;
+  const message = `Cannot trust "${name}": its signature is for ${differences.join(', and ')}`;
+  throw new DocshelfError('signature_mismatch', message, {
+    next: 'Get the bundle that is meant, with its own signature; take it in under the version that it was signed for.',
+    fields: { signed },
+  });
 }
 
 async function checkDomain(

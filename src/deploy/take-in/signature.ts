@@ -1,7 +1,6 @@
-import { constants, open } from 'node:fs/promises';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
-import { collect, ifThere } from '../../files/index.ts';
+import { collect, ifThere, openNamed } from '../../files/index.ts';
 import { RETRY_TOOLS, retry } from '../../net/retry.ts';
 import { sourceFor } from '../fetch/fetch.ts';
 import type { BundleSource } from '../ports.ts';
@@ -63,8 +62,7 @@ export async function checkSignature(
 
 async function readBeside(file: string, name: string): Promise<string | null> {
   try {
-    // Without O_NONBLOCK a FIFO would hold the thread until somebody writes to it.
-    await using handle = await ifThere(open(file + SIGNATURE_EXTENSION, constants.O_RDONLY | constants.O_NONBLOCK));
+    await using handle = await ifThere(openNamed(file + SIGNATURE_EXTENSION));
     if (handle === null) return null;
     const buffer = Buffer.alloc(SIGNATURE_BYTES_MAX + 1);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);

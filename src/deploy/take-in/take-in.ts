@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readSignedComment, type SignedWords } from '../../archive/minisign/comment.ts';
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';
@@ -10,7 +11,7 @@ import { foldsCase } from '../releases/data-folder.ts';
 import { COMPLETE_FILE, RELEASE_FORMAT_VERSION } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 import { claim, judge, type LabelRequest, type LabelSettings, label } from './label.ts';
-import type { SignedArchive } from './signature.ts';
+import type { SignedArchive, Signer } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { stampOf } from './stamp.ts';
 import type { UnpackProgress } from './unpack.ts';
@@ -28,7 +29,7 @@ export interface TakeInRequest extends LabelRequest {
 export interface TakeInSettings extends LabelSettings {
   readonly limits: ArchiveLimits;
   /** @throws DocshelfError `bad_signature`, `no_signature` and others */
-  readonly checkSignature: (archive: SignedArchive, signal: AbortSignal) => Promise<void>;
+  readonly checkSignature: (archive: SignedArchive, signal: AbortSignal) => Promise<Signer | null>;
   readonly unpack: Unpack;
   readonly unpacking: Slots;
   readonly beforeSeal: readonly BeforeSeal[];
@@ -57,14 +58,16 @@ export async function takeIn(store: SiteStore, request: TakeInRequest, settings:
   const { signal } = request;
   const stamp = await stampOf(request.file);
   const digest = request.digest ?? (await digestOf(request.file, name, signal));
-  await settings.checkSignature({ file: request.file, name, signature: request.signature ?? null }, signal);
+  const archive = { file: request.file, name, signature: request.signature ?? null };
+  const signer = await settings.checkSignature(archive, signal);
 
-  const bundle = { digest, name, stamp };
+  const signed = signer === null ? null : readSignedComment(signer.trustedComment);
+  const bundle = { digest, name, stamp, signed };
   const stored = await takeStored(store, request, settings, bundle);
   if (stored !== null) return stored;
   return store.whileUnpacking(digest, signal, async () => {
     const storedSince = await takeStored(store, request, settings, bundle);
-    return storedSince ?? settings.unpacking.run(() => unpackAndTake(store, request, settings, bundle), signal);
+    return storedSince ?? unpackAndTake(store, request, settings, bundle);
   });
 }
 
@@ -72,6 +75,7 @@ interface ArrivedBundle {
   readonly digest: string;
   readonly name: string;
   readonly stamp: string | null;
+  readonly signed: SignedWords | null;
 }
 
 /** Null where it is not stored, or damaged. */
@@ -79,13 +83,14 @@ async function takeStored(
   store: SiteStore,
   request: TakeInRequest,
   settings: TakeInSettings,
-  { digest, name }: ArrivedBundle,
+  { digest, name, signed }: ArrivedBundle,
 ): Promise<TakenIn | null> {
   const isWhole = (await store.has(digest)) && (await store.view(digest, digest).then(() => true, falseIfDamaged));
   const known = isWhole ? await store.readable(digest) : null;
   if (known === null) return null;
   const { manifest, createdAt } = known;
-  const version = await judge(store, request, settings, { digest, name, manifest });
+  const madeAt = manifest && createdAt;
+  const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed });
   const isOwn = (await store.names()).has(digest);
   const isStill = await store.whileStored('shared', async () => {
     if (!(await store.has(digest))) return false;
@@ -101,7 +106,7 @@ async function unpackAndTake(
   store: SiteStore,
   request: TakeInRequest,
   settings: TakeInSettings,
-  { digest, name, stamp }: ArrivedBundle,
+  { digest, name, stamp, signed }: ArrivedBundle,
 ): Promise<TakenIn> {
   const { signal } = request;
   const isDamaged = await store.has(digest);
@@ -115,16 +120,21 @@ async function unpackAndTake(
       releaseDir,
       limits: settings.limits,
       foldsCase: await foldsCase(store.paths),
+      isIndexed: settings.beforeSeal.length > 0,
+      linkTo: await releasesToLinkTo(store),
     };
-    const { manifest, ...summary } = await settings.unpack(order, request.onProgress, signal);
+    // The index that comes after has turns of its own, and a large one holds no place for unpacking.
+    const unpack = () => settings.unpack(order, request.onProgress, signal);
+    const { manifest, ...summary } = await settings.unpacking.run(unpack, signal);
     if (stamp !== (await stampOf(request.file))) throw changedMeanwhile(name);
-    const version = await judge(store, request, settings, { digest, name, manifest });
+    const madeAt = inUtc(manifest?.createdAt);
+    const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed });
     const now = new Date().toISOString();
     const info: ReleaseInfo = {
       formatVersion: RELEASE_FORMAT_VERSION,
       digest,
       manifest: manifest && { domain: manifest.domain, version: manifest.version },
-      createdAt: inUtc(manifest?.createdAt) ?? dateOfVersion(version) ?? now,
+      createdAt: madeAt ?? dateOfVersion(version) ?? now,
       fetchedAt: now,
       source: request.source,
       ...summary,
@@ -142,6 +152,18 @@ async function unpackAndTake(
   } finally {
     await removeStaging(staging);
   }
+}
+
+/** Each brings its file table into memory while a bundle is unpacked. */
+const LINKED_RELEASES_MAX = 4;
+
+/** Folders of complete releases: those of the site before others, the newest first. */
+async function releasesToLinkTo(store: SiteStore): Promise<string[]> {
+  const names = await store.names();
+  const releases = (await store.list()).sort(
+    (a, b) => Number(names.has(b.digest)) - Number(names.has(a.digest)) || (a.fetchedAt < b.fetchedAt ? 1 : -1),
+  );
+  return releases.slice(0, LINKED_RELEASES_MAX).map(({ digest }) => store.folderOf(digest));
 }
 
 /** Record, flush, and only then the marker: a folder with the marker is whole whenever the power goes. */

@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type ArchiveListing,
@@ -12,6 +12,7 @@ import {
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { type FileEntry, isPage, MANIFEST_PATH, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
+import { readFileTable, writeFileTable } from '../../files/index.ts';
 import {
   CHARSET_HEAD_BYTES,
   findLinks,
@@ -24,10 +25,14 @@ import { BasePathVotes } from '../../web/mount/base-path-votes.ts';
 export interface UnpackOrder {
   readonly archive: string;
   readonly name: string;
-  /** Empty, in staging: gets `site/`, `_docshelf/` and `files.json`. */
+  /** Empty, in staging: gets `site/`, `_docshelf/` and its file table. */
   readonly releaseDir: string;
   readonly limits: ArchiveLimits;
   readonly foldsCase: boolean;
+  /** True where search makes an index of it. */
+  readonly isIndexed: boolean;
+  /** Folders of complete releases: files of the same bytes become links to theirs. */
+  readonly linkTo: readonly string[];
 }
 
 export interface UnpackSummary {
@@ -76,13 +81,14 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
     ...options,
     siteDir,
     ownDir,
+    findSame: await sameIn(order.linkTo),
     onProgress: (done, total) => onProgress('unpacking', done, total),
   });
 
   const manifest = await readManifest(extracted, ownDir, name);
   const siteFiles = extracted.filter((file) => !file.path.startsWith(OWN_FOLDER));
   const { files, ...form } = await describeFiles(siteFiles, siteDir, manifest);
-  await writeFile(join(releaseDir, 'files.json'), JSON.stringify({ files }), { flag: 'wx' });
+  await writeFileTable(releaseDir, files);
 
   return {
     archiveBytes: listing.archiveBytes,
@@ -95,10 +101,23 @@ export async function unpack(order: UnpackOrder, onProgress: UnpackProgress): Pr
   };
 }
 
-async function checkFreeSpace(listing: ArchiveListing, { name, releaseDir }: UnpackOrder): Promise<void> {
+/** 60 MiB of digests and paths; releases after that are not linked to. */
+const SAME_MAX = 250_000;
+
+async function sameIn(releaseDirs: readonly string[]): Promise<(sha256: string) => string | null> {
+  const files = new Map<string, string>();
+  for (const releaseDir of releaseDirs) {
+    const table = await readFileTable(releaseDir).catch(() => null);
+    if (table === null || files.size + table.size > SAME_MAX) continue;
+    for (const { path, sha256 } of table.values()) files.set(sha256, join(releaseDir, 'site', path));
+  }
+  return (sha256) => files.get(sha256) ?? null;
+}
+
+async function checkFreeSpace(listing: ArchiveListing, { name, releaseDir, isIndexed }: UnpackOrder): Promise<void> {
   const { bavail, bsize } = await statfs(releaseDir);
   const freeBytes = bavail * bsize;
-  const neededBytes = listing.totalBytes + listing.entries.length * BLOCK_BYTES;
+  const neededBytes = bytesNeeded(listing, isIndexed);
   if (neededBytes <= freeBytes) return;
   throw new DocshelfError(
     'not_enough_space',
@@ -109,6 +128,24 @@ async function checkFreeSpace(listing: ArchiveListing, { name, releaseDir }: Unp
     },
   );
 }
+
+/**
+ * The files; with search also the index, 1.3 times the bytes of the pages, what was read of them, .5 times, and the vectors of their
+ * text, .3 times (PostgreSQL's manual, measured), or those that the bundle carries.
+ */
+export function bytesNeeded(
+  { entries, totalBytes }: Pick<ArchiveListing, 'entries' | 'totalBytes'>,
+  isIndexed: boolean,
+): number {
+  const files = totalBytes + entries.length * BLOCK_BYTES;
+  if (!isIndexed) return files;
+  const sum = (isCounted: (name: string) => boolean): number =>
+    entries.reduce((bytes, { name, size }) => bytes + (isCounted(name) ? size : 0), 0);
+  const carried = `${OWN_FOLDER}search/vectors-`;
+  return Math.ceil(files + INDEX_PART * sum(isPage) + sum((name) => name.includes(carried)));
+}
+
+const INDEX_PART = 2.1;
 
 const toMiB = (bytes: number): number => Math.ceil(bytes / 1024 ** 2);
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Finding } from '../../domain/job.ts';
 import { type FileEntry, isPage } from '../../domain/release.ts';
-import { showName } from '../../domain/show-name.ts';
+import { showName } from '../../domain/secret.ts';
 import { mapAhead } from '../../files/lanes.ts';
 import {
   charsetOfType,

@@ -1,4 +1,5 @@
-import type { BrowserSettings, CrawlNetwork, CrawlSettings } from '../../domain/crawl.ts';
+import type { BrowserSettings, CrawlSettings } from '../../domain/crawl.ts';
+import type { EgressRules } from '../../domain/egress.ts';
 import type { ExportRequest } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { SourceSettings } from '../../domain/organization.ts';
@@ -22,7 +23,7 @@ export interface CollectOrder extends StoreFolders {
 }
 
 interface CrawlPlaces {
-  readonly network: CrawlNetwork;
+  readonly egress: EgressRules;
   readonly browser: BrowserSettings;
   /** Of the job, and not of the attempt. */
   readonly journalDir: string;

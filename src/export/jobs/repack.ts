@@ -22,12 +22,12 @@ export async function repackBundle(job: StoredJob, options: RunJobOptions, signa
   try {
     const to = join(workDir, 'bundle.tar.gz');
     const order = { ...storeFolders(folder), contentSha256: bundle.contentSha256, to };
-    const packed = await thread.call('pack', order).catch((error: unknown) => {
+    const { createdAt, ...packed } = await thread.call('pack', order).catch((error: unknown) => {
       throw error instanceof DocshelfError && MISSING.has(error.code) ? gone(job, error) : error;
     });
     await thread.terminate();
     if (packed.sha256 !== bundle.sha256) throw gone(job);
-    if (!(await signatures.has(packed.sha256))) await signatures.sign(packed.sha256, to);
+    if (!(await signatures.has(packed.sha256))) await signatures.sign(packed.sha256, to, { ...job, createdAt });
     await store.put({ ...packed, file: to }, signal);
   } finally {
     await thread.terminate();

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BrowserSettings, CrawlNetwork } from '../../domain/crawl.ts';
+import type { BrowserSettings } from '../../domain/crawl.ts';
+import type { EgressRules } from '../../domain/egress.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ExportedBundle, ExportReport } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
@@ -16,6 +17,9 @@ import type { CheckedSite, OnStep } from './orders.ts';
 /** Up to so many the heap of a thread is not worth the start of another one, 0.1 to 0.4 s on a busy machine. */
 const PAGES_OF_SMALL = 1_000;
 
+/** Of the time that is left: the rest is for packing, signing and storing. */
+const VECTORS_PART = 0.75;
+
 export interface RunJobOptions {
   readonly folder: ExportsFolder;
   readonly queue: JobQueue;
@@ -28,7 +32,7 @@ export interface RunJobOptions {
   ) => { readonly source: SourceSettings; readonly hosts: readonly string[] } | null;
   readonly jobEntry: URL;
   readonly limits: () => ArchiveLimits;
-  readonly crawlNetwork: () => CrawlNetwork;
+  readonly egress: () => EgressRules;
   readonly browser: () => BrowserSettings;
   readonly pageThreads: number;
   readonly generator: string;
@@ -54,6 +58,7 @@ export async function runJob(
   progress: JobProgress,
   options: RunJobOptions,
   signal: AbortSignal,
+  deadlineAtMs: number,
 ): Promise<{ readonly bundle: ExportedBundle; readonly report: ExportReport }> {
   const { job } = claim;
   const { folder, siteOf, generator } = options;
@@ -67,7 +72,7 @@ export async function runJob(
   const journalDir = journalFolder(folder, job.jobId);
   const thread = openJobThread(options.jobEntry, signal);
   const folders = storeFolders(folder);
-  const crawl = { network: options.crawlNetwork(), browser: options.browser(), journalDir, recordsDir: folder.crawls };
+  const crawl = { egress: options.egress(), browser: options.browser(), journalDir, recordsDir: folder.crawls };
   const request = { domain: job.domain, version: job.version, paths: job.paths };
   try {
     let tableSha256 = job.checkpoint;
@@ -102,7 +107,8 @@ export async function runJob(
     if (checked.pages > PAGES_OF_SMALL) await thread.terminate();
     const ownDir = join(workDir, 'own');
     const attempt: Attempt = { ...options, job, progress, thread, workDir, signal };
-    const found = await makeSearchData(attempt, siteDir, ownDir, checked);
+    const vectorsWithinMs = VECTORS_PART * (deadlineAtMs - performance.now());
+    const found = await makeSearchData(attempt, siteDir, ownDir, checked, vectorsWithinMs);
 
     const createdAt = job.createdAt;
     const described = await thread.call('describe', { ...folders, request, tableSha256, ownDir, createdAt, generator });
@@ -129,21 +135,30 @@ async function makeSearchData(
   siteDir: string,
   ownDir: string,
   checked: CheckedSite,
+  vectorsWithinMs: number,
 ): Promise<FoundSoFar> {
   const into = join(ownDir, 'search');
   await mkdir(into, { recursive: true });
   if (searchData === null) return checked.found;
   try {
-    await searchData.make({ siteDir, files: checked.files }, into, progress.of('search'), signal);
-    return checked.found;
+    const site = { siteDir, files: checked.files };
+    const withinMs = Math.max(0, Math.floor(vectorsWithinMs));
+    if (await searchData.make(site, into, progress.of('search'), signal, withinMs)) return checked.found;
+    return missing(checked, NO_TIME);
   } catch (error) {
     signal.throwIfAborted();
     await rm(into, { recursive: true, force: true });
-    const findings = FindingList.of(checked.found);
-    const detail = error instanceof Error ? error.message : String(error);
-    findings.add({ kind: 'search_data_missing', page: '', detail });
-    return findings.soFar;
+    return missing(checked, error instanceof Error ? error.message : String(error));
   }
+}
+
+const NO_TIME =
+  'The bundle carries its sections without vectors: exportApi.deadline would have been missed. The next export goes on from those that were made';
+
+function missing({ found }: CheckedSite, detail: string): FoundSoFar {
+  const findings = FindingList.of(found);
+  findings.add({ kind: 'search_data_missing', page: '', detail });
+  return findings.soFar;
 }
 
 /** Content of the domain's last export of this version is not packed again. */
@@ -158,8 +173,8 @@ async function packAndStore(
   }
   const to = join(workDir, 'bundle.tar.gz');
   const folders = storeFolders(folder);
-  const packed = await thread.call('pack', { ...folders, contentSha256, to }, told(progress, 'pack'));
-  await signatures.sign(packed.sha256, to);
+  const { createdAt, ...packed } = await thread.call('pack', { ...folders, contentSha256, to }, told(progress, 'pack'));
+  await signatures.sign(packed.sha256, to, { ...job, createdAt });
   await store.put({ ...packed, file: to }, signal);
   return { ...packed, contentSha256 };
 }

@@ -105,7 +105,8 @@ export class JobRunner {
           next: 'Look in the log for what ends docshelf while this site is exported, such as too little memory, and start a new export.',
         });
       }
-      const { bundle, report } = await runJob(claim, progress, this.#options, lease.signal);
+      const deadlineAtMs = startedAtMs + settings().deadlineMs;
+      const { bundle, report } = await runJob(claim, progress, this.#options, lease.signal, deadlineAtMs);
       await progress.settle();
       if (await queue.complete(claim, bundle, report)) {
         onEvent({ kind: 'completed', job, tookMs: performance.now() - startedAtMs });

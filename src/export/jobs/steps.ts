@@ -119,11 +119,12 @@ async function pack(order: PackOrder, onStep: OnStep, signal: AbortSignal) {
       next: 'Start a new export.',
     });
   }
-  const files = filesOf(bytes);
+  const { files, createdAt } = wordsOf(bytes);
   const stored = files.map(({ path, size, sha256 }) => ({ path, size, sha256, file: store.pathOf(sha256) }));
   const entries: PackEntry[] = [{ path: MANIFEST_PATH, bytes }, ...stored].sort(archiveOrder);
   const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
-  return packBundle({ entries, to, signal, onProgress: (doneBytes) => onStep(doneBytes, totalBytes) });
+  const packed = await packBundle({ entries, to, signal, onProgress: (doneBytes) => onStep(doneBytes, totalBytes) });
+  return { ...packed, createdAt };
 }
 
 async function sweep(
@@ -135,13 +136,13 @@ async function sweep(
   for (const contentSha256 of keep) {
     const bytes = await manifests.read(contentSha256);
     if (bytes === null) continue;
-    for (const { sha256 } of filesOf(bytes)) files.add(sha256);
+    for (const { sha256 } of wordsOf(bytes).files) files.add(sha256);
   }
   await manifests.sweep(new Set(keep), olderThanMs);
   await new FileStore(filesDir).sweep(files, olderThanMs);
 }
 
 /** @param manifest of our own store, which nobody else writes */
-function filesOf(manifest: Uint8Array): readonly FileEntry[] {
-  return (JSON.parse(Buffer.from(manifest).toString()) as { files: readonly FileEntry[] }).files;
+function wordsOf(manifest: Uint8Array): { readonly createdAt: string; readonly files: readonly FileEntry[] } {
+  return JSON.parse(Buffer.from(manifest).toString());
 }

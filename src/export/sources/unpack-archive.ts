@@ -4,7 +4,7 @@ import { extractArchive, inspectArchive } from '../../archive/index.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
-import { showName } from '../../domain/show-name.ts';
+import { showName } from '../../domain/secret.ts';
 import { badSource } from '../../domain/site-source.ts';
 
 /**

@@ -7,7 +7,7 @@ import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { Finding } from '../../domain/job.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
-import { showName } from '../../domain/show-name.ts';
+import { showName } from '../../domain/secret.ts';
 import { badSource } from '../../domain/site-source.ts';
 import { isHidden } from '../../web/resolve.ts';
 
@@ -93,7 +93,8 @@ class FolderWalk {
       throw unreadable(folder.dir, error);
     });
     entries.sort((a, b) => Buffer.compare(a.name, b.name));
-    this.#count(entries.length);
+    this.#entries += entries.length;
+    this.#checkCounts();
     const below: Folder[] = [];
     for (let at = 0; at < entries.length; at += LOOKS_MAX) {
       const found = entries.slice(at, at + LOOKS_MAX).map((entry) => this.#look(folder, entry));
@@ -128,6 +129,7 @@ class FolderWalk {
     }
     this.#taken.add(path.normalize('NFC'));
     this.#files.push({ path, file, size: info.size });
+    this.#checkCounts();
     this.#totalBytes += info.size;
     const { totalBytesMax } = this.#limits;
     if (this.#totalBytes > totalBytesMax) {
@@ -168,10 +170,10 @@ class FolderWalk {
     return isWithin ? target : this.#leaveOut(path, 'it is a symbolic link that leaves the folder');
   }
 
-  #count(entries: number): void {
-    this.#entries += entries;
-    if (this.#entries > this.#limits.entriesMax) {
-      throw badSource(this.#name, `it holds more than ${this.#limits.entriesMax} files and folders`, TOO_LARGE);
+  #checkCounts(): void {
+    const { entriesMax } = this.#limits;
+    if (this.#entries > 2 * entriesMax || this.#files.length > entriesMax) {
+      throw badSource(this.#name, `it holds more than ${entriesMax} files, or as many folders`, TOO_LARGE);
     }
   }
 

@@ -1,9 +1,9 @@
-import { getCACertificates } from 'node:tls';
-import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
-import { readCertificates } from '../../net/certificates.ts';
+import type { EgressPolicy } from '../../net/egress.ts';
 import { CERTIFICATE_FAULT } from '../../net/http-response.ts';
+import { openS3Client } from '../../net/s3.ts';
 
 export interface S3Settings {
   readonly bucket: string;
@@ -14,10 +14,8 @@ export interface S3Settings {
   readonly pathStyle: boolean;
   readonly prefix: string;
   readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
-  /** PEM file of certificates that are trusted besides Node's own roots. */
-  readonly caFile: string | null;
-  /** `anywhere`: the SDK's default chain, metadata services too. `environment`: three variables alone, for air gaps. */
-  readonly findCredentials: 'anywhere' | 'environment';
+  /** Where it names hosts, credentials are found in three variables alone: the SDK's chain asks metadata services. */
+  readonly policy: EgressPolicy;
 }
 
 const CONNECT_MS_MAX = 10_000;
@@ -27,14 +25,10 @@ const ATTEMPTS_MAX = 4;
 
 /** Nothing is asked yet. @throws DocshelfError `cannot_read` or `config_invalid` for the file of certificates */
 export function createS3Client(settings: S3Settings): S3Client {
-  const { endpoint, pathStyle, caFile } = settings;
+  const { endpoint, pathStyle, policy } = settings;
   const region = settings.region ?? (endpoint === null ? null : 'us-east-1');
   const credentials = credentialsOf(settings);
-  const ca =
-    caFile === null
-      ? {}
-      : { ca: [...getCACertificates('default'), readCertificates(caFile, 'exportApi.store.caFile')] };
-  return new S3Client({
+  const config = {
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
     ...(credentials === undefined ? {} : { credentials }),
@@ -43,20 +37,17 @@ export function createS3Client(settings: S3Settings): S3Client {
     // Uploads carry our checksums; older services refuse those that the SDK would add.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: {
-      connectionTimeout: CONNECT_MS_MAX,
-      socketTimeout: IDLE_MS_MAX,
-      httpsAgent: { keepAlive: true, ...ca },
-    },
-  });
+  } as const;
+  const timeouts = { connectionTimeout: CONNECT_MS_MAX, socketTimeout: IDLE_MS_MAX };
+  return openS3Client(policy, config, timeouts, 'exportApi.store.caFile');
 }
 
-function credentialsOf({ credentials, findCredentials }: S3Settings): S3ClientConfig['credentials'] | undefined {
+function credentialsOf({ credentials, policy }: S3Settings): S3ClientConfig['credentials'] | undefined {
   if (credentials !== null) {
     const { accessKeyId, secretAccessKey } = credentials;
     return { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() };
   }
-  if (findCredentials === 'anywhere') return undefined;
+  if (!policy.isBounded) return undefined;
   return async () => {
     const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
     if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
@@ -163,6 +154,12 @@ function connectionFault(error: unknown): Fault {
     return lasting(
       `its certificate is not trusted (${code})`,
       'Where the store uses an authority of your own, put its certificate into a PEM file and name it in exportApi.store.caFile.',
+    );
+  }
+  if (code === 'ADDRESS_REFUSED') {
+    return lasting(
+      'its host may not be asked',
+      'Name it in network.allowedHosts, or correct exportApi.store.endpoint.',
     );
   }
   const errno = errnoOf(error);

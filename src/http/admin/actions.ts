@@ -8,17 +8,17 @@ import type { BundleSourceKind } from '../../domain/release.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { LastReload, StatusReport } from '../../domain/status.ts';
 import { isVersion } from '../../domain/version.ts';
-import { requireToken } from '../bearer.ts';
 import type { ExportJobs, Metrics, Readings } from '../metrics/metrics.ts';
 import { isBundleFault } from '../metrics/site-metrics.ts';
 import { openApiDocument } from '../openapi.ts';
-import type { FaultHooks } from '../problem.ts';
+import { clientLeft, type FaultHooks } from '../problem.ts';
 import { type Input, type Route, route } from '../routes.ts';
 import { ADMIN_INFO, type OperationId, operations } from './operations.ts';
 import { adminPage } from './page.ts';
 import { PAGE_STYLE } from './page-style.ts';
 import { type PendingSignatures, readSignature } from './pending-signatures.ts';
 import { ofSite } from './site-operations.ts';
+import type { TokenGuard } from './token-guard.ts';
 
 export interface UploadOptions {
   readonly version: string | null;
@@ -60,12 +60,15 @@ export interface AdminOptions extends FaultHooks {
   readonly door: Door;
   /** Null: no token is set, and every action is refused. */
   readonly token: () => Secret | null;
+  /** Names that it answers to besides its own. */
+  readonly hosts: () => readonly string[];
   readonly readiness: () => Readiness;
   /** In memory: metrics answer where the storage does not. */
   readonly states: () => Readings['states'];
   readonly status: () => Promise<StatusReport>;
   readonly features: () => DaemonFeatures;
   readonly jobs?: () => Promise<ExportJobs>;
+  readonly volume?: () => Promise<Readings['volume']>;
   readonly metrics: Metrics;
   readonly actions: AdminActions;
   readonly programVersion: string;
@@ -99,7 +102,8 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
     metrics: async (c) => {
       // All other metrics answer also where the queue does not.
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
-      const text = await metrics.expose({ states: states(), isReady: readiness().ready, jobs });
+      const volume = (await options.volume?.()) ?? null;
+      const text = await metrics.expose({ states: states(), isReady: readiness().ready, jobs, volume });
       return c.body(text, 200, { 'Content-Type': metrics.contentType });
     },
     status: async (c) => c.json(await status()),
@@ -154,7 +158,7 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
         return c.json(taken, 201);
       } catch (error) {
         // The connection: the request counts as destroyed as soon as its body is read.
-        if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(fileName);
+        if (c.req.raw.signal.aborted || c.env?.incoming?.socket.destroyed) throw clientLeft(`take in "${fileName}"`);
         if (isBundleFault(toDocshelfError(error).code)) site.onBundleRefused(source);
         throw error;
       }
@@ -177,9 +181,10 @@ function pendingName(c: Context<AdminEnv>, fileName: string): string {
 }
 
 /** Before the body: of a refused upload not one byte is read. */
-export function requireAdmin(door: Door, token: () => Secret | null) {
+export function requireAdmin(door: Door, guard: TokenGuard) {
   return async (c: Context<AdminEnv>, next: () => Promise<void>): Promise<void> => {
-    if (door === 'token') requireToken(token(), c.req.header('authorization'));
+    const client = c.env?.incoming?.socket.remoteAddress ?? '';
+    if (door === 'token') await guard.admit(c.req.header('authorization'), client);
     await next();
   };
 }
@@ -216,9 +221,4 @@ function fileNameOf(c: Context<AdminEnv>): string {
 
 function badField(name: string, state: string): DocshelfError {
   return new DocshelfError('bad_request', `Cannot read "${name}": ${state}`, { fields: { field: name } });
-}
-
-/** For the metrics: an upload that was broken off is no fault of ours. */
-function clientLeft(fileName: string): DocshelfError {
-  return new DocshelfError('bad_request', `Cannot take in "${fileName}": the client left before the answer`);
 }

@@ -66,7 +66,7 @@ time, .ago { white-space: nowrap; }
 .alert h2 { color: inherit; margin-bottom: .3rem; }
 .alert p { color: var(--ink); white-space: pre-wrap; overflow-wrap: anywhere; }
 .alert p + p { margin-top: .4rem; }
-.alert ul { margin: 0; padding-left: 1.1rem; color: var(--ink); }
+.alert ul { margin: 0; padding-left: 1.1rem; color: var(--ink); overflow-wrap: anywhere; }
 
 .title { display: flex; align-items: baseline; gap: .6rem; margin: 2rem 0 .7rem; }
 .table { overflow-x: auto; }

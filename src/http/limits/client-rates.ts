@@ -18,14 +18,31 @@ interface Bucket {
   readonly atMs: number;
 }
 
+interface ClientRatesOptions {
+  readonly policy?: ClientPolicy;
+  /** What is refused, and what came too often: words of the fault. */
+  readonly act?: string;
+  readonly cause?: string;
+  readonly now?: () => number;
+  readonly clientsMax?: number;
+}
+
 /** Token buckets. */
 export class ClientRates {
   readonly #policy: ClientPolicy;
+  readonly #told: string;
   readonly #now: () => number;
   readonly #buckets: LRUCache<string, Bucket>;
 
-  constructor({ policy = CLIENT_RATE, now = () => performance.now(), clientsMax = CLIENTS_MAX } = {}) {
+  constructor({
+    policy = CLIENT_RATE,
+    act = 'search',
+    cause = 'requests',
+    now = () => performance.now(),
+    clientsMax = CLIENTS_MAX,
+  }: ClientRatesOptions = {}) {
     this.#policy = policy;
+    this.#told = `Cannot ${act} now: too many ${cause} come from this address`;
     this.#now = now;
     this.#buckets = new LRUCache({ max: clientsMax });
   }
@@ -40,7 +57,7 @@ export class ClientRates {
     this.#buckets.set(client, { tokens: tokens < 1 ? tokens : tokens - 1, atMs: nowMs });
     if (tokens >= 1) return;
     const retryAfterS = Math.max(1, Math.ceil((1 - tokens) / perSecond));
-    throw new DocshelfError('rate_limited', 'Cannot search now: too many requests come from this address', {
+    throw new DocshelfError('rate_limited', this.#told, {
       next: `Ask again in ${retryAfterS} s. Where all readers come through one proxy, set server.trustedProxies.`,
       fields: { retryAfterS },
     });

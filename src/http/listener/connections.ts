@@ -7,9 +7,18 @@ import type { Socket } from 'node:net';
  */
 export class Connections {
   readonly #owed = new Map<Socket, Set<ServerResponse>>();
+  readonly #unreadMsMax: number;
   #isDraining = false;
 
-  constructor(server: Server) {
+  /** @param unreadMsMax that a client may take nothing of an answer for */
+  constructor(server: Server, unreadMsMax: number) {
+    this.#unreadMsMax = unreadMsMax;
+    // Of idle connections, too. An answer may take longer to be made.
+    server.on('timeout', (socket: Socket) => {
+      if (socket.writableLength > 0 || !this.#owes(socket)) socket.destroy();
+    });
+    // `close` calls it, and it cuts answers that are written and not yet read.
+    server.closeIdleConnections = () => undefined;
     server.on('connection', (socket) => {
       this.#owed.set(socket, new Set());
       // Node never closes answers that queue behind another one.
@@ -17,18 +26,36 @@ export class Connections {
     });
   }
 
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
   began(answer: ServerResponse): void {
     const { socket } = answer.req;
     this.#owed.get(socket)?.add(answer);
-    if (this.#isDraining) answer.setHeader('Connection', 'close');
+    // Until Node sets that of idle connections. Not for all: an answer that has left needs none.
+    socket.setTimeout(this.#unreadMsMax);
+    if (this.#isDraining && !answer.headersSent) answer.setHeader('Connection', 'close');
     answer.once('close', () => {
       this.#owed.get(socket)?.delete(answer);
-      if (this.#isDraining && !this.isBusy(socket)) socket.destroySoon();
+      if (this.#isDraining && !this.#owes(socket)) socket.destroySoon();
     });
   }
 
-  isBusy(socket: Socket): boolean {
+  #owes(socket: Socket): boolean {
     return (this.#owed.get(socket)?.size ?? 0) > 0;
+  }
+
+  /** True where a request that is being answered is not here as a whole. */
+  isReceiving(socket: Socket): boolean {
+    return [...(this.#owed.get(socket) ?? [])].some(({ req, writableEnded }) => !req.complete && !writableEnded);
+  }
+
+  /** At once where no answer is owed. */
+  whenIdle(socket: Socket, act: () => void): void {
+    const [answer] = this.#owed.get(socket) ?? [];
+    if (answer === undefined) act();
+    else answer.once('close', () => this.whenIdle(socket, act));
   }
 
   drain(): void {

@@ -3,10 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-server';
 import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
+import type { PlainAnswer } from '../../serve/index.ts';
 import { problemResponse } from '../problem.ts';
 import { Connections } from './connections.ts';
 import { answerMalformed } from './malformed-request.ts';
-import { REQUEST_ID_HEADER, requestIdFrom, requestIdOf } from './request-id.ts';
+import { isPlainRequest, writePlain } from './plain-request.ts';
+import { HEADER_BYTES_MAX, makeReadable, refusalOf, refuse } from './refused-request.ts';
+import { REQUEST_ID_HEADER, RequestIds } from './request-id.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
 export type ListenerOptions = ListenerHandlers & ListenAddress;
@@ -14,8 +17,12 @@ export type ListenerOptions = ListenerHandlers & ListenAddress;
 interface ListenerHandlers {
   readonly name: ListenerName;
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
+  /** Asked first about GET requests without a body; null: `fetch` answers. */
+  readonly plain?: (incoming: IncomingMessage) => PlainAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
   readonly onFault?: (error: DocshelfError) => void;
+  /** For tests, which cannot wait. */
+  readonly times?: Partial<typeof TIMES>;
 }
 
 /** Port 0 takes a free one. A Unix socket is for its owner alone. */
@@ -30,29 +37,39 @@ export interface Listener {
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Longer than the 60 s of load balancers, which would send a request into a closing connection. */
-const KEEP_ALIVE_MS = 75_000;
-const HEADERS_MS_MAX = 30_000;
+/** What clients may keep a connection with. */
+const TIMES = {
+  /** Longer than the 60 s of load balancers, which would send a request into a closing connection. */
+  keepAliveMs: 75_000,
+  headersMsMax: 30_000,
+  /** Without taking a byte of an answer: as nginx has it. */
+  unreadMsMax: 60_000,
+  /** Node looks at headers and requests that are late so often. */
+  checkMs: 1_000,
+};
 /** 20 KiB each: 200 MiB. */
 const CONNECTIONS_MAX = 10_000;
 
 /** Every answer carries `X-Request-Id`. @throws DocshelfError `port_taken`, `cannot_listen`. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { name, onRequest, onFault } = options;
+  const times = { ...TIMES, ...options.times };
   const server = createServer({
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: HEADERS_MS_MAX,
+    keepAliveTimeout: times.keepAliveMs,
+    headersTimeout: times.headersMsMax,
     requestTimeout: LISTENERS[name].receiveMsMax,
+    connectionsCheckingInterval: times.checkMs,
+    maxHeaderSize: HEADER_BYTES_MAX,
     // Node would answer without an id.
     requireHostHeader: false,
   });
   server.maxConnections = CONNECTIONS_MAX;
-  const connections = new Connections(server);
+  // A client may end its side with its last request, and read on. Elsewhere that ends what it has asked for.
+  Object.assign(server, { httpAllowHalfOpen: name === 'site' });
+  const connections = new Connections(server, times.unreadMsMax);
+  const ids = new RequestIds();
   const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
-  // HTTP/1.0 asks without a Host, as some load balancers' probes do.
-  const respond = (request: Request, env: HttpBindings): Response | Promise<Response> =>
-    hasNoHost(env.incoming) ? problemResponse(NO_HOST, requestIdOf(env)) : options.fetch(request, env);
-  const answer = getRequestListener((request, env) => respond(request, env as HttpBindings), {
+  const answer = getRequestListener((request, env) => options.fetch(request, env as HttpBindings), {
     hostname: 'localhost',
     // Undefined: `handle` answers, which knows the id.
     errorHandler: (error) =>
@@ -60,10 +77,31 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   });
 
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    const requestId = requestIdFrom(incoming.headers['x-request-id']);
-    outgoing.setHeader(REQUEST_ID_HEADER, requestId);
+    const begun = { requestId: ids.of(incoming.headers['x-request-id']), startedMs: performance.now() };
+    const { requestId } = begun;
+    const refusal = refusalOf(incoming);
+    const isPlain = refusal === null && !connections.isDraining && isPlainRequest(incoming, outgoing);
+    const prepared = isPlain ? (options.plain?.(incoming) ?? null) : null;
+    if (prepared !== null) {
+      writePlain(prepared, outgoing, requestId);
+      // A slow client's answer is one in flight, as those below.
+      if (incoming.socket.writableLength === 0) {
+        meter?.answered(incoming, prepared.status, begun);
+        return;
+      }
+    } else outgoing.setHeader(REQUEST_ID_HEADER, requestId);
     connections.began(outgoing);
-    meter?.began(incoming, outgoing, requestId);
+    meter?.began(incoming, outgoing, begun);
+    if (prepared !== null) return;
+    if (refusal !== null) {
+      refuse(refusal, outgoing, requestId);
+      return;
+    }
+    // RFC 9112, section 6.1: its framing is not to be trusted.
+    if (incoming.httpVersion === '1.0' && incoming.headers['transfer-encoding'] !== undefined) {
+      outgoing.setHeader('Connection', 'close');
+    }
+    makeReadable(incoming);
     void answer(incoming, outgoing).then(() => {
       if (!outgoing.headersSent && !outgoing.destroyed) void send(problemResponse(NO_ADDRESS, requestId), outgoing);
     });
@@ -72,7 +110,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   server.on('checkContinue', handle);
   // Other expectations may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
   server.on('checkExpectation', handle);
-  server.on('clientError', answerMalformed(connections, meter));
+  server.on('clientError', answerMalformed(connections, meter, ids));
 
   const bound = await listen(server, name, options);
   server.on('error', (error) => onFault?.(toDocshelfError(error)));
@@ -137,13 +175,6 @@ async function close(server: Server, connections: Connections, deadlineMs: numbe
   const cut = setTimeout(() => connections.cut(), deadlineMs);
   await closed;
   clearTimeout(cut);
-}
-
-const NO_HOST = new DocshelfError('bad_request', 'Cannot read the request: it has no Host header');
-
-/** RFC 9112, section 3.2. */
-function hasNoHost({ httpVersion, headers }: IncomingMessage): boolean {
-  return headers.host === undefined && httpVersion !== '1.0';
 }
 
 const NO_ADDRESS = new DocshelfError(

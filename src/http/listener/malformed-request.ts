@@ -1,59 +1,69 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { DocshelfError } from '../../domain/errors.ts';
-import { problemOf } from '../problem.ts';
 import type { Connections } from './connections.ts';
-import { REQUEST_ID_HEADER, requestIdFrom } from './request-id.ts';
+import { type Refusal, refusalParts, TARGET_TOO_LONG } from './refused-request.ts';
+import type { RequestIds } from './request-id.ts';
 import type { RequestMeter } from './served-request.ts';
 
-interface Malformed {
-  readonly status: number;
-  readonly state: string;
-}
-
-const BY_FAULT: Readonly<Record<string, Malformed>> = {
+const BY_FAULT: Readonly<Record<string, Refusal>> = {
   HPE_HEADER_OVERFLOW: { status: 431, state: 'its header is over the limit' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, state: 'the extensions of its chunks are over the limit' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, state: 'it did not come whole within the time limit' },
 };
-const NO_HTTP: Malformed = { status: 400, state: 'it is not well-formed HTTP/1.1' };
+const NO_HTTP: Refusal = { status: 400, state: 'it is not well-formed HTTP/1.1' };
 
 const CLIENT_LEFT = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE']);
+
+interface ParserFault extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
 
 export function answerMalformed(
   connections: Connections,
   meter: RequestMeter | null,
-): (error: NodeJS.ErrnoException, socket: Duplex) => void {
+  ids: RequestIds,
+): (error: ParserFault, socket: Duplex) => void {
+  const told = new WeakSet<Socket>();
   return (error, duplex) => {
     const socket = duplex as Socket;
-    // An unused connection is no fault, and another answer under way would be garbled.
+    // Each packet after a fault is another.
+    if (told.has(socket)) return;
+    told.add(socket);
+    // An unused connection is no fault, and the answer to half a request would be garbled.
     const isUnused = socket.bytesRead === 0;
-    if (!socket.writable || isUnused || CLIENT_LEFT.has(error.code ?? '') || connections.isBusy(socket)) {
+    if (!socket.writable || isUnused || CLIENT_LEFT.has(error.code ?? '') || connections.isReceiving(socket)) {
       socket.destroy();
       return;
     }
-    const { status, state } = BY_FAULT[error.code ?? ''] ?? NO_HTTP;
-    const requestId = requestIdFrom(undefined);
-    socket.write(answerOf(status, state, requestId));
-    meter?.malformed(socket, status, requestId);
-    socket.destroySoon();
+    const refusal = refusalOfFault(error);
+    // Whatever was asked well before it is answered first.
+    connections.whenIdle(socket, () => tell(socket, refusal));
   };
+
+  function tell(socket: Socket, refusal: Refusal): void {
+    // The last answer closed it.
+    if (!socket.writable) return;
+    const requestId = ids.next();
+    socket.write(answerOf(refusal, requestId));
+    meter?.malformed(socket, refusal.status, requestId);
+    socket.destroySoon();
+  }
+}
+
+function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault): Refusal {
+  // A line that has not ended where the limit was passed is the first one, where it begins with a method.
+  const parsed = rawPacket?.subarray(0, bytesParsed).toString('latin1') ?? '';
+  if (code === 'HPE_HEADER_OVERFLOW' && /^[A-Z]+ [^\n]*$/.test(parsed)) return TARGET_TOO_LONG;
+  return BY_FAULT[code] ?? NO_HTTP;
 }
 
 /** By hand: Node has no answer for what it could not parse. */
-function answerOf(status: number, state: string, requestId: string): string {
-  const title = STATUS_CODES[status] ?? 'Error';
-  const fault = new DocshelfError('bad_request', `Cannot read the request: ${state}`);
-  const body = `${JSON.stringify({ ...problemOf(fault, requestId), status, title })}\n`;
-  const head = [
-    `HTTP/1.1 ${status} ${title}`,
-    'Connection: close',
-    'Content-Type: application/problem+json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'X-Content-Type-Options: nosniff',
-    `${REQUEST_ID_HEADER}: ${requestId}`,
-  ];
-  return `${head.join('\r\n')}\r\n\r\n${body}`;
+function answerOf(refusal: Refusal, requestId: string): string {
+  const { headers, body } = refusalParts(refusal, requestId);
+  const fields = Object.entries({ Date: new Date().toUTCString(), ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${fields.join('')}\r\n${body}`;
 }

@@ -1,5 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
+const IPV4_MAPPED = '::ffff:';
+
 type RemoteAddress = (peer: string, forwardedFor: string | undefined) => string;
 
 /**
@@ -12,7 +14,7 @@ export function remoteAddressBehind(trustedProxies: readonly string[]): RemoteAd
   const isTrusted = (address: string): boolean => trusted.check(address, familyOf(address));
 
   return (peer, forwardedFor) => {
-    let address = plainAddress(peer) ?? peer;
+    let address = peer.startsWith(IPV4_MAPPED) ? (plainAddress(peer) ?? peer) : peer;
     if (forwardedFor === undefined || isIP(address) === 0) return address;
     for (const hop of forwardedFor.split(',').reverse()) {
       if (!isTrusted(address)) return address;

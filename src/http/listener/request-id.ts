@@ -6,8 +6,24 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 /** Hex, UUIDs, base64: no log line can be forged. */
 const SANE_ID = /^[A-Za-z0-9._~+/=:@-]{1,128}$/;
 
-export function requestIdFrom(header: string | string[] | undefined): string {
-  return typeof header === 'string' && SANE_ID.test(header) ? header : randomUUID();
+function isRequestId(header: string | string[] | undefined): header is string {
+  return typeof header === 'string' && SANE_ID.test(header);
+}
+
+/** UUIDs of version 8 (RFC 9562): random where they begin, then counted, since most are read by nobody. */
+export class RequestIds {
+  readonly #begin = `${randomUUID().slice(0, 14)}8${randomUUID().slice(15, 24)}`;
+  #count = 0;
+
+  /** The client's own, where it is one. */
+  of(header: string | string[] | undefined): string {
+    return isRequestId(header) ? header : this.next();
+  }
+
+  next(): string {
+    this.#count++;
+    return this.#begin + this.#count.toString(16).padStart(12, '0');
+  }
 }
 
 /** Null where an app is called without a socket. */

@@ -38,9 +38,10 @@ export interface ServedRequest {
 const CLIENT_CLOSED = 499;
 
 const SITE = Symbol('site');
+type SitedMessage = IncomingMessage & { [SITE]?: string };
 
 /** For log and metrics: the site that answers a request. */
-export function tellSite(incoming: IncomingMessage & { [SITE]?: string }, site: string): void {
+export function tellSite(incoming: SitedMessage, site: string): void {
   incoming[SITE] = site;
 }
 
@@ -49,6 +50,11 @@ export function pathOf(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
   const end = path.search(/[?#]/);
   return end < 0 ? path : path.slice(0, end);
+}
+
+interface Begun {
+  readonly requestId: string;
+  readonly startedMs: number;
 }
 
 export class RequestMeter {
@@ -62,27 +68,19 @@ export class RequestMeter {
     this.#tell = tell;
   }
 
-  began(incoming: IncomingMessage & { [SITE]?: string }, outgoing: ServerResponse, requestId: string): void {
-    const startedMs = performance.now();
-    const { socket } = incoming;
+  began(incoming: SitedMessage, outgoing: ServerResponse, { requestId, startedMs }: Begun): void {
     // A closed connection has no address.
+    const { socket } = incoming;
     const peer = socket.remoteAddress ?? '';
     outgoing.once('close', () => {
-      const forwardedFor = incoming.headers['x-forwarded-for'];
-      const site = incoming[SITE];
-      this.#tell({
-        listener: this.#listener,
-        ...(site === undefined ? {} : { site }),
-        method: incoming.method ?? '-',
-        path: pathOf(incoming.url ?? '/'),
-        status: outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED,
-        bytes: this.#bytesSince(socket),
-        durationMs: performance.now() - startedMs,
-        requestId,
-        peer,
-        forwardedFor: Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor,
-      });
+      const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED;
+      this.#ended(incoming, status, { requestId, startedMs, peer });
     });
+  }
+
+  /** An answer that has left already. */
+  answered(incoming: SitedMessage, status: number, { requestId, startedMs }: Begun): void {
+    this.#ended(incoming, status, { requestId, startedMs, peer: incoming.socket.remoteAddress ?? '' });
   }
 
   malformed(socket: Socket, status: number, requestId: string): void {
@@ -97,6 +95,26 @@ export class RequestMeter {
       peer: socket.remoteAddress ?? '',
       forwardedFor: undefined,
     });
+  }
+
+  #ended(
+    { method, url, socket, headers, [SITE]: site }: SitedMessage,
+    status: number,
+    { requestId, startedMs, peer }: Begun & { readonly peer: string },
+  ): void {
+    const forwardedFor = headers['x-forwarded-for'];
+    const served = {
+      listener: this.#listener,
+      method: method ?? '-',
+      path: pathOf(url ?? '/'),
+      status,
+      bytes: this.#bytesSince(socket),
+      durationMs: performance.now() - startedMs,
+      requestId,
+      peer,
+      forwardedFor: Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor,
+    };
+    this.#tell(site === undefined ? served : { ...served, site });
   }
 
   #bytesSince(socket: Socket): number {

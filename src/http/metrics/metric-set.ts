@@ -1,8 +1,7 @@
 import { readdirSync } from 'node:fs';
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-
-/** Seconds: a file from memory takes under a millisecond, an upload minutes. */
-const DURATION_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10, 60];
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { CellCounter } from './cells.ts';
+import { RequestMetrics } from './request-metrics.ts';
 
 export function defineMetrics(registry: Registry) {
   const registers = [registry];
@@ -10,22 +9,11 @@ export function defineMetrics(registry: Registry) {
     new Counter<T>({ name: `docshelf_${name}`, help, labelNames, registers });
   const gauge = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
     new Gauge<T>({ name: `docshelf_${name}`, help, labelNames, registers });
+  const cells = (name: string, help: string) => new CellCounter(registry, { name: `docshelf_${name}`, help }, ['site']);
   return {
-    requests: counter('http_requests_total', 'Requests answered, by listener and class of status.', [
-      'site',
-      'listener',
-      'class',
-    ]),
-    responseBytes: counter('http_response_bytes_total', 'Bytes written, headers included.', ['site', 'listener']),
-    requestSeconds: new Histogram({
-      name: 'docshelf_http_request_duration_seconds',
-      help: 'From the end of the headers of a request to the end of its answer.',
-      labelNames: ['listener'],
-      buckets: DURATION_BUCKETS,
-      registers,
-    }),
-    cacheHits: counter('cache_hits_total', 'Files of the site answered from memory.', ['site']),
-    cacheMisses: counter('cache_misses_total', 'Files of the site that had to be read from disk.', ['site']),
+    requests: new RequestMetrics(registry),
+    cacheHits: cells('cache_hits_total', 'Files of the site answered from memory.'),
+    cacheMisses: cells('cache_misses_total', 'Files of the site that had to be read from disk.'),
     fetches: counter('fetches_total', 'Downloads of the bundle, by result.', ['site', 'result']),
     fetchedBytes: counter('fetched_bytes_total', 'Bytes of downloaded bundles.', ['site']),
     bundles: counter('bundles_taken_in_total', 'Bundles unpacked onto the shelf or refused, by where they came from.', [
@@ -42,8 +30,16 @@ export function defineMetrics(registry: Registry) {
       [],
     ),
     lastReloadSuccess: gauge('last_reload_success_timestamp_seconds', 'When a reload last succeeded.', []),
+    volumeFree: gauge('volume_free_bytes', 'Free space of the volume of the data folder.', []),
+    volumeSize: gauge('volume_size_bytes', 'Size of the volume of the data folder.', []),
+    loopDelay: gauge(
+      'event_loop_delay_seconds',
+      'How late the main thread turned to its work since the last reading, the 99th percentile.',
+      [],
+    ),
     jobs: gauge('export_jobs', 'Export jobs that wait or run, by status.', ['status']),
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process has ended, by result.', ['result']),
+    wrongTokens: counter('admin_wrong_tokens_total', 'Requests of the admin listener with a wrong token.', []),
     errors: counter('errors_total', 'Faults, by code.', ['site', 'code']),
     activeVersion: gauge('active_version_info', 'The version that is served, in its labels.', [
       'site',

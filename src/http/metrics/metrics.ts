@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry } from 'prom-client';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { DEPLOY_STATES, type DeployState, type StatusReport } from '../../domain/status.ts';
@@ -11,9 +12,19 @@ export interface Readings {
   readonly isReady: boolean;
   /** Null where none are here, or countable now. */
   readonly jobs: ExportJobs | null;
+  /** Of the data folder; null where the system does not tell. */
+  readonly volume: VolumeSpace | null;
+}
+
+export interface VolumeSpace {
+  readonly freeBytes: number;
+  readonly sizeBytes: number;
 }
 
 export type ExportJobs = StatusReport['jobs'];
+
+/** Twenty ticks a second are no load, and a delay that readers notice is longer. */
+const LOOP_TICK_MS = 50;
 
 const JOB_RESULTS = ['completed', 'failed', 'canceled'] as const;
 type JobResult = (typeof JOB_RESULTS)[number];
@@ -23,11 +34,13 @@ export class Metrics {
   readonly #metrics = defineMetrics(this.#registry);
 
   readonly #namesSites: () => boolean;
+  readonly #loopDelay = monitorEventLoopDelay({ resolution: LOOP_TICK_MS });
 
   /** @param namesSites false: no series has the label `site`, of which there would be too many */
   constructor(namesSites: () => boolean = () => true) {
     this.#namesSites = namesSites;
     addProcessMetrics(this.#registry);
+    this.#loopDelay.enable();
     // Series begin at 0: one that began with its first event would show no rate for it.
     for (const result of ['ok', 'failed']) this.#metrics.reloads.inc({ result }, 0);
     this.#metrics.isConfigSound.set(1);
@@ -41,7 +54,7 @@ export class Metrics {
     return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
 
-  async expose({ states, isReady, jobs }: Readings): Promise<string> {
+  async expose({ states, isReady, jobs, volume }: Readings): Promise<string> {
     this.#metrics.state.reset();
     for (const { site, state } of states) {
       const label = site === null ? {} : { site };
@@ -50,14 +63,18 @@ export class Metrics {
     this.#metrics.ready.set(isReady ? 1 : 0);
     this.#metrics.jobs.reset();
     for (const [status, count] of Object.entries(jobs ?? {})) this.#metrics.jobs.set({ status }, count);
+    if (volume !== null) {
+      this.#metrics.volumeFree.set(volume.freeBytes);
+      this.#metrics.volumeSize.set(volume.sizeBytes);
+    }
+    // A sample is the time between two ticks of its timer.
+    this.#metrics.loopDelay.set(Math.max(0, this.#loopDelay.percentile(99) / 1e9 - LOOP_TICK_MS / 1000));
+    this.#loopDelay.reset();
     return this.#registry.metrics();
   }
 
-  onRequest({ listener, status, bytes, durationMs, site }: ServedRequest): void {
-    const label = site === undefined || !this.#namesSites() ? {} : { site };
-    this.#metrics.requests.inc({ ...label, listener, class: `${Math.floor(status / 100)}xx` });
-    this.#metrics.responseBytes.inc({ ...label, listener }, bytes);
-    this.#metrics.requestSeconds.observe({ listener }, durationMs / 1000);
+  onRequest(served: ServedRequest): void {
+    this.#metrics.requests.count(served, this.#namesSites() ? served.site : undefined);
   }
 
   onReload(ok: boolean): void {
@@ -68,6 +85,10 @@ export class Metrics {
 
   onJobEnded(result: JobResult): void {
     this.#metrics.jobsEnded.inc({ result });
+  }
+
+  onWrongToken(): void {
+    this.#metrics.wrongTokens.inc();
   }
 
   onError(code: ErrorCode): void {

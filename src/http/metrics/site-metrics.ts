@@ -1,6 +1,7 @@
 import type { DeployEvent } from '../../deploy/index.ts';
 import { ARCHIVE_CODES, BUNDLE_CODES, type ErrorCode, SOURCE_CODES, toDocshelfError } from '../../domain/errors.ts';
 import type { BundleSourceKind } from '../../domain/release.ts';
+import type { Cell } from './cells.ts';
 import type { defineMetrics } from './metric-set.ts';
 
 const REFUSED_BUNDLE: ReadonlySet<ErrorCode> = new Set([...ARCHIVE_CODES, ...BUNDLE_CODES]);
@@ -10,6 +11,8 @@ const FAILED_FETCH: ReadonlySet<ErrorCode> = new Set([...SOURCE_CODES, 'wrong_di
 export class SiteMetrics {
   readonly #metrics: ReturnType<typeof defineMetrics>;
   readonly #label: { readonly site?: string };
+  readonly #cacheHits: Cell;
+  readonly #cacheMisses: Cell;
   #activeVersion: { readonly version: string; readonly digest: string } | null = null;
 
   constructor(metrics: ReturnType<typeof defineMetrics>, site: string | null) {
@@ -18,12 +21,14 @@ export class SiteMetrics {
     // Series begin at 0: one that began with its first event would show no rate for it.
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
     const { cacheHits, cacheMisses, fetchedBytes, activations, lastActivation } = metrics;
-    for (const counter of [cacheHits, cacheMisses, fetchedBytes, activations]) counter.inc(this.#label, 0);
+    for (const counter of [fetchedBytes, activations]) counter.inc(this.#label, 0);
+    this.#cacheHits = cacheHits.cell(this.#label);
+    this.#cacheMisses = cacheMisses.cell(this.#label);
     lastActivation.set(this.#label, 0);
   }
 
   onCache(isHit: boolean): void {
-    (isHit ? this.#metrics.cacheHits : this.#metrics.cacheMisses).inc(this.#label);
+    (isHit ? this.#cacheHits : this.#cacheMisses).value++;
   }
 
   onError(code: ErrorCode): void {

@@ -1,3 +1,4 @@
+import { hostName } from '../../domain/deployment.ts';
 import { OWN_FOLDER } from '../../domain/release.ts';
 import { decodeUnreserved } from '../../web/percent-decode.ts';
 
@@ -85,21 +86,6 @@ function add<T extends SiteAddress>(ofHost: HostSites<T>, site: T): void {
   if (ofHost.byPath.has(path)) return;
   ofHost.byPath.set(path, site);
   ofHost.segmentsMax = Math.max(ofHost.segmentsMax, segments.length);
-}
-
-/** A host without port, trailing dot and difference of case; an IPv6 address in brackets, in the URL standard's writing. */
-export function hostName(host: string): string {
-  const name = host.toLowerCase();
-  const isBareIpv6 = !name.startsWith('[') && name.indexOf(':') !== name.lastIndexOf(':');
-  if (isBareIpv6 || name.startsWith('[')) return ipv6Name(isBareIpv6 ? `[${name}]` : name);
-  const port = name.indexOf(':');
-  const end = port === -1 ? name.length : port;
-  return name.slice(0, name[end - 1] === '.' ? end - 1 : end);
-}
-
-function ipv6Name(name: string): string {
-  const address = name.slice(0, name.indexOf(']') + 1);
-  return URL.canParse(`http://${address}`) ? new URL(`http://${address}`).hostname : name;
 }
 
 /** Authority of the absolute form; one with user information names no host here (RFC 9110, section 4.2.4). */

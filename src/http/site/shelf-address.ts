@@ -1,4 +1,5 @@
-import { hostName, type SiteAddress, type SiteRoutes } from './route-site.ts';
+import { hostName, normalBasePath } from '../../domain/deployment.ts';
+import type { SiteAddress, SiteRoutes } from './route-site.ts';
 
 /** Where the shelf page is read. */
 export interface ShelfPlace {
@@ -16,7 +17,7 @@ export interface ShelfPlace {
  */
 export function shelfAddress<T extends SiteAddress>(site: T, routes: SiteRoutes<T>, place: ShelfPlace): string {
   const { host, port, publicUrl } = place;
-  const path = `/${site.basePath}/`.replaceAll(/\/{2,}/g, '/');
+  const path = normalBasePath(site.basePath);
   const here = routes.find(host, path);
   if (here.kind === 'site' && here.site === site) return path;
   const [name] = site.hosts;

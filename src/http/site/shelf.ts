@@ -27,7 +27,7 @@ export interface ShelfAppOptions {
 export interface ShelfState {
   /** `server.shelf` */
   readonly isOn: boolean;
-  /** Over all of the listed: as a site's own, each result with its `site`, `path` without the site's base path. */
+  /** Over all of the listed: as a site's own, each result with its `site`. */
   readonly search: AnswerSiteSearch | null;
 }
 

@@ -1,17 +1,15 @@
 import type { HttpBindings } from '@hono/node-server';
 import { searchRequestOf, siteSearchSchema } from '../../domain/search.ts';
-import { jsonOf, type Search, type SearchAnswer } from '../../search/index.ts';
+import { jsonOf, type Search } from '../../search/index.ts';
 import { COMMON_HEADERS } from '../../serve/index.ts';
 import { ClientRates } from '../limits/client-rates.ts';
 import { remoteAddressBehind } from '../listener/remote-address.ts';
 import { requestIdOf } from '../listener/request-id.ts';
-import { answerFault, type FaultHooks } from '../problem.ts';
+import { answerFault, clientLeft, type FaultHooks } from '../problem.ts';
 import { queryReader } from '../read-request.ts';
 
 export interface SiteSearchSettings extends FaultHooks {
   readonly search: Search;
-  /** Of the site, with its last slash: results lead below it. */
-  readonly basePath?: () => string;
   readonly trustedProxies: readonly string[];
   readonly clients?: ClientRates;
 }
@@ -29,18 +27,19 @@ const HEADERS = {
 
 /** Search as you type: same origin, no key, a bounded rate for each client. Answers as the API. */
 export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
-  const { search, basePath = () => '/', trustedProxies, clients = new ClientRates() } = options;
+  const { search, trustedProxies, clients = new ClientRates() } = options;
   const remoteAddress = remoteAddressBehind(trustedProxies);
   const readQuery = queryReader({ act: 'search', query: siteSearchSchema });
 
   return async (request, env) => {
+    using client = untilClientLeaves(request, env);
     try {
       const peer = env?.incoming?.socket.remoteAddress ?? '';
       clients.take(remoteAddress(peer, request.headers.get('x-forwarded-for') ?? undefined));
       const { q: query, limit: pageSize, language } = readQuery(new URL(request.url).searchParams);
       const filter = language === undefined ? {} : { language };
       const wanted = searchRequestOf({ query, ...(pageSize === undefined ? {} : { pageSize }), filter }, true);
-      const body = jsonOf(below(basePath(), await search.search(wanted, request.signal)));
+      const body = jsonOf(await search.search(wanted, client.signal));
       return new Response(body, { headers: { ...HEADERS, 'Content-Length': String(body.byteLength) } });
     } catch (cause) {
       return answerFault(cause, request, requestIdOf(env), options);
@@ -48,11 +47,16 @@ export function siteSearch(options: SiteSearchSettings): AnswerSiteSearch {
   };
 }
 
-function below(basePath: string, answer: SearchAnswer): SearchAnswer {
-  if (basePath === '/') return answer;
-  const results = answer.results.map((result) => {
-    // A hosted search may name whole addresses.
-    return result.path.startsWith('/') ? { ...result, path: basePath + result.path.slice(1) } : result;
-  });
-  return { results };
+/** A browser that gives a question up ends its half of the connection first, which answers from files outlive. */
+export function untilClientLeaves(
+  request: Request,
+  env: Partial<HttpBindings> | undefined,
+): Disposable & { readonly signal: AbortSignal } {
+  const left = new AbortController();
+  const onEnd = (): void => left.abort(clientLeft('search'));
+  env?.incoming?.socket.once('end', onEnd);
+  return {
+    signal: AbortSignal.any([request.signal, left.signal]),
+    [Symbol.dispose]: () => void env?.incoming?.socket.off('end', onEnd),
+  };
 }

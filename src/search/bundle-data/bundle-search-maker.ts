@@ -14,6 +14,9 @@ export interface BundleSearchMakerOptions {
 /** The process ends between two batches; one that reads pages or loads its model when it is told to stop is ended. */
 const ENDING_MS_MAX = 1_000;
 
+/** The longest that a timer runs. */
+const VECTORS_MS_MAX = 2 ** 31 - 1;
+
 export class BundleSearchMaker {
   readonly #options: BundleSearchMakerOptions;
 
@@ -22,7 +25,8 @@ export class BundleSearchMaker {
   }
 
   /**
-   * Progress is in passages that have their vector.
+   * Progress is in passages that have their vector. Without vectors where they are not all there after `vectorsWithinMs`.
+   * @returns false without vectors that there should have been
    * @throws DocshelfError `model_invalid`, `embedder_failed`; the signal's reason once the process has ended
    */
   async make(
@@ -30,7 +34,8 @@ export class BundleSearchMaker {
     into: string,
     onProgress: (done: number, total: number) => void,
     signal: AbortSignal,
-  ): Promise<void> {
+    vectorsWithinMs = VECTORS_MS_MAX,
+  ): Promise<boolean> {
     const { cacheDir, heap = HEAPS.bundleSearch } = this.#options;
     // A hosted model may not answer for minutes.
     const model = (await unlessAborted(Promise.resolve(this.#options.model?.()), signal)) ?? null;
@@ -44,10 +49,11 @@ export class BundleSearchMaker {
       abortWithinMs: ENDING_MS_MAX,
     });
     try {
-      const order = { siteDir, files, into, cacheDir, model: model?.choice ?? null };
-      await thread.call('makeForBundle', order, {
+      const order = { siteDir, files, into, cacheDir, model: model?.choice ?? null, vectorsWithinMs };
+      const facts = await thread.call('makeForBundle', order, {
         onProgress: ({ embedded, passages }) => onProgress(embedded, passages),
       });
+      return model === null || facts.vectors !== null;
     } finally {
       await thread.end({ withinMs: ENDING_MS_MAX });
     }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { appendFile, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FileEntry, isPage, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
+import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { unlessAborted } from '../../files/lanes.ts';
 import { yieldToReaders } from '../../threads/index.ts';
 import { TrailingSlashVotes } from '../../web/index.ts';
@@ -11,9 +11,9 @@ import type { BundleSearchFacts, BundleSearchOrder } from '../orders.ts';
 import type { Embedder, EmbedProgress } from '../ports.ts';
 import { embedRelease, type PassageText, passageText } from '../semantic/embed-release.ts';
 import { sweepVectors } from '../semantic/sweep-vectors.ts';
-import type { Vectors } from '../semantic/vector-file.ts';
-import { type CutSection, SECTIONS_MAX } from './bundle-format.ts';
-import { encodeBundleSearch } from './encode-bundle-search.ts';
+import { ROWS_MAX, VectorTable } from '../semantic/vector-table.ts';
+import { type CarriedSection, SECTIONS_MAX } from './bundle-format.ts';
+import { BundleSearchWriter } from './write-bundle-search.ts';
 
 interface LoadableModel {
   readonly digest: string;
@@ -27,7 +27,7 @@ const USES_KEPT_MAX = 50;
 
 /**
  * The sections, passages and vectors that the deployment side would make; the same site gives the same bytes. An
- * interrupted export goes on from the cache. Memory: 60 bytes a section, with vectors a kilobyte a passage.
+ * interrupted export goes on from the cache. Memory: 60 bytes a section, as many a passage with vectors.
  * @throws DocshelfError `model_invalid`, `embedder_failed`, `bad_search_data` over the format's bounds; the signal's reason
  */
 export async function makeBundleSearch(
@@ -37,23 +37,53 @@ export async function makeBundleSearch(
   signal: AbortSignal,
 ): Promise<BundleSearchFacts> {
   yieldToReaders();
+  const late = AbortSignal.timeout(order.vectorsWithinMs);
   using sections = await unlessAborted(sectionsOf(order), signal);
-  const vectors = model === null ? null : await embed(order, sections, model, onProgress, signal);
-  for (const { path, bytes } of encodeBundleSearch({ sections: cutSections(sections), vectors })) {
-    signal.throwIfAborted();
-    await appendFile(join(order.into, path.slice(`${OWN_FOLDER}search/`.length)), bytes);
+  const embedder = (await model?.load()) ?? null;
+  const file = join(order.into, '.vectors.bin');
+  try {
+    const pageBytes = order.files.reduce((sum, { path, size }) => sum + (isPage(path) ? size : 0), 0);
+    const writer = new BundleSearchWriter(order.into, pageBytes);
+    const passages = writer.writeSections(unlessStopped(carriedSections(sections, embedder), signal));
+    // What a table cannot hold is not begun.
+    const mayEmbed = embedder !== null && passages <= ROWS_MAX;
+    const isEmbedded = mayEmbed && (await embed(order, sections, embedder, file, onProgress, signal, late));
+    const vectors = isEmbedded ? tableOf(file, embedder) : null;
+    try {
+      writer.finish(vectors);
+    } finally {
+      vectors?.table.close();
+    }
+    return { sections: sections.count, vectors: vectors?.table.count ?? null };
+  } finally {
+    await rm(file, { force: true });
+    await embedder?.close?.();
   }
-  return { sections: sections.count, vectors: vectors?.sections.length ?? 0 };
 }
 
 async function sectionsOf({ siteDir, files, into }: BundleSearchOrder): Promise<SiteSections> {
   const inOrder = files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   const trailingSlash = await trailingSlashOf(siteDir, inOrder);
-  return readSections({ siteDir, files: inOrder, trailingSlash }, join(into, '.sections'), SECTIONS_MAX);
+  return readSections({ siteDir, files: inOrder, trailingSlash }, join(into, '.sections'), {
+    sectionsMax: SECTIONS_MAX,
+  });
 }
 
-function* cutSections(sections: SiteSections): Generator<CutSection> {
-  for (const { section, passages } of sections.all()) yield { section, prior: section.prior ?? 0, passages };
+function* carriedSections(sections: SiteSections, embedder: Embedder | null): Generator<CarriedSection> {
+  for (const { section, passages } of sections.all()) {
+    yield { section, prior: section.prior ?? 0, passages, embedded: embedder !== null && isRead(section, embedder) };
+  }
+}
+
+function isRead({ language }: { readonly language: string | null }, embedder: Embedder): boolean {
+  return language === null || embedder.reads(language);
+}
+
+function* unlessStopped<Item>(items: Iterable<Item>, signal: AbortSignal): Generator<Item> {
+  for (const item of items) {
+    signal.throwIfAborted();
+    yield item;
+  }
 }
 
 /** As decided when the bundle is unpacked: the paths of sections depend on it. */
@@ -65,39 +95,45 @@ async function trailingSlashOf(siteDir: string, files: readonly FileEntry[]): Pr
   return votes.decide();
 }
 
+/** False where it is too late: vectors that were made are in the cache. */
 async function embed(
-  { files, into, cacheDir }: BundleSearchOrder,
+  { files, cacheDir }: BundleSearchOrder,
   sections: SiteSections,
-  model: LoadableModel,
+  embedder: Embedder,
+  file: string,
   onProgress: (progress: EmbedProgress) => void,
   signal: AbortSignal,
-): Promise<Vectors> {
-  const embedder = await model.load();
-  const file = join(into, '.vectors.bin');
+  late: AbortSignal,
+): Promise<boolean> {
   try {
-    const vectors = await embedRelease({
+    await embedRelease({
       passages: () => passageTexts(sections, embedder),
-      embedder,
-      release: USE_PREFIX + digestOf(files),
-      cacheDir,
-      file,
-      signal,
-      onProgress,
+      ...{ embedder, release: USE_PREFIX + digestOf(files), cacheDir, file, onProgress },
+      signal: AbortSignal.any([signal, late]),
     });
-    await sweepCache(join(cacheDir, model.digest), embedder.dims).catch(() => undefined);
-    return vectors;
-  } finally {
-    await rm(file, { force: true });
-    await embedder.close?.();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!late.aborted) throw error;
+    return false;
   }
+  await sweepCache(join(cacheDir, embedder.digest), embedder.dims).catch(() => undefined);
+  return true;
+}
+
+function tableOf(file: string, { digest, dims }: Embedder) {
+  const table = VectorTable.open(file, digest);
+  if (table === null) throw new Error('the table of vectors is gone');
+  const all = (function* () {
+    for (const [, vector] of table.rows()) yield vector;
+  })();
+  return { table, modelDigest: digest, dims, all };
 }
 
 function* passageTexts(sections: SiteSections, embedder: Embedder): Generator<PassageText> {
   let number = 0;
   for (const { section, passages } of sections.all()) {
-    if (section.language === null || embedder.reads(section.language)) {
+    if (isRead(section, embedder))
       for (const passage of passages) yield { section: number, text: passageText(section, passage) };
-    }
     number += 1;
   }
 }

@@ -1,5 +1,5 @@
+import { Fingerprints } from '../fingerprints.ts';
 import type { Section } from '../section.ts';
-import { Fingerprints } from './fingerprints.ts';
 
 interface PageRank {
   readonly page: string;

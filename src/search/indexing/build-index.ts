@@ -1,69 +1,133 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FileEntry, OWN_FOLDER, type TrailingSlash } from '../../domain/release.ts';
-import type { CutSection } from '../bundle-data/bundle-format.ts';
-import { readBundleSections } from '../bundle-data/bundle-sections.ts';
+import { DocshelfError, type PlainError } from '../../domain/errors.ts';
+import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
+import { readFileTable } from '../../files/index.ts';
+import { carriedFolder } from '../bundle-data/carried-attempts.ts';
+import type { CarriedSearch } from '../bundle-data/read-bundle-search.ts';
 import { KeywordIndexWriter } from '../keyword/index.ts';
-import { type Vectors, writeVectors } from '../semantic/vector-file.ts';
+import { Numbers } from '../numbers.ts';
+import { VectorTable } from '../semantic/vector-table.ts';
+import { KEYWORD_FILE, LEFT_OUT_FILE, PAGES_FILE, VECTOR_FILE } from './index-files.ts';
+import { KeptPages } from './kept-pages.ts';
 import { readSections } from './read-pages.ts';
-import { type SectionFact, writeSectionFacts } from './section-facts.ts';
+import { SectionFactsWriter } from './section-facts.ts';
 import type { SiteSection } from './site-sections.ts';
-
-export const KEYWORD_FILE = 'keyword.sqlite';
-export const VECTOR_FILE = 'vectors.bin';
 
 export interface IndexOrder {
   readonly releaseDir: string;
   readonly trailingSlash: TrailingSlash;
   readonly searchDir: string;
   readonly modelFolder: string | null;
+  /** False where the search data of the bundle were found bad before. */
+  readonly usesCarried: boolean;
+  /** Paths of pages that ended the process before. */
+  readonly leftOut: readonly string[];
+  /** Search folder of the version before, whose unchanged pages are not read again. */
+  readonly formerDir: string | null;
 }
 
-interface IndexSource {
-  readonly sections: Iterable<SiteSection>;
-  readonly vectors: Vectors | null;
+export interface BuiltIndex {
+  readonly sections: number;
+  /** Of the search data that the bundle carries, where the pages were indexed in their place. */
+  readonly refused: PlainError | null;
 }
 
 /** Of the pages, or of what the bundle brings. Vectors that it does not bring are made later. */
-export async function buildIndex(order: IndexOrder): Promise<{ sections: number }> {
-  const { releaseDir, searchDir } = order;
+export async function buildIndex(
+  order: IndexOrder,
+  onLargePage: (path: string | null) => void = () => undefined,
+): Promise<BuiltIndex> {
+  const { releaseDir, searchDir, trailingSlash, leftOut } = order;
+  const files = [...(await readFileTable(releaseDir)).values()];
+  let refused: PlainError | null = null;
+  try {
+    const carried = order.usesCarried ? await openCarried(order, files) : null;
+    if (carried !== null) return { sections: await indexCarried(order, carried), refused };
+  } catch (error) {
+    if (!(error instanceof DocshelfError) || error.code !== 'bad_search_data') throw error;
+    refused = error.toPlain();
+    await rm(searchDir, { recursive: true });
+  }
   await mkdir(searchDir);
-  const { files } = JSON.parse(await readFile(join(releaseDir, 'files.json'), 'utf8')) as { files: FileEntry[] };
-  const brought = await fromBundle(order, files);
-  if (brought !== null) return writeIndex(searchDir, brought);
-  const { trailingSlash } = order;
-  const site = { siteDir: join(releaseDir, 'site'), files, trailingSlash };
-  using sections = await readSections(site, join(searchDir, '.sections'));
-  return await writeIndex(searchDir, { sections: sections.all(), vectors: null });
+  if (leftOut.length > 0) await writeFile(join(searchDir, LEFT_OUT_FILE), JSON.stringify(leftOut));
+  const site = { siteDir: join(releaseDir, 'site'), files, trailingSlash, leftOut: new Set(leftOut), onLargePage };
+  const former = order.formerDir === null ? null : join(order.formerDir, PAGES_FILE);
+  using kept = new KeptPages(join(searchDir, PAGES_FILE), former);
+  using sections = await readSections(site, join(searchDir, '.sections'), { kept });
+  kept.finish();
+  return { sections: await writeIndex(searchDir, sections.all()), refused };
 }
 
-async function writeIndex(searchDir: string, { sections, vectors }: IndexSource): Promise<{ sections: number }> {
-  const writer = new KeywordIndexWriter(join(searchDir, KEYWORD_FILE));
-  const facts: SectionFact[] = [];
+async function openCarried(
+  { releaseDir, trailingSlash, searchDir }: IndexOrder,
+  files: readonly FileEntry[],
+): Promise<CarriedSearch | null> {
+  const folder = carriedFolder(releaseDir);
+  if ((await stat(folder).catch(() => null)) === null) return null;
+  await mkdir(searchDir);
+  // Only bundles of the exporter need it, and ajv takes 35 ms to load (measured).
+  const { CarriedSearch } = await import('../bundle-data/read-bundle-search.ts');
+  const carried = await CarriedSearch.open(folder, { files, trailingSlash });
+  if (carried === null) await rm(searchDir, { recursive: true });
+  return carried;
+}
+
+async function indexCarried({ searchDir, modelFolder }: IndexOrder, carried: CarriedSearch): Promise<number> {
+  const owners = new Numbers();
+  const sections = await writeIndex(searchDir, withPages(carried, owners));
+  const { vectors } = carried.header;
+  if (vectors === null || modelFolder === null) return sections;
+  const modelDigest = await modelDigestOf(modelFolder);
+  if (vectors.modelDigest === modelDigest) writeTable(join(searchDir, VECTOR_FILE), carried, owners.view.slice());
+  return sections;
+}
+
+/** @param owners gets the section of each vector */
+function* withPages(carried: CarriedSearch, owners: Numbers): Generator<SiteSection> {
+  let number = 0;
+  for (const { section, prior = 0, passages, embedded } of carried.sections()) {
+    if (embedded) for (const _ of passages) owners.push(number);
+    yield { section: { ...section, page: section.path.replace(/#.*$/, ''), prior }, passages };
+    number += 1;
+  }
+}
+
+function writeTable(file: string, carried: CarriedSearch, sections: Uint32Array): void {
+  const { vectors } = carried.header;
+  if (vectors?.count !== sections.length) throw notOneEach();
+  const { modelDigest, dims } = vectors;
+  const table = VectorTable.create(file, { modelDigest, dims, key: '' }, sections);
+  try {
+    let row = 0;
+    for (const vector of carried.vectors()) {
+      if (row === sections.length) throw notOneEach();
+      table.put(row, vector);
+      row += 1;
+    }
+    if (row < sections.length) throw notOneEach();
+    table.flush();
+  } finally {
+    table.close();
+  }
+}
+
+function notOneEach(): DocshelfError {
+  return new DocshelfError('bad_search_data', "Cannot use the bundle's vectors: there is not one for each passage", {
+    next: 'The pages are indexed instead. Export again to save that time.',
+  });
+}
+
+async function writeIndex(searchDir: string, sections: Iterable<SiteSection>): Promise<number> {
+  using writer = new KeywordIndexWriter(join(searchDir, KEYWORD_FILE));
+  const facts = new SectionFactsWriter();
   for (const { section, passages } of sections) {
     writer.add(section);
-    facts.push({ language: section.language, passages });
+    facts.add(section.language, passages);
   }
   writer.finish();
-  await writeSectionFacts(searchDir, facts);
-  if (vectors !== null) await writeVectors(join(searchDir, VECTOR_FILE), vectors);
-  return { sections: facts.length };
-}
-
-async function fromBundle(
-  { releaseDir, trailingSlash, modelFolder }: IndexOrder,
-  files: readonly FileEntry[],
-): Promise<IndexSource | null> {
-  const digest = modelFolder === null ? null : await modelDigestOf(modelFolder);
-  const brought = await readBundleSections(join(releaseDir, OWN_FOLDER), files, trailingSlash, digest);
-  if (brought === null) return null;
-  return { sections: withPages(brought.sections), vectors: brought.vectors };
-}
-
-function* withPages(sections: readonly CutSection[]): Generator<SiteSection> {
-  for (const { section, prior = 0, passages } of sections) {
-    yield { section: { ...section, page: section.path.replace(/#.*$/, ''), prior }, passages };
-  }
+  await facts.write(searchDir);
+  return facts.count;
 }
 
 /** Null for a model that cannot be read, which is reported where it is used. */

@@ -4,23 +4,30 @@ import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release
 import { pageText } from '../../web/page-text.ts';
 import { tooLargeToCarry } from '../bundle-data/too-large-to-carry.ts';
 import { Duplicates, extractPage, PageForms, rankOf, readerUrl, sphinxVersion } from '../extract/index.ts';
+import type { KeptPages } from './kept-pages.ts';
 import { PagePriors } from './page-priors.ts';
 import { SiteSections } from './site-sections.ts';
 
-interface PagesOfSite {
+export interface PagesOfSite {
   readonly siteDir: string;
   readonly files: readonly FileEntry[];
   readonly trailingSlash: TrailingSlash;
+  /** Paths of pages that are not read. */
+  readonly leftOut?: ReadonlySet<string>;
+  /** Called with the path of each page that may take the process along, before it is read, and with null after it. */
+  readonly onLargePage?: (path: string | null) => void;
 }
 
 /** Pages that show how the site writes its addresses: from all over it, since languages may differ. */
 const FORM_SAMPLE_MAX = 60;
+/** Of tags or attributes alone a page takes up to a hundred times its size (measured): smaller ones always fit. */
+const LARGE_PAGE_BYTES = 256 * 1024;
 
 /** Each section once, in the order of pages. @throws DocshelfError `bad_search_data` over `sectionsMax` */
 export async function readSections(
-  { siteDir, files, trailingSlash }: PagesOfSite,
+  { siteDir, files, trailingSlash, leftOut, onLargePage }: PagesOfSite,
   spoolFile: string,
-  sectionsMax = Number.POSITIVE_INFINITY,
+  { sectionsMax = Number.POSITIVE_INFINITY, kept }: { readonly sectionsMax?: number; readonly kept?: KeptPages } = {},
 ): Promise<SiteSections> {
   const table = new Map(files.map((entry) => [entry.path, entry]));
   const pageFiles = files.filter((entry) => isPage(entry.path));
@@ -32,8 +39,17 @@ export async function readSections(
   using opened = new DisposableStack();
   const sections = opened.use(new SiteSections(spoolFile));
   for (const entry of pageFiles) {
-    const html = await readText(siteDir, entry);
-    const page = extractPage({ path: entry.path, html, url: urlOf(entry), version });
+    const { path, sha256, size, type } = entry;
+    if (leftOut?.has(path)) continue;
+    const url = urlOf(entry);
+    const read = async () => {
+      const isLarge = size > LARGE_PAGE_BYTES;
+      if (isLarge) onLargePage?.(path);
+      const page = extractPage({ path, html: await readText(siteDir, entry), url, version });
+      if (isLarge) onLargePage?.(null);
+      return page;
+    };
+    const page = await (kept === undefined ? read() : kept.page(path, { sha256, type, url, version }, read));
     if (page === null) continue;
     priors.add(page.page, page.links);
     const rank = rankOf(page);

@@ -35,7 +35,7 @@ interface Run {
 export class IndexFile {
   readonly sections: number;
   readonly lifts: Float32Array;
-  readonly #priors: Float32Array;
+  readonly priors: Float32Array;
   readonly #database: DatabaseSync;
   readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
@@ -56,9 +56,9 @@ export class IndexFile {
     const [title, headings] = [lengthsOf('title'), lengthsOf('headings')];
     const lengths = { title, headings, text: lengthsOf('text'), identifiers: lengthsOf('identifiers') };
     this.#impact = impactOf(lengths, ranking);
-    this.#priors = new Float32Array(this.#array('priors').buffer);
-    this.lifts = this.#priors.map((prior) => 1 + PRIOR_WEIGHT * prior);
-    this.sections = this.#priors.length;
+    this.priors = new Float32Array(this.#array('priors').buffer);
+    this.lifts = this.priors.map((prior) => 1 + PRIOR_WEIGHT * prior);
+    this.sections = this.priors.length;
     this.#cache = new LRUCache({
       maxSize: POSTINGS_CACHE_BYTES,
       sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
@@ -124,7 +124,7 @@ export class IndexFile {
           ...{ page, path, title, text, language, version },
           headings: JSON.parse(headings),
           tags: JSON.parse(tags),
-          prior: this.#priors[n] ?? 0,
+          prior: this.priors[n] ?? 0,
         },
       ]),
     );

@@ -71,6 +71,11 @@ export class KeywordIndex {
     return this.#file.bytes + this.#scores.bytes + this.#alternatives.bytes;
   }
 
+  /** By section, 0 to 1. */
+  get priors(): Float32Array {
+    return this.#file.priors;
+  }
+
   get count(): number {
     return this.#file.sections;
   }

@@ -13,8 +13,11 @@ export interface IndexedSection extends Section {
   readonly prior?: number;
 }
 
-/** Occurrences of terms that are kept in memory before they are written: about 30 MB. */
+/** Occurrences of terms that are kept in memory before they are written, about 30 MB; a term takes as much as so many of them. */
 const OCCURRENCES_PER_RUN = 1_000_000;
+const OCCURRENCES_A_TERM = 8;
+/** Words that misspellings and prefixes are looked up in, twice as many as the largest site that is measured has; others are found as they are. */
+const WORDS_MAX = 400_000;
 const LENGTH_MAX = 0xffff;
 /** Longer words, and those that begin with a digit, are data that nobody misspells. */
 const VOCABULARY_WORD = /^[\p{L}_][\p{L}\p{M}\p{N}_]{1,31}$/u;
@@ -25,7 +28,7 @@ interface KnownWord {
 }
 
 /** Synchronous. A file that was not finished does not open. */
-export class KeywordIndexWriter {
+export class KeywordIndexWriter implements Disposable {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #insertSection: StatementSync;
@@ -94,8 +97,13 @@ export class KeywordIndexWriter {
     this.#writeLists();
     this.#writeArrays();
     this.#database.exec("INSERT INTO words (words) VALUES ('optimize'); COMMIT;");
-    this.#database.close();
+    this[Symbol.dispose]();
     seal(this.#path);
+  }
+
+  /** What is not finished is of no use. */
+  [Symbol.dispose](): void {
+    if (this.#database.isOpen) this.#database.close();
   }
 
   #note(surface: string, english: boolean): string {
@@ -105,7 +113,7 @@ export class KeywordIndexWriter {
       return english ? known.stem : surface;
     }
     const word = { stem: stem(surface), count: 1 };
-    this.#words.set(surface, word);
+    if (this.#words.size < WORDS_MAX) this.#words.set(surface, word);
     return english ? word.stem : surface;
   }
 
@@ -119,8 +127,9 @@ export class KeywordIndexWriter {
   }
 
   #countTerm(term: string, n: number, column: number): void {
+    const terms = this.#postings.size;
     builderOf(this.#postings, term).count(n, column);
-    this.#occurrences += 1;
+    this.#occurrences += this.#postings.size > terms ? OCCURRENCES_A_TERM : 1;
   }
 
   /** A document title that pages of different titles share is the site's, and no page's. */

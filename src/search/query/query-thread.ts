@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { DocshelfError } from '../../domain/errors.ts';
-import { VECTOR_FILE } from '../indexing/build-index.ts';
+import { VECTOR_FILE } from '../indexing/index-files.ts';
 import type { ModelChoice } from '../orders.ts';
 import type { Embedder } from '../ports.ts';
 import type { SearchRequest } from '../request.ts';
 import { type CosineScale, measureScale } from '../semantic/cosine-scale.ts';
 import { rememberQueries } from '../semantic/remember-queries.ts';
-import { readVectors } from '../semantic/vector-file.ts';
 import { VectorIndex } from '../semantic/vector-index.ts';
+import { VectorTable } from '../semantic/vector-table.ts';
 import { OpenReleases } from './open-releases.ts';
 import type { SemanticParts } from './release-search.ts';
 
@@ -24,6 +24,8 @@ export interface OpenOrder {
 export interface VectorsOrder {
   readonly modelDigest: string;
   readonly model: ModelChoice;
+  /** Another one where vectors have joined. */
+  readonly revision: number;
 }
 
 export interface SearchOrder {
@@ -60,17 +62,21 @@ export class QueryThread {
 
   /** JSON: a clone of ten results with 200 highlights took 0.6 ms more. */
   search({ searchDir, request, label, vectors }: SearchOrder): Promise<Uint8Array<ArrayBuffer>> {
-    const semantic = vectors && { digest: vectors.modelDigest, load: () => this.#parts(searchDir, vectors) };
+    const semantic = vectors && {
+      digest: vectors.modelDigest,
+      revision: vectors.revision,
+      load: () => this.#parts(searchDir, vectors),
+    };
     return this.#releases.use(searchDir, async (release) =>
       new TextEncoder().encode(JSON.stringify(await release.search(request, label, semantic))),
     );
   }
 
   async #parts(searchDir: string, { modelDigest, model }: VectorsOrder): Promise<SemanticParts> {
-    const vectors = await readVectors(join(searchDir, VECTOR_FILE), modelDigest);
-    if (vectors === null) throw new DocshelfError('release_damaged', 'Cannot search by meaning: the vectors are gone');
     const { embedder, scale } = await this.#model(modelDigest, model);
-    return { embedder, vectors: new VectorIndex(vectors, scale) };
+    const table = VectorTable.open(join(searchDir, VECTOR_FILE), modelDigest);
+    if (table === null) throw new DocshelfError('release_damaged', 'Cannot search by meaning: the vectors are gone');
+    return { embedder, vectors: new VectorIndex(table, scale) };
   }
 
   #model(digest: string, choice: ModelChoice): Promise<{ embedder: Embedder; scale: CosineScale }> {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { DocshelfError } from '../../domain/errors.ts';
-import { KEYWORD_FILE } from '../indexing/build-index.ts';
+import { KEYWORD_FILE } from '../indexing/index-files.ts';
 import { readSectionFacts, type SectionFacts } from '../indexing/section-facts.ts';
 import { KeywordIndex, RANKING } from '../keyword/index.ts';
 import type { Embedder } from '../ports.ts';
@@ -29,6 +29,8 @@ export interface SemanticParts {
 export interface SemanticSource {
   /** Of the model. */
   readonly digest: string;
+  /** Another one where vectors have joined since. */
+  readonly revision: number;
   /** @throws DocshelfError `release_damaged` where the vectors are, and it is of no use to ask again */
   readonly load: () => Promise<SemanticParts>;
 }
@@ -36,7 +38,7 @@ export interface SemanticSource {
 export class ReleaseSearch {
   readonly #keyword: KeywordIndex;
   readonly #facts: SectionFacts;
-  #semantic: { readonly digest: string; readonly leg: Promise<SemanticLeg> } | null = null;
+  #semantic: { readonly digest: string; revision: number; readonly leg: Promise<SemanticLeg> } | null = null;
   #vectorBytes = 0;
   #underway = 0;
   #isClosing = false;
@@ -106,6 +108,7 @@ export class ReleaseSearch {
     if (this.#underway > 0 || this.#isClosed) return;
     this.#isClosed = true;
     this.#keyword.close();
+    this.#semantic?.leg.then((leg) => leg.close()).catch(() => undefined);
   }
 
   /** Works ahead, unless other searches wait for this thread: some of that work is for nothing. */
@@ -119,16 +122,19 @@ export class ReleaseSearch {
   }
 
   /** Where the model cannot be had, keywords answer alone, and the next query asks again. */
-  async #semanticLeg({ digest, load }: SemanticSource): Promise<SemanticLeg | null> {
+  async #semanticLeg({ digest, revision, load }: SemanticSource): Promise<SemanticLeg | null> {
     if (this.#semantic?.digest !== digest) {
       const leg = load().then(({ embedder, vectors }) => {
         this.#vectorBytes = vectors.bytes;
         return new SemanticLeg(embedder, vectors, this.#facts);
       });
-      this.#semantic = { digest, leg };
+      this.#semantic = { digest, revision, leg };
     }
     const semantic = this.#semantic;
-    return semantic.leg.catch((error: unknown) => {
+    const isNewer = semantic.revision !== revision;
+    semantic.revision = revision;
+    const leg = isNewer ? semantic.leg.then((known) => known.refresh()) : semantic.leg;
+    return leg.catch((error: unknown) => {
       const isDamaged = error instanceof DocshelfError && error.code === 'release_damaged';
       if (!isDamaged && this.#semantic === semantic) this.#semantic = null;
       return null;

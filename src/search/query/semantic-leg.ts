@@ -15,6 +15,16 @@ export class SemanticLeg {
     this.#readable = readableSections(embedder, facts);
   }
 
+  /** Takes in the vectors that have joined. */
+  refresh(): this {
+    this.#vectors.refresh();
+    return this;
+  }
+
+  close(): void {
+    this.#vectors.close();
+  }
+
   /** Null where the model has no vote, or cannot be asked. It is asked before this returns. */
   async read(query: string): Promise<Float32Array | null> {
     if (!votesOn(query, (language) => this.#embedder.reads(language))) return null;

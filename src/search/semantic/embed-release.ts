@@ -1,11 +1,15 @@
 import { hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { DocshelfError } from '../../domain/errors.ts';
+import { Lanes } from '../../files/lanes.ts';
+import { Fingerprints } from '../fingerprints.ts';
+import { Numbers } from '../numbers.ts';
 import type { Embedder, EmbedProgress } from '../ports.ts';
 import type { Passage, Section } from '../section.ts';
 import { quantise } from './quantise.ts';
 import { noteUse } from './sweep-vectors.ts';
 import { VectorCache } from './vector-cache.ts';
-import { type Vectors, writeVectors } from './vector-file.ts';
+import { ROWS_MAX, VectorTable } from './vector-table.ts';
 
 export interface PassageText {
   readonly section: number;
@@ -13,82 +17,185 @@ export interface PassageText {
 }
 
 export interface EmbedRequest {
-  /** By section, ascending. Called twice, so that texts need not be in memory together. */
+  /** By section, ascending. Texts need not be in memory together. */
   readonly passages: () => Iterable<PassageText>;
+  /** The same, whole sections, those first that are of most use. Default: as `passages`. */
+  readonly byImportance?: () => Iterable<PassageText>;
   readonly embedder: Embedder;
   readonly release: string;
   readonly cacheDir: string;
   readonly file: string;
   /** Texts between two looks at the signal: 80 ms of one core for 4 with the built-in model. */
   readonly batchSize?: number;
+  /** Batches that are embedded at once. Default 1. */
+  readonly lanes?: () => number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: EmbedProgress) => void;
 }
 
-/** Interrupted at any point, it goes on from there. @throws what the embedder throws; the signal's reason */
-export async function embedRelease(request: EmbedRequest): Promise<Vectors> {
-  const { embedder, signal, onProgress, batchSize = 4 } = request;
-  const keys: string[] = [];
-  const sections: number[] = [];
-  for (const { section, text } of request.passages()) {
-    sections.push(section);
-    keys.push(keyOf(text));
-  }
-  const cache = await VectorCache.open(request.cacheDir, embedder, keys);
+/**
+ * A row for each passage, the vectors one after the other; interrupted at any point, it goes on from there. In memory are, for each
+ * passage, 13 bytes, and 24 to 48 for each of different text.
+ * @throws what the embedder throws; the signal's reason
+ */
+export async function embedRelease(request: EmbedRequest): Promise<void> {
+  const { embedder, signal, onProgress } = request;
+  const rows = new PassageRows(request.passages());
+  const cache = new VectorCache(request.cacheDir, embedder);
+  const table = openTable(request.file, embedder, rows);
   try {
-    await noteUse(cache.folder, request.release, keys);
-    let embedded = keys.filter((key) => cache.get(key) !== undefined).length;
-    const tell = (): void => onProgress({ passages: keys.length, embedded });
-    tell();
-    for (const batch of batchesOf(missing(request.passages(), cache), batchSize)) {
+    await noteUse(cache.folder, request.release, rows.keys.bytes);
+    const filling = new TableFilling(table, rows);
+    filling.takeFrom(cache);
+    onProgress({ passages: rows.count, embedded: filling.done });
+    await using lanes = new Lanes(request.lanes ?? 1);
+    const texts = request.byImportance ?? request.passages;
+    for (const batch of batchesOf(filling.missing(texts()), request.batchSize ?? 4)) {
       signal.throwIfAborted();
-      const vectors = await embedder.embedPassages([...batch.values()], signal);
-      await cache.put([...batch.keys()].map((key, at) => [key, quantise(vectors[at] as Float32Array)]));
-      embedded += batch.size;
-      tell();
+      await lanes.run(async () => {
+        const vectors = await embedder.embedPassages([...batch.values()], signal);
+        const made = [...batch.keys()].map((number, at) => [number, quantise(vectors[at] as Float32Array)] as const);
+        cache.put(made.map(([number, vector]) => ({ key: hash('sha256', batch.get(number) ?? '', 'buffer'), vector })));
+        for (const [number, vector] of made) filling.put(number, vector);
+        onProgress({ passages: rows.count, embedded: filling.done });
+      });
       await setImmediate();
     }
+    await lanes.drain();
     signal.throwIfAborted();
-    const vectors = assemble(embedder, sections, keys, cache);
-    await writeVectors(request.file, vectors);
-    onProgress({ passages: keys.length, embedded: keys.length });
-    return vectors;
+    filling.repeat();
+    table.flush();
+    onProgress({ passages: rows.count, embedded: rows.count });
   } finally {
-    await cache.close();
+    table.close();
+    cache.close();
   }
 }
 
-const keyOf = (text: string): string => hash('sha256', text);
+/** What there is to embed, in numbers. Rows of the same text have the number of that text. */
+class PassageRows {
+  readonly keys = new Fingerprints();
+  readonly sections = new Numbers();
+  readonly #numbers = new Numbers();
+  /** By number of a text. */
+  readonly #firsts = new Numbers();
 
-/** Lazy: a text that stands twice is embedded once. */
-function* missing(passages: Iterable<PassageText>, cache: VectorCache): Generator<[key: string, text: string]> {
-  for (const { text } of passages) {
-    const key = keyOf(text);
-    if (cache.get(key) === undefined) yield [key, text];
+  constructor(passages: Iterable<PassageText>) {
+    for (const { section, text } of passages) {
+      if (this.sections.length === ROWS_MAX) break;
+      const number = this.keys.numberOf(text);
+      if (number === this.#firsts.length) this.#firsts.push(this.sections.length);
+      this.#numbers.push(number);
+      this.sections.push(section);
+    }
+  }
+
+  get count(): number {
+    return this.sections.length;
+  }
+
+  /** The same for the same texts in the same order. */
+  get key(): string {
+    const numbers = this.#numbers.view;
+    const order = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+    return hash('sha256', hash('sha256', this.keys.bytes) + hash('sha256', order)).slice(0, 24);
+  }
+
+  numberAt(row: number): number {
+    return this.#numbers.at(row);
+  }
+
+  firstOf(number: number): number {
+    return this.#firsts.at(number);
   }
 }
 
-function* batchesOf(entries: Iterable<[string, string]>, size: number): Generator<Map<string, string>> {
-  let batch = new Map<string, string>();
-  for (const [key, text] of entries) {
-    batch.set(key, text);
+/** One that was begun for the same passages is gone on with. */
+function openTable(file: string, { digest, dims }: Embedder, rows: PassageRows): VectorTable {
+  const { key } = rows;
+  const known = openSound(file, digest);
+  if (known?.key === key && known.count === rows.count && known.dims === dims) return known;
+  known?.close();
+  return VectorTable.create(file, { modelDigest: digest, dims, key }, rows.sections.view.slice());
+}
+
+function openSound(file: string, modelDigest: string): VectorTable | null {
+  try {
+    return VectorTable.open(file, modelDigest, 'r+');
+  } catch (error) {
+    if (error instanceof DocshelfError) return null;
+    throw error;
+  }
+}
+
+class TableFilling {
+  readonly #table: VectorTable;
+  readonly #rows: PassageRows;
+  readonly #isThere: Uint8Array;
+  done = 0;
+
+  constructor(table: VectorTable, rows: PassageRows) {
+    this.#table = table;
+    this.#rows = rows;
+    this.#isThere = new Uint8Array(rows.count);
+    for (const [row] of table.rows()) this.#note(row);
+  }
+
+  takeFrom(cache: VectorCache): void {
+    if (this.done === this.#rows.count) return;
+    for (const { key, vector } of cache.records()) {
+      const number = this.#rows.keys.find(key);
+      if (number !== null && this.#isThere[this.#rows.firstOf(number)] === 0) this.put(number, vector);
+    }
+    this.repeat();
+  }
+
+  /** In the row that has this text first. */
+  put(number: number, vector: Int8Array): void {
+    const row = this.#rows.firstOf(number);
+    this.#table.put(row, vector);
+    this.#note(row);
+  }
+
+  /** Fills the rows whose text stands before. */
+  repeat(): void {
+    for (let row = 0; row < this.#isThere.length; row += 1) {
+      const first = this.#rows.firstOf(this.#rows.numberAt(row));
+      if (first === row || this.#isThere[row] === 1 || this.#isThere[first] === 0) continue;
+      const vector = this.#table.get(first);
+      if (vector === null) continue;
+      this.#table.put(row, vector.slice());
+      this.#note(row);
+    }
+  }
+
+  /** Texts without a vector, each once, by their number. */
+  *missing(passages: Iterable<PassageText>): Generator<[number: number, text: string]> {
+    const isGiven = new Uint8Array(this.#rows.keys.count);
+    for (const { text } of passages) {
+      const number = this.#rows.keys.find(hash('sha256', text, 'buffer'));
+      if (number === null || isGiven[number] === 1) continue;
+      isGiven[number] = 1;
+      if (this.#isThere[this.#rows.firstOf(number)] === 0) yield [number, text];
+    }
+  }
+
+  #note(row: number): void {
+    if (this.#isThere[row] === 1) return;
+    this.#isThere[row] = 1;
+    this.done += 1;
+  }
+}
+
+function* batchesOf(entries: Iterable<[number, string]>, size: number): Generator<Map<number, string>> {
+  let batch = new Map<number, string>();
+  for (const [number, text] of entries) {
+    batch.set(number, text);
     if (batch.size < size) continue;
     yield batch;
     batch = new Map();
   }
   if (batch.size > 0) yield batch;
-}
-
-function assemble(
-  embedder: Embedder,
-  sections: readonly number[],
-  keys: readonly string[],
-  cache: VectorCache,
-): Vectors {
-  const { dims } = embedder;
-  const values = new Int8Array(keys.length * dims);
-  for (const [at, key] of keys.entries()) values.set(cache.get(key) as Int8Array, at * dims);
-  return { modelDigest: embedder.digest, dims, sections: Uint32Array.from(sections), values };
 }
 
 export function passageText(section: Section, passage: Passage): string {

@@ -21,10 +21,10 @@ const DIMS_MAX = 4096;
 export class EmbeddingEndpoint implements Embedder {
   readonly digest: string;
   readonly dims: number;
-  readonly #client: HttpClient;
+  readonly #client: () => Promise<HttpClient>;
   readonly #settings: EmbeddingEndpointSettings;
 
-  private constructor(client: HttpClient, settings: EmbeddingEndpointSettings, dims: number) {
+  private constructor(client: () => Promise<HttpClient>, settings: EmbeddingEndpointSettings, dims: number) {
     this.#client = client;
     this.#settings = settings;
     this.dims = dims;
@@ -32,9 +32,13 @@ export class EmbeddingEndpoint implements Embedder {
     this.digest = hash('sha256', JSON.stringify([settings.url, settings.model, dims]));
   }
 
-  /** Asks for one vector, to learn its length. @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason */
+  /**
+   * Asks for one vector, to learn its length.
+   * @param client asked for each request: a reload closes the former one
+   * @throws DocshelfError `embedder_failed`, `host_not_allowed`; the signal's reason
+   */
   static async connect(
-    client: HttpClient,
+    client: () => Promise<HttpClient>,
     settings: EmbeddingEndpointSettings,
     signal: AbortSignal,
   ): Promise<EmbeddingEndpoint> {
@@ -70,7 +74,7 @@ export class EmbeddingEndpoint implements Embedder {
 }
 
 async function request(
-  client: HttpClient,
+  client: () => Promise<HttpClient>,
   settings: EmbeddingEndpointSettings,
   texts: readonly string[],
   signal: AbortSignal,
@@ -85,7 +89,7 @@ async function request(
   let status: number;
   let text: string;
   try {
-    const response = await client.post(url, body, { headers, signal });
+    const response = await (await client()).post(url, body, { headers, signal });
     status = response.status;
     text = await response.text(ANSWER_BYTES_MAX);
   } catch (error) {

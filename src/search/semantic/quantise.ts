@@ -21,13 +21,9 @@ export function signBits(values: Int8Array | Float32Array): Int32Array {
   return bits;
 }
 
-/** Factors that make a dot product with the int8 values a cosine; 0 for a vector of zeros. */
-export function inverseLengths(values: Int8Array, dims: number): Float32Array {
-  const inverse = new Float32Array(values.length / dims);
-  for (let at = 0; at < inverse.length; at += 1) {
-    let squares = 0;
-    for (let dim = at * dims; dim < (at + 1) * dims; dim += 1) squares += (values[dim] as number) ** 2;
-    inverse[at] = squares === 0 ? 0 : 1 / Math.sqrt(squares);
-  }
-  return inverse;
+/** The factor that makes a dot product with the int8 values a cosine; 0 for a vector of zeros. */
+export function inverseLength(values: Int8Array): number {
+  let squares = 0;
+  for (let dim = 0; dim < values.length; dim += 1) squares += (values[dim] as number) ** 2;
+  return squares === 0 ? 0 : 1 / Math.sqrt(squares);
 }

@@ -1,102 +1,111 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
+import { closeSync, mkdirSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { DocshelfError } from '../../domain/errors.ts';
-import { decodeRecord, encodeRecord, HEADER_BYTES, isSegment, recordBytes, segmentHeader } from './vector-segment.ts';
+import {
+  encodeRecord,
+  HEADER_BYTES,
+  isSegment,
+  recordBytes,
+  recordIn,
+  segmentHeader,
+  type VectorRecord,
+} from './vector-segment.ts';
 
 const SEGMENT = /^[0-9a-f]{16}\.seg$/;
 /** Some 430 kB. */
 const RECORDS_A_READ = 1024;
 
+interface CachedModel {
+  readonly digest: string;
+  readonly dims: number;
+}
+
 /**
  * Quantised vectors of one model by the digest of their text, shared by all releases. Every open cache writes a segment
- * of its own: processes see each other's when they open the folder next. All wanted vectors are in memory while it is
- * open (400 bytes each). Not guaranteed: that a vector outlives a power cut.
+ * of its own: processes see each other's when they read the folder next. Not guaranteed: that a vector outlives a power cut.
  */
 export class VectorCache {
   readonly folder: string;
-  readonly dims: number;
-  readonly #vectors: Map<string, Int8Array>;
-  /** A promise, so that two writers do not make two. */
-  #segment: Promise<FileHandle> | null = null;
+  readonly #dims: number;
+  #segment: number | null = null;
 
-  private constructor(folder: string, dims: number, vectors: Map<string, Int8Array>) {
-    this.folder = folder;
-    this.dims = dims;
-    this.#vectors = vectors;
+  /** Makes `<dir>/<model digest>/`. */
+  constructor(dir: string, { digest, dims }: CachedModel) {
+    this.folder = join(dir, digest);
+    this.#dims = dims;
+    mkdirSync(this.folder, { recursive: true });
   }
 
-  /** Makes `<dir>/<model digest>/`. @param keys of the vectors to hold, 64 hex digits each */
-  static async open(
-    dir: string,
-    model: { digest: string; dims: number },
-    keys: Iterable<string>,
-  ): Promise<VectorCache> {
-    const folder = join(dir, model.digest);
-    await mkdir(folder, { recursive: true });
-    const wanted = new Set(keys);
-    const vectors = new Map<string, Int8Array>();
-    for await (const { key, vector } of recordsOf(folder, model.dims)) if (wanted.has(key)) vectors.set(key, vector);
-    return new VectorCache(folder, model.dims, vectors);
+  /** All that is in the folder, some of it perhaps twice; a record is valid until the next step. */
+  records(): Generator<VectorRecord> {
+    return recordsOf(this.folder, this.#dims);
   }
 
-  get(key: string): Int8Array | undefined {
-    return this.#vectors.get(key);
+  /** They are in the file, whole, when this returns. @throws RangeError for a vector of another length */
+  put(entries: Iterable<VectorRecord>): void {
+    const records = Array.from(entries, ({ key, vector }) => {
+      if (vector.length !== this.#dims)
+        throw new RangeError(`a vector has ${vector.length} numbers, not ${this.#dims}`);
+      return encodeRecord(key, vector);
+    });
+    this.#segment ??= createSegment(this.folder, this.#dims);
+    append(this.#segment, Buffer.concat(records));
   }
 
-  /** They are in the file, whole, when this resolves. */
-  async put(entries: readonly (readonly [key: string, vector: Int8Array])[]): Promise<void> {
-    for (const [, vector] of entries) {
-      if (vector.length !== this.dims)
-        throw new DocshelfError('internal', `A vector has ${vector.length} numbers, not ${this.dims}`);
-    }
-    this.#segment ??= createSegment(this.folder, this.dims);
-    const segment = await this.#segment;
-    await segment.appendFile(Buffer.concat(entries.map(([key, vector]) => encodeRecord(key, vector))));
-    for (const [key, vector] of entries) this.#vectors.set(key, vector);
-  }
-
-  async close(): Promise<void> {
-    const segment = await this.#segment;
+  close(): void {
+    if (this.#segment !== null) closeSync(this.#segment);
     this.#segment = null;
-    await segment?.close();
   }
 }
 
-export async function segmentNames(folder: string): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => SEGMENT.test(name)).sort();
+export function segmentNames(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => SEGMENT.test(name))
+    .sort();
 }
 
-export async function createSegment(folder: string, dims: number): Promise<FileHandle> {
-  const handle = await open(join(folder, `${randomBytes(8).toString('hex')}.seg`), 'ax', 0o644);
-  await handle.appendFile(segmentHeader(dims));
-  return handle;
+/** @returns its descriptor, for `append` */
+export function createSegment(folder: string, dims: number): number {
+  const fd = openSync(join(folder, `${randomBytes(8).toString('hex')}.seg`), 'ax', 0o644);
+  append(fd, segmentHeader(dims));
+  return fd;
+}
+
+export function append(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
 /** @param names of segments; default: all of the folder */
-export async function* recordsOf(
-  folder: string,
-  dims: number,
-  names?: readonly string[],
-): AsyncGenerator<{ key: string; vector: Int8Array }> {
+export function* recordsOf(folder: string, dims: number, names = segmentNames(folder)): Generator<VectorRecord> {
   const size = recordBytes(dims);
-  for (const name of names ?? (await segmentNames(folder))) {
-    await using handle = await open(join(folder, name), 'r').catch(() => null);
+  const chunk = Buffer.alloc(size * RECORDS_A_READ);
+  for (const name of names) {
+    const fd = openIfThere(join(folder, name));
     // Another process has swept it away in between.
-    if (handle === null) continue;
-    const header = Buffer.alloc(HEADER_BYTES);
-    await handle.read(header, 0, HEADER_BYTES, 0);
-    if (!isSegment(header, dims)) continue;
-    const chunk = Buffer.alloc(size * RECORDS_A_READ);
-    for (let at = HEADER_BYTES; ; ) {
-      const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
-      const whole = Math.floor(bytesRead / size);
-      for (let record = 0; record < whole; record += 1) {
-        const decoded = decodeRecord(chunk.subarray(record * size, (record + 1) * size));
-        if (decoded !== null) yield decoded;
+    if (fd === null) continue;
+    try {
+      const header = Buffer.alloc(HEADER_BYTES);
+      readSync(fd, header, 0, HEADER_BYTES, 0);
+      if (!isSegment(header, dims)) continue;
+      for (let at = HEADER_BYTES; ; ) {
+        const whole = Math.floor(readSync(fd, chunk, 0, chunk.length, at) / size);
+        for (let number = 0; number < whole; number += 1) {
+          const record = recordIn(chunk.subarray(number * size, (number + 1) * size));
+          if (record !== null) yield record;
+        }
+        if (whole === 0) break;
+        at += whole * size;
       }
-      if (whole === 0) break;
-      at += whole * size;
+    } finally {
+      closeSync(fd);
     }
+  }
+}
+
+function openIfThere(file: string): number | null {
+  try {
+    return openSync(file, 'r');
+  } catch {
+    return null;
   }
 }

@@ -1,7 +1,5 @@
 import { type CosineScale, commonScaleOf } from './cosine-scale.ts';
-import { inverseLengths } from './quantise.ts';
-import type { Vectors } from './vector-file.ts';
-import { VectorKernel } from './vector-kernel.ts';
+import { OUT, VectorKernel, type VectorRows } from './vector-kernel.ts';
 
 export interface VectorHit {
   readonly passage: number;
@@ -16,27 +14,38 @@ interface VectorSearch {
   readonly also?: readonly number[];
 }
 
-/** A release's vectors in memory: found by the distance of their sign bits, ordered by the cosine of their int8 values. */
+/** A table with the section of each row, rising. */
+export interface SectionVectors extends VectorRows {
+  readonly sections: Uint32Array;
+  close?(): void;
+}
+
+/** A release's vectors: found by the distance of their sign bits, ordered by the cosine of their int8 values. */
 export class VectorIndex {
-  readonly #vectors: Vectors;
+  readonly #vectors: SectionVectors;
   readonly #toCommonScale: (cosine: number) => number;
   readonly #kernel: VectorKernel;
-  readonly #inverse: Float32Array;
   /** First passage of each section, and the count of all at the end. */
   readonly #firsts: Uint32Array;
 
-  constructor(vectors: Vectors, scale: CosineScale) {
+  constructor(vectors: SectionVectors, scale: CosineScale) {
     this.#vectors = vectors;
     this.#toCommonScale = commonScaleOf(scale);
-    this.#kernel = new VectorKernel(vectors.values, vectors.dims);
-    this.#inverse = inverseLengths(vectors.values, vectors.dims);
+    this.#kernel = new VectorKernel(vectors);
     this.#firsts = firstsOf(vectors.sections);
   }
 
   get bytes(): number {
-    const { values, sections } = this.#vectors;
-    const own = this.#kernel.bytes + this.#inverse.byteLength + this.#firsts.byteLength;
-    return values.byteLength + sections.byteLength + own;
+    return this.#kernel.bytes + this.#vectors.sections.byteLength + this.#firsts.byteLength;
+  }
+
+  /** Takes in the vectors that have joined. */
+  refresh(): void {
+    this.#kernel.refresh();
+  }
+
+  close(): void {
+    this.#vectors.close?.();
   }
 
   search(query: Float32Array, { limit, allowed, also = [] }: VectorSearch): Map<number, VectorHit> {
@@ -58,7 +67,7 @@ export class VectorIndex {
     const counts = new Uint32Array(dims + 1);
     for (let at = 0; at < distances.length; at += 1) {
       if (allowed !== null && allowed[sections[at] as number] !== 1) distances[at] = OUT;
-      else (counts[distances[at] as number] as number) += 1;
+      else if (distances[at] !== OUT) (counts[distances[at] as number] as number) += 1;
     }
     let reach = 0;
     let inside = 0;
@@ -81,7 +90,7 @@ export class VectorIndex {
 
   #bestOfSections(query: Float32Array, passages: readonly number[]): Map<number, VectorHit> {
     const { sections } = this.#vectors;
-    const products = this.#kernel.products(query, passages);
+    const cosines = this.#kernel.cosines(query, passages);
     const best = new Map<number, VectorHit>();
     for (let from = 0; from < passages.length; ) {
       const section = sections[passages[from] as number] as number;
@@ -89,7 +98,7 @@ export class VectorIndex {
       let cosine = Number.NEGATIVE_INFINITY;
       for (; from < passages.length && sections[passages[from] as number] === section; from += 1) {
         const at = passages[from] as number;
-        const own = this.#toCommonScale((products[from] as number) * (this.#inverse[at] as number));
+        const own = this.#toCommonScale(cosines[from] as number);
         if (own > cosine) [passage, cosine] = [at - (this.#firsts[section] as number), own];
       }
       if (passage >= 0) best.set(section, { passage, cosine });
@@ -97,8 +106,6 @@ export class VectorIndex {
     return best;
   }
 }
-
-const OUT = 0xffff;
 
 function firstsOf(sections: Uint32Array): Uint32Array {
   const firsts = new Uint32Array((sections.at(-1) ?? -1) + 2);

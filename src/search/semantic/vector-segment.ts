@@ -13,7 +13,7 @@ import { crc32 } from 'node:zlib';
 const MAGIC = 'DSHC';
 const FORMAT_VERSION = 1;
 export const HEADER_BYTES = 16;
-export const KEY_BYTES = 32;
+const KEY_BYTES = 32;
 const CRC_BYTES = 4;
 
 export function recordBytes(dims: number): number {
@@ -32,18 +32,25 @@ export function isSegment(header: Uint8Array, dims: number): boolean {
   return segmentHeader(dims).equals(header);
 }
 
-export function encodeRecord(key: string, vector: Int8Array): Buffer {
+/** A vector by the digest of its text. */
+export interface VectorRecord {
+  /** SHA-256. */
+  readonly key: Uint8Array;
+  readonly vector: Int8Array;
+}
+
+export function encodeRecord(key: Uint8Array, vector: Int8Array): Buffer {
   const record = Buffer.alloc(recordBytes(vector.length));
-  record.write(key, 'hex');
+  record.set(key);
   record.set(new Uint8Array(vector.buffer, vector.byteOffset, vector.length), KEY_BYTES);
   record.writeUInt32LE(crc32(record.subarray(0, -CRC_BYTES)), record.length - CRC_BYTES);
   return record;
 }
 
-export function decodeRecord(record: Buffer): { key: string; vector: Int8Array } | null {
-  if (crc32(record.subarray(0, -CRC_BYTES)) !== record.readUInt32LE(record.length - CRC_BYTES)) return null;
-  return {
-    key: record.toString('hex', 0, KEY_BYTES),
-    vector: Int8Array.from(record.subarray(KEY_BYTES, -CRC_BYTES), (byte) => (byte << 24) >> 24),
-  };
+/** In the same memory; null where it is damaged. */
+export function recordIn(record: Buffer): VectorRecord | null {
+  const end = record.length - CRC_BYTES;
+  if (crc32(record.subarray(0, end)) !== record.readUInt32LE(end)) return null;
+  const vector = new Int8Array(record.buffer, record.byteOffset + KEY_BYTES, end - KEY_BYTES);
+  return { key: record.subarray(0, KEY_BYTES), vector };
 }

@@ -6,11 +6,6 @@ export interface Mount {
   readonly to: string;
 }
 
-/** `/docs` and `/docs/` are `/docs/`. */
-export function normalBasePath(written: string): string {
-  return written.endsWith('/') ? written : `${written}/`;
-}
-
 /** An address from the root of the host: no host, no relative path. */
 const FROM_ROOT = /^\/(?![/\\])/;
 

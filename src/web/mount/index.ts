@@ -1,51 +1,23 @@
-import { findReferences, type SourceType, sourceTypeOf, textOf } from '../rewrite/find-references.ts';
+import { findReferences, textOf } from '../rewrite/find-references.ts';
 import { referencesOf } from '../rewrite/reference.ts';
 import { isUtf16 } from '../rewrite/source-text.ts';
+import type { SourceType } from '../rewrite/source-type.ts';
 import { type Edit, spliceBytes, writtenUrl } from '../rewrite/write.ts';
 import { rebase } from './base-path.ts';
 import { type MountedSite, rebaseAt, withoutOverlaps } from './edits.ts';
 import { editsOfGenerators, type GeneratorPlace } from './generators.ts';
 import { editsOfFeed, editsOfForms } from './markup.ts';
+import { kindOf, type MountableFile, type MountKind } from './mountable.ts';
 
 /**
  * A file of a bundle for another base path than it was built for: references of HTML, SVG, CSS, scripts, import maps, web
  * manifests, sitemaps and feeds, and what a table knows of the generators' runtimes and payloads. Relative references,
  * fragments and other hosts stay. Nothing is resolved anew; bytes around a reference stay as they are.
  */
-export { type Mount, normalBasePath, rebase, type StrippedTarget, stripBase } from './base-path.ts';
+export { type Mount, rebase, type StrippedTarget, stripBase } from './base-path.ts';
 export { answers, BasePathVotes } from './base-path-votes.ts';
 export type { MountedSite } from './edits.ts';
-
-export interface MountableFile {
-  /** Without a leading slash. */
-  readonly path: string;
-  readonly bytes: Uint8Array;
-  /** Media type with its charset. */
-  readonly type: string;
-}
-
-/** `payload`: Next.js' `.txt` beside a page; `data`: JSON that a page loads. */
-type MountKind = SourceType | 'payload' | 'data';
-
-const MANIFEST_NAME = /(?:^|\/)(?:site|app|manifest)\.(?:webmanifest|json)$/;
-
-/** How a file is read; null for one whose bytes stay, whatever they are. */
-export function kindOf(path: string, mediaType: string): MountKind | null {
-  const type = sourceTypeOf(mediaType);
-  if (type !== null) return type;
-  if (MANIFEST_NAME.test(path)) return 'manifest';
-  if (path.endsWith('.txt')) return 'payload';
-  return path.endsWith('.json') ? 'data' : null;
-}
-
-/** Larger files are served as they are: rewriting takes 45 ms a MiB of the main thread, and several times the file in memory. */
-export const MOUNT_BYTES_MAX = 8 * 1024 ** 2;
-
-/** True where `mountFile` may give other bytes. */
-export function isMountable(path: string, mediaType: string, size: number): boolean {
-  const kind = kindOf(path, mediaType);
-  return kind !== null && kind !== 'data' && size <= MOUNT_BYTES_MAX;
-}
+export { isMountable, type MountableFile } from './mountable.ts';
 
 /** The targets of a page's `integrity` attributes: address and digest as they are written. */
 export function integrityTargets(file: MountableFile): { readonly url: string; readonly digest: string }[] {

@@ -1,7 +1,8 @@
 import { sourceText } from '../rewrite/source-text.ts';
 import { leadsIntoSite, type MountedSite } from './edits.ts';
 import { isCovered } from './generators.ts';
-import { isMountable, kindOf, MOUNT_BYTES_MAX, type MountableFile, mountFile } from './index.ts';
+import { mountFile } from './index.ts';
+import { isMountable, kindOf, MOUNT_BYTES_MAX, type MountableFile } from './mountable.ts';
 import { inlineScripts } from './script-literals.ts';
 
 /** A whole string that begins like an address from the root. */

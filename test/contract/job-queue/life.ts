@@ -188,6 +188,35 @@ export function lifeOfAJob(open: OpenSubject): void {
     expect(await add(11, 'acme')).toBe('queue_full');
   });
 
+  test('a job that is asked for again while it waits is that job, whichever process asks', async () => {
+    const others = await bench.subject.another();
+    const ask = (queue: typeof others, name: string, changes: object = {}) =>
+      queue.add(newJob(jobIdOf(name), { domain: 'acme', version: 'v1', paths: ['/a'], ...changes }), 4);
+    const asked = await Promise.all(
+      ['one', 'two', 'three'].map((name, i) => ask(i === 1 ? others : bench.queue, name)),
+    );
+    expect(new Set(asked.map(({ jobId }) => jobId)).size).toBe(1);
+    const different = [
+      { version: null },
+      { version: 'v2' },
+      { paths: null },
+      { paths: ['/b'] },
+      { organizationId: 'x' },
+    ];
+    const jobs = await Promise.all(different.slice(0, 3).map((changes, i) => ask(others, `other ${i}`, changes)));
+    expect(new Set([...asked, ...jobs].map(({ jobId }) => jobId)).size).toBe(4);
+    // Asking again is not one more that waits.
+    expect(await codeOf(ask(bench.queue, 'full', { paths: ['/b'] }))).toBe('queue_full');
+    expect(await codeOf(ask(bench.queue, 'again', { paths: null }))).toBe('none');
+    expect((await ask(bench.queue, 'theirs', different.at(-1))).jobId).toBe(jobIdOf('theirs'));
+
+    const running = await bench.claim();
+    const { version, paths } = running.job;
+    expect((await ask(bench.queue, 'anew', { version, paths, organizationId: running.job.organizationId })).jobId).toBe(
+      jobIdOf('anew'),
+    );
+  });
+
   test('counts() tells what waits and runs, of all and of one organization', async () => {
     await bench.completed('done');
     for (const name of ['one', 'two', 'three']) await bench.add(name);

@@ -37,7 +37,14 @@ async function work(jobs: number): Promise<void> {
     if (added < jobs) {
       // Both processes ask for the same few domains, so that their jobs stand in each other's way.
       const domain = `domain-${added % 5}`;
-      await queue.add(newJob(jobIdOf(`${letter}${added}`), { organizationId: `org-${added % 5}`, domain }), jobs * 2);
+      await queue.add(
+        newJob(jobIdOf(`${letter}${added}`), {
+          organizationId: `org-${added % 5}`,
+          domain,
+          version: `${letter}${added}`,
+        }),
+        jobs * 2,
+      );
       added += 1;
     }
     const claim = await queue.claim(LEASE_MS);

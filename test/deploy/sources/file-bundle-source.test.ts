@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const open = (path: string) => new FileBundleSource().open(new Secret(pathToFileURL(path).href), REQUEST);
+const open = (path: string) => new FileBundleSource([folder]).open(new Secret(pathToFileURL(path).href), REQUEST);
 
 test('a folder, a FIFO and nothing at all are cannot_read', async () => {
   await mkdir(join(folder, 'dir'));
@@ -26,7 +26,7 @@ test('a folder, a FIFO and nothing at all are cannot_read', async () => {
 
 test('a link to another machine is cannot_read', async () => {
   const link = new Secret('file://server/share/a.zip');
-  await expect(new FileBundleSource().open(link, REQUEST)).rejects.toMatchObject({ code: 'cannot_read' });
+  await expect(new FileBundleSource([folder]).open(link, REQUEST)).rejects.toMatchObject({ code: 'cannot_read' });
 });
 
 test('a name with a space, a percent sign and an umlaut is found', async () => {
@@ -48,4 +48,27 @@ test('a file that shrinks while it is read gives fewer bytes than its size said'
   }
   expect(bundle.totalBytes).toBe(600 * 1024);
   expect(bytes).toBeLessThan(600 * 1024);
+});
+
+test('what lies outside of the roots is cannot_read, by a symbolic link too, and one within leads on', async () => {
+  await mkdir(join(folder, 'in'));
+  await writeFile(join(folder, 'secret'), 'x');
+  await writeFile(join(folder, 'in', 'a.zip'), 'x');
+  await symlink(join(folder, 'secret'), join(folder, 'in', 'out.zip'));
+  await symlink(join(folder, 'in', 'a.zip'), join(folder, 'in', 'b.zip'));
+  await symlink(join(folder, 'in'), join(folder, 'root'));
+  const source = new FileBundleSource([join(folder, 'root')]);
+  const at = (...path: string[]) => source.open(new Secret(pathToFileURL(join(folder, ...path)).href), REQUEST);
+  for (const path of [['secret'], ['in', 'out.zip'], ['in', '..', 'secret'], ['root', '..', 'secret']]) {
+    await expect(at(...path)).rejects.toMatchObject({
+      code: 'cannot_read',
+      next: expect.stringContaining('fileRoots'),
+    });
+  }
+  for (const path of [
+    ['in', 'a.zip'],
+    ['in', 'b.zip'],
+    ['root', 'a.zip'],
+  ])
+    (await at(...path)).close();
 });

@@ -12,6 +12,7 @@ import { DiskBundleStore } from '../../../src/export/stores/disk-bundle-store.ts
 import { jobIdOf, newJob, QUEUED_MAX } from '../../contract/job-queue/jobs.ts';
 import { type Subject, sqliteSubject } from '../../contract/job-queue/subject.ts';
 import { waitFor } from '../../helpers/wait-for.ts';
+import { egressRulesOf } from '../../net/http-client-of.ts';
 
 const JOB_THREAD = new URL('../../../src/app/export-thread.ts', import.meta.url);
 
@@ -80,7 +81,7 @@ export class JobBench {
       siteOf: () => ({ source: { kind: 'folder', path: join(this.#dir, 'site') }, hosts: [] }),
       jobEntry: JOB_THREAD,
       limits: () => ARCHIVE_LIMITS,
-      crawlNetwork: () => ({ connectTimeoutMs: 1_000, idleTimeoutMs: 1_000, proxy: 'off', caFile: null }),
+      egress: () => egressRulesOf({ connectTimeoutMs: 1_000, idleTimeoutMs: 1_000 }),
       browser: () => ({ sandbox: 'auto', tabs: 4, pageTimeoutMs: 30_000, verify: 'off' }),
       pageThreads: 1,
       generator: 'docshelf test',
@@ -149,6 +150,8 @@ export function endless(): SearchData & { readonly begun: Promise<void> } {
     begun: promise,
     make: (_site, _into, _onProgress, signal) => {
       resolve();
+      // A slow machine may come here after the deadline.
+      if (signal.aborted) return Promise.reject(signal.reason as Error);
       return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
     },
   };

@@ -59,8 +59,8 @@ describe('JobThread', { timeout: 30_000 }, () => {
   it('says so where its thread has died', async () => {
     const dying = new URL('data:text/javascript,process.exit(3)');
     const thread = openJobThread(dying, new AbortController().signal);
-    await expect(sweep(thread)).rejects.toMatchObject({ code: 'internal' });
-    await expect(sweep(thread)).rejects.toMatchObject({ code: 'internal' });
+    await expect(sweep(thread)).rejects.toMatchObject({ code: 'worker_ended' });
+    await expect(sweep(thread)).rejects.toMatchObject({ code: 'worker_ended' });
     await thread.terminate();
   });
 });

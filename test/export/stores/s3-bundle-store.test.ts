@@ -11,7 +11,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Secret } from '../../../src/domain/secret.ts';
 import type { S3BundleStore, S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
 import { PART_BYTES } from '../../../src/export/stores/s3-bundle-store.ts';
+import { EgressPolicy } from '../../../src/net/egress.ts';
 import { httpServer, type LocalServer, tcpServer, tlsServer } from '../../helpers/local-server.ts';
+import { egressRulesOf } from '../../net/http-client-of.ts';
 import { packedBundle } from './packed-bundle.ts';
 import { BUCKET, s3StoreAt } from './s3-server.ts';
 import { checkPresigned } from './sigv4.ts';
@@ -138,7 +140,7 @@ describe('S3BundleStore.link()', () => {
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'of-the-role');
     vi.stubEnv('AWS_SESSION_TOKEN', 'token/of+the=role');
     vi.stubEnv('AWS_CREDENTIAL_EXPIRATION', end.toISOString());
-    const store = storeAt('http://127.0.0.1:9000', { credentials: null, findCredentials: 'anywhere' });
+    const store = storeAt('http://127.0.0.1:9000', { credentials: null, policy: new EgressPolicy(egressRulesOf()) });
     const { url, expiresAt } = await store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
     expect(expiresAt).toEqual(end);
     expect(checkPresigned('GET', url, 'of-the-role', Date.now())).toBe('valid');
@@ -363,12 +365,13 @@ describe('S3BundleStore, where the store fails,', () => {
 
 describe('S3BundleStore, by TLS,', () => {
   const TLS = new URL('../../fixtures/tls/', import.meta.url);
+  const trusting = (caFile: string) => new EgressPolicy(egressRulesOf()).forStore(caFile);
   const caFile = fileURLToPath(new URL('certificate.pem', TLS));
   const tls = { cert: readFileSync(caFile, 'utf8'), key: readFileSync(new URL('key.pem', TLS), 'utf8') };
 
   it('trusts the certificates of caFile, and no stranger', async () => {
     const { origin } = opening(await tlsServer(tls, (_, response) => response.writeHead(404).end()));
-    expect(await storeAt(origin, { caFile }).has(SHA256)).toBe(false);
+    expect(await storeAt(origin, { policy: trusting(caFile) }).has(SHA256)).toBe(false);
     await expect(storeAt(origin).has(SHA256)).rejects.toMatchObject({
       code: 'store_failed',
       next: expect.stringContaining('exportApi.store.caFile'),
@@ -377,11 +380,11 @@ describe('S3BundleStore, by TLS,', () => {
 
   it('says of a caFile that is none what is wrong with it', async () => {
     const none = join(dir, 'none.pem');
-    expect(() => storeAt('https://127.0.0.1', { caFile: none })).toThrow(
+    expect(() => storeAt('https://127.0.0.1', { policy: trusting(none) })).toThrow(
       expect.objectContaining({ code: 'cannot_read' }),
     );
     await writeFile(none, 'no certificate');
-    expect(() => storeAt('https://127.0.0.1', { caFile: none })).toThrow(
+    expect(() => storeAt('https://127.0.0.1', { policy: trusting(none) })).toThrow(
       expect.objectContaining({ code: 'config_invalid' }),
     );
   });

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '../../../src/domain/secret.ts';
 import { S3BundleStore, type S3BundleStoreOptions } from '../../../src/export/stores/s3-bundle-store.ts';
+import { EgressPolicy } from '../../../src/net/egress.ts';
+import { egressRulesOf } from '../../net/http-client-of.ts';
 
 /** The package has no types. */
 const S3rver = createRequire(import.meta.url)('s3rver') as new (
@@ -49,8 +51,9 @@ export function s3StoreAt(endpoint: string, options: Partial<S3BundleStoreOption
     pathStyle: true,
     prefix: '',
     credentials: { accessKeyId: new Secret(KEY), secretAccessKey: new Secret(KEY) },
-    caFile: null,
-    findCredentials: 'environment',
+    policy: new EgressPolicy(
+      egressRulesOf({ allowedHosts: [URL.parse(endpoint)?.hostname ?? 'none.invalid'] }),
+    ).forStore(null),
     nowMs: Date.now,
     ...options,
   });

@@ -55,6 +55,7 @@ function appWith(changes: Partial<AdminOptions> = {}) {
     door: 'token',
     programVersion: '0.1.0',
     token: () => new Secret(TOKEN),
+    hosts: () => [],
     readiness: () => ({ ready: true, reason: null }),
     states: () => [{ site: null, state: 'ready' }],
     status: async () => STATUS,
@@ -299,7 +300,7 @@ describe('the admin listener, acting', () => {
     const { app } = appWith({ metrics, actions: actionsThatNote([], { upload, onBundleRefused }) });
     const answer = await app.request('/v1/bundles/a.zip', { method: 'PUT', headers: BEARER, body: 'x' });
     expect(answer.status).toBe(422);
-    expect(await metrics.expose({ states: [], isReady: true, jobs: null })).toContain(
+    expect(await metrics.expose({ states: [], isReady: true, jobs: null, volume: null })).toContain(
       'docshelf_bundles_taken_in_total{source="upload",result="refused"} 1',
     );
   });
@@ -315,7 +316,7 @@ describe('an upload over a socket', () => {
     listeners.push(listener);
     return listener;
   }
-  const put = (headers: string) => `PUT /v1/bundles/a.zip HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n`;
+  const put = (headers: string) => `PUT /v1/bundles/a.zip HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n\r\n`;
 
   it('is refused before a byte of it is read, with the id of the request', async () => {
     const { app } = appWith();
@@ -352,7 +353,7 @@ describe('an upload over a socket', () => {
     await begun.promise;
     connection.socket.destroy();
     await aborted.promise;
-    const text = () => metrics.expose({ states: [], isReady: true, jobs: null });
+    const text = () => metrics.expose({ states: [], isReady: true, jobs: null, volume: null });
     await expect.poll(text).toContain('docshelf_errors_total{code="bad_request"} 1');
     expect(faults).toEqual([]);
   });

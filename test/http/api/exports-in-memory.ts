@@ -27,6 +27,9 @@ export class MemoryQueue implements Pick<JobQueue, 'add' | 'get' | 'list' | 'can
     const waiting = [...this.#jobs.values()].filter(
       (job) => job.organizationId === organizationId && job.status === 'queued',
     );
+    const wanted = JSON.stringify([domain, version, paths]);
+    const equal = waiting.find((job) => JSON.stringify([job.domain, job.version, job.paths]) === wanted);
+    if (equal !== undefined) return equal;
     if (waiting.length >= queuedMax) {
       throw new DocshelfError('queue_full', `Cannot export "${domain}": ${queuedMax} jobs wait already`);
     }

@@ -116,7 +116,7 @@ describe('POST /jobs', () => {
   it('answers 429 with Retry-After when as many jobs wait as may, and not for the jobs of others', async () => {
     const { app } = apiWith(exportsInMemory({ settings: () => ({ linkTtlMs: 1000, queuedMax: 1 }) }));
     expect((await app.request(JOBS, start({ domain: 'acme' }))).status).toBe(202);
-    const response = await app.request(JOBS, start({ domain: 'acme' }));
+    const response = await app.request(JOBS, start({ domain: 'acme', version: 'v2' }));
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5']);
     expect(await codeOf(response)).toBe('queue_full');
     const other = post({ domain: 'globex' }, { Authorization: `Bearer ${GLOBEX_ADMIN_KEY}` });

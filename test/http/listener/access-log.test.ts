@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AccessFacts, accessLog } from '../../../src/http/listener/access-log.ts';
 import { remoteAddressBehind } from '../../../src/http/listener/remote-address.ts';
-import { requestIdFrom } from '../../../src/http/listener/request-id.ts';
+import { RequestIds } from '../../../src/http/listener/request-id.ts';
 import { pathOf, type ServedRequest } from '../../../src/http/listener/served-request.ts';
 
 describe('remoteAddressBehind()', () => {
@@ -83,12 +83,19 @@ describe('pathOf()', () => {
   });
 });
 
-describe('requestIdFrom()', () => {
+describe('RequestIds', () => {
+  const ids = new RequestIds();
+
   it.each(['4bf92f3577b34da6a3ce929d0e0e4736', 'a/b+c=', 'x'.repeat(128)])('keeps %s', (id) => {
-    expect(requestIdFrom(id)).toBe(id);
+    expect(ids.of(id)).toBe(id);
   });
 
   it.each([undefined, '', 'two words', 'x"y', 'x'.repeat(129), 'ünï'])('replaces %s', (id) => {
-    expect(requestIdFrom(id)).toMatch(/^[0-9a-f-]{36}$/);
+    expect(ids.of(id)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  });
+
+  it('gives each once', () => {
+    const given = [ids, new RequestIds()].flatMap((each) => Array.from({ length: 100 }, () => each.next()));
+    expect(new Set(given).size).toBe(200);
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hostName, type SiteAddress, SiteRoutes } from '../../../src/http/site/route-site.ts';
+import { hostName } from '../../../src/domain/deployment.ts';
+import { type SiteAddress, SiteRoutes } from '../../../src/http/site/route-site.ts';
 
 const site = (domain: string, basePath = '/', ...hosts: string[]): SiteAddress => ({ domain, basePath, hosts });
 

@@ -34,12 +34,6 @@ function siteWith(changes: Partial<SiteSearchSettings> = {}) {
 }
 
 describe('GET /_docshelf/search', () => {
-  it('leads below the base path of the site', async () => {
-    const { app } = siteWith({ basePath: () => '/docs/' });
-    const found = (await (await app.request('/_docshelf/search?q=a')).json()) as typeof RESULTS;
-    expect(found.map(({ path }) => path)).toEqual(RESULTS.map(({ path }) => `/docs${path}`));
-  });
-
   it('answers the array of the API, without a key, the last word as a beginning', async () => {
     const { app, asked } = siteWith();
     const response = await app.request('/_docshelf/search?q=+rotate+ke&limit=5&language=pt');

@@ -1,7 +1,7 @@
 import { truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { writeSectionFacts } from '../../../src/search/indexing/section-facts.ts';
+import { SectionFactsWriter } from '../../../src/search/indexing/section-facts.ts';
 import { OpenReleases } from '../../../src/search/query/open-releases.ts';
 import { ReleaseSearch } from '../../../src/search/query/release-search.ts';
 import { indexPath, writeIndex } from '../keyword/index-folder.ts';
@@ -19,7 +19,9 @@ afterEach(() => vi.clearAllMocks());
 async function release(text: string): Promise<string> {
   const path = indexPath();
   writeIndex(path, [{ title: 'Lantern', text }]);
-  await writeSectionFacts(dirname(path), [{ language: 'en', passages: [{ start: 0, end: text.length }] }]);
+  const facts = new SectionFactsWriter();
+  facts.add('en', [{ start: 0, end: text.length }]);
+  await facts.write(dirname(path));
   return dirname(path);
 }
 
@@ -80,7 +82,7 @@ it('answers queries under way from an index that has to make room, and closes it
   const [june, july] = [await release('June lantern'), await release('July lantern')];
   const open = new OpenReleases(1);
   const model = Promise.withResolvers<never>();
-  const semantic = { digest: 'm', load: () => model.promise };
+  const semantic = { digest: 'm', revision: 1, load: () => model.promise };
   const asked = open.use(june, (found) => found.search(REQUEST, 'v1', semantic));
   await vi.waitFor(() => expect(open.size).toBe(1));
   expect(await textOf(open, july)).toBe('July lantern');
@@ -118,7 +120,9 @@ it('goes on answering from an index that is read through anew, and then from the
   await Promise.all([open.check(june, false), open.check(june, false)]);
   expect(await opened).toBe('June lantern');
   const model = Promise.withResolvers<never>();
-  const asked = open.use(june, (found) => found.search(REQUEST, 'v1', { digest: 'm', load: () => model.promise }));
+  const asked = open.use(june, (found) =>
+    found.search(REQUEST, 'v1', { digest: 'm', revision: 1, load: () => model.promise }),
+  );
   await open.check(june, false);
   expect([open.size, await textOf(open, june)]).toEqual([1, 'June lantern']);
   model.reject(new Error('no answer'));

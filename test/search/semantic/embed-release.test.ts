@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Embedder } from '../../../src/search/ports.ts';
-import { type EmbedProgress, embedRelease, passageText, readVectors } from '../../../src/search/semantic/index.ts';
+import { type EmbedProgress, embedRelease, passageText, VectorTable } from '../../../src/search/semantic/index.ts';
 import { quantise } from '../../../src/search/semantic/quantise.ts';
 
 const DIMS = 32;
@@ -49,6 +49,20 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
+/** Null for a row without a vector. */
+function written() {
+  const table = VectorTable.open(join(dir, 'vectors.bin'), embedder.digest);
+  if (table === null) throw new Error('there is no table');
+  try {
+    return {
+      sections: [...table.sections],
+      vectors: Array.from(table.sections, (_, row) => table.get(row)?.slice() ?? null),
+    };
+  } finally {
+    table.close();
+  }
+}
+
 describe('embedRelease()', () => {
   it('writes a vector for each passage, in their order', async () => {
     const passages = [
@@ -57,11 +71,9 @@ describe('embedRelease()', () => {
       { section: 2, text: 'third' },
     ];
     await embedRelease(request(passages));
-    const vectors = await readVectors(join(dir, 'vectors.bin'), embedder.digest);
-    expect(vectors?.sections).toEqual(Uint32Array.of(0, 0, 2));
-    passages.forEach(({ text }, at) => {
-      expect(vectors?.values.slice(at * DIMS, (at + 1) * DIMS)).toEqual(quantise(vectorOf(text)));
-    });
+    const { sections, vectors } = written();
+    expect(sections).toEqual([0, 0, 2]);
+    expect(vectors).toEqual(passages.map(({ text }) => quantise(vectorOf(text))));
   });
 
   it('embeds of a second version only what changed, and each text once', async () => {
@@ -69,6 +81,49 @@ describe('embedRelease()', () => {
     asked = [];
     await embedRelease(request(texts('two', 'new', 'three', 'new')));
     expect(asked).toEqual([['new']]);
+  });
+
+  it('has a vector in each row whose text stands in several, and embeds it once', async () => {
+    await embedRelease(request(texts('one', 'two', 'one', 'one')));
+    const [one, two] = ['one', 'two'].map((text) => quantise(vectorOf(text)));
+    expect(written().vectors).toEqual([one, two, one, one]);
+    expect(asked.flat()).toEqual(['one', 'two']);
+  });
+
+  it('embeds first what is of most use, and writes it in its row', async () => {
+    const all = texts('one', 'two', 'three');
+    const onProgress = ({ embedded }: EmbedProgress) => {
+      if (embedded === 1) expect(written().vectors.map((vector) => vector !== null)).toEqual([false, false, true]);
+    };
+    await embedRelease(request(all, { byImportance: () => all.toReversed(), batchSize: 1, onProgress }));
+    expect(asked.flat()).toEqual(['three', 'two', 'one']);
+    expect(written().vectors).toEqual(all.map(({ text }) => quantise(vectorOf(text))));
+  });
+
+  it('makes its table anew for other texts, of as many passages, and takes from the cache what it has', async () => {
+    await embedRelease(request(texts('one', 'two')));
+    asked = [];
+    await embedRelease(request(texts('two', 'new')));
+    expect(asked).toEqual([['new']]);
+    expect(written().vectors).toEqual(['two', 'new'].map((text) => quantise(vectorOf(text))));
+  });
+
+  it('embeds as many batches at once as it may', async () => {
+    let [running, most] = [0, 0];
+    const counting: Embedder = {
+      ...embedder,
+      embedPassages: async (batch) => {
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        running -= 1;
+        return embedder.embedPassages(batch);
+      },
+    };
+    const all = texts(...Array.from({ length: 20 }, (_, at) => `text ${at}`));
+    await embedRelease(request(all, { embedder: counting, lanes: () => 3 }));
+    expect(most).toBe(3);
+    expect(written().vectors).toEqual(all.map(({ text }) => quantise(vectorOf(text))));
   });
 
   it('goes on after an interruption with what was not done', async () => {
@@ -83,7 +138,8 @@ describe('embedRelease()', () => {
     };
     const all = texts('a1', 'b2', 'c3', 'd4', 'e5');
     await expect(embedRelease(request(all, { embedder: stopping, signal: stop.signal }))).rejects.toThrow('stopped');
-    expect(await readdir(dir)).toEqual(['vectors']);
+    // What is done is of use at once.
+    expect(written().vectors.map((vector) => vector !== null)).toEqual([true, true, true, true, false]);
     asked = [];
     await embedRelease(request(all));
     expect(asked).toEqual([['e5']]);

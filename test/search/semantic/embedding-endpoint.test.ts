@@ -33,11 +33,14 @@ afterEach(async () => {
 });
 
 async function connect(signal = new AbortController().signal): Promise<EmbeddingEndpoint> {
-  return EmbeddingEndpoint.connect(client, settings(), signal);
+  return EmbeddingEndpoint.connect(async () => client, settings(), signal);
 }
 const settings = () => ({ url: `${server.origin}/v1/embeddings?tenant=canary`, model: 'm', key: new Secret(KEY) });
 
-async function start(first: Answer = answerAll, clientSettings = {}): Promise<void> {
+async function start(
+  first: Answer = answerAll,
+  clientSettings: Parameters<typeof httpClientOf>[0] = {},
+): Promise<void> {
   asked = [];
   answer = first;
   server = await httpServer(async (request: IncomingMessage, response) => {
@@ -75,7 +78,7 @@ describe('the embedding endpoint', () => {
     await start();
     const digests = await Promise.all(
       [settings(), { ...settings(), key: null }, { ...settings(), model: 'n' }].map(async (each) => {
-        return (await EmbeddingEndpoint.connect(client, each, new AbortController().signal)).digest;
+        return (await EmbeddingEndpoint.connect(async () => client, each, new AbortController().signal)).digest;
       }),
     );
     expect(digests[1]).toBe(digests[0]);
@@ -115,7 +118,7 @@ describe('the embedding endpoint', () => {
   });
 
   it('asks no host that is not allowed', async () => {
-    await start(answerAll, { allowNone: true });
+    await start(answerAll, { allowsUnnamed: false });
     await expect(connect()).rejects.toMatchObject({ code: 'host_not_allowed' });
     expect(asked).toEqual([]);
   });

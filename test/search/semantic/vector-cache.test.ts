@@ -10,10 +10,12 @@ import { segmentNames, VectorCache } from '../../../src/search/semantic/vector-c
 
 const DIMS = 32;
 const MODEL = { digest: 'ab'.repeat(32), dims: DIMS };
-const keyOf = (text: string) => createHash('sha256').update(text).digest('hex');
+const keyOf = (text: string) => createHash('sha256').update(text).digest();
 const vectorOf = (number: number) => Int8Array.from({ length: DIMS }, (_, at) => ((number * 31 + at * 7) % 255) - 127);
-const entries = (...numbers: number[]) => numbers.map((number) => [keyOf(`${number}`), vectorOf(number)] as const);
-const keys = (...numbers: number[]) => numbers.map((number) => keyOf(`${number}`));
+const entries = (...numbers: number[]) =>
+  numbers.map((number) => ({ key: keyOf(`${number}`), vector: vectorOf(number) }));
+/** As a release's list has them. */
+const keys = (...numbers: number[]) => Buffer.concat(numbers.map((number) => keyOf(`${number}`).subarray(0, 16)));
 const upTo = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 let dir: string;
@@ -25,15 +27,18 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
 async function fill(...numbers: number[]): Promise<void> {
-  const cache = await VectorCache.open(dir, MODEL, []);
-  await cache.put(entries(...numbers));
-  await cache.close();
+  const cache = new VectorCache(dir, MODEL);
+  cache.put(entries(...numbers));
+  cache.close();
 }
 async function held(...numbers: number[]): Promise<number[]> {
-  const cache = await VectorCache.open(dir, MODEL, keys(...numbers));
-  await cache.close();
+  const cache = new VectorCache(dir, MODEL);
+  const found = new Map(
+    Array.from(cache.records(), ({ key, vector }) => [Buffer.from(key).toString('hex'), vector.slice()]),
+  );
+  cache.close();
   return numbers.filter((number) => {
-    const vector = cache.get(keyOf(`${number}`));
+    const vector = found.get(keyOf(`${number}`).toString('hex'));
     if (vector !== undefined) expect(vector).toEqual(vectorOf(number));
     return vector !== undefined;
   });
@@ -47,22 +52,22 @@ describe('the vector cache', () => {
   });
 
   it('gives what was put before it is closed', async () => {
-    const cache = await VectorCache.open(dir, MODEL, []);
-    await cache.put(entries(1));
-    expect(cache.get(keyOf('1'))).toEqual(vectorOf(1));
-    await cache.close();
+    const cache = new VectorCache(dir, MODEL);
+    cache.put(entries(1));
+    expect(await held(1)).toEqual([1]);
+    cache.close();
   });
 
   it('lets two write at once, and keeps what both wrote', async () => {
-    const [one, two] = await Promise.all([VectorCache.open(dir, MODEL, []), VectorCache.open(dir, MODEL, [])]);
-    await Promise.all(upTo(20).map((at) => (at % 2 === 0 ? one : two).put(entries(at))));
-    await Promise.all([one.close(), two.close()]);
+    const [one, two] = [new VectorCache(dir, MODEL), new VectorCache(dir, MODEL)];
+    for (const at of upTo(20)) (at % 2 === 0 ? one : two).put(entries(at));
+    one.close();
+    two.close();
     expect(await held(...upTo(20))).toEqual(upTo(20));
   });
 
   it('writes no file where nothing is put', async () => {
-    const cache = await VectorCache.open(dir, MODEL, keys(1));
-    await cache.close();
+    new VectorCache(dir, MODEL).close();
     expect(await readdir(folder)).toEqual([]);
   });
 
@@ -99,10 +104,10 @@ describe('the vector cache', () => {
     const program = `
       import { createHash } from 'node:crypto';
       import { VectorCache } from ${JSON.stringify(module)};
-      const cache = await VectorCache.open(${JSON.stringify(dir)}, ${JSON.stringify(MODEL)}, []);
+      const cache = new VectorCache(${JSON.stringify(dir)}, ${JSON.stringify(MODEL)});
       for (let n = 0; ; n += 1) {
-        const key = createHash('sha256').update(String(n)).digest('hex');
-        await cache.put([[key, Int8Array.from({ length: ${DIMS} }, (_, at) => ((n * 31 + at * 7) % 255) - 127)]]);
+        const key = createHash('sha256').update(String(n)).digest();
+        cache.put([{ key, vector: Int8Array.from({ length: ${DIMS} }, (_, at) => ((n * 31 + at * 7) % 255) - 127) }]);
         console.log(n);
       }`;
     for (const afterMs of [20, 45]) {
@@ -135,6 +140,13 @@ describe('sweepVectors()', () => {
     expect(await held(1, 2, 3, 4)).toEqual([3, 4]);
     expect(await segmentNames(folder)).toHaveLength(1);
     expect(await readdir(join(folder, 'uses'))).toEqual([releases.kept]);
+  });
+
+  it('holds a part of the keys at a time, and finds the same', async () => {
+    await fill(...upTo(40));
+    await noteUse(folder, releases.kept, keys(...upTo(20)));
+    expect(await sweepVectors(folder, DIMS, new Set([releases.kept]), Date.now() + HOUR_MS, 3)).toBe(20);
+    expect(await held(...upTo(40))).toEqual(upTo(20));
   });
 
   it('leaves everything where little is dead', async () => {

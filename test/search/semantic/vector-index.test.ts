@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { COMMON_SCALE, VectorIndex } from '../../../src/search/semantic/index.ts';
 import { normalise } from '../../../src/search/semantic/pooling.ts';
 import { quantise, signBits } from '../../../src/search/semantic/quantise.ts';
+import { memoryRows } from './memory-rows.ts';
 
 const DIMS = 64;
 /** Vectors that are the same on every run. */
@@ -19,7 +20,7 @@ function indexOf(vectors: readonly Float32Array[], sections = vectors.map((_, at
   vectors.forEach((vector, at) => {
     values.set(quantise(vector), at * DIMS);
   });
-  return new VectorIndex({ modelDigest: '', dims: DIMS, sections: Uint32Array.from(sections), values }, COMMON_SCALE);
+  return new VectorIndex(memoryRows(values, DIMS, sections), COMMON_SCALE);
 }
 /** By their cosines, best first; of equals, the lower number. */
 const ranked = (hits: ReturnType<VectorIndex['search']>) =>
@@ -86,6 +87,19 @@ describe('search()', () => {
     expect([...index.search(c, { limit: 1, allowed: none, also: [4] }).keys()]).toEqual([4]);
   });
 
+  it('finds those that have a vector, and others once they have one', () => {
+    const values = new Int8Array(3 * DIMS);
+    const [a, b] = vectors as [Float32Array, Float32Array];
+    values.set(quantise(a), DIMS);
+    const index = new VectorIndex(memoryRows(values, DIMS), COMMON_SCALE);
+    const found = () => [...index.search(b, { limit: 3, allowed: null, also: [0] }).keys()];
+    expect(found()).toEqual([1]);
+    values.set(quantise(b), 0);
+    expect(found()).toEqual([1]);
+    index.refresh();
+    expect(found().sort()).toEqual([0, 1]);
+  });
+
   it('finds nothing in nothing', () => {
     expect(indexOf([]).search(query, { limit: 5, allowed: null, also: [0] }).size).toBe(0);
   });
@@ -96,8 +110,7 @@ describe('the scale of cosines', () => {
     const [one, two] = vectorsOf(2) as [Float32Array, Float32Array];
     const own = cosine(one, two);
     const values = quantise(two);
-    const vectors = { modelDigest: '', dims: DIMS, sections: Uint32Array.of(0), values };
-    const index = new VectorIndex(vectors, { related: 0.9, unrelated: own });
+    const index = new VectorIndex(memoryRows(values, DIMS), { related: 0.9, unrelated: own });
     const hit = index.search(one, { limit: 1, allowed: null }).get(0);
     expect(Math.abs((hit?.cosine ?? 9) - COMMON_SCALE.unrelated)).toBeLessThan(0.02);
   });

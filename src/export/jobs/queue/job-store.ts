@@ -44,9 +44,11 @@ export class JobStore {
 
   add({ jobId, organizationId, domain, version, paths }: NewJob, queuedMax: number): StoredJob {
     const nowMs = this.#clocks.wallMs();
-    return this.#write(({ add, countQueuedOf }) => {
+    const pathsJson = paths === null ? null : JSON.stringify(paths);
+    return this.#write(({ add, equalQueued, countQueuedOf }) => {
+      const equal = jobOrNull(equalQueued.get({ organizationId, domain, version, paths: pathsJson }));
+      if (equal !== null) return equal;
       if (countOf(countQueuedOf.get({ organizationId })) >= queuedMax) throw queueFull(domain, queuedMax);
-      const pathsJson = paths === null ? null : JSON.stringify(paths);
       return jobOf(add.get({ jobId, organizationId, domain, version, paths: pathsJson, nowMs }));
     });
   }

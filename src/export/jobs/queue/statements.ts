@@ -15,6 +15,9 @@ export const SQL = {
   add: `
     INSERT INTO jobs (jobId, organizationId, domain, version, paths, createdAtMs, updatedAtMs)
     VALUES (:jobId, :organizationId, :domain, :version, :paths, :nowMs, :nowMs) RETURNING ${JOB_COLUMNS}`,
+  equalQueued: `
+    SELECT ${JOB_COLUMNS} FROM jobs WHERE status = 'queued' AND domain = :domain AND organizationId = :organizationId
+      AND version IS :version AND paths IS :paths ORDER BY seq LIMIT 1`,
   get: `SELECT ${JOB_COLUMNS} FROM jobs WHERE jobId = :jobId`,
   report: 'SELECT report FROM jobs WHERE jobId = :jobId',
 

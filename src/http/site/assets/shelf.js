@@ -13,13 +13,14 @@ const fold = (text) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerC
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const sites = [...document.querySelectorAll('#sites > li')].map((item) => {
-  const link = item.querySelector('a');
+  const address = item.querySelector('a')?.getAttribute('href') ?? null;
   const shown = [...item.querySelectorAll('h2, p:not(.state), dd')].map((part) => part.textContent);
   return {
     item,
     domain: item.dataset.domain,
     title: item.querySelector('h2').textContent,
-    address: link === null ? null : link.getAttribute('href'),
+    // Empty where it is this host.
+    hostAddress: address && (/^(?:https?:)?\/\/[^/]+/.exec(address)?.[0] ?? ''),
     text: fold([item.dataset.domain, ...shown].join(' ')),
   };
 });
@@ -37,8 +38,8 @@ function filter(query) {
   return query === '' ? counted(sites.length, 'site') : `${count} of ${counted(sites.length, 'site')}`;
 }
 
-/** Cannot leave the site, whatever the path holds. */
-const addressOf = (site, path) => site.address + path.replace(/^[/\\]+/, '');
+/** Cannot leave the site's host, whatever the path holds. */
+const addressOf = (site, path) => `${site.hostAddress}/${path.replace(/^[/\\]+/, '')}`;
 
 function element(name, className, ...children) {
   const made = document.createElement(name);
@@ -78,7 +79,7 @@ function showResults(list) {
   let count = 0;
   for (const result of list) {
     const site = siteOf.get(result.site);
-    if (site === undefined || site.address === null) continue;
+    if (site === undefined || site.hostAddress === null) continue;
     if (!bySite.has(site)) bySite.set(site, []);
     bySite.get(site).push(resultItem(site, result));
     count += 1;

@@ -70,7 +70,7 @@ describe('a SqliteJobQueue', { timeout: 20_000 }, () => {
     const ending = watched.started[0]?.terminate();
     other.close();
     await ending;
-    expect(await waiting).toBe('internal');
+    expect(await waiting).toBe('worker_ended');
     expect(await queue.get(JOB.jobId)).toMatchObject(JOB);
     expect(watched.started).toHaveLength(2);
   });

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 
 /** 128 bits of SHA-256. */
 const WORDS = 4;
+export const FINGERPRINT_BYTES = 4 * WORDS;
 const ENTRIES_AT_FIRST = 1024;
 
 /**
@@ -18,9 +19,25 @@ export class Fingerprints {
     return this.#count;
   }
 
+  /** Of all texts, in the order of their numbers. */
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.#words.buffer, 0, FINGERPRINT_BYTES * this.#count);
+  }
+
+  /** @param fingerprint the first bytes of a SHA-256 digest; null where it is of no text that is known */
+  find(fingerprint: Uint8Array): number | null {
+    const words = wordsOf(fingerprint);
+    const taken = this.#places[this.#placeOf(words)] ?? 0;
+    return taken > 0 ? taken - 1 : null;
+  }
+
   numberOf(text: string): number {
-    const digest = hash('sha256', text, 'buffer');
-    const words = new Uint32Array(digest.buffer, digest.byteOffset, WORDS);
+    return this.add(hash('sha256', text, 'buffer'));
+  }
+
+  /** @returns the number of the text that has this fingerprint */
+  add(fingerprint: Uint8Array): number {
+    const words = wordsOf(fingerprint);
     let place = this.#placeOf(words);
     const taken = this.#places[place] ?? 0;
     if (taken > 0) return taken - 1;
@@ -60,4 +77,10 @@ export class Fingerprints {
       this.#places[this.#placeOf(words.subarray(at, at + WORDS))] = number + 1;
     }
   }
+}
+
+function wordsOf(fingerprint: Uint8Array): Uint32Array {
+  const words = new Uint32Array(WORDS);
+  new Uint8Array(words.buffer).set(fingerprint.subarray(0, FINGERPRINT_BYTES));
+  return words;
 }

@@ -1,0 +1,175 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { stringify } from 'yaml';
+import { gz, rawTar } from '../../test/helpers/archives.ts';
+import { withDefaults } from '../../test/helpers/daemon.ts';
+import { cpuMsOf } from '../../test/helpers/process-facts.ts';
+import { type Page, writePages } from '../export/pages.ts';
+import { isThere, type Server, startBare, startCaddy, startDocshelf, startNginx } from './servers.ts';
+
+/**
+ * Requests a second of the site listener, beside a bare node:http server that sends the same bytes, nginx and Caddy where they
+ * are installed. Interleaved rounds; each server on one core, wrk on the other. Ratios are of the same round, their medians
+ * are printed. An argument chooses cases by a part of their name. Processor time a request is told besides, of the best round: other work on the machine changes that less.
+ */
+
+const ROUNDS = Number(process.env.DOCSHELF_BENCH_ROUNDS ?? 5);
+const ROUND_S = 3;
+const CONNECTIONS = 32;
+const PAGES = 1_000;
+const CLIENT_CORE = '1';
+const HOT = '/section-0/page-0.html';
+
+interface Case {
+  readonly name: string;
+  readonly targets: readonly string[];
+  headers(server: Server): Promise<Record<string, string>>;
+}
+
+const none = async () => ({});
+const run = promisify(execFile);
+
+const casesOf = (pages: readonly Page[]): readonly Case[] => [
+  { name: 'one hot page', targets: [`${HOT}?hot`], headers: none },
+  {
+    name: `${PAGES} pages in random order, gzip`,
+    targets: pages.map(({ path }) => `/${path}`),
+    headers: async () => ({ 'Accept-Encoding': 'gzip' }),
+  },
+  { name: '304', targets: [`${HOT}?304`], headers: async ({ origin }) => ({ 'If-None-Match': await tagOf(origin) }) },
+  { name: '404', targets: ['/nowhere.html'], headers: none },
+];
+
+async function tagOf(origin: string): Promise<string> {
+  return (await fetch(`${origin}${HOT}`, { headers: { 'Accept-Encoding': 'identity' } })).headers.get('etag') ?? '';
+}
+
+interface Measured {
+  readonly rate: number;
+  readonly cpuUs: number;
+}
+
+async function measure(server: Server, { name, targets, headers }: Case, folder: string): Promise<Measured> {
+  const script = join(folder, 'targets.lua');
+  const list = targets.map((target) => JSON.stringify(target)).join(',');
+  writeFileSync(
+    script,
+    `local targets = {${list}}\nmath.randomseed(1)\nrequest = function() return wrk.format(nil, targets[math.random(#targets)]) end\n`,
+  );
+  const pid = server.process.pid ?? 0;
+  const fields = Object.entries(await headers(server)).flatMap(([key, value]) => ['-H', `${key}: ${value}`]);
+  const choice = targets.length > 1 ? ['-s', script] : [];
+  const args = ['-c', CLIENT_CORE, 'wrk', '-t1', `-c${CONNECTIONS}`, `-d${ROUND_S}`, ...choice, ...fields];
+  const beforeMs = await cpuMsOf(pid);
+  const { stdout } = await run('taskset', [...args, `${server.origin}${targets.length > 1 ? '/' : targets[0]}`]);
+  const cpuMs = (await cpuMsOf(pid)) - beforeMs;
+  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1]);
+  const failed = Number(/Non-2xx or 3xx responses: (\d+)/.exec(stdout)?.[1] ?? 0);
+  if (!(requests > 0) || failed !== (name === '404' ? requests : 0) || /Socket errors/.test(stdout)) {
+    throw new Error(`${server.name}, ${name}: ${stdout}`);
+  }
+  return { rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]), cpuUs: (cpuMs * 1000) / requests };
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
+/** Of each round, by the same round of another server. */
+function ratio(ours: readonly Measured[], theirs: readonly Measured[] | undefined): string {
+  if (theirs === undefined) return '';
+  return median(ours.map(({ rate }, round) => rate / (theirs[round]?.rate ?? Number.NaN))).toFixed(2);
+}
+
+function makeBundle(folder: string): { pages: readonly Page[]; root: string; bundles: string } {
+  const root = join(folder, 'site');
+  const bundles = join(folder, 'bundles');
+  mkdirSync(bundles);
+  const pages = writePages(root, PAGES);
+  const entries = pages.map(({ path, file }) => ({ name: path, body: readFileSync(file, 'utf8') }));
+  const index = { name: 'index.html', body: '<!doctype html><title>Home</title>' };
+  writeFileSync(join(bundles, 'docs-2024-06-01.tar.gz'), gz(rawTar([index, ...entries])));
+  for (const { file } of pages) writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 6 }));
+  return { pages, root, bundles };
+}
+
+function writeConfig(folder: string, bundles: string, access: boolean): string {
+  const file = join(folder, `access-${access}.yaml`);
+  const config = withDefaults({
+    staticExport: { preload: bundles },
+    storage: { dir: `./data-${access}` },
+    search: { enabled: false },
+    log: { access },
+  });
+  writeFileSync(file, stringify(config));
+  return file;
+}
+
+/** Interleaved: a busy minute of the machine is every server's. */
+async function rounds(servers: readonly Server[], each: Case, folder: string): Promise<Map<string, Measured[]>> {
+  const measured = new Map<string, Measured[]>(servers.map(({ name }) => [name, []]));
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    // Each is the first in its turn.
+    const from = round % servers.length;
+    for (const server of [...servers.slice(from), ...servers.slice(0, from)]) {
+      const figures = await measure(server, each, folder);
+      // The first warms up.
+      if (round > 0) measured.get(server.name)?.push(figures);
+    }
+  }
+  return measured;
+}
+
+function print(name: string, measured: ReadonlyMap<string, Measured[]>): void {
+  console.log(
+    `\n| ${name} | a second | to bare | to nginx | processor µs a request | bare's to it |\n|---|---|---|---|---|---|`,
+  );
+  const bareUs = leastUs(measured.get('bare') ?? []);
+  for (const [server, figures] of measured) {
+    const ratios = ['bare', 'nginx'].map((peer) => ratio(figures, measured.get(peer)));
+    const rate = median(figures.map(({ rate: each }) => each)).toFixed(0);
+    const cpuUs = leastUs(figures);
+    console.log(
+      `| ${server} | ${rate} | ${ratios.join(' | ')} | ${cpuUs.toFixed(1)} | ${(bareUs / cpuUs).toFixed(2)} |`,
+    );
+  }
+}
+
+/** Of the round that other work on the machine disturbed least. */
+const leastUs = (figures: readonly Measured[]): number => Math.min(...figures.map(({ cpuUs }) => cpuUs));
+
+for (const needed of ['wrk', 'taskset']) {
+  if (!isThere(needed)) throw new Error(`bench:serve needs ${needed}: apt-get install wrk util-linux`);
+}
+if (availableParallelism() < 2) throw new Error('bench:serve needs two cores');
+const folder = mkdtempSync(join(tmpdir(), 'docshelf-bench-serve-'));
+const servers: Server[] = [];
+try {
+  const { pages, root, bundles } = makeBundle(folder);
+  const cases = casesOf(pages).filter(({ name }) => name.includes(process.argv[2] ?? ''));
+  for (const access of [false, true]) {
+    const name = `docshelf, access log ${access ? 'on' : 'off'}`;
+    servers.push(await startDocshelf(name, folder, writeConfig(folder, bundles, access)));
+  }
+  const [docshelf] = servers as [Server];
+  const asked: [string, Record<string, string>][] = [];
+  for (const { targets, headers } of cases) {
+    const sent = await headers(docshelf);
+    for (const target of targets) asked.push([target, sent]);
+  }
+  // All in memory: what is measured is not compression.
+  for (const { origin } of servers) {
+    for (const [target, headers] of asked) await (await fetch(`${origin}${target}`, { headers })).arrayBuffer();
+  }
+  servers.push(await startBare(docshelf.origin, asked));
+  for (const peer of [await startNginx(folder, root), await startCaddy(folder, root)]) {
+    if (peer !== null) servers.push(peer);
+  }
+  for (const each of cases) print(each.name, await rounds(servers, each, folder));
+} finally {
+  for (const { process: child } of servers) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,128 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseOciReference, schemeOf } from '../../domain/bundle-link.ts';
+import { type HostRules, hostRulesOf, namesHost, s3UrlOf } from '../../domain/egress.ts';
+import { Secret } from '../../domain/secret.ts';
+import type { Config } from '../schema/index.ts';
+import { type Rule, rule } from './rule.ts';
+
+type Link = Secret | string | null;
+
+interface Named {
+  readonly key: string;
+  /** Null where nothing is asked by it. */
+  readonly link: (config: Config) => Link;
+  /** Where a user and password of the link belong. */
+  readonly secrets: string;
+}
+
+const KEY_FILE = (section: string): string => `${section}.keyFile`;
+const LINK_FILE = 'staticExport.bundleUrlFile, which a Secret may mount';
+
+/** Every key that names a host which docshelf asks, crawls aside. */
+const NAMED: readonly Named[] = [
+  {
+    key: 'staticExport.bundleUrl',
+    link: ({ staticExport: { enabled, bundleUrl } }) => (enabled ? bundleUrl : null),
+    secrets: LINK_FILE,
+  },
+  {
+    key: 'staticExport.signature.url',
+    link: ({ staticExport: { enabled, signature } }) => (enabled ? signature.url : null),
+    secrets: 'a header of your server: staticExport.signature.file reads the signature from a file',
+  },
+  {
+    key: 'staticExport.renew.apiUrl',
+    // Behind an air gap it is a fault of its own.
+    link: ({ staticExport: { enabled, renew }, deployment }) =>
+      enabled && deployment.type !== 'air-gapped' ? renew.apiUrl : null,
+    secrets: KEY_FILE('staticExport.renew'),
+  },
+  {
+    key: 'features.search.discoveryUrl',
+    // Behind an air gap it is overruled, and the feature report says so (contract, section 4).
+    link: ({ features: { search }, deployment }) =>
+      search.enabled !== false && deployment.type !== 'air-gapped' ? search.discoveryUrl : null,
+    secrets: KEY_FILE('features.search'),
+  },
+  {
+    key: 'search.model',
+    link: ({ search: { enabled, model } }) => (enabled && typeof model === 'object' ? model.url : null),
+    secrets: KEY_FILE('search.model'),
+  },
+  {
+    key: 'exportApi.store.endpoint',
+    link: ({ exportApi: { enabled, store } }) => {
+      const { kind, bucket, region, endpoint } = store;
+      // The environment names the region: the gate judges what it leads to.
+      if (!enabled || kind !== 's3' || bucket === null || (region ?? endpoint) === null) return null;
+      return s3UrlOf({ ...store, bucket });
+    },
+    secrets: 'exportApi.store.accessKeyId and secretAccessKey',
+  },
+];
+
+const textOf = (link: Link): string | null => (link instanceof Secret ? link.reveal() : link);
+
+/** Null for a link that asks no host, or is none. */
+function urlOf(link: Link): URL | null {
+  const text = textOf(link);
+  if (text === null || schemeOf(text)?.asksHost !== true) return null;
+  const image = parseOciReference(text);
+  return URL.parse(image === null ? text : `https://${image.registry}`);
+}
+
+export const hostRules = ({ deployment, network }: Config): HostRules =>
+  hostRulesOf(deployment.type === 'air-gapped', network.allowedHosts);
+
+/** What the config names and the gate would not let through, told before anything is asked. */
+export function forbiddenHost(config: Config, link: Link): string | null {
+  const url = urlOf(link);
+  if (url === null || namesHost(hostRules(config), url)) return null;
+  const gap = config.deployment.type === 'air-gapped' ? ', and an air-gapped deployment asks no other' : '';
+  return `leads to a host that network.allowedHosts does not name${gap}; add it there, or remove the link`;
+}
+
+/** A password in a link is in every listing of the config. */
+export function userInLink(link: Link, secrets: string): string | null {
+  const url = urlOf(link);
+  if (url === null || (url.username === '' && url.password === '')) return null;
+  return `has a user or a password in its link; they belong into ${secrets}`;
+}
+
+/** `file:` links lead below `network.fileRoots`, else the preload folder. */
+function outsideRoots(key: string, read: (config: Config) => Link): Rule {
+  return rule(
+    [key, 'network.fileRoots', 'staticExport.preload'],
+    (config) => {
+      const text = textOf(read(config));
+      if (text === null || !/^file:\/\/\//i.test(text) || !URL.canParse(text)) return false;
+      return !fileRootsOf(config).some((root) => isBelow(root, fileURLToPath(text)));
+    },
+    `${key} leads to a file outside of network.fileRoots; add its folder there, or put the archive into the preload folder`,
+  );
+}
+
+function fileRootsOf({ network, staticExport }: Config): readonly string[] {
+  return network.fileRoots.length > 0 ? network.fileRoots : [staticExport.preload.dir];
+}
+
+function isBelow(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way !== '' && !/^\.\.(?:\/|$)/.test(way);
+}
+
+export const EGRESS_RULES: readonly Rule[] = [
+  ...NAMED.flatMap(({ key, link, secrets }): Rule[] => {
+    const keys = key === 'exportApi.store.endpoint' ? [key, 'exportApi.store.bucket'] : [key];
+    const told = (sentence: string | null): string | null => (sentence === null ? null : `${key} ${sentence}`);
+    return [
+      { keys, broken: (config) => told(forbiddenHost(config, link(config))) },
+      { keys, broken: (config) => told(userInLink(link(config), secrets)) },
+    ];
+  }),
+  outsideRoots('staticExport.bundleUrl', ({ staticExport }) => (staticExport.enabled ? staticExport.bundleUrl : null)),
+  outsideRoots('staticExport.signature.url', ({ staticExport }) =>
+    staticExport.enabled ? staticExport.signature.url : null,
+  ),
+];

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { DocshelfError } from '../domain/errors.ts';
+import type { FileEntry, FileTable } from '../domain/release.ts';
+import { ifThere } from './read.ts';
+
+/** The table of a release's files, in the release's folder. */
+export const TABLE_FILE = 'files.table';
+
+/**
+ * Header, slots, records, text; numbers are little-endian. A slot holds the hash of a path and the number of its record,
+ * from 1. Records are in the order of their paths. 110,000 files take 14 MiB, in memory as on disk.
+ */
+const MAGIC = 'DSFT';
+const FORMAT_VERSION = 1;
+const HEADER_BYTES = 32;
+const CHECKSUM_AT = 28;
+const SLOT_BYTES = 8;
+const RECORD_BYTES = 52;
+/** Of the slots, at most: a path that is not there is mostly known by the first one. */
+const FILLED_MAX = 1 / 2;
+/** Slots that are read from disk at once. */
+const SLOTS_READ = 32;
+
+interface Layout {
+  readonly salt: number;
+  readonly count: number;
+  readonly slots: number;
+  readonly recordsAt: number;
+  readonly textAt: number;
+  readonly end: number;
+}
+
+function layoutOf(salt: number, count: number, slots: number, textBytes: number): Layout {
+  const recordsAt = HEADER_BYTES + slots * SLOT_BYTES;
+  const textAt = recordsAt + count * RECORD_BYTES;
+  return { salt, count, slots, recordsAt, textAt, end: textAt + textBytes };
+}
+
+/** With a random salt, so that nobody writes a bundle whose paths share one slot. */
+function hashOf(salt: number, path: string): number {
+  let hash = salt;
+  for (let at = 0; at < path.length; at++) {
+    hash = Math.imul(hash ^ path.charCodeAt(at), 0x5bd1e995);
+    hash ^= hash >>> 15;
+  }
+  return hash >>> 0;
+}
+
+/** @param files each path once, in the order of the paths (UTF-16 code units) */
+export async function writeFileTable(releaseDir: string, files: readonly FileEntry[]): Promise<void> {
+  await writeFile(join(releaseDir, TABLE_FILE), encode(files), { flag: 'wx' });
+}
+
+function encode(files: readonly FileEntry[]): Buffer {
+  const types = new Set(files.map(({ type }) => type));
+  const texts = [...types, ...files.map(({ path }) => path)].map((text) => Buffer.from(text));
+  const text = Buffer.concat(texts);
+  const typesAt = new Map<string, { at: number; bytes: number }>();
+  let textAt = 0;
+  for (const [index, type] of [...types].entries()) {
+    const bytes = texts[index]?.length ?? 0;
+    typesAt.set(type, { at: textAt, bytes });
+    textAt += bytes;
+  }
+  const slots = 2 ** Math.ceil(Math.log2(Math.max(1, files.length / FILLED_MAX)));
+  const layout = layoutOf(randomBytes(4).readUInt32LE(), files.length, slots, text.length);
+  const table = Buffer.alloc(layout.end);
+  text.copy(table, layout.textAt);
+  for (const [index, { path, size, sha256, type }] of files.entries()) {
+    const at = layout.recordsAt + index * RECORD_BYTES;
+    const pathBytes = texts[types.size + index]?.length ?? 0;
+    const { at: typeAt = 0, bytes: typeBytes = 0 } = typesAt.get(type) ?? {};
+    table.write(sha256, at, 'hex');
+    table.writeDoubleLE(size, at + 32);
+    table.writeUInt32LE(textAt, at + 40);
+    table.writeUInt32LE(typeAt, at + 44);
+    table.writeUInt16LE(pathBytes, at + 48);
+    table.writeUInt16LE(typeBytes, at + 50);
+    textAt += pathBytes;
+    const wanted = hashOf(layout.salt, path);
+    let slot = wanted & (slots - 1);
+    while (table.readUInt32LE(slotAt(slot) + 4) !== 0) slot = (slot + 1) & (slots - 1);
+    table.writeUInt32LE(wanted, slotAt(slot));
+    table.writeUInt32LE(index + 1, slotAt(slot) + 4);
+  }
+  table.write(MAGIC, 'latin1');
+  table.writeUInt32LE(FORMAT_VERSION, 4);
+  table.writeUInt32LE(files.length, 8);
+  table.writeUInt32LE(slots, 12);
+  table.writeUInt32LE(text.length, 16);
+  table.writeUInt32LE(layout.salt, 20);
+  table.writeUInt32LE(checksumOf(table), CHECKSUM_AT);
+  return table;
+}
+
+const slotAt = (slot: number): number => HEADER_BYTES + slot * SLOT_BYTES;
+
+function checksumOf(table: Buffer): number {
+  return crc32(table.subarray(HEADER_BYTES), crc32(table.subarray(0, CHECKSUM_AT)));
+}
+
+/** Null for what is no table of this format. */
+function readLayout(header: Buffer): Layout | null {
+  if (header.length < HEADER_BYTES || header.toString('latin1', 0, 4) !== MAGIC) return null;
+  if (header.readUInt32LE(4) !== FORMAT_VERSION) return null;
+  const salt = header.readUInt32LE(20);
+  return layoutOf(salt, header.readUInt32LE(8), header.readUInt32LE(12), header.readUInt32LE(16));
+}
+
+interface TableRecord {
+  readonly sha256: string;
+  readonly size: number;
+  readonly path: readonly [at: number, bytes: number];
+  readonly type: readonly [at: number, bytes: number];
+}
+
+function readRecord(table: Buffer, at: number): TableRecord {
+  return {
+    sha256: table.toString('hex', at, at + 32),
+    size: table.readDoubleLE(at + 32),
+    path: [table.readUInt32LE(at + 40), table.readUInt16LE(at + 48)],
+    type: [table.readUInt32LE(at + 44), table.readUInt16LE(at + 50)],
+  };
+}
+
+/** The whole table in one buffer: entries are made when they are asked for. */
+class PackedFileTable implements FileTable {
+  readonly #table: Buffer;
+  readonly #layout: Layout;
+
+  constructor(table: Buffer, layout: Layout) {
+    this.#table = table;
+    this.#layout = layout;
+  }
+
+  get size(): number {
+    return this.#layout.count;
+  }
+
+  has(path: string): boolean {
+    return this.#indexOf(path) !== null;
+  }
+
+  get(path: string): FileEntry | undefined {
+    const index = this.#indexOf(path);
+    return index === null ? undefined : this.#entryAt(index);
+  }
+
+  *values(): Generator<FileEntry> {
+    for (let index = 0; index < this.size; index++) yield this.#entryAt(index);
+  }
+
+  #indexOf(path: string): number | null {
+    const { salt, slots } = this.#layout;
+    const wanted = hashOf(salt, path);
+    for (let slot = wanted & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
+      const record = this.#table.readUInt32LE(slotAt(slot) + 4);
+      if (record === 0) return null;
+      if (this.#table.readUInt32LE(slotAt(slot)) === wanted && this.#pathAt(record - 1) === path) return record - 1;
+    }
+  }
+
+  #pathAt(index: number): string {
+    const at = this.#layout.recordsAt + index * RECORD_BYTES;
+    return this.#text([this.#table.readUInt32LE(at + 40), this.#table.readUInt16LE(at + 48)]);
+  }
+
+  #entryAt(index: number): FileEntry {
+    const { path, size, sha256, type } = readRecord(this.#table, this.#layout.recordsAt + index * RECORD_BYTES);
+    return { path: this.#text(path), size, sha256, type: this.#text(type) };
+  }
+
+  #text([at, bytes]: readonly [number, number]): string {
+    const start = this.#layout.textAt + at;
+    return this.#table.toString('utf8', start, start + bytes);
+  }
+}
+
+/** @throws DocshelfError `release_damaged`; the system's own errors */
+export async function readFileTable(releaseDir: string): Promise<FileTable> {
+  const table = await readFile(join(releaseDir, TABLE_FILE));
+  const layout = readLayout(table);
+  const isWhole = layout !== null && layout.end === table.length && layout.slots > layout.count;
+  if (isWhole && table.readUInt32LE(CHECKSUM_AT) === checksumOf(table)) {
+    return new PackedFileTable(table, layout);
+  }
+  throw damaged(releaseDir);
+}
+
+/**
+ * An entry, read from disk in a few blocks; null where the table has none, and where the release is gone.
+ * @throws DocshelfError `release_damaged`; the system's own errors
+ */
+export async function findInTable(releaseDir: string, path: string): Promise<FileEntry | null> {
+  await using handle = await ifThere(open(join(releaseDir, TABLE_FILE)));
+  if (handle === null) return null;
+  const layout = readLayout(await readBlock(handle, 0, HEADER_BYTES));
+  if (layout === null) throw damaged(releaseDir);
+  const { salt, slots, recordsAt, textAt } = layout;
+  const textOf = async ([at, bytes]: readonly [number, number]): Promise<string> =>
+    (await readBlock(handle, textAt + at, bytes)).toString();
+  const wanted = hashOf(salt, path);
+  let slot = wanted & (slots - 1);
+  for (let seen = 0; seen <= slots; ) {
+    const block = await readBlock(handle, slotAt(slot), Math.min(SLOTS_READ, slots - slot) * SLOT_BYTES);
+    for (let at = 0; at + SLOT_BYTES <= block.length; at += SLOT_BYTES) {
+      const record = block.readUInt32LE(at + 4);
+      if (record === 0) return null;
+      if (block.readUInt32LE(at) !== wanted) continue;
+      const bytes = await readBlock(handle, recordsAt + (record - 1) * RECORD_BYTES, RECORD_BYTES);
+      if (bytes.length < RECORD_BYTES) throw damaged(releaseDir);
+      const found = readRecord(bytes, 0);
+      if ((await textOf(found.path)) === path) {
+        return { path, size: found.size, sha256: found.sha256, type: await textOf(found.type) };
+      }
+    }
+    if (block.length === 0) break;
+    seen += block.length / SLOT_BYTES;
+    slot = (slot + block.length / SLOT_BYTES) & (slots - 1);
+  }
+  throw damaged(releaseDir);
+}
+
+async function readBlock(handle: FileHandle, at: number, bytes: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(bytes), 0, bytes, at);
+  return buffer.subarray(0, bytesRead);
+}
+
+function damaged(releaseDir: string): DocshelfError {
+  return new DocshelfError('release_damaged', `Cannot read "${join(releaseDir, TABLE_FILE)}": it is damaged`, {
+    next: 'Remove this version and take its bundle in again.',
+  });
+}

@@ -1,0 +1,77 @@
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { DocshelfError } from '../../domain/errors.ts';
+import { problemOf } from '../problem.ts';
+import { REQUEST_ID_HEADER } from './request-id.ts';
+
+/** Of the request line and all fields together. */
+export const HEADER_BYTES_MAX = 32 * 1024;
+/** A path of 4,096 bytes in percent escapes, and as long a query. */
+const TARGET_LENGTH_MAX = 16 * 1024;
+
+/** A request that no app is asked about. */
+export interface Refusal {
+  readonly status: number;
+  /** Ends the sentence "Cannot read the request: …". */
+  readonly state: string;
+}
+
+export const TARGET_TOO_LONG: Refusal = { status: 414, state: 'its address is over the limit' };
+const NO_HOST: Refusal = { status: 400, state: 'it has no Host header' };
+const TWO_HOSTS: Refusal = { status: 400, state: 'it has more than one Host header' };
+const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
+const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding besides "chunked"' };
+
+/** By RFC 9112, where Node's parser lets a request through. */
+export function refusalOf({ url = '', httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | null {
+  if (url.length > TARGET_LENGTH_MAX) return TARGET_TOO_LONG;
+  // Section 3.2. HTTP/1.0 asks without a Host, as some load balancers' probes do.
+  if (headers.host === undefined) {
+    if (httpVersion !== '1.0') return NO_HOST;
+  } else if (countOf('host', rawHeaders) > 1) return TWO_HOSTS;
+  // Section 6.3, item 4.
+  const coding = headers['transfer-encoding']?.toLowerCase();
+  if (coding === undefined || coding === 'chunked') return null;
+  return /,\s*chunked$/.test(coding) ? UNKNOWN_CODING : UNENDED_CODING;
+}
+
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const each = rawHeaders[at];
+    if (each?.length === name.length && each.toLowerCase() === name) count++;
+  }
+  return count;
+}
+
+/** Forms of an address that are well-formed, and that the framework does not take. */
+export function makeReadable(incoming: IncomingMessage): void {
+  const { url, headers } = incoming;
+  // Schemes have no case (RFC 3986, section 3.1), and a port may be empty (section 3.2.3).
+  if (url !== undefined && !url.startsWith('/'))
+    incoming.url = url.replace(/^https?:\/\//i, (scheme) => scheme.toLowerCase());
+  if (headers.host?.endsWith(':') === true) headers.host = headers.host.slice(0, -1);
+}
+
+/** The document and all fields of the answer, which is its connection's last. */
+export function refusalParts(
+  { status, state }: Refusal,
+  requestId: string,
+): { readonly headers: Readonly<Record<string, string>>; readonly body: string } {
+  const fault = new DocshelfError('bad_request', `Cannot read the request: ${state}`);
+  const body = `${JSON.stringify({ ...problemOf(fault, requestId), status, title: STATUS_CODES[status] })}\n`;
+  const headers = {
+    Connection: 'close',
+    'Content-Type': 'application/problem+json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    [REQUEST_ID_HEADER]: requestId,
+  };
+  return { headers, body };
+}
+
+/** At once: the parser may find the rest of the request at fault next. */
+export function refuse(refusal: Refusal, outgoing: ServerResponse, requestId: string): void {
+  const { headers, body } = refusalParts(refusal, requestId);
+  outgoing.writeHead(refusal.status, headers).end(body);
+}

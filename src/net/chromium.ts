@@ -1,0 +1,57 @@
+import { tmpdir } from 'node:os';
+import type { BrowserContext } from 'playwright-core';
+import type { EgressPolicy } from './egress.ts';
+
+export interface ChromiumLaunch {
+  readonly program: string;
+  /** Made by the caller, who removes it. */
+  readonly profileDir: string;
+  readonly hasSandbox: boolean;
+  readonly path: string;
+}
+
+const VIEWPORT = { width: 1280, height: 1024 };
+const LAUNCH_MS_MAX = 30_000;
+
+/** The system's Chromium, without any way out: whoever launches it answers its requests. @throws what playwright throws */
+export async function launchChromium(policy: EgressPolicy, launch: ChromiumLaunch): Promise<BrowserContext> {
+  const { program, profileDir, hasSandbox, path } = launch;
+  const { chromium } = await import('playwright-core');
+  return chromium.launchPersistentContext(profileDir, {
+    executablePath: program,
+    chromiumSandbox: hasSandbox,
+    args: [...CHROMIUM_FLAGS, ...policy.browserFlags],
+    ignoreDefaultArgs: UNWANTED_FLAGS,
+    // Our environment may hold secrets; below a data folder the socket's path may exceed 107 bytes (unix(7)).
+    env: { PATH: path, HOME: profileDir, TMPDIR: tmpdir(), LANG: 'C.UTF-8' },
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    timeout: LAUNCH_MS_MAX,
+    viewport: VIEWPORT,
+    acceptDownloads: false,
+    serviceWorkers: 'block',
+  });
+}
+
+const CHROMIUM_FLAGS = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-domain-reliability',
+  '--disable-sync',
+  '--no-pings',
+  '--mute-audio',
+  // A page that breaks out of its renderer finds no other site there.
+  '--site-per-process',
+  // Prerendered pages have frames of their own, which belong to no tab.
+  '--disable-features=Prerender2,SpeculationRulesPrefetchProxy',
+  '--disk-cache-size=1',
+  // MiB that a script may fill before its page crashes.
+  '--js-flags=--max-old-space-size=512',
+  '--hide-scrollbars',
+];
+
+const UNWANTED_FLAGS = ['--disable-popup-blocking'];

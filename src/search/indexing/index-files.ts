@@ -1,0 +1,7 @@
+/** Files of an index, in the `search` folder of its release. */
+export const KEYWORD_FILE = 'keyword.sqlite';
+export const VECTOR_FILE = 'vectors.bin';
+/** Paths of pages that the index does not have, as JSON; not there where it has all. */
+export const LEFT_OUT_FILE = 'left-out.json';
+/** What was read of the pages, for the next version. */
+export const PAGES_FILE = 'pages.jsonl';

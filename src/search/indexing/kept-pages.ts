@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import type { ExtractedPage } from '../extract/index.ts';
+
+/** Raise it with every change to what is read of a page. */
+const EXTRACT_VERSION = 1;
+const NEW_LINE = 0x0a;
+const CHUNK_BYTES = 256 * 1024;
+
+interface KeptLine {
+  readonly path: string;
+  readonly key: string;
+  readonly json: string;
+}
+
+/** All that decides what is read of a page. */
+export interface PageIdentity {
+  readonly sha256: string;
+  /** Media type with its charset. */
+  readonly type: string;
+  readonly url: string;
+  readonly version: string | null;
+}
+
+/**
+ * What was read of the pages, `pages.jsonl`, so that the next version reads only those that have changed: a line a page, in the order
+ * of their paths, of path, key, checksum and JSON, parted by tabs. Both versions are gone through once, side by side.
+ */
+export class KeptPages implements Disposable {
+  readonly #former: Generator<KeptLine> | null;
+  #next: KeptLine | null = null;
+  readonly #fd: number;
+  #lines: string[] = [];
+  #filled = 0;
+
+  /** @param former that of the version before; null, or a file that is not there: all pages are read */
+  constructor(file: string, former: string | null) {
+    this.#fd = openSync(file, 'wx');
+    this.#former = former === null ? null : linesOf(former);
+    this.#step();
+  }
+
+  /** @param path after those that were asked for before @param read where the page is another than in the former version */
+  async page(
+    path: string,
+    facts: PageIdentity,
+    read: () => Promise<ExtractedPage | null>,
+  ): Promise<ExtractedPage | null> {
+    const key = keyOf(facts);
+    while (this.#next !== null && this.#next.path < path) this.#step();
+    const kept = this.#next?.path === path && this.#next.key === key ? this.#next.json : null;
+    const page = kept === null ? await read() : (JSON.parse(kept) as ExtractedPage | null);
+    const json = kept ?? JSON.stringify(page);
+    this.#add(`${path}\t${key}\t${crc32(json).toString(16)}\t${json}\n`);
+    return page;
+  }
+
+  /** All lines are in the file. */
+  finish(): void {
+    this.#flush();
+  }
+
+  [Symbol.dispose](): void {
+    this.#former?.return(undefined);
+    closeSync(this.#fd);
+  }
+
+  #step(): void {
+    const { value } = this.#former?.next() ?? { value: undefined };
+    this.#next = (value as KeptLine | undefined) ?? null;
+  }
+
+  #add(line: string): void {
+    this.#lines.push(line);
+    this.#filled += line.length;
+    if (this.#filled >= CHUNK_BYTES) this.#flush();
+  }
+
+  #flush(): void {
+    const bytes = Buffer.from(this.#lines.join(''));
+    for (let done = 0; done < bytes.length; ) done += writeSync(this.#fd, bytes, done);
+    this.#lines = [];
+    this.#filled = 0;
+  }
+}
+
+function keyOf({ sha256, type, url, version }: PageIdentity): string {
+  return hash('sha256', JSON.stringify([EXTRACT_VERSION, sha256, type, url, version]));
+}
+
+/** Those that are whole, to the first that is none. */
+function* linesOf(file: string): Generator<KeptLine> {
+  const fd = openIfThere(file);
+  if (fd === null) return;
+  try {
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    let open: Buffer[] = [];
+    for (let bytesRead = readSync(fd, chunk); bytesRead > 0; bytesRead = readSync(fd, chunk)) {
+      const read = chunk.subarray(0, bytesRead);
+      let start = 0;
+      for (let end = read.indexOf(NEW_LINE); end !== -1; end = read.indexOf(NEW_LINE, start)) {
+        const line = lineOf(Buffer.concat([...open, read.subarray(start, end)]).toString());
+        open = [];
+        start = end + 1;
+        if (line === null) return;
+        yield line;
+      }
+      if (start < bytesRead) open.push(Buffer.from(read.subarray(start)));
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function lineOf(text: string): KeptLine | null {
+  const [path = '', key = '', crc = ''] = text.split('\t', 3);
+  const json = text.slice(path.length + key.length + crc.length + 3);
+  return crc32(json).toString(16) === crc ? { path, key, json } : null;
+}
+
+function openIfThere(file: string): number | null {
+  try {
+    return openSync(file, 'r');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,234 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type ConfigFile, openBench, waitFor } from '../helpers/daemon.ts';
+import { freePorts } from '../helpers/free-ports.ts';
+import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { bundle } from './bundles.ts';
+import { ExportClient, KEYS, organizations, SITE, writeSite } from './export-service.ts';
+
+/**
+ * The gate, seen from the kernel: every connection that the program opens, as strace has them. What strace cannot see
+ * fails: without it, these tests do.
+ */
+const bench = openBench(afterEach);
+const PROGRAM = join(import.meta.dirname, '../../dist/main.js');
+const STRACE = ['-f', '-yy', '--seccomp-bpf', '-qq', '-e', 'trace=connect'];
+const START_MS_MAX = 120_000;
+const HTML = { 'content-type': 'text/html' };
+
+/** Addresses and ports of the connections in a trace; sockets of the machine itself aside. */
+async function connectionsIn(trace: string): Promise<string[]> {
+  const text = await readFile(trace, 'utf8');
+  // Chromium looks whether IPv6 has a route by a datagram socket, through which it sends nothing.
+  const opened = text.split('\n').filter((line) => !/<UDPv6:.*"2001:4860:4860::8888"/.test(line));
+  const found = opened.join('\n').matchAll(/sin6?_port=htons\((\d+)\).*?"([0-9a-f.:]+)"/g);
+  return [...new Set(Array.from(found, ([, port, address]) => `${address}:${port}`))].sort();
+}
+
+function traced(trace: string, args: readonly string[], cwd: string): ChildProcess {
+  const { PATH = '' } = process.env;
+  const env = { PATH, HOME: cwd };
+  return spawn('strace', [...STRACE, '-o', trace, process.execPath, PROGRAM, ...args], { cwd, env, detached: true });
+}
+
+async function untilEnded(child: ChildProcess): Promise<number | null> {
+  return new Promise((resolve) => child.once('close', resolve));
+}
+
+/** A server that counts who asks it, and answers all in one way. */
+async function server(answer: Parameters<typeof httpServer>[0]): Promise<LocalServer> {
+  const started = await httpServer(answer);
+  bench.onEnd(() => started.close());
+  return started;
+}
+
+describe('a deployment with network.allowedHosts', () => {
+  test('connects to those that the config names, feature by feature, and whatever they lead to, to nobody else', async () => {
+    const [site = 0, admin = 0, api = 0] = await freePorts(3);
+    const trap = await server((_, response) => response.end('trap'));
+    const away = [
+      `${trap.origin}/x.png`,
+      `http://127.0.0.1:${admin}/v1/status`,
+      `http://localhost:${api}/openapi.json`,
+    ];
+    const names = ['bundles', 'registry', 'service', 'model', 'search', 'store', 'docs'] as const;
+    const answers: Partial<Record<(typeof names)[number], Parameters<typeof httpServer>[0]>> = {
+      bundles: ({ url }, response) => {
+        if (url === '/docs-v1.0.0.tar.gz') response.end(bundle('one'));
+        else response.writeHead(302, { location: away[0] }).end();
+      },
+      docs: ({ url }, response) => {
+        const at = /^\/go(\d)/.exec(url ?? '')?.[1];
+        if (at !== undefined) response.writeHead(302, { location: away[Number(at)] }).end();
+        else if (url !== '/') response.writeHead(404, HTML).end();
+        else {
+          const leads = away.map(
+            (href, index) => `<img src="${href}"><img src="/go${index}"><a href="/go${index}">x</a>`,
+          );
+          response.writeHead(200, HTML).end(`<!doctype html><title>Docs</title><p>Docs</p>${leads.join('')}`);
+        }
+      },
+    };
+    const servers = Object.fromEntries(
+      await Promise.all(
+        names.map(async (name) => [
+          name,
+          await server(answers[name] ?? ((_, response) => response.writeHead(403).end())),
+        ]),
+      ),
+    ) as Record<(typeof names)[number], LocalServer>;
+
+    const folder = await bench.folder();
+    await writeFile(join(folder, 'key'), 'svc_key-of-the-service', { mode: 0o600 });
+    const config: ConfigFile = {
+      deployment: { domain: 'acme' },
+      server: { host: '127.0.0.1', port: site },
+      admin: { port: admin },
+      api: { port: api },
+      network: { proxy: 'off', retries: 0, allowedHosts: names.map((name) => servers[name].host) },
+      staticExport: {
+        bundleUrl: `${servers.bundles.origin}/docs-v1.0.0.tar.gz`,
+        renew: { apiUrl: servers.service.origin, keyFile: './key' },
+      },
+      features: { search: { enabled: true, discoveryUrl: servers.search.origin, keyFile: './key' } },
+      search: { model: { url: `${servers.model.origin}/v1/embeddings`, model: 'm', keyFile: './key' } },
+      exportApi: {
+        enabled: true,
+        browser: { verify: 'off', sandbox: 'off' },
+        store: {
+          kind: 's3',
+          bucket: 'b',
+          endpoint: servers.store.origin,
+          pathStyle: true,
+          accessKeyId: 'AKID',
+          secretAccessKey: 'secret',
+        },
+      },
+      organizations: organizations({
+        kind: 'crawl',
+        url: `${servers.docs.origin}/`,
+        render: process.env.DOCSHELF_CHROMIUM === undefined ? 'none' : 'chromium',
+        allowAddresses: ['127.0.0.0/8'],
+      }),
+    };
+    await writeSite(join(folder, 'globex'), SITE);
+    const file = await bench.writeConfig(folder, config);
+
+    const trace = join(folder, 'serve.trace');
+    const daemon = traced(trace, ['serve', '--config', file], folder);
+    const ended = untilEnded(daemon);
+    bench.onEnd(async () => {
+      process.kill(-(daemon.pid ?? 0), 'SIGTERM');
+      await ended;
+    });
+    let log = '';
+    for (const stream of [daemon.stdout, daemon.stderr])
+      stream?.on('data', (data: Buffer) => {
+        log += data.toString();
+      });
+    await waitFor(
+      () => (log.includes('"event":"activated"') ? true : null),
+      () => `it serves nothing: ${log}`,
+      START_MS_MAX,
+    );
+    expect((await fetch(`http://127.0.0.1:${site}/_docshelf/search?q=one`)).status).toBe(200);
+    const client = new ExportClient(`http://127.0.0.1:${api}`, KEYS.acme);
+    const job = await client.ended((await client.start('acme')).jobId);
+    // It gets as far as the store, which refuses it.
+    expect([job.status, job.error]).toEqual(['failed', expect.stringContaining('the store denies access')]);
+
+    const doctor = untilEnded(traced(join(folder, 'doctor.trace'), ['doctor', '--config', file], folder));
+    const link = `oci://${servers.registry.host}/acme:v1`;
+    const pull = untilEnded(traced(join(folder, 'pull.trace'), ['bundle', 'import', link, '--config', file], folder));
+    await Promise.all([doctor, pull]);
+
+    expect(names.filter((name) => servers[name].requests.length === 0)).toEqual([]);
+    expect(trap.requests).toEqual([]);
+    const named = names.map((name) => servers[name].host);
+    const own = [`127.0.0.1:${admin}`];
+    expect((await connectionsIn(trace)).filter((each) => !named.includes(each))).toEqual([]);
+    for (const command of ['doctor', 'pull']) {
+      const others = (await connectionsIn(join(folder, `${command}.trace`))).filter((each) => !named.includes(each));
+      // The doctor asks the daemon of its mark how it is.
+      expect(others).toEqual(command === 'doctor' ? own : []);
+    }
+  });
+});
+
+describe('an air-gapped deployment', () => {
+  test('does all that it does without a network, and opens not one connection', async () => {
+    const [site = 0, admin = 0, api = 0] = await freePorts(3);
+    const folder = await bench.folder();
+    await writeSite(join(folder, 'site'), SITE);
+    await mkdir(join(folder, 'bundles'));
+    await writeFile(join(folder, 'bundles', 'docs-v1.0.0.tar.gz'), bundle('lantern'));
+    await writeFile(join(folder, 'link'), 'https://bundles.example/docs.tar.gz', { mode: 0o600 });
+    const base = {
+      deployment: { type: 'air-gapped', domain: 'acme' },
+      server: { host: '127.0.0.1', port: site },
+      admin: { port: admin },
+      api: { port: api },
+      features: { search: true, assistant: true },
+      exportApi: { enabled: true },
+      organizations: organizations(),
+    };
+    await bench.writeConfig(folder, base);
+    // Another process of the operator's, which knows no gap.
+    for (const name of ['client', 'linked']) await mkdir(join(folder, name));
+    await bench.writeConfig(join(folder, 'client'), { storage: { dir: './none' } });
+    const link = { ...base, staticExport: { enabled: true, bundleUrlFile: '../link' } };
+    await bench.writeConfig(join(folder, 'linked'), { ...link, storage: { dir: './data' } });
+    const docshelf = `${process.execPath} ${PROGRAM}`;
+    const script = `
+      set -e
+      ip link set lo up
+      strace ${STRACE.join(' ')} -o serve.trace timeout 110 ${docshelf} serve > serve.log 2>&1 &
+      daemon=$!
+      # strace itself takes no signal.
+      trap 'kill $(cat /proc/$daemon/task/$daemon/children); wait $daemon || true' EXIT
+      for try in $(seq 240); do ${docshelf} healthcheck > /dev/null 2>&1 && break; sleep 0.5; done
+      ${docshelf} healthcheck > health.log
+      mkdir out
+      ${docshelf} search lantern --json > search.json
+      ${docshelf} export pull --config client/config.yaml --api-url http://127.0.0.1:${api} --domain acme --version v2 --output out --json > pull.json 2> pull.log
+      ${docshelf} bundle import out/*.tar.gz > import.log
+      strace ${STRACE.join(' ')} -o doctor.trace ${docshelf} doctor --config linked/config.yaml > doctor.log || true
+      ! strace ${STRACE.join(' ')} -o fetch.trace ${docshelf} bundle import https://bundles.example/docs.tar.gz --json > fetch.json 2> fetch.log`;
+    const run = spawnSync('unshare', ['-n', 'sh', '-c', script], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, HOME: folder, DOCSHELF_API_KEY: KEYS.acme },
+      encoding: 'utf8',
+      timeout: START_MS_MAX,
+    });
+    expect([run.status, run.stdout, run.stderr]).toEqual([0, '', '']);
+    const text = async (name: string): Promise<string> => readFile(join(folder, name), 'utf8');
+    expect(JSON.parse(await text('search.json'))).not.toEqual([]);
+    expect(JSON.parse(await text('pull.json'))).toMatchObject({ version: 'v2' });
+    expect(JSON.parse(await text('fetch.json'))).toMatchObject({ code: 'host_not_allowed' });
+    for (const name of ['serve', 'fetch'])
+      expect([name, await connectionsIn(join(folder, `${name}.trace`))]).toEqual([name, []]);
+    expect(
+      (await connectionsIn(join(folder, 'doctor.trace'))).filter((each) => !each.startsWith('127.0.0.1:')),
+    ).toEqual([]);
+  });
+
+  test.each<[string, ConfigFile]>([
+    ['staticExport.bundleUrl', { staticExport: { bundleUrl: 'https://x.example/a.tar.gz' } }],
+    ['search.model', { search: { model: { url: 'https://x.example/', model: 'm' } } }],
+    [
+      'exportApi.store.endpoint',
+      { exportApi: { enabled: true, store: { kind: 's3', bucket: 'b', endpoint: 'https://x.example' } } },
+    ],
+    [
+      'organizations[0].domains.acme.source.url',
+      { exportApi: { enabled: true }, organizations: organizations({ kind: 'crawl', url: 'https://x.example/' }) },
+    ],
+  ])('takes no config whose %s leads out', async (key, config) => {
+    const folder = await bench.folder();
+    await bench.writeConfig(folder, { deployment: { type: 'air-gapped' }, ...config });
+    const { code, stdout } = await bench.run(['config', 'check', '--json'], { cwd: folder });
+    expect([code, stdout]).toEqual([78, expect.stringContaining(`${key} leads to a host`)]);
+  });
+});

@@ -1,0 +1,52 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+const LOG = new URL('../../src/app/log.ts', import.meta.url).href;
+
+const programOf = (script: string): string => `import { openLogs } from '${LOG}';
+  const { log, requestLog } = await openLogs({ level: 'info', format: 'json' });
+  ${script}`;
+
+/** The messages that a process writes to its end. */
+async function messagesOf(script: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', programOf(script)]);
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+}
+
+describe('openLogs()', () => {
+  it('keeps the order of both kinds of lines', async () => {
+    const written = await messagesOf(`
+      for (let at = 0; at < 500; at++) (at % 7 === 0 ? log : requestLog).info(String(at));`);
+    expect(written).toEqual(Array.from({ length: 500 }, (_, at) => String(at)));
+  });
+
+  it('writes a line of a request though no other follows', async () => {
+    const script = programOf(`requestLog.info('waits'); setTimeout(() => undefined, 60_000);`);
+    const program = spawn(process.execPath, ['--input-type=module', '-e', script]);
+    const [chunk] = (await once(program.stdout, 'data')) as [Buffer];
+    program.kill('SIGKILL');
+    expect(JSON.parse(chunk.toString())).toMatchObject({ msg: 'waits' });
+  });
+
+  it('takes bounded memory where nobody reads', async () => {
+    const script = programOf(`
+      const line = 'x'.repeat(100_000);
+      for (let at = 0; at < 1_000; at++) log.info(line);
+      setTimeout(() => process.stderr.write(String(process.memoryUsage().rss)), 200);`);
+    const program = spawn(process.execPath, ['--input-type=module', '-e', script]);
+    program.stdout.pause();
+    const [resident] = (await once(program.stderr, 'data')) as [Buffer];
+    program.kill('SIGKILL');
+    // Of a hundred.
+    expect(Number(resident) / 1024 ** 2).toBeLessThan(150);
+  });
+
+  it('loses nothing where the process exits', async () => {
+    expect(await messagesOf(`requestLog.info('last'); process.exit(0);`)).toEqual(['last']);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import type { ShelfSite } from '../../src/app/sites/shelf-site.ts';
+import type { Sites } from '../../src/app/sites/sites.ts';
+import { daemonStatus } from '../../src/app/sites/status.ts';
+import { type LoadedConfig, loadConfig } from '../../src/config/index.ts';
+
+const load = (sites: readonly object[], search: object): Promise<LoadedConfig> =>
+  loadConfig({
+    file: null,
+    env: { DOCSHELF__SITES: JSON.stringify(sites), DOCSHELF__SEARCH: JSON.stringify(search) },
+    cwd: import.meta.dirname,
+  });
+
+/** `pending` after a reload from one config to another. */
+async function pendingOf(opened: LoadedConfig, current: LoadedConfig): Promise<readonly string[]> {
+  const site = (at: number) => {
+    const [before, config] = [opened.sites[at], current.sites[at]];
+    const report = async () => ({ notices: [] });
+    return { opened: before, config, domain: config?.domain, report } as unknown as ShelfSite;
+  };
+  const all = current.sites.map((_, at) => site(at));
+  const sites = { isList: true, only: null, all, notices: [], state: 'ready' } as unknown as Sites;
+  const facts = { jobs: { queued: 0, running: 0 }, startedAt: '', programVersion: '', lastReload: null, notices: [] };
+  return (await daemonStatus(sites, { ...facts, deploymentType: 'client-hosted', opened, current })).pending;
+}
+
+const acme = { domain: 'acme' };
+const beta = { domain: 'beta', basePath: '/beta/' };
+
+test("a site's own search that is turned off or on waits for a restart, and pending names the site", async () => {
+  const before = await load([acme, beta], {});
+  expect(await pendingOf(before, await load([acme, { ...beta, search: { enabled: false } }], {}))).toEqual([
+    'sites[beta].search.enabled',
+  ]);
+  expect(await pendingOf(before, await load([acme, { ...beta, search: { model: 'off' } }], {}))).toEqual([
+    'sites[beta].search.model',
+  ]);
+});
+
+test('what waits for the whole daemon is named once, and what a reload carries out not at all', async () => {
+  const before = await load([acme, beta], {});
+  expect(await pendingOf(before, await load([acme, beta], { enabled: false }))).toEqual(['search.enabled']);
+  const moved = { ...beta, basePath: '/other/', title: 'Beta', trailingSlash: 'always' };
+  expect(await pendingOf(before, await load([acme, moved], {}))).toEqual([]);
+});

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { encodeManifest, inspectArchive, parseManifest, verifyArchive, verifyFile } from '../../src/archive/index.ts';
+import { DocshelfError, exitCodeOf } from '../../src/domain/errors.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import {
+  longNameMember,
+  paxMember,
+  paxRecord,
+  rawTar,
+  rawZip,
+  siteArchive,
+  zst,
+  zstSkippable,
+} from '../helpers/archives.ts';
+import { fuzz } from '../helpers/fuzz.ts';
+import { Workbench } from './workbench.ts';
+
+let bench: Workbench;
+beforeAll(async () => {
+  bench = await Workbench.open();
+});
+afterAll(() => bench.close());
+
+const EX_DATAERR = 65;
+
+/** A bad archive is a fault of the archive, with a code; all else is ours. */
+async function refusedAtMost(read: () => unknown): Promise<void> {
+  try {
+    await read();
+  } catch (error) {
+    if (!(error instanceof DocshelfError) || exitCodeOf(error.code) !== EX_DATAERR) throw error;
+  }
+}
+
+async function readArchive(bytes: Buffer): Promise<void> {
+  const file = join(bench.dir, 'archive');
+  await writeFile(file, bytes);
+  const options = { name: 'archive', limits: ARCHIVE_LIMITS, foldsCase: false };
+  await refusedAtMost(async () => verifyArchive(file, await inspectArchive(file, options), options));
+}
+
+const PAGE = { name: 'index.html', body: '<p>Home</p>' };
+const MANIFEST = encodeManifest(
+  { domain: 'acme', version: 'v1', createdAt: '2024-06-01T00:00:00Z', generator: 'test' },
+  [{ path: 'index.html', size: 11, sha256: 'a'.repeat(64), type: 'text/html; charset=utf-8' }],
+);
+const tar = rawTar([
+  PAGE,
+  { name: 'folder/' },
+  paxMember(paxRecord('path', 'folder/größe.html')),
+  { name: 'x', body: 'x' },
+  longNameMember('long/'.repeat(30)),
+  { name: 'y', body: 'y' },
+  { name: '_docshelf/manifest.json', body: MANIFEST },
+]);
+
+describe('a seeded variation is read, or refused by a code of its own', { timeout: 600_000 }, () => {
+  test('of a tar', () => fuzz([siteArchive('tar'), tar], readArchive));
+
+  test('of a zip', () =>
+    fuzz(
+      [
+        siteArchive('zip'),
+        rawZip([
+          PAGE,
+          { name: 'folder/' },
+          { name: 'stored.css', body: 'body {}', method: 0 },
+          { name: 'd.js', body: 'x', descriptor: true, flags: 0x808 },
+        ]),
+      ],
+      readArchive,
+    ));
+
+  test('of a tar.gz', () => fuzz([siteArchive('tar.gz')], readArchive));
+
+  test('of a tar.zst', () =>
+    fuzz(
+      [
+        siteArchive('tar.zst'),
+        Buffer.concat([zstSkippable(Buffer.from('seek table')), zst(tar.subarray(0, 700)), zst(tar.subarray(700))]),
+      ],
+      readArchive,
+    ));
+
+  test('of a manifest', () => fuzz([MANIFEST], (bytes) => refusedAtMost(() => parseManifest(bytes, 'x'))));
+
+  test('of a signature', async () => {
+    const fixture = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/minisign', name));
+    const [file, key] = [join(bench.dir, 'signed'), fixture('throwaway.pub').toString()];
+    await writeFile(file, 'signed');
+    await fuzz([fixture('bundle.txt.minisig')], (bytes) =>
+      refusedAtMost(() => verifyFile(file, bytes.toString(), [key])),
+    );
+  });
+});

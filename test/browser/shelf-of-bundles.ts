@@ -1,0 +1,24 @@
+import { copyFile, mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Bench, DaemonProcess } from '../helpers/daemon.ts';
+
+/** Keys of the site's entry come on top: hosts, base path. */
+export interface ShelvedBundle {
+  readonly archive: string;
+  readonly entry: { readonly domain: string } & Readonly<Record<string, unknown>>;
+}
+
+/** One daemon for all of them, without a search: indexing takes as much of the processor as the browser does. */
+export async function serveBundles(bench: Bench, bundles: readonly ShelvedBundle[]): Promise<DaemonProcess> {
+  const folder = await bench.folder();
+  for (const { archive, entry } of bundles) {
+    const preload = join(folder, 'bundles', entry.domain);
+    await mkdir(preload, { recursive: true });
+    await copyFile(archive, join(preload, basename(archive)));
+  }
+  const sites = bundles.map(({ entry }) => ({ staticExport: { enabled: true }, ...entry }));
+  const config = { sites, staticExport: null, search: { enabled: false }, log: { access: false } };
+  const daemon = await bench.start(config, { folder });
+  await daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
+  return daemon;
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { bytesNeeded } from '../../src/deploy/take-in/unpack.ts';
+
+const file = (name: string, size: number) => ({ name, kind: 'file' as const, size });
+
+it('counts files by their blocks, and with search the index and the vectors', () => {
+  const entries = [
+    file('docs/index.html', 10_000),
+    file('docs/picture.png', 50_000),
+    file('_docshelf/search/sections-1.jsonl', 8_000),
+    file('_docshelf/search/vectors-1.i8', 3_000),
+  ];
+  const listing = { entries, totalBytes: 71_000 };
+  const files = 71_000 + 4 * 4_096;
+  expect(bytesNeeded(listing, false)).toBe(files);
+  expect(bytesNeeded(listing, true)).toBe(files + 21_000 + 3_000);
+});

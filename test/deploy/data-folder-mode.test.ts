@@ -1,0 +1,26 @@
+import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { openDataFolder } from '../../src/deploy/releases/data-folder.ts';
+
+async function parent(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'docshelf-mode-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+
+it('a data folder that is made is for its user alone', async () => {
+  const dir = join(await parent(), 'a', 'data');
+  await openDataFolder(dir);
+  expect(await modeOf(dir)).toBe(0o700);
+});
+
+it('one that is there keeps its mode', async () => {
+  const dir = join(await parent(), 'data');
+  await mkdir(dir);
+  await chmod(dir, 0o755);
+  await openDataFolder(dir);
+  expect(await modeOf(dir)).toBe(0o755);
+});

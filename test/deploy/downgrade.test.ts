@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { signFile } from '../../src/archive/index.ts';
+import { type Bundle, codeOf, newStore, packBundle, startDaemon } from './workbench.ts';
+
+const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
+const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8');
+const KEYS = { required: true, publicKeys: [fixture('throwaway.pub')], text: null, link: null };
+const SECRET = fixture('throwaway.key');
+
+const made = (day: string) => ({ domain: 'acme', version: `v${day}`, createdAt: `2024-06-${day}T10:00:00Z` });
+const delivery = (bundle: Bundle, changes: object = {}) =>
+  ({
+    file: bundle.file,
+    fileName: bundle.fileName,
+    version: null,
+    source: 'inbox',
+    activate: true,
+    ...changes,
+  }) as const;
+
+let first: Bundle;
+let second: Bundle;
+let third: Bundle;
+beforeAll(async () => {
+  [first, second, third] = [
+    await packBundle('a.tar.gz', '1', made('01')),
+    await packBundle('b.tar.gz', '2', made('02')),
+    await packBundle('c.tar.gz', '3', made('03')),
+  ];
+});
+
+describe('a delivery that was made before the newest release that was ever active', () => {
+  test('is refused where it would be served, also after that release is gone', async () => {
+    const { deployment } = await startDaemon(await newStore());
+    await deployment.deliver(delivery(third));
+    await deployment.deliver(delivery(second, { activate: false }));
+    expect(await codeOf(deployment.deliver(delivery(second)))).toBe('downgrade');
+    await deployment.activate('v02');
+    await deployment.remove('v03');
+    expect(await codeOf(deployment.deliver(delivery(first)))).toBe('downgrade');
+    expect(deployment.active?.version).toBe('v02');
+    // What is served is no step back.
+    expect(await codeOf(deployment.deliver(delivery(second)))).toBe('it resolved');
+  });
+
+  test('is taken in where a version is pinned, and for an operator to activate', async () => {
+    const { deployment, reload } = await startDaemon(await newStore());
+    await deployment.deliver(delivery(third));
+    await reload({ version: 'v01' });
+    expect(await codeOf(deployment.deliver(delivery(first)))).toBe('it resolved');
+    await deployment.settle();
+    expect(deployment.active?.version).toBe('v01');
+  });
+
+  test('is no downgrade where its bundle does not say when it was made', async () => {
+    const { deployment } = await startDaemon(await newStore());
+    await deployment.deliver(delivery(third));
+    expect(await codeOf(deployment.deliver(delivery(await packBundle('acme-2020-01-01.zip', 'x'))))).toBe(
+      'it resolved',
+    );
+  });
+});
+
+test('minVersion refuses older versions and those that it cannot be compared with, and never the pinned one', async () => {
+  const store = await newStore();
+  const { deployment, reload } = await startDaemon(store, { minVersion: 'v2' });
+  const labelled = (version: string) =>
+    codeOf(deployment.deliver(delivery(first, { version: null, fileName: version })));
+  const bundle = await packBundle('x.tar.gz', 'x');
+  const asVersion = (version: string) => codeOf(deployment.deliver(delivery(bundle, { version })));
+  expect(await labelled('a.tar.gz')).toBe('downgrade');
+  expect(await asVersion('v1.9.9')).toBe('downgrade');
+  expect(await asVersion('2024-06-01')).toBe('downgrade');
+  expect(await asVersion('v2.0.0-rc.1')).toBe('downgrade');
+  expect(await asVersion('v2.0.0')).toBe('it resolved');
+  await reload({ minVersion: 'v2', version: 'v1.9.9' });
+  expect(await asVersion('v1.9.9')).toBe('it resolved');
+});
+
+describe('the words of a signature', () => {
+  const words = { domain: 'acme', version: 'v01', created: '2024-06-01T10:00:00Z' };
+  const take = async (changes: Partial<typeof words>, settings: object = {}) => {
+    const { deployment } = await startDaemon(await newStore(), { domain: 'acme', signature: KEYS, ...settings });
+    const { domain, version, created } = { ...words, ...changes };
+    const trustedComment = `docshelf domain=${domain} version=${version} created=${created}`;
+    return codeOf(
+      deployment.deliver(delivery(first, { signature: await signFile(first.file, SECRET, { trustedComment }) })),
+    );
+  };
+
+  test.each([
+    ['as they are', {}, 'it resolved'],
+    ['of another domain', { domain: 'globex' }, 'signature_mismatch'],
+    ['of another version', { version: 'v02' }, 'signature_mismatch'],
+    ['of another time', { created: '2024-06-02T10:00:00Z' }, 'signature_mismatch'],
+  ] as const)('%s', async (_name, changes, code) => {
+    expect(await take(changes)).toBe(code);
+  });
+
+  test('of another form say nothing', async () => {
+    const { deployment } = await startDaemon(await newStore(), { signature: KEYS });
+    const signature = await signFile(first.file, SECRET, { trustedComment: 'docshelf release of acme' });
+    expect(await codeOf(deployment.deliver(delivery(first, { signature })))).toBe('it resolved');
+  });
+});

@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { extractArchive, inspectArchive } from '../../src/archive/index.ts';
+import type { SiteStore } from '../../src/deploy/index.ts';
+import { verifyRelease } from '../../src/deploy/releases/verify-release.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { onFileEnd } from '../helpers/file-end.ts';
+import { packTarGz } from '../helpers/pack-tar-gz.ts';
+import { type Bundle, newFolder, newStore, takeInBundle } from './workbench.ts';
+
+const LARGE = 'large '.repeat(400_000);
+const SITE = { 'index.html': '<title>1</title>', 'a.css': 'body{}', 'b/large.js': LARGE, 'empty.js': '' };
+
+async function pack(files: Readonly<Record<string, string>>): Promise<Bundle> {
+  const file = join(await newFolder(), 'site.tar.gz');
+  const entries = Object.entries(files).map(([path, text]) => ({ path, bytes: Buffer.from(text) }));
+  const { sha256 } = await packTarGz({ files: entries, to: file });
+  return { file, fileName: 'site.tar.gz', digest: sha256 };
+}
+
+const fileOf = (store: SiteStore, { digest }: Bundle, path: string) => join(store.folderOf(digest), 'site', path);
+const inodeOf = async (...place: Parameters<typeof fileOf>) => (await stat(fileOf(...place))).ino;
+
+async function changedPaths(store: SiteStore, { digest }: Bundle): Promise<readonly string[]> {
+  const verdict = await verifyRelease(await store.view(digest, 'v1'), () => undefined, new AbortController().signal);
+  return verdict.changed;
+}
+
+test('files of the same bytes are one file over releases, wherever they lie, and changed ones are not', async () => {
+  const store = await newStore();
+  const first = await pack(SITE);
+  const second = await pack({
+    'index.html': '<title>2</title>',
+    'moved.css': 'body{}',
+    'b/large.js': LARGE,
+    'empty.js': '',
+  });
+  for (const bundle of [first, second]) await takeInBundle(store, bundle);
+  expect(await inodeOf(store, second, 'moved.css')).toBe(await inodeOf(store, first, 'a.css'));
+  expect(await inodeOf(store, second, 'b/large.js')).toBe(await inodeOf(store, first, 'b/large.js'));
+  for (const path of ['index.html', 'empty.js']) {
+    expect(await inodeOf(store, second, path), path).not.toBe(await inodeOf(store, first, path));
+  }
+  await store.removeReleases(async () => [first.digest]);
+  expect(await changedPaths(store, second)).toEqual([]);
+});
+
+test('a file that was damaged on disk is not linked to: taking a release in anew repairs it, and it alone', async () => {
+  const store = await newStore();
+  const [first, second] = [await pack(SITE), await pack({ ...SITE, 'index.html': '<title>2</title>' })];
+  for (const bundle of [first, second]) await takeInBundle(store, bundle);
+  for (const path of ['a.css', 'b/large.js']) {
+    const file = fileOf(store, first, path);
+    await writeFile(file, (await readFile(file, 'utf8')).replace(/[bl]/, 'X'));
+  }
+  expect(await changedPaths(store, second)).toEqual(['a.css', 'b/large.js']);
+  await store.removeReleases(async () => [second.digest]);
+  await takeInBundle(store, second);
+  expect(await changedPaths(store, second)).toEqual([]);
+  expect(await changedPaths(store, first)).toEqual(['a.css', 'b/large.js']);
+});
+
+test('what cannot be linked is copied', async () => {
+  const elsewhere = mkdtempSync('/dev/shm/docshelf-same-');
+  onFileEnd(() => rmSync(elsewhere, { recursive: true }));
+  const [bundle, out] = [await pack(SITE), await newFolder()];
+  expect(statSync(elsewhere).dev).not.toBe(statSync(out).dev);
+  for (const text of [SITE['a.css'], LARGE]) writeFileSync(join(elsewhere, String(text.length)), text);
+  const asked: string[] = [];
+  const options = {
+    name: 'x',
+    limits: ARCHIVE_LIMITS,
+    foldsCase: false,
+    isIndexed: false,
+    siteDir: join(out, 'site'),
+    ownDir: join(out, 'own'),
+  };
+  const sizes = new Map(
+    [SITE['a.css'], LARGE].map((text) => [hash('sha256', text), join(elsewhere, String(text.length))]),
+  );
+  const findSame = (digest: string) => {
+    asked.push(digest);
+    return sizes.get(digest) ?? null;
+  };
+  await extractArchive(bundle.file, await inspectArchive(bundle.file, options), { ...options, findSame });
+  expect(asked).toEqual(expect.arrayContaining([...sizes.keys()]));
+  expect(await readFile(join(out, 'site/a.css'), 'utf8')).toBe(SITE['a.css']);
+  expect(await readFile(join(out, 'site/b/large.js'), 'utf8')).toBe(LARGE);
+});

@@ -1,0 +1,60 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { OciBundleSource } from '../../../src/deploy/sources/oci-bundle-source.ts';
+import { Secret } from '../../../src/domain/secret.ts';
+import { httpServer } from '../../helpers/local-server.ts';
+import { httpClientOf } from '../../net/http-client-of.ts';
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A registry that has its readers sign in at the address `realm`, and what that is told. */
+async function pull(realmOf: (port: string) => string, tokenHosts: (host: string) => string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'docshelf-realm-'));
+  const realm = await httpServer((_, response) => response.writeHead(401).end());
+  const address = realmOf(realm.host.split(':')[1] ?? '');
+  const registry = await httpServer((_, response) =>
+    response.writeHead(401, { 'www-authenticate': `Bearer realm="${address}",service="s"` }).end(),
+  );
+  const client = httpClientOf();
+  ends.push(
+    () => rm(folder, { recursive: true }),
+    () => realm.close(),
+    () => registry.close(),
+    () => client.close(),
+  );
+  const authFile = join(folder, 'docker.json');
+  await writeFile(authFile, JSON.stringify({ auths: { [registry.host]: { username: 'u', password: 'c4n4ry' } } }));
+  const source = new OciBundleSource(client, { authFile, tokenHosts: tokenHosts(new URL(address).host) });
+  const error = await source
+    .open(new Secret(`oci://${registry.host}/acme:v1`), { resume: null, signal: new AbortController().signal })
+    .then(
+      () => null,
+      (thrown: { code: string; next: string }) => thrown,
+    );
+  return { error, told: realm.requests.map(({ headers }) => headers.authorization) };
+}
+
+const BASIC = `Basic ${Buffer.from('u:c4n4ry').toString('base64')}`;
+
+test('credentials of a registry do not go to a realm on another host, and the fault names the setting', async () => {
+  const { error, told } = await pull(
+    (port) => `http://localhost:${port}/token`,
+    () => [],
+  );
+  expect(error).toMatchObject({ code: 'link_refused', next: expect.stringContaining('network.tokenHosts') });
+  expect(told).toEqual([]);
+});
+
+test.each<[string, (port: string) => string, (host: string) => string[]]>([
+  ['of its own host', (port) => `http://127.0.0.1:${port}/token`, () => []],
+  ['that network.tokenHosts names', (port) => `http://localhost:${port}/token`, () => ['LOCALHOST']],
+  ['that it names with its port', (port) => `http://localhost:${port}/token`, (host) => [host]],
+])('credentials of a registry go to a realm %s', async (_, realmOf, tokenHosts) => {
+  const { told } = await pull(realmOf, tokenHosts);
+  expect(told).toEqual([BASIC]);
+});

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { FileEntry } from '../../src/domain/release.ts';
+import { findInTable, readFileTable, TABLE_FILE, writeFileTable } from '../../src/files/index.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'docshelf-table-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function entry(path: string, size = path.length): FileEntry {
+  const type = path.endsWith('.html') ? 'text/html; charset=utf-8' : 'text/javascript; charset=utf-8';
+  return { path, size, sha256: createHash('sha256').update(path).digest('hex'), type };
+}
+
+const FILES = ['404.html', 'a/b.html', 'größe.html', '日本/語.js', `${'long/'.repeat(60)}x.js`].map((path) =>
+  entry(path),
+);
+
+test('gives every entry back, in memory and from disk, and no other', async () => {
+  const files = [...FILES, ...Array.from({ length: 1000 }, (_, n) => entry(`guides/page-${n}.html`, n * 2 ** 24))];
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  await writeFileTable(folder, files);
+  const table = await readFileTable(folder);
+  expect([...table.values()]).toEqual(files);
+  expect(table.size).toBe(files.length);
+  for (const file of files) {
+    expect(table.get(file.path)).toEqual(file);
+    expect(await findInTable(folder, file.path)).toEqual(file);
+  }
+  for (const path of ['', 'a', 'a/b', 'A/b.html', 'guides/page-1000.html', '__proto__']) {
+    expect(table.has(path), path).toBe(false);
+    expect(table.get(path), path).toBeUndefined();
+    expect(await findInTable(folder, path), path).toBeNull();
+  }
+});
+
+test('of no files is empty', async () => {
+  await writeFileTable(folder, []);
+  expect((await readFileTable(folder)).size).toBe(0);
+  expect(await findInTable(folder, 'a')).toBeNull();
+});
+
+test('is found damaged by any byte that is another, and by its length', async () => {
+  await writeFileTable(folder, FILES);
+  const whole = await readFile(join(folder, TABLE_FILE));
+  const places = Array.from(whole, (_, at) => at).filter((at) => at < 160 || at % 17 === 0);
+  for (const at of places) {
+    const changed = Buffer.from(whole);
+    changed[at] = (changed[at] ?? 0) ^ 0x41;
+    await writeFile(join(folder, TABLE_FILE), changed);
+    await expect(readFileTable(folder), `byte ${at}`).rejects.toMatchObject({ code: 'release_damaged' });
+    // Read in blocks, it may only err: it never hangs, and gives no other path.
+    const found = await findInTable(folder, 'a/b.html').catch(({ code }: { code: string }) => code);
+    if (typeof found !== 'string' && found !== null) expect(found.path).toBe('a/b.html');
+    else expect([null, 'release_damaged']).toContain(found);
+  }
+  for (const end of [0, 10, 31, 32, 100, whole.length - 1]) {
+    await writeFile(join(folder, TABLE_FILE), whole.subarray(0, end));
+    await expect(readFileTable(folder), `of ${end} bytes`).rejects.toMatchObject({ code: 'release_damaged' });
+  }
+});
+
+test('of a release that is gone has nothing', async () => {
+  expect(await findInTable(folder, 'a.html')).toBeNull();
+});
+
+test('of 110,000 files takes less than 25 MiB', { timeout: 60_000 }, async () => {
+  const files = Array.from({ length: 110_000 }, (_, n) => {
+    const number = String(n).padStart(6, '0');
+    return { ...entry(''), path: `reference/module-${number.slice(0, 3)}/class-${number}/methods/index.html` };
+  });
+  await writeFileTable(folder, files);
+  files.length = 0;
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  const used = () => {
+    gc();
+    const { heapUsed, external } = process.memoryUsage();
+    return (heapUsed + external) / 1024 ** 2;
+  };
+  const before = used();
+  const table = await readFileTable(folder);
+  const grown = used() - before;
+  expect(table.has('reference/module-109/class-109999/methods/index.html')).toBe(true);
+  expect(grown).toBeLessThan(25);
+});

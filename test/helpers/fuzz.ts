@@ -1,0 +1,75 @@
+import { expect } from 'vitest';
+import { SeededRandom, seedOfEnvironment } from './random.ts';
+import { runs } from './runs.ts';
+
+/** Of each reader in CI; `npm run soak` tries so many times more. */
+const CASES = 2_000;
+/** A reader that takes longer hangs. */
+const CASE_MS_MAX = 5_000;
+/** Held after all cases: far more than any of them may need. */
+const HELD_BYTES_MAX = 256 * 1024 ** 2;
+
+/** Values that lengths, counts and separators are tried with. */
+const BYTES = [0, 1, 0x1f, 0x20, 0x2e, 0x2f, 0x30, 0x3c, 0x5c, 0x7b, 0x7f, 0x80, 0xff];
+
+/**
+ * Gives a reader seeded variations of sound inputs: changed, cut, doubled and spliced. DOCSHELF_SEED repeats a run.
+ *
+ * @param read fails where the reader does anything but read, or refuse as it should
+ */
+export async function fuzz(samples: readonly Buffer[], read: (bytes: Buffer) => Promise<void> | void): Promise<void> {
+  const heldBefore = heldBytes();
+  const seed = seedOfEnvironment() ?? 1;
+  for (let number = 0; number < runs(CASES); number++) {
+    const random = new SeededRandom(seed * 1_000_003 + number);
+    const bytes = vary(random.pick(samples), samples, random);
+    const beganMs = performance.now();
+    try {
+      await read(bytes);
+    } catch (cause) {
+      throw new Error(`case ${number} of seed ${seed}: ${bytes.toString('base64').slice(0, 4000)}`, { cause });
+    }
+    expect(performance.now() - beganMs, `case ${number} of seed ${seed}`).toBeLessThan(CASE_MS_MAX);
+  }
+  expect(heldBytes() - heldBefore).toBeLessThan(HELD_BYTES_MAX);
+}
+
+function heldBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function vary(sample: Buffer, samples: readonly Buffer[], random: SeededRandom): Buffer {
+  let bytes = Buffer.from(sample);
+  const changes = 1 + Math.floor(random.next() * 4);
+  for (let change = 0; change < changes; change++) bytes = changed(bytes, samples, random);
+  return bytes;
+}
+
+function changed(bytes: Buffer<ArrayBuffer>, samples: readonly Buffer[], random: SeededRandom): Buffer<ArrayBuffer> {
+  const at = Math.floor(random.next() * (bytes.length + 1));
+  const end = Math.min(bytes.length, at + Math.floor(random.next() * 64));
+  switch (random.pick(['flip', 'set', 'set', 'number', 'cut', 'drop', 'double', 'splice', 'fill'] as const)) {
+    case 'flip':
+      if (at < bytes.length) bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(random.next() * 8));
+      return bytes;
+    case 'set':
+      if (at < bytes.length) bytes[at] = random.pick(BYTES);
+      return bytes;
+    case 'number':
+      if (at + 4 <= bytes.length) bytes.writeUInt32LE(random.pick([0, 1, 0x7fffffff, 0xffffffff, bytes.length]), at);
+      return bytes;
+    case 'cut':
+      return bytes.subarray(0, at);
+    case 'drop':
+      return Buffer.concat([bytes.subarray(0, at), bytes.subarray(end)]);
+    case 'double':
+      return Buffer.concat([bytes.subarray(0, end), bytes.subarray(at)]);
+    case 'splice': {
+      const other = random.pick(samples);
+      return Buffer.concat([bytes.subarray(0, at), other.subarray(Math.floor(random.next() * other.length))]);
+    }
+    case 'fill':
+      return bytes.fill(random.pick(BYTES), at, end);
+  }
+}

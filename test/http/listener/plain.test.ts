@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
+import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
+import type { PlainAnswer } from '../../../src/serve/index.ts';
+import { RawConnection } from './raw-connection.ts';
+
+const opened: { close(): Promise<unknown> | undefined }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+const BODY = Buffer.from('prepared');
+const ANSWER: PlainAnswer = { status: 200, headers: ['Content-Length', String(BODY.length), 'A', 'b'], body: BODY };
+const PLAIN = 'GET /a?q=1 HTTP/1.1\r\nHost: x\r\n\r\n';
+
+/** Prepared answers for all that asks for them; the framework's is `asked`. */
+async function open(options: Partial<ListenerOptions> = {}): Promise<{ listener: Listener; served: ServedRequest[] }> {
+  const served: ServedRequest[] = [];
+  const listener = await openListener({
+    name: 'site',
+    plain: () => ANSWER,
+    fetch: () => new Response('asked'),
+    onRequest: (each) => served.push(each),
+    host: '127.0.0.1',
+    port: 0,
+    ...options,
+  });
+  opened.push({ close: () => listener.stop(0) });
+  return { listener, served };
+}
+
+async function connectTo({ port }: Listener): Promise<RawConnection> {
+  const connection = await RawConnection.open(port);
+  opened.push({ close: async () => connection.socket.destroy() });
+  return connection;
+}
+
+describe('a listener with prepared answers', () => {
+  it('writes one with an id, and tells of it', async () => {
+    const { listener, served } = await open();
+    const connection = await connectTo(listener);
+    connection.write(PLAIN.replace('Host: x', 'Host: x\r\nX-Request-Id: r-1'));
+    const answer = await connection.until(/prepared$/);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\nContent-Length: 8\r\nA: b\r\nX-Request-Id: r-1\r\nDate: /);
+    expect(served).toMatchObject([
+      { path: '/a', status: 200, bytes: answer.length, requestId: 'r-1', peer: '127.0.0.1' },
+    ]);
+    connection.write(PLAIN);
+    expect(await connection.until(/prepared.*prepared$/s)).toMatch(/X-Request-Id: [0-9a-f-]{36}/);
+  });
+
+  it.each([
+    ['HEAD', PLAIN.replace('GET', 'HEAD')],
+    ['POST', PLAIN.replace('GET', 'POST')],
+    ['HTTP/1.0', PLAIN.replace('HTTP/1.1', 'HTTP/1.0')],
+    ['a body', PLAIN.replace('\r\n\r\n', '\r\nContent-Length: 1\r\n\r\nx')],
+    ['a body in chunks', PLAIN.replace('\r\n\r\n', '\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n')],
+    ['a Host that is none', PLAIN.replace('Host: x', 'Host: a b')],
+    ['no Host', PLAIN.replace('Host: x\r\n', '')],
+  ])('leaves %s to the framework', async (_, request) => {
+    const { listener } = await open();
+    const connection = await connectTo(listener);
+    connection.write(request);
+    expect(await connection.until(/\r\n\r\n/)).not.toContain('A: b');
+  });
+
+  it('answers requests that come at once in their order', async () => {
+    const { listener, served } = await open({ plain: ({ url }) => (url === '/slow' ? null : ANSWER) });
+    const connection = await connectTo(listener);
+    connection.write(`${PLAIN}${PLAIN.replace('/a', '/slow').replace('?q=1', '')}${PLAIN}`);
+    expect(await connection.until(/prepared.*(?:asked|prepared).*(?:asked|prepared)$/s)).toMatch(
+      /prepared.*asked.*asked$/s,
+    );
+    await expect
+      .poll(() => served.map(({ bytes }) => bytes).reduce((sum, each) => sum + each, 0))
+      .toBe(connection.received.length);
+  });
+
+  it('closes the connection of a client that wants it so', async () => {
+    const { listener } = await open();
+    const connection = await connectTo(listener);
+    connection.write(PLAIN.replace('Host: x', 'Host: x\r\nConnection: close'));
+    expect(await connection.untilClosed()).toMatch(/Connection: close.*prepared$/s);
+  });
+
+  it('lets an answer that its client reads slowly end before it stops', async () => {
+    const body = Buffer.alloc(32 * 1024 ** 2, 'x');
+    const big: PlainAnswer = { status: 200, headers: ['Content-Length', String(body.length)], body };
+    const { listener, served } = await open({ plain: () => big });
+    const connection = await connectTo(listener);
+    connection.socket.pause();
+    connection.write(PLAIN);
+    await expect.poll(() => connection.socket.readableLength).toBeGreaterThan(0);
+    expect(served).toEqual([]);
+    const stopped = listener.stop(30_000);
+    connection.socket.resume();
+    expect((await connection.untilClosed()).length).toBeGreaterThan(body.length);
+    await stopped;
+    expect(served).toMatchObject([{ status: 200, bytes: connection.received.length }]);
+  });
+});

@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
+import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
+import { RawConnection } from './raw-connection.ts';
+
+const opened: { close(): Promise<unknown> | undefined }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+async function open(options: Partial<ListenerOptions> = {}): Promise<Listener> {
+  const fetch = () => new Response('hello');
+  const listener = await openListener({ name: 'site', fetch, host: '127.0.0.1', port: 0, ...options });
+  opened.push({ close: () => listener.stop(0) });
+  return listener;
+}
+
+async function connectTo({ port }: Listener): Promise<RawConnection> {
+  const connection = await RawConnection.open(port);
+  opened.push({ close: async () => connection.socket.destroy() });
+  return connection;
+}
+
+const statusesOf = (text: string): number[] =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
+
+const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+const post = (field: string, body = '0\r\n\r\n') => `POST / HTTP/1.1\r\nHost: x\r\n${field}\r\n\r\n${body}`;
+const LONG = 'a'.repeat(20_000);
+
+describe('a request in the raw', () => {
+  it.each<[string, string]>([
+    ['the origin form', GET],
+    ['empty lines before it', `\r\n\r\n${GET}`],
+    ['the absolute form', 'GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a scheme in capitals', 'GET HTTP://x/ HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['an empty port', 'GET / HTTP/1.1\r\nHost: x:\r\n\r\n'],
+    ['a Host in capitals', 'GET / HTTP/1.1\r\nhOST: EXAMPLE\r\n\r\n'],
+    ['an address of IPv6', 'GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n'],
+    ['space around a value', 'GET / HTTP/1.1\r\nHost: \t x \t\r\n\r\n'],
+    ['a field without a value', 'GET / HTTP/1.1\r\nHost: x\r\nA:\r\n\r\n'],
+    ['a long address', `GET /${'a'.repeat(12_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+    ['chunks', post('Transfer-Encoding: chunked')],
+    ['chunks, in capitals', post('Transfer-Encoding: CHUNKED')],
+    ['chunks with a trailer', post('Transfer-Encoding: chunked', '1\r\na\r\n0\r\nA: b\r\n\r\n')],
+    ['a chunk with an extension', post('Transfer-Encoding: chunked', '1;a=b\r\na\r\n0\r\n\r\n')],
+  ])('is answered and leaves the connection open: %s', async (_, bytes) => {
+    const connection = await connectTo(await open());
+    connection.write(bytes);
+    await connection.until(/hello$/);
+    connection.write(GET);
+    expect(statusesOf(await connection.until(/hello.*hello$/s))).toEqual([200, 200]);
+  });
+
+  it.each<[string, string, number]>([
+    ['an address over the limit', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
+    ['an address over the parser’s limit', `GET /${LONG}${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
+    ['an absolute address over the limit', `GET http://x/${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, 414],
+    ['a field over the limit', `GET / HTTP/1.1\r\nHost: x\r\nA: ${LONG}${LONG}\r\n\r\n`, 431],
+    ['fields over the limit', `GET / HTTP/1.1\r\nHost: x\r\n${`A: ${'a'.repeat(1000)}\r\n`.repeat(40)}\r\n`, 431],
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
+    ['two Hosts', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\n\r\n', 400],
+    ['space before a colon', 'GET / HTTP/1.1\r\nHost : x\r\n\r\n', 400],
+    ['space before the first field', 'GET / HTTP/1.1\r\n Host: x\r\n\r\n', 400],
+    ['a field without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: b\r\n\r\n', 400],
+    ['a value in two lines', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n', 400],
+    ['a line end of CR alone', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\rc\r\n\r\n', 400],
+    ['the authority form', 'GET x:80 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['bytes over ASCII in the address', 'GET /\u00fc HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a NUL in a value', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\0c\r\n\r\n', 400],
+    ['a method in small letters', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['no method', '/ HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['tabs between the words', 'GET\t/\tHTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a version that is none', 'GET / HTTP/1.2\r\nHost: x\r\n\r\n', 400],
+    ['a version in small letters', 'GET / http/1.1\r\nHost: x\r\n\r\n', 400],
+    ['two lengths', post('Content-Length: 1\r\nContent-Length: 2', 'a'), 400],
+    ['a list of lengths', post('Content-Length: 1, 1', 'a'), 400],
+    ['a negative length', post('Content-Length: -1', 'a'), 400],
+    ['a length that is no number', post('Content-Length: 0x1', 'a'), 400],
+    ['a length with a sign', post('Content-Length: +1', 'a'), 400],
+    ['a length and chunks', post('Content-Length: 5\r\nTransfer-Encoding: chunked'), 400],
+    ['chunks and a length', post('Transfer-Encoding: chunked\r\nContent-Length: 5'), 400],
+    ['a coding that is not chunked', post('Transfer-Encoding: gzip'), 400],
+    ['the identity coding', post('Transfer-Encoding: identity'), 400],
+    ['chunked that is not the last', post('Transfer-Encoding: chunked, gzip'), 400],
+    ['chunked that is not the last, in two fields', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip'), 400],
+    ['chunked twice', post('Transfer-Encoding: chunked, chunked'), 400],
+    ['another word that ends so', post('Transfer-Encoding: xchunked'), 400],
+    ['chunked with a parameter', post('Transfer-Encoding: chunked;q=1'), 400],
+    ['chunked in quotes', post('Transfer-Encoding: "chunked"'), 400],
+    ['chunked and an empty one', post('Transfer-Encoding: chunked,'), 400],
+    ['a coding that is not known', post('Transfer-Encoding: gzip, chunked'), 501],
+    ['garbage', 'nonsense\r\n\r\n', 400],
+  ])('is refused by a problem document with an id, and closed: %s', async (_, bytes, status) => {
+    const served: ServedRequest[] = [];
+    const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
+    connection.write(bytes);
+    const answer = await connection.untilClosed();
+    expect(statusesOf(answer)).toEqual([status]);
+    expect(answer).toMatch(/content-type: application\/problem\+json/i);
+    expect(answer).toMatch(/^date: .* GMT\r$/im);
+    const problem = JSON.parse(answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1));
+    const requestId = /x-request-id: ([0-9a-f-]{36})/i.exec(answer)?.[1];
+    expect(problem).toMatchObject({ status, code: 'bad_request', requestId });
+    await expect.poll(() => served).toMatchObject([{ status, requestId }]);
+  });
+
+  it.each<[string, string, number[]]>([
+    ['garbage', 'nonsense\r\n\r\n', [200, 400]],
+    ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
+    ['one whose address is too long', `GET /${LONG} HTTP/1.1\r\nHost: x\r\n\r\n`, [200, 414]],
+    ['a good one, and garbage', `${GET}nonsense\r\n\r\n`, [200, 200, 400]],
+  ])('is answered before what comes with it is refused: %s', async (_, behind, statuses) => {
+    const late = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return new Response('late');
+    };
+    for (const fetch of [() => new Response('hello'), late]) {
+      const connection = await connectTo(await open({ fetch }));
+      connection.write(GET + behind);
+      expect(statusesOf(await connection.untilClosed())).toEqual(statuses);
+    }
+  });
+
+  it.each(['Connection: keep-alive\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked'])(
+    'of HTTP/1.0 is the last of its connection with "%s"',
+    async (fields) => {
+      const connection = await connectTo(await open());
+      connection.write(`POST / HTTP/1.0\r\n${fields}\r\n\r\n0\r\n\r\n`);
+      expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*Connection: close/s);
+    },
+  );
+
+  it('is answered where its client has ended its side, however long that takes', async () => {
+    const late = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return new Response('late');
+    };
+    for (const fetch of [() => new Response('hello'), late]) {
+      const connection = await connectTo(await open({ fetch }));
+      connection.socket.end(GET);
+      expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.1 200 .*(?:hello|late)$/s);
+    }
+  });
+});
+
+describe('a client that takes its time', () => {
+  it('is cut where its headers do not come within theirs', async () => {
+    const connection = await connectTo(await open({ times: { headersMsMax: 100, checkMs: 50 } }));
+    connection.write('GET / HTTP/1.1\r\nHost: x\r\nA: ');
+    expect(statusesOf(await connection.untilClosed())).toEqual([408]);
+  });
+
+  it('is cut where it reads nothing of its answer', async () => {
+    const served: ServedRequest[] = [];
+    const body = Buffer.alloc(32 * 1024 ** 2);
+    const connection = await connectTo(
+      await open({
+        fetch: () => new Response(body),
+        onRequest: (each) => served.push(each),
+        times: { unreadMsMax: 100 },
+      }),
+    );
+    connection.socket.pause();
+    connection.write(GET);
+    await expect.poll(() => served.length, { timeout: 10_000 }).toBe(1);
+  });
+
+  it.each([
+    ['the framework', {}],
+    ['prepared answers', { plain: () => ({ status: 304, headers: [], body: null }) as const }],
+  ])('is cut where it asks for nothing more, of %s', async (_, options) => {
+    const connection = await connectTo(await open({ ...options, times: { keepAliveMs: 50, checkMs: 50 } }));
+    connection.write(GET);
+    expect(statusesOf(await connection.untilClosed())).toHaveLength(1);
+  });
+
+  it('is not cut while an answer is made for it', async () => {
+    const slow = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return new Response('late');
+    };
+    const connection = await connectTo(await open({ fetch: slow, times: { unreadMsMax: 50 } }));
+    connection.write(GET);
+    expect(await connection.until(/late$/)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});

@@ -1,0 +1,146 @@
+import { HeadBucketCommand } from '@aws-sdk/client-s3';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type EgressRules, hostRulesOf, s3UrlOf } from '../../src/domain/egress.ts';
+import { EgressPolicy } from '../../src/net/egress.ts';
+import { openS3Client } from '../../src/net/s3.ts';
+import { httpServer, type LocalServer } from '../helpers/local-server.ts';
+import { egressRulesOf, httpClientOf } from './http-client-of.ts';
+
+const NEVER = new AbortController().signal;
+const opened: { close(): Promise<void> }[] = [];
+
+async function server(): Promise<LocalServer & { readonly port: number }> {
+  const started = await httpServer((request, response) => {
+    const to = /^\/to\?(.*)/.exec(request.url ?? '')?.[1];
+    if (to === undefined) response.end('own');
+    else response.writeHead(302, { location: decodeURIComponent(to) }).end();
+  });
+  opened.push(started);
+  return Object.assign(started, { port: Number(started.host.split(':')[1]) });
+}
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const thing of opened.splice(0).reverse()) await thing.close();
+});
+
+function get(url: string, rules: Partial<EgressRules>) {
+  const client = httpClientOf(rules);
+  opened.push(client);
+  return client.get(url, { signal: NEVER });
+}
+
+describe('our own listeners', () => {
+  it.each(['127.0.0.1', 'localhost', '0.0.0.0', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '2130706433'])(
+    'are not asked as %s, though private addresses are',
+    async (host) => {
+      const own = await server();
+      const asking = get(`http://${host}:${own.port}/`, { ownPorts: [own.port] });
+      await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
+      expect(own.requests).toHaveLength(0);
+      expect(own.openSockets()).toBe(0);
+    },
+  );
+
+  it('are not asked by a redirect, nor through a proxy', async () => {
+    const [own, other] = [await server(), await server()];
+    const rules = { ownPorts: [own.port] };
+    const redirected = get(`${other.origin}/to?${encodeURIComponent(own.origin)}`, rules);
+    await expect(redirected).rejects.toMatchObject({ code: 'address_not_allowed' });
+    const proxied = get(`http://localhost:${own.port}/`, { ...rules, proxy: other.origin });
+    await expect(proxied).rejects.toMatchObject({ code: 'address_not_allowed' });
+    expect([own.requests.length, other.requests.length]).toEqual([0, 1]);
+  });
+
+  it('leave the same port of other machines, and other ports of this one, as they are', async () => {
+    const policy = new EgressPolicy(egressRulesOf({ ownPorts: [8080] }));
+    expect(policy.allowsAddress('10.1.2.3', 'docs.internal', 8080)).toBe(true);
+    expect(policy.allowsAddress('127.0.0.1', 'localhost', 8082)).toBe(true);
+  });
+});
+
+describe('hosts', () => {
+  it('are any where none is named, save behind an air gap, where they are none', () => {
+    const host = (isAirGapped: boolean, ...named: string[]) =>
+      new EgressPolicy({ ...egressRulesOf(), ...hostRulesOf(isAirGapped, named) });
+    const url = new URL('https://docs.acme.dev/');
+    expect(host(false).allowsHost(url)).toBe(true);
+    expect(host(true).allowsHost(url)).toBe(false);
+    for (const isAirGapped of [true, false]) {
+      expect(host(isAirGapped, 'Docs.acme.dev').allowsHost(url)).toBe(true);
+      expect(host(isAirGapped, 'docs.acme.dev:443').allowsHost(url)).toBe(true);
+      expect(host(isAirGapped, 'docs.acme.dev:8443').allowsHost(url)).toBe(false);
+      expect(host(isAirGapped, '*.acme.dev').allowsHost(url)).toBe(true);
+      expect(host(isAirGapped, 'acme.dev').allowsHost(url)).toBe(false);
+    }
+  });
+});
+
+describe('a crawl', () => {
+  const policy = (allowAddresses: string[], rules: Partial<EgressRules> = {}) =>
+    new EgressPolicy(egressRulesOf(rules)).forCrawl({ allowAddresses, ownOrigins: ['http://docs.internal:3000/a/'] });
+
+  it('has a network for the own origin of its source, and for no other port or host', () => {
+    const crawl = policy(['10.0.0.0/8']);
+    expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 3000)).toBe(true);
+    expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 9090)).toBe(false);
+    expect(crawl.allowsAddress('10.1.1.1', 'grafana.internal', 3000)).toBe(false);
+    expect(crawl.allowsAddress('10.1.1.1', '10.1.1.1', 3000)).toBe(false);
+    expect(crawl.allowsAddress('192.168.0.1', 'docs.internal', 3000)).toBe(false);
+    expect(crawl.allowsAddress('8.8.8.8', 'cdn.example', 443)).toBe(true);
+  });
+
+  it('has further ones as listed pairs, there or in network.allowedHosts', () => {
+    const listed = policy(['10.0.0.0/8', 'Assets.internal:8443']);
+    expect(listed.allowsAddress('192.168.0.1', 'assets.internal', 8443)).toBe(true);
+    expect(listed.allowsAddress('10.0.0.1', 'assets.internal', 443)).toBe(false);
+    const named = policy(['10.0.0.0/8'], { allowedHosts: ['docs.internal', 'assets.internal:8443', 'other.internal'] });
+    expect(named.allowsAddress('10.0.0.1', 'assets.internal', 8443)).toBe(true);
+    expect(named.allowsAddress('192.168.0.1', 'assets.internal', 8443)).toBe(false);
+    expect(named.allowsAddress('10.0.0.1', 'other.internal', 80)).toBe(false);
+    expect(named.allowsHost(new URL('https://cdn.example/'))).toBe(false);
+  });
+
+  it('reaches no metadata service and no listener of ours, whatever is listed', () => {
+    const crawl = policy(['169.254.169.254:80', '127.0.0.0/8', '127.0.0.1:9090'], { ownPorts: [9090] });
+    expect(crawl.allowsAddress('169.254.169.254', '169.254.169.254', 80)).toBe(false);
+    expect(crawl.allowsAddress('127.0.0.1', '127.0.0.1', 9090)).toBe(false);
+  });
+
+  it('goes over to the other scheme of a site on a port of its own', () => {
+    const rules = egressRulesOf();
+    const crawl = new EgressPolicy(rules).forCrawl({
+      allowAddresses: ['10.0.0.0/8'],
+      ownOrigins: ['http://docs.internal/'],
+    });
+    expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 443)).toBe(true);
+    expect(crawl.allowsAddress('10.1.1.1', 'docs.internal', 8443)).toBe(false);
+  });
+});
+
+describe('a store', () => {
+  it('is asked where its host is named, whatever the SDK makes of it, and not one socket opens elsewhere', async () => {
+    const { host, port, requests, openSockets } = await server();
+    const ask = async (allowedHosts: string[], ownPorts: number[] = []) => {
+      const policy = new EgressPolicy(egressRulesOf({ allowedHosts, allowsUnnamed: false, ownPorts })).forStore(null);
+      const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+      const config = { region: 'eu-1', endpoint: `http://${host}`, forcePathStyle: true, credentials, maxAttempts: 1 };
+      const client = openS3Client(policy, config, { connectionTimeout: 2000, socketTimeout: 2000 }, 'caFile');
+      await client.send(new HeadBucketCommand({ Bucket: 'b' })).finally(() => client.destroy());
+    };
+    await expect(ask([])).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
+    await expect(ask([host], [port])).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
+    expect([requests.length, openSockets()]).toEqual([0, 0]);
+    await ask([host]);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('has its bucket in the host, but for a path style and an address', () => {
+    const at = (endpoint: string | null, pathStyle = false) =>
+      new URL(s3UrlOf({ bucket: 'b', region: 'eu-1', endpoint, pathStyle })).host;
+    expect(at(null)).toBe('b.s3.eu-1.amazonaws.com');
+    expect(at('https://s3.internal:9000')).toBe('b.s3.internal:9000');
+    expect(at('https://s3.internal:9000', true)).toBe('s3.internal:9000');
+    expect(at('http://10.0.0.1:9000')).toBe('10.0.0.1:9000');
+  });
+});

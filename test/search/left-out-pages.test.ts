@@ -1,0 +1,75 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { writeFileTable } from '../../src/files/index.ts';
+import { EmbeddedEngine, EmbeddedIndex, SiteSearch } from '../../src/search/index.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+
+const MIB = 1024 ** 2;
+const RELEASE_DIGEST = 'cd'.repeat(32);
+
+let dir: string;
+let engine: EmbeddedEngine;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-left-out-'));
+  start();
+});
+afterEach(async () => {
+  await engine.stop();
+  await rm(dir, { recursive: true });
+});
+
+function start(): void {
+  const model = async () => ({ choice: { kind: 'folder' as const, folder: dir }, embedder: null });
+  engine = new EmbeddedEngine({ model, modelFolder: null, cacheDir: join(dir, 'vectors'), memoryBytesMax: 160 * MIB });
+}
+
+async function writeRelease(pages: Readonly<Record<string, string>>): Promise<string> {
+  const releaseDir = join(dir, 'release');
+  const files = Object.entries(pages).map(([path, html]) => {
+    return { path, size: Buffer.byteLength(html), sha256: RELEASE_DIGEST, type: 'text/html' };
+  });
+  for (const [path, html] of Object.entries(pages)) {
+    await mkdir(dirname(join(releaseDir, 'site', path)), { recursive: true });
+    await writeFile(join(releaseDir, 'site', path), html);
+  }
+  await writeFileTable(releaseDir, files);
+  return releaseDir;
+}
+
+async function follow(releaseDir: string): Promise<SiteSearch> {
+  const search = new SiteSearch({
+    index: new EmbeddedIndex(engine),
+    isSemantic: false,
+    embedAfterMs: 0,
+    onEvent: () => undefined,
+  });
+  search.follow({ digest: RELEASE_DIGEST, releaseDir, trailingSlash: 'never' }, 'v1');
+  await waitFor(
+    () => (search.status.keyword === 'ready' ? true : null),
+    () => JSON.stringify([search.status, search.notices]),
+  );
+  return search;
+}
+
+const page = (text: string): string => `<!doctype html><title>Home</title><main><h1>Home</h1><p>${text}</p></main>`;
+
+it('leaves out the pages that take the memory, finds the others, and says so, also after a restart', {
+  timeout: 120_000,
+}, async () => {
+  const releaseDir = await writeRelease({
+    'a.html': page('Lantern one.'),
+    'dense/attributes.html': page('<p a b c d e f g>x</p>'.repeat(300_000)),
+    'dense/tags.html': page('<i>a '.repeat(1_200_000)),
+    'z.html': page('Lantern two.'),
+  });
+  const first = await follow(releaseDir);
+  expect(first.status.sections).toBe(2);
+  const notice = expect.stringMatching(/leaves out "dense\/attributes\.html", "dense\/tags\.html".*search\.memory/);
+  expect(first.notices).toEqual([notice]);
+
+  await engine.stop();
+  start();
+  expect((await follow(releaseDir)).notices).toEqual([notice]);
+});

@@ -1,0 +1,141 @@
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { VectorTable } from '../../../src/search/semantic/vector-table.ts';
+
+const MODEL = 'ab'.repeat(32);
+const DIMS = 32;
+const KEY = 'cd'.repeat(12);
+const SECTIONS = Uint32Array.of(0, 0, 3);
+const vectorOf = (row: number) => Int8Array.from({ length: DIMS }, (_, at) => row * DIMS + at - 48);
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'docshelf-vectors-'));
+  file = join(folder, 'vectors.bin');
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function create(...rows: number[]): void {
+  const table = VectorTable.create(file, { modelDigest: MODEL, dims: DIMS, key: KEY }, SECTIONS);
+  for (const row of rows) table.put(row, vectorOf(row));
+  table.flush();
+  table.close();
+}
+
+function read(modelDigest = MODEL) {
+  const table = VectorTable.open(file, modelDigest);
+  if (table === null) return null;
+  const rows = Array.from(table.rows(), ([row, vector]) => [row, vector.slice()] as const);
+  const { key, sections } = table;
+  table.close();
+  return { key, sections, rows };
+}
+
+describe('VectorTable', () => {
+  it('gives back the rows that were put, in order, and leaves nothing beside it', () => {
+    create(2, 0);
+    expect(read()).toEqual({
+      key: KEY,
+      sections: SECTIONS,
+      rows: [
+        [0, vectorOf(0)],
+        [2, vectorOf(2)],
+      ],
+    });
+    expect(readdirSync(folder)).toEqual(['vectors.bin']);
+  });
+
+  it('is gone on with where it was left', () => {
+    create(1);
+    const table = VectorTable.open(file, MODEL, 'r+');
+    expect(table?.get(0)).toBeNull();
+    table?.put(0, vectorOf(0));
+    expect(table?.get(0)).toEqual(vectorOf(0));
+    table?.close();
+    expect(read()?.rows.map(([row]) => row)).toEqual([0, 1]);
+  });
+
+  it('shows a reader the rows that join, of which it looks only at those that it wants', () => {
+    create(0);
+    const reader = VectorTable.open(file, MODEL);
+    const writer = VectorTable.open(file, MODEL, 'r+');
+    writer?.put(2, vectorOf(2));
+    expect(Array.from(reader?.rows((row) => row > 0) ?? [], ([row]) => row)).toEqual([2]);
+    reader?.close();
+    writer?.close();
+  });
+
+  it('has no row where a release has no passage', () => {
+    VectorTable.create(file, { modelDigest: MODEL, dims: DIMS, key: KEY }, new Uint32Array()).close();
+    expect(read()?.rows).toEqual([]);
+  });
+
+  it('is none for another model, for another format, and where there is no file', () => {
+    expect(read()).toBeNull();
+    create(0);
+    expect(read('ef'.repeat(32))).toBeNull();
+    const fd = openSync(file, 'r+');
+    writeSync(fd, Uint8Array.of(1), 0, 1, 4);
+    closeSync(fd);
+    expect(read()).toBeNull();
+  });
+
+  it('is refused, or lacks the row that is damaged, with any one byte changed', () => {
+    create(0, 1, 2);
+    const sound = readFileSync(file);
+    for (let at = 0; at < sound.length; at += 1) {
+      // The format version and the model decide before anything else is looked at.
+      if ((at >= 4 && at < 8) || (at >= 16 && at < 48)) continue;
+      const bytes = Buffer.from(sound);
+      bytes[at] = (bytes[at] as number) ^ 0x40;
+      writeFileSync(file, bytes);
+      const head = 64 + 4 * SECTIONS.length;
+      if (at < head) expect(read, `byte ${at}`).toThrow(expect.objectContaining({ code: 'release_damaged' }));
+      else {
+        const damaged = Math.floor((at - head) / (DIMS + 4));
+        expect(
+          read()?.rows.map(([row]) => row),
+          `byte ${at}`,
+        ).toEqual([0, 1, 2].filter((row) => row !== damaged));
+      }
+    }
+  });
+
+  it('is refused where its head is cut, and lacks the rows that are', () => {
+    create(0, 1, 2);
+    const { length } = readFileSync(file);
+    truncateSync(file, length - 1);
+    expect(read()?.rows.map(([row]) => row)).toEqual([0, 1]);
+    truncateSync(file, 70);
+    expect(read).toThrow(expect.objectContaining({ code: 'release_damaged' }));
+    truncateSync(file, 10);
+    expect(read).toThrow(expect.objectContaining({ code: 'release_damaged' }));
+  });
+
+  it.each([[[0, 2, 1]], [[0, 1, 0xffff_ffff]]])('is refused with sections %j', (sections) => {
+    VectorTable.create(file, { modelDigest: MODEL, dims: DIMS, key: KEY }, Uint32Array.from(sections)).close();
+    expect(read).toThrow(expect.objectContaining({ code: 'release_damaged' }));
+  });
+
+  it('takes no vector of another length, no row that it does not have, and no more rows than are read', () => {
+    const facts = { modelDigest: MODEL, dims: DIMS, key: KEY };
+    const table = VectorTable.create(file, facts, SECTIONS);
+    expect(() => table.put(0, new Int8Array(64))).toThrow(RangeError);
+    expect(() => table.put(3, vectorOf(0))).toThrow(RangeError);
+    table.close();
+    expect(() => VectorTable.create(file, facts, new Uint32Array(2_000_001))).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,268 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { PageThreads } from '../../src/crawl/pages/page-threads.ts';
+import { unpackInThreads } from '../../src/deploy/take-in/unpack-thread.ts';
+import { ARCHIVE_LIMITS } from '../../src/domain/limits.ts';
+import { openJobThread } from '../../src/export/jobs/job-thread.ts';
+import { SqliteJobQueue } from '../../src/export/jobs/queue/sqlite-job-queue.ts';
+import { writeFileTable } from '../../src/files/index.ts';
+import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
+import { EmbeddedEngine, EmbeddedIndex, type SearchEvent, SiteSearch } from '../../src/search/index.ts';
+import { ModelThread } from '../../src/search/query/model-thread.ts';
+import { HEAPS, type Heap } from '../../src/threads/index.ts';
+import { packTarGz } from '../helpers/pack-tar-gz.ts';
+import { waitFor } from '../helpers/wait-for.ts';
+import { watchThreads, workerProcesses } from '../helpers/watch-threads.ts';
+
+/** Each kind of thread and process comes to its bound of memory: this process goes on, is told, and the next one works. */
+
+/** Less than any module of ours needs, and enough for V8 to begin: below 3 it takes its process along. */
+const TOO_SMALL: Heap = { maxOldGenerationSizeMb: 6, maxYoungGenerationSizeMb: 1 };
+const MODEL = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2');
+const NEVER = new AbortController().signal;
+const MIB = 1024 ** 2;
+
+let dir: string;
+let threads: ReturnType<typeof watchThreads>;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'docshelf-heaps-'));
+  threads = watchThreads();
+});
+afterEach(async () => {
+  await expect.poll(() => threads.alive()).toBe(0);
+  threads.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Until the call that it returns. */
+function shrink(kind: keyof typeof HEAPS): () => void {
+  const heaps = HEAPS as Record<string, Heap>;
+  const sound = heaps[kind] as Heap;
+  const restore = (): void => void Object.assign(heaps, { [kind]: sound });
+  Object.assign(heaps, { [kind]: TOO_SMALL });
+  onTestFinished(restore);
+  return restore;
+}
+
+const DIED = {
+  code: 'worker_ended',
+  message: expect.stringMatching(/^Cannot .*: its .* needs more than [68] MiB of memory$/),
+};
+
+describe('a thread that exceeds its heap', { timeout: 60_000 }, () => {
+  it('while it unpacks', async () => {
+    const archive = join(dir, 'site.tar.gz');
+    await packTarGz({ files: [{ path: 'index.html', bytes: Buffer.from('<title>Home</title>') }], to: archive });
+    const unpack = async (name: string) => {
+      const releaseDir = join(dir, name);
+      await mkdir(releaseDir);
+      const order = {
+        archive,
+        name,
+        releaseDir,
+        limits: ARCHIVE_LIMITS,
+        foldsCase: false,
+        isIndexed: false,
+        linkTo: [],
+      };
+      return unpackInThreads()(order, () => undefined, NEVER);
+    };
+    const restore = shrink('unpack');
+    // A bundle is tried again, with back-off.
+    await expect(unpack('small')).rejects.toMatchObject({ ...DIED, fields: { retryable: true } });
+    restore();
+    expect(await unpack('sound')).toMatchObject({ pages: 1 });
+    // It waits a moment for the next bundle, and ends by itself.
+    await waitFor(
+      () => threads.alive() === 0 || null,
+      () => 'its thread has not ended',
+    );
+  });
+
+  it('while it exports or packs', async () => {
+    const entry = new URL('../../src/app/export-thread.ts', import.meta.url);
+    const folders = {
+      filesDir: join(dir, 'files'),
+      manifestsDir: join(dir, 'manifests'),
+      recordsDir: join(dir, 'records'),
+    };
+    for (const folder of Object.values(folders)) await mkdir(folder);
+    const sweep = { keep: [], olderThanMs: 1e9, ...folders };
+    const restore = shrink('job');
+    const small = openJobThread(entry, NEVER);
+    await expect(small.call('pack', { ...folders, contentSha256: '', to: '' })).rejects.toMatchObject(DIED);
+    await expect(small.call('sweep', sweep)).rejects.toMatchObject(DIED);
+    restore();
+    const sound = openJobThread(entry, NEVER);
+    await sound.call('sweep', sweep);
+    await sound.terminate();
+  });
+
+  it('while it crawls: the job fails, and the next one has threads of its own', async () => {
+    const folders = { filesDir: join(dir, 'files'), foundDir: join(dir, 'found') };
+    await mkdir(folders.foundDir);
+    const packFolders = { jobDir: join(dir, 'packs'), recordDir: join(dir, 'record') };
+    const open = () => new PageThreads(1, { ...folders, packFolders, attempt: '1' });
+    const order = { url: 'https://acme.test/', content: Buffer.from('<title>Home</title>') };
+    const restore = shrink('pages');
+    const small = open();
+    await expect(small.publishedHost(order)).rejects.toMatchObject(DIED);
+    await expect(small.publishedHost(order)).rejects.toMatchObject(DIED);
+    await small.end();
+    restore();
+    const sound = open();
+    expect(await sound.publishedHost(order)).toBeNull();
+    await sound.end();
+  });
+
+  it('while it asks for jobs', async () => {
+    const restore = shrink('queue');
+    const file = join(dir, 'jobs.sqlite');
+    await expect(SqliteJobQueue.open({ file })).rejects.toMatchObject(DIED);
+    restore();
+    const queue = await SqliteJobQueue.open({ file });
+    expect(await queue.counts()).toEqual({ queued: 0, running: 0 });
+    await queue.close();
+  });
+
+  it('while it reads for a query', async () => {
+    const restore = shrink('model');
+    await expect(ModelThread.load(MODEL)).rejects.toMatchObject({ code: 'embedder_failed' });
+    restore();
+    const model = await ModelThread.load(MODEL);
+    expect(await model.embedQuery('lantern')).toHaveLength(model.dims);
+    await model.close();
+  });
+
+  it('while it makes the search data of a bundle', async () => {
+    const siteDir = await writePages('site', 20);
+    const files = filesOf(20);
+    const make = async (heap?: Heap) => {
+      const into = await mkdtemp(join(dir, 'into-'));
+      const maker = new BundleSearchMaker({ model: null, cacheDir: join(dir, 'vectors'), ...(heap && { heap }) });
+      await maker.make({ siteDir, files }, into, () => undefined, NEVER);
+    };
+    await expect(make({ ...TOO_SMALL, maxOldGenerationSizeMb: 8 })).rejects.toMatchObject(DIED);
+    await make();
+  });
+});
+
+describe('the process that indexes and embeds', { timeout: 120_000 }, () => {
+  const PAGES = 600;
+
+  it('is ended over search.memory, which is told and tried again; other sites are searched meanwhile', async () => {
+    const sound = engineOf(384 * MIB);
+    const release = await releaseOf('a', 1);
+    const built = siteOf(sound);
+    await built.search.index(release, NEVER);
+    await sound.stop();
+
+    const engine = engineOf(20 * MIB);
+    onTestFinished(() => engine.stop());
+    const [one, other] = [siteOf(engine), siteOf(engine)];
+    other.search.follow(release, 'v1');
+    one.search.follow(await releaseOf('b', PAGES), 'v1');
+    // Of the first attempt, and of the second after its back-off.
+    await waitFor(
+      () => (one.faults().length >= 2 ? true : null),
+      () => JSON.stringify(one.events),
+    );
+    expect(new Set(one.faults())).toEqual(
+      new Set(['worker_ended: Cannot build the search index: its process needs more than 20 MiB of memory']),
+    );
+    expect(await other.found('lantern')).toContain('lantern');
+    await engine.stop();
+  });
+
+  it('is killed while it builds: serving is untouched, and indexing goes on', async () => {
+    const engine = engineOf(384 * MIB);
+    onTestFinished(() => engine.stop());
+    const release = await releaseOf('a', PAGES);
+    const { search, faults, until } = siteOf(engine);
+    search.follow(release, 'v1');
+    await expect.poll(() => workerProcesses()).toHaveLength(1);
+    for (const pid of workerProcesses()) process.kill(pid, 'SIGKILL');
+    await until('keyword');
+    expect(search.status.sections).toBe(PAGES);
+    expect(faults()).toEqual(['worker_ended: Cannot build the search index: its process was ended by SIGKILL']);
+    await engine.stop();
+  });
+
+  it('is killed while it embeds: words go on, and so do the vectors, from where they were', async () => {
+    const engine = engineOf(384 * MIB);
+    onTestFinished(() => engine.stop());
+    const { search, faults, found, until } = siteOf(engine, { isSemantic: true });
+    search.follow(await releaseOf('a', 120), 'v1');
+    await waitFor(
+      () => (search.status.embedded > 0 ? true : null),
+      () => JSON.stringify(search.status),
+    );
+    for (const pid of workerProcesses()) process.kill(pid, 'SIGKILL');
+    expect(await found('lantern')).toContain('lantern');
+    await until('semantic');
+    expect(faults()).toEqual(['worker_ended: Cannot embed the search index: its process was ended by SIGKILL']);
+    await engine.stop();
+  });
+
+  function engineOf(memoryBytesMax: number): EmbeddedEngine {
+    return new EmbeddedEngine({
+      model: async () => ({ choice: { kind: 'folder', folder: MODEL }, embedder: null }),
+      modelFolder: MODEL,
+      cacheDir: join(dir, 'vectors'),
+      memoryBytesMax,
+    });
+  }
+
+  function siteOf(engine: EmbeddedEngine, { isSemantic = false } = {}) {
+    const events: SearchEvent[] = [];
+    const search = new SiteSearch({
+      index: new EmbeddedIndex(engine),
+      isSemantic,
+      embedAfterMs: 0,
+      againAfterMs: 10,
+      onEvent: (event) => void events.push(event),
+    });
+    const filter = { version: null, language: null, tag: null };
+    return {
+      search,
+      events,
+      faults: () =>
+        events.flatMap((event) => (event.kind === 'failed' ? [`${event.error.code}: ${event.error.message}`] : [])),
+      found: async (query: string) =>
+        (await search.search({ query, pageSize: 1, scoreThreshold: null, prefixLast: false, filter })).results[0]
+          ?.content ?? null,
+      until: (leg: 'keyword' | 'semantic') =>
+        waitFor(
+          () => (search.status[leg] === 'ready' ? true : null),
+          () => JSON.stringify([search.status, events]),
+        ),
+    };
+  }
+});
+
+const filesOf = (pages: number) =>
+  Array.from({ length: pages }, (_, at) => ({
+    path: `p${String(at).padStart(4, '0')}.html`,
+    size: 300,
+    sha256: 'a'.repeat(64),
+    type: 'text/html',
+  }));
+
+async function writePages(folder: string, pages: number): Promise<string> {
+  const siteDir = join(dir, folder);
+  await mkdir(siteDir, { recursive: true });
+  for (const [at, { path }] of filesOf(pages).entries()) {
+    const html = `<!doctype html><html lang="en"><title>Page ${at}</title><main><h1>Page ${at}</h1><p>A lantern, number ${at}.</p></main>`;
+    await writeFile(join(siteDir, path), html);
+  }
+  return siteDir;
+}
+
+async function releaseOf(name: string, pages: number) {
+  const releaseDir = join(dir, 'releases', name.repeat(64));
+  await writePages(`releases/${name.repeat(64)}/site`, pages);
+  await writeFileTable(releaseDir, filesOf(pages));
+  return { digest: name.repeat(64), releaseDir, trailingSlash: 'never' as const };
+}

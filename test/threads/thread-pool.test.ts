@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HEAPS, Thread, ThreadPool, threadEntry } from '../../src/threads/index.ts';
+import { watchThreads } from '../helpers/watch-threads.ts';
+import type { TestCalls } from './worker.ts';
+
+const options = { task: 'test', heap: HEAPS.queue, entry: threadEntry('./worker', import.meta) };
+
+let watched: ReturnType<typeof watchThreads>;
+let pool: ThreadPool<TestCalls>;
+beforeEach(() => {
+  watched = watchThreads();
+  pool = new ThreadPool(() => new Thread<TestCalls>(options));
+});
+afterEach(async () => {
+  await pool.end();
+  expect(watched.alive()).toBe(0);
+  watched.stop();
+});
+
+const count = () => pool.run((thread) => thread.call('count', null));
+
+describe('a pool of threads', { timeout: 20_000 }, () => {
+  it('gives a thread that is free to the next, and starts one where none is', async () => {
+    expect(await count()).toBe(1);
+    expect(await count()).toBe(2);
+    expect((await Promise.all([count(), count()])).sort()).toEqual([1, 3]);
+    expect(watched.started).toHaveLength(2);
+  });
+
+  it('ends the thread of a failure before it tells it', async () => {
+    await count();
+    await expect(pool.run((thread) => thread.call('fail', null))).rejects.toMatchObject({ message: 'unforeseen' });
+    expect(watched.alive()).toBe(0);
+    expect(await count()).toBe(1);
+  });
+
+  it('ends the thread of an aborted call', async () => {
+    const signal = AbortSignal.timeout(50);
+    const spinning = pool.run((thread) => thread.call('spin', null, { signal }));
+    await expect(spinning).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(watched.alive()).toBe(0);
+  });
+
+  it('tells a fault by the task of the call, and that of the next by its own', async () => {
+    const exit = (task?: string) =>
+      pool.run((thread) => thread.call('exit', 3, task === undefined ? {} : { task }).catch(({ message }) => message));
+    expect(await exit('read "a"')).toBe('Cannot read "a": its thread ended with 3');
+    expect(await exit()).toBe('Cannot test: its thread ended with 3');
+  });
+
+  it('keeps no free thread for long', async () => {
+    await count();
+    await expect.poll(() => watched.alive(), { timeout: 10_000 }).toBe(0);
+  });
+});
