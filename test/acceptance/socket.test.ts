@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
+import { DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
 import { bundle, folderOf } from './bundles.ts';
 
 const bench = openBench(afterEach);
@@ -37,6 +37,18 @@ describe('the socket of a daemon', () => {
     expect((await stat(mark?.socket ?? '')).mode & 0o777).toBe(0o600);
     await daemon.stop();
     expect(await readdir(join(daemon.dataDir, 'daemons'))).toEqual([]);
+  });
+
+  test('is gone, too, where the daemon is told to stop the moment it is there', async () => {
+    const folder = await home();
+    const daemon = new DaemonProcess(await bench.writeConfig(folder, {}), {});
+    bench.onEnd(() => daemon.kill());
+    const marks = () => readdir(join(folder, 'data/daemons')).catch(() => []);
+    await waitFor(
+      async () => ((await marks()).length > 0 ? true : null),
+      () => `no mark: ${daemon.log()}`,
+    );
+    expect({ code: await daemon.stop(), marks: await marks() }).toEqual({ code: 0, marks: [] });
   });
 
   test('lies among the temporary files where its path would be over 100 bytes', async () => {
