@@ -57,6 +57,12 @@ const SHARED = {
   setupFiles: 'test/helpers/setup.ts',
 } as const;
 
+/**
+ * `.ci/run` gives what runs processes and browsers a second attempt, three suites at once on two cores: what needed it is listed at the
+ * end of its log, since it is a fault of the test or a race of the program, and not fine.
+ */
+const retry = Number(process.env.DOCSHELF_TEST_RETRIES ?? 0);
+
 /** Bounds that only something that hangs reaches: a machine with other work takes ten times as long. */
 const minutes = (count: number) => ({ testTimeout: count * 60_000, hookTimeout: count * 60_000 });
 
@@ -84,6 +90,7 @@ export default defineConfig({
         test: {
           ...SHARED,
           name: 'acceptance',
+          retry,
           include: ['test/acceptance/**/*.test.ts'],
           exclude: HEAVY,
           // Each file runs daemons of its own, which wait as much as they work.
@@ -96,6 +103,7 @@ export default defineConfig({
         test: {
           ...SHARED,
           name: 'heavy',
+          retry,
           include: HEAVY,
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
@@ -106,6 +114,7 @@ export default defineConfig({
         test: {
           ...SHARED,
           name: 'corpus',
+          retry,
           include: ['test/corpus/**/*.test.ts'],
           // Figures are measured here: one at a time.
           maxWorkers: 1,
@@ -116,6 +125,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
+          retry,
           include: ['test/browser/**/*.test.ts'],
           setupFiles: SHARED.setupFiles,
           maxWorkers: 1,

@@ -21,6 +21,7 @@ export default class SlowestTests implements Reporter {
         ms: test.diagnostic()?.duration ?? 0,
         processorSeconds: test.meta().processorSeconds ?? null,
         name: `${fileOf(module)} > ${test.fullName}`,
+        isFlaky: test.diagnostic()?.flaky === true,
       })),
     );
     const files = modules.map((module) => ({
@@ -28,6 +29,7 @@ export default class SlowestTests implements Reporter {
       processorSeconds: module.meta().processorSeconds ?? null,
       name: fileOf(module),
     }));
+    for (const { name, isFlaky } of tests) if (isFlaky) console.log(`needed a second attempt: ${name}`);
     if (tests.length <= SHOWN) return;
     print(`the slowest ${SHOWN} of ${tests.length} tests`, tests);
     print(`the slowest of ${files.length} files`, files);
