@@ -1,4 +1,3 @@
-import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { getCACertificates } from 'node:tls';
@@ -74,8 +73,8 @@ function guardedConnect(policy: EgressPolicy, options: buildConnector.BuildOptio
 const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
 
 /**
- * Checks a target before a proxy connects, by the addresses that it has here; the proxy may resolve others.
- * Where any address will do nothing is looked up, as name services behind a proxy may be slow to know nothing.
+ * Checks a target before a proxy connects, by the addresses that it has here; the proxy may resolve others, so that a name
+ * without any must be listed. Where any address will do nothing is looked up: name services behind a proxy may be slow.
  * @throws AddressRefused
  */
 export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<void> {
@@ -87,7 +86,11 @@ export async function admitBehindProxy(policy: EgressPolicy, url: URL): Promise<
   const port = portOf(url);
   const mayBeAny = policy.allowsPrivate && !policy.rules.ownPorts.includes(port);
   if (mayBeAny || isIP(host) !== 0) return;
-  const addresses = await lookup(host, { all: true }).catch((): LookupAddress[] => []);
+  const addresses = await lookup(host, { all: true }).catch(() => null);
+  if (addresses === null) {
+    if (policy.allowsPrivate || policy.lists(url)) return;
+    throw new AddressRefused(url.hostname, 'is not known here, and a proxy could lead to any');
+  }
   if (!addresses.every(({ address }) => policy.allowsAddress(address, url.hostname, port))) {
     throw new AddressRefused(url.hostname);
   }

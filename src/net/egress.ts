@@ -100,6 +100,14 @@ export class EgressPolicy {
     return guard.allows(address) && (ports === null || ports.has(pair));
   }
 
+  /** True where the operator wrote it: in `network.allowedHosts`, as a pair, or as the origin of the crawl itself. */
+  lists(url: Endpoint): boolean {
+    if (!this.rules.allowsUnnamed) return namesHost(this.rules, url);
+    const { ports, pairs } = this.#private;
+    const pair = hostAndPort(url);
+    return pairs.has(pair) || ports?.has(pair) === true;
+  }
+
   /** Null where a socket to it may be opened, as far as can be told without its addresses. */
   refusalOf(url: Endpoint): AddressRefused | null {
     const bare = bareHost(url.hostname);
@@ -142,8 +150,8 @@ export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
   readonly code = 'ADDRESS_REFUSED';
 
-  constructor(host: string) {
-    super(`the address of "${host}" is not one that may be asked`);
+  constructor(host: string, reason = 'is not one that may be asked') {
+    super(`the address of "${host}" ${reason}`);
   }
 }
 

@@ -20,7 +20,7 @@ export const CERTIFICATE_FAULT = /CERT|SELF_SIGNED|UNABLE_TO_|ALTNAME|INVALID_CA
 const NETWORK_NEXT =
   'Check the host name, the network and network.proxy; docshelf goes on with the version that it has.';
 const ADDRESS_NEXT =
-  'Where the address is meant, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl. The metadata services of clouds are never asked.';
+  'Where the address is meant, allow it: network.allowPrivate for bundles, allowAddresses in the source of a crawl, network.allowedHosts for a name that only a proxy knows. The metadata services of clouds are never asked.';
 const PORT_NEXT = 'Check the port, and https or http.';
 const CERTIFICATE_NEXT =
   'Where the server uses an authority of your own, put its certificate into a PEM file and name it in network.caFile.';

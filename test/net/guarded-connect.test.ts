@@ -1,5 +1,7 @@
 import dns from 'node:dns';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { hostRulesOf } from '../../src/domain/egress.ts';
+import { admitBehindProxy } from '../../src/net/dispatcher.ts';
 import { EgressPolicy } from '../../src/net/egress.ts';
 import type { HttpClient } from '../../src/net/http-client.ts';
 import { httpServer, type LocalServer } from '../helpers/local-server.ts';
@@ -53,6 +55,30 @@ describe('a client that may not ask private addresses', () => {
   it('is not led there by a proxy either', async () => {
     const { origin, requests } = await server();
     const asking = client({ allowPrivate: false, proxy: origin }).get('http://localhost:1/', { signal: NEVER });
+    await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
+    expect(requests).toHaveLength(0);
+  });
+});
+
+describe('a name that only the proxy knows', () => {
+  const admit = (host: string, allowedHosts: string[] = []) => {
+    const rules = egressRulesOf({ proxy: 'http://127.0.0.1:9', ...hostRulesOf(false, allowedHosts) });
+    const reach = { allowAddresses: ['cdn.invalid:8080'], ownOrigins: ['http://docs.invalid/'] };
+    return admitBehindProxy(new EgressPolicy(rules).forCrawl(reach), new URL(`http://${host}/`));
+  };
+
+  it('is not asked by a crawl, unless it is listed or the origin of the crawl', async () => {
+    for (const host of ['intranet.invalid', 'cdn.invalid', 'docs.invalid:8080']) {
+      await expect(admit(host), host).rejects.toMatchObject({ code: 'ADDRESS_REFUSED' });
+    }
+    for (const host of ['docs.invalid', 'cdn.invalid:8080']) await admit(host);
+    await admit('intranet.invalid', ['intranet.invalid']);
+    await admit('a.intranet.invalid', ['*.intranet.invalid']);
+  });
+
+  it('is not asked by a client that may not ask private addresses: the proxy gets no request', async () => {
+    const { origin, requests } = await server();
+    const asking = client({ allowPrivate: false, proxy: origin }).get('http://intranet.invalid/', { signal: NEVER });
     await expect(asking).rejects.toMatchObject({ code: 'address_not_allowed' });
     expect(requests).toHaveLength(0);
   });
