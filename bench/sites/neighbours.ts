@@ -21,7 +21,7 @@ export async function benchNeighbours(bench: Bench, corpus: string): Promise<voi
     bench,
     domains.map((domain) => ({ domain, archive })),
   );
-  await daemon.until(({ sites }) => sites?.every(({ search }) => search?.semantic === 'ready') === true);
+  await daemon.until(({ sites }) => sites?.every(({ search }) => search?.keyword === 'ready') === true);
   const bytes = await readFile(fileOf(IMPORTED));
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

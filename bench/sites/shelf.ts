@@ -34,11 +34,16 @@ export async function startShelf(bench: Bench, placed: readonly Placed[]): Promi
   return { daemon, seconds: secondsSince(beganMs), folder };
 }
 
-/** Stops it, and starts one on the same folder. */
-export async function startAgain(bench: Bench, { daemon, folder }: StartedShelf, count: number): Promise<StartedShelf> {
+/** Stops it, and starts one on the same folder, of another config where one is given. */
+export async function startAgain(
+  bench: Bench,
+  { daemon, folder }: Pick<StartedShelf, 'daemon' | 'folder'>,
+  count: number,
+  config: ReturnType<typeof configOf> | null = null,
+): Promise<StartedShelf> {
   await daemon.stop();
   const beganMs = performance.now();
-  const second = await bench.start(null, { folder });
+  const second = await bench.start(config, { folder });
   await allServed(second, count);
   return { daemon: second, seconds: secondsSince(beganMs), folder };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Bench, DaemonProcess } from '../../test/helpers/daemon.ts';
 import { residentMiBOf } from '../../test/helpers/process-facts.ts';
 import { SiteClient } from '../../test/helpers/site-client.ts';
-import { loadNow, startAgain, startShelf } from './shelf.ts';
+import { configOf, loadNow, type StartedShelf, startAgain, startShelf } from './shelf.ts';
 
 const ROUND_MS = 3_000;
 const ROUNDS = 7;
@@ -46,7 +46,36 @@ export async function benchTwelve(bench: Bench, corpus: string): Promise<void> {
   console.log(
     `requests a second, twelve sites beside one, median of ${ROUNDS} pairs: ${median(ratios).toFixed(2)} (aim .95); spread over twelve ${median(spread).toFixed(0)}, ${loadNow()}`,
   );
-  for (const daemon of [twelve, one]) await daemon.stop();
+  await one.stop();
+  await benchSearched(
+    bench,
+    { daemon: twelve, folder: first.folder },
+    placed.map(({ domain }) => domain),
+  );
+}
+
+/** The same sites with the model, each searched once: what is resident then, beside the child that embeds. */
+async function benchSearched(
+  bench: Bench,
+  started: Pick<StartedShelf, 'daemon' | 'folder'>,
+  domains: string[],
+): Promise<void> {
+  const config = { ...configOf(domains), search: { model: 'builtin' } };
+  const { daemon } = await startAgain(bench, started, domains.length, config);
+  await daemon.until(({ sites }) => sites?.every(({ search }) => search?.keyword === 'ready') === true);
+  const times: number[] = [];
+  for (const domain of domains) {
+    const beganMs = performance.now();
+    const answer = await fetch(`${daemon.site}/${domain}/_docshelf/search?q=how+to+configure`);
+    if (!answer.ok) throw new Error(`the search of ${domain} answered ${answer.status}`);
+    await answer.arrayBuffer();
+    times.push(performance.now() - beganMs);
+  }
+  const told = times.map((ms) => ms.toFixed(0)).join(', ');
+  console.log(
+    `with the model, each site searched once: ${(await residentMiBOf(daemon.pid)).toFixed(0)} MiB resident; ${told} ms, ${loadNow()}`,
+  );
+  await daemon.stop();
 }
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
