@@ -72,6 +72,7 @@ case "$task" in
   bench-export) exec node bench/export/run.ts "$@" ;;
   bench-sites) build && exec node bench/sites/run.ts "$@" ;;
   bench-serve) build && exec node bench/serve/run.ts "$@" ;;
+  bench-growth) build && exec node bench/growth/run.ts "$@" ;;
   format) exec "$bin/biome" check --write . ;;
   lint) lint ;;
   check)

@@ -2,12 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench, DaemonProcess } from '../../test/helpers/daemon.ts';
-import { SiteClient } from '../../test/helpers/site-client.ts';
+import { latencies, quantile } from '../latencies.ts';
 import { loadNow, startShelf, TOKEN } from './shelf.ts';
 
 const ROUNDS = 5;
 const IDLE_MS = 10_000;
-const ASK_EVERY_MS = 5;
 const READ = ['/site-0/', '/site-1/'];
 /** The most pages of the corpus. */
 const IMPORTED = 'postgres-15.tar.gz';
@@ -25,11 +24,11 @@ export async function benchNeighbours(bench: Bench, corpus: string): Promise<voi
   const bytes = await readFile(fileOf(IMPORTED));
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const idle = await latencies(daemon, sleep(IDLE_MS));
+    const idle = await latencies(daemon.site, READ, sleep(IDLE_MS));
     // Another time in gzip's header (RFC 1952) makes it a bundle that is not there yet.
     bytes.writeUInt32LE(round + 1, 4);
     const beganMs = performance.now();
-    const busy = await latencies(daemon, importInto(daemon, 'site-2', bytes, `v${round}`));
+    const busy = await latencies(daemon.site, READ, importInto(daemon, 'site-2', bytes, `v${round}`));
     const seconds = (performance.now() - beganMs) / 1000;
     ratios.push(quantile(busy, 0.99) / quantile(idle, 0.99));
     console.log(
@@ -53,28 +52,5 @@ async function importInto(
   if (!answer.ok) throw new Error(`the import answered ${answer.status}: ${await answer.text()}`);
 }
 
-/** In ms, rising: of a request every few ms, whether the one before is answered or not, until the act is over. */
-async function latencies(daemon: DaemonProcess, act: Promise<unknown>): Promise<number[]> {
-  const client = new SiteClient(daemon.site, 64);
-  const times: number[] = [];
-  const asked: Promise<void>[] = [];
-  const ask = async (path: string): Promise<void> => {
-    const beganMs = performance.now();
-    const { status } = await client.get(path);
-    if (status !== 200) throw new Error(`${status} for ${path}`);
-    times.push(performance.now() - beganMs);
-  };
-  const timer = setInterval(() => asked.push(ask(READ[asked.length % READ.length] ?? '/')), ASK_EVERY_MS);
-  await act.finally(() => clearInterval(timer));
-  await Promise.all(asked);
-  client.close();
-  return times.sort((a, b) => a - b);
-}
-
 const summaryOf = (rising: readonly number[]): string =>
   [0.5, 0.99, 1].map((part) => quantile(rising, part).toFixed(1)).join(', ');
-
-const quantile = (values: readonly number[], part: number): number => {
-  const rising = values.toSorted((a, b) => a - b);
-  return rising[Math.min(rising.length - 1, Math.floor(part * rising.length))] ?? 0;
-};

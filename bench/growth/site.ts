@@ -1,0 +1,70 @@
+import { archiveOrder, packBundle } from '../../src/archive/pack/bundle.ts';
+import type { PackEntry } from '../../src/archive/pack/entries.ts';
+import { Random } from '../search/random.ts';
+
+/** Pages of some 9 KB, as those of a documentation site: links around four sections, each of which is one passage. */
+const SECTIONS = 4;
+const WORDS_A_SECTION = 130;
+const NEIGHBOURS = 40;
+const LINKS = 6;
+const PAGES_A_FOLDER = 100;
+/** Of the words that sites have, and how often the rarer ones come: a word of rank n about 1/n times. */
+const VOCABULARY = 30_000;
+const SYLLABLES = 'ba co di fu ga ho ji ku la me ni po qua re si tu va wo xe zy'.split(' ');
+/** The pages that are other ones in the second version. */
+export const CHANGED_PART = 0.05;
+
+export const READ_PAGE = '/';
+
+/** The same for the same pages and version. Of so many pages at a time: a hundred thousand need no memory. */
+export async function packSite(pages: number, version: 1 | 2, to: string): Promise<void> {
+  const paths = Array.from({ length: pages }, (_, at) => pathOf(at));
+  const inOrder = paths.map((path, at) => ({ path, at })).sort(archiveOrder);
+  await packBundle({ entries: entriesOf(inOrder, paths, version), to, level: 1 });
+}
+
+function* entriesOf(
+  inOrder: readonly { readonly path: string; readonly at: number }[],
+  paths: readonly string[],
+  version: number,
+): Generator<PackEntry> {
+  const stride = Math.round(1 / CHANGED_PART);
+  for (const { path, at } of inOrder) {
+    const isChanged = version === 2 && at % stride === stride - 1;
+    yield { path, bytes: Buffer.from(pageOf(at, paths, new Random(2 * at + (isChanged ? 1 : 0)))) };
+  }
+}
+
+function pathOf(at: number): string {
+  return at === 0 ? 'index.html' : `part-${Math.floor(at / PAGES_A_FOLDER)}/page-${at}.html`;
+}
+
+function pageOf(at: number, paths: readonly string[], random: Random): string {
+  const words = (count: number): string => Array.from({ length: count }, () => wordOf(random)).join(' ');
+  const first = at - (at % PAGES_A_FOLDER);
+  const navigation = paths
+    .slice(first, first + NEIGHBOURS)
+    .map((path) => `<li class="nav-item"><a class="nav-link" href="/${path}">${path}</a></li>`);
+  const sections = Array.from({ length: SECTIONS }, (_, section) => {
+    const links = Array.from({ length: LINKS }, () => `<a href="/${random.oneOf(paths)}">${words(3)}</a>`);
+    const code = `<pre><code>${words(2)}.${words(1)}(${words(2)})</code></pre>`;
+    return `<h2 id="s${section}">${words(4)}</h2>\n<p>${words(WORDS_A_SECTION)}. ${links.join(', ')}.</p>\n${code}`;
+  });
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${words(4)}</title></head>
+<body><nav><ul>
+${navigation.join('\n')}
+</ul></nav>
+<main><h1>${words(5)}</h1>
+${sections.join('\n')}
+</main></body></html>
+`;
+}
+
+function wordOf(random: Random): string {
+  let rank = Math.floor(VOCABULARY ** (random.below(1_000_000) / 1_000_000));
+  let word = '';
+  for (rank += SYLLABLES.length; rank > 0; rank = Math.floor(rank / SYLLABLES.length))
+    word += SYLLABLES[rank % SYLLABLES.length];
+  return word;
+}
