@@ -40,6 +40,8 @@ export interface FileTable {
   has(path: string): boolean;
   get(path: string): FileEntry | undefined;
   values(): Iterable<FileEntry>;
+  /** Names of the files right in a folder, which ends with its slash and is empty for the root; the first thousand. */
+  namesIn(folder: string): string[];
 }
 
 /** With its file table in memory. */

@@ -21,6 +21,10 @@ const SLOT_BYTES = 8;
 const RECORD_BYTES = 52;
 /** Of the slots, at most: a path that is not there is mostly known by the first one. */
 const FILLED_MAX = 1 / 2;
+/** Of one folder, that are looked at: files and folders. */
+const NAMES_MAX = 1024;
+/** The character that follows the slash: no path of a folder is behind it. */
+const BEHIND_SLASH = '0';
 /** Slots that are read from disk at once. */
 const SLOTS_READ = 32;
 
@@ -151,6 +155,32 @@ class PackedFileTable implements FileTable {
 
   *values(): Generator<FileEntry> {
     for (let index = 0; index < this.size; index++) yield this.#entryAt(index);
+  }
+
+  namesIn(folder: string): string[] {
+    const names: string[] = [];
+    let index = this.#firstFrom(folder);
+    for (let looks = 0; index < this.size && looks < NAMES_MAX; looks++) {
+      const path = this.#pathAt(index);
+      if (!path.startsWith(folder)) break;
+      const slash = path.indexOf('/', folder.length);
+      if (slash === -1) {
+        names.push(path.slice(folder.length));
+        index += 1;
+      } else index = this.#firstFrom(path.slice(0, slash) + BEHIND_SLASH);
+    }
+    return names;
+  }
+
+  /** The first record whose path is not before this one. */
+  #firstFrom(path: string): number {
+    let [low, high] = [0, this.size];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#pathAt(middle) < path) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #indexOf(path: string): number | null {

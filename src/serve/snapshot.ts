@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../domain/errors.ts';
 import type { FileEntry, KeptRelease, ReleaseView, TrailingSlash } from '../domain/release.ts';
-import { hashedName } from '../web/hashed-name.ts';
+import { ImmutableNames } from '../web/immutable-names.ts';
 import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { isHidden, resolvePath } from '../web/resolve.ts';
 import { type MountableRelease, MountedRelease } from './mounted-release.ts';
@@ -38,6 +38,8 @@ export class SiteSnapshot {
   readonly #older: readonly KeptRelease[];
   readonly #trailingSlash: TrailingSlash;
   readonly #basePath: string;
+  /** The active release's: what its folders teach holds of the older ones', too. */
+  readonly #immutable: ImmutableNames;
   /** By path; those of older releases by digest and path, since a release may go. */
   readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
@@ -46,6 +48,7 @@ export class SiteSnapshot {
     this.version = active.version;
     this.digest = active.digest;
     this.#active = active;
+    this.#immutable = new ImmutableNames(active.files);
     this.#older = older;
     this.#basePath = basePath;
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
@@ -81,7 +84,8 @@ export class SiteSnapshot {
       kind: 'file',
       file: this.#file(entry, this.#active, isImmutable),
     });
-    if (!hashedName(path) || this.#older.length === 0) return found(hashedName(path));
+    const isImmutable = this.#immutable.has(path);
+    if (!isImmutable || this.#older.length === 0) return found(isImmutable);
     return this.#hasOneContent(entry).then(found);
   }
 
@@ -92,7 +96,7 @@ export class SiteSnapshot {
       const entry = await release.find(path).catch(nullIfDamaged);
       if (entry === null) continue;
       const known = this.#files.get(keyOf(path, release));
-      return known ?? this.#file(entry, release, hashedName(path) && (await this.#hasOneContent(entry)));
+      return known ?? this.#file(entry, release, this.#immutable.has(path) && (await this.#hasOneContent(entry)));
     }
     return null;
   }

@@ -1,7 +1,7 @@
 /** The serving side names files behind this door: the HTML parser that comes with it costs a start 20 ms. */
 export { CHARSET_HEAD_BYTES, charsetOfType, htmlCharset, markedCharset } from './charset.ts';
 export { isCompressible, isCompressibleType } from './compressible.ts';
-export { hashedName } from './hashed-name.ts';
+export { ImmutableNames } from './immutable-names.ts';
 export { isAssetPath, mediaTypeOf, mediaTypeOfFile, namesItsCharset } from './media-type.ts';
 export { pageText } from './page-text.ts';
 export { decodeOrKeep, percentDecode } from './percent-decode.ts';

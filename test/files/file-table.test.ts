@@ -41,6 +41,19 @@ test('gives every entry back, in memory and from disk, and no other', async () =
   }
 });
 
+test('names the files right in a folder, and a thousand at most', async () => {
+  const paths = ['a.js', 'a/b.js', 'a/b/c.js', 'a/b-c.js', 'a/b0.js', 'a/d/e.js', 'a/größe.js', 'a0.js', 'b/x.js'];
+  const many = Array.from({ length: 5000 }, (_, n) => `many/${String(n).padStart(4, '0')}.js`);
+  const files = [...paths, ...many].sort((a, b) => (a < b ? -1 : 1)).map((path) => entry(path));
+  await writeFileTable(folder, files);
+  const table = await readFileTable(folder);
+  expect(table.namesIn('')).toEqual(['a.js', 'a0.js']);
+  expect(table.namesIn('a/')).toEqual(['b-c.js', 'b.js', 'b0.js', 'größe.js']);
+  expect(table.namesIn('a/b/')).toEqual(['c.js']);
+  expect(table.namesIn('absent/')).toEqual([]);
+  expect(table.namesIn('many/')).toHaveLength(1024);
+});
+
 test('of no files is empty', async () => {
   await writeFileTable(folder, []);
   expect((await readFileTable(folder)).size).toBe(0);

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FirstPages } from '../../src/serve/first-pages.ts';
-import { TestReleases } from './helpers.ts';
+import { TestReleases, tableOf } from './helpers.ts';
 
 const releases = new TestReleases();
 afterEach(() => releases.remove());
@@ -70,8 +70,8 @@ describe('FirstPages', () => {
     const release = releases.make({
       'index.html': Buffer.from(`<title>Caf\u00e9</title><body>${'x'.repeat(2_000_000)}`, 'latin1'),
     });
-    const files = new Map(
-      [...release.files.values()].map((entry) => [entry.path, { ...entry, type: 'text/html; charset=iso-8859-1' }]),
+    const files = tableOf(
+      [...release.files.values()].map((entry) => ({ ...entry, type: 'text/html; charset=iso-8859-1' })),
     );
     expect((await new FirstPages().of({ ...release, files })).title).toBe('Caf\u00e9');
   });

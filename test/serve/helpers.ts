@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { FileEntry, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
+import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
 import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
 
@@ -21,12 +21,12 @@ export class TestReleases {
   ): ReleaseView {
     const siteDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
     this.#folders.push(siteDir);
-    const table = new Map<string, FileEntry>();
+    const table: FileEntry[] = [];
     for (const [path, content] of Object.entries(files)) {
       const bytes = Buffer.from(content);
       mkdirSync(dirname(join(siteDir, path)), { recursive: true });
       writeFileSync(join(siteDir, path), bytes);
-      table.set(path, { path, size: bytes.length, sha256: sha256(bytes), type: mediaTypeOf(path) });
+      table.push({ path, size: bytes.length, sha256: sha256(bytes), type: mediaTypeOf(path) });
     }
     return {
       digest: sha256(siteDir),
@@ -37,13 +37,22 @@ export class TestReleases {
       bytes: 1,
       trailingSlash: info.trailingSlash ?? 'always',
       builtFor: info.builtFor ?? '/',
-      files: table,
+      files: tableOf(table),
     };
   }
 
   remove(): void {
     for (const folder of this.#folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   }
+}
+
+export function tableOf(entries: readonly FileEntry[]): FileTable {
+  const namesIn = (folder: string) =>
+    entries
+      .map(({ path }) => path)
+      .filter((path) => path.startsWith(folder) && !path.includes('/', folder.length))
+      .map((path) => path.slice(folder.length));
+  return Object.assign(new Map(entries.map((entry) => [entry.path, entry])), { namesIn });
 }
 
 /** As one that is not active any more; `servedAt` null: it never was. */
