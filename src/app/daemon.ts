@@ -21,7 +21,7 @@ export interface DaemonOptions {
   readonly loaded: LoadedConfig;
   readonly reload: () => Promise<LoadedConfig>;
   readonly log: Logger;
-  readonly requestLog: Logger;
+  readonly logRequest: (fields: string) => void;
   readonly programVersion: string;
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
 }
@@ -167,7 +167,7 @@ export class Daemon {
   }
 
   #listen(): Promise<Listeners> {
-    const { log, requestLog, programVersion } = this.#options;
+    const { log, logRequest, programVersion } = this.#options;
     const { metrics, sites } = this.#parts;
     return openListeners({
       config: this.#opened.config,
@@ -190,7 +190,7 @@ export class Daemon {
       exports: this.#exports?.promise ?? null,
       metrics,
       log,
-      requestLog,
+      logRequest,
       programVersion,
     });
   }
@@ -206,7 +206,7 @@ export class Daemon {
       // From one site to a list, or back, is a restart: until then the sites go on as they are.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
-      for (const log of [this.#options.log, this.#options.requestLog]) log.level = config.log.level;
+      this.#options.log.level = config.log.level;
       this.#loaded = loaded;
       await this.#watch.start(loaded.watchedFiles);
       return { result: this.#reloaded(null), mustSettle: true };

@@ -25,7 +25,7 @@ interface ListenerParts {
   readonly exports: Promise<Exports> | null;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly requestLog: Logger;
+  readonly logRequest: (fields: string) => void;
   readonly programVersion: string;
 }
 
@@ -43,7 +43,7 @@ type Answers = Pick<ListenerOptions, 'fetch' | 'plain'>;
 
 /** Opens all listeners, or none. @throws DocshelfError `port_taken`, `cannot_listen`. */
 export async function openListeners(parts: ListenerParts): Promise<Listeners> {
-  const { config, sites, metrics, log, requestLog } = parts;
+  const { config, sites, metrics, log, logRequest } = parts;
   const opened: Listener[] = [];
   const open = async (
     name: ListenerName,
@@ -55,10 +55,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     opened.push(listener);
     return listener;
   };
-  const logAccess = accessLog({
-    write: (facts, message) => requestLog.info(facts, message),
-    trustedProxies: config.server.trustedProxies,
-  });
+  const logAccess = accessLog({ write: logRequest, trustedProxies: config.server.trustedProxies });
   const onRequest = (served: ServedRequest): void => {
     metrics.onRequest(served);
     // Probes and scrapes say nothing that the metrics do not.

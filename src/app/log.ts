@@ -9,8 +9,8 @@ interface LogSettings {
 
 export interface Logs {
   readonly log: Logger;
-  /** Lines of requests, in their place among the others: written in batches, of which a crash loses the last. */
-  readonly requestLog: Logger;
+  /** A line of a request, of the level `info`, in its place among the others: written in batches, of which a crash loses the last. */
+  readonly logRequest: (fields: string) => void;
 }
 
 const BATCH_BYTES = 32 * 1024;
@@ -22,21 +22,24 @@ const LAST_WRITES_MS = 1_000;
 
 export async function openLogs(settings: LogSettings): Promise<Logs> {
   const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && process.stdout.isTTY === true);
+  const time = timeField();
   const options: LoggerOptions = {
     level: settings.level,
     base: null,
-    timestamp: timeField(),
+    timestamp: time,
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: stdSerializers.err },
   };
-  if (isPretty) {
-    const log = pino(options, await prettyStream());
-    return { log, requestLog: log };
-  }
-  const lines = new LineBatches();
-  const atOnce = { write: (line: string) => lines.write(line, 0), flush: lines.flush };
-  const inBatches = { write: (line: string) => lines.write(line, BATCH_MS), flush: lines.flush };
-  return { log: pino(options, atOnce), requestLog: pino(options, inBatches) };
+  const lines = isPretty ? null : new LineBatches();
+  const stream: DestinationStream = lines ?? (await prettyStream());
+  const log = pino(options, stream);
+  const logRequest = (fields: string): void => {
+    if (!log.isLevelEnabled('info')) return;
+    const line = `{"level":"info"${time()},${fields}}\n`;
+    if (lines === null) stream.write(line);
+    else lines.writeLater(line);
+  };
+  return { log, logRequest };
 }
 
 /** Many lines are of one millisecond. */
@@ -64,6 +67,8 @@ class LineBatches {
   #retriesEndMs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #isWriting = false;
+  /** Lines of requests: with each one that it is given, the stream measures anew all that it has gathered itself. */
+  #gathered = '';
   /** Two: one that meets a write under way ends with it, and leaves what came after. */
   #flushesDue = 0;
 
@@ -71,20 +76,37 @@ class LineBatches {
     // Before the stream's own listener, which writes what waits, and would wait for ever.
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
+      this.#hand();
     });
   }
 
-  write(line: string, waitMs: number): void {
+  write(line: string): void {
+    this.#hand();
     this.#out.write(line);
-    if (waitMs === 0) this.#writeSoon();
-    else this.#timer ??= setTimeout(() => this.#writeSoon(), waitMs).unref();
+    this.#writeSoon();
   }
 
-  readonly flush = (done: (error?: Error) => void = () => undefined): void => this.#out.flush(done);
+  writeLater(line: string): void {
+    this.#gathered += line;
+    if (this.#gathered.length >= BATCH_BYTES) this.#hand();
+    else this.#timer ??= setTimeout(() => this.#writeSoon(), BATCH_MS).unref();
+  }
+
+  flush(done: (error?: Error) => void = () => undefined): void {
+    this.#hand();
+    this.#out.flush(done);
+  }
+
+  #hand(): void {
+    if (this.#gathered === '') return;
+    this.#out.write(this.#gathered);
+    this.#gathered = '';
+  }
 
   #writeSoon(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#hand();
     this.#flushesDue = 2;
     this.#writeOut();
   }

@@ -126,7 +126,8 @@ describe('the log', () => {
     const daemon = await bench.start({}, { folder });
     await daemon.untilServing('2024-06-01');
     const ids = new Map<string | null, string>();
-    for (const path of ['/', '/guides/start?query=not-logged', '/nowhere']) {
+    // The second time it is prepared.
+    for (const path of ['/', '/', '/guides/start?query=not-logged', '/nowhere']) {
       const answer = await fetch(`${daemon.site}${path}`);
       await answer.arrayBuffer();
       ids.set(answer.headers.get('x-request-id'), path);
@@ -136,16 +137,18 @@ describe('the log', () => {
       () => daemon.log(),
     );
     expect(
-      requestLines(daemon).map(({ method, path, status, requestId }) => [
+      requestLines(daemon).map(({ method, path, status, version, requestId }) => [
         method,
         path,
         status,
+        version,
         ids.has(String(requestId)),
       ]),
     ).toEqual([
-      ['GET', '/', 200, true],
-      ['GET', '/guides/start', 200, true],
-      ['GET', '/nowhere', 404, true],
+      ['GET', '/', 200, '2024-06-01', true],
+      ['GET', '/', 200, '2024-06-01', true],
+      ['GET', '/guides/start', 200, '2024-06-01', true],
+      ['GET', '/nowhere', 404, '2024-06-01', true],
     ]);
     expect(daemon.log()).not.toContain('not-logged');
   });

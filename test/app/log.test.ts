@@ -6,27 +6,32 @@ import { describe, expect, it } from 'vitest';
 const LOG = new URL('../../src/app/log.ts', import.meta.url).href;
 
 const programOf = (script: string): string => `import { openLogs } from '${LOG}';
-  const { log, requestLog } = await openLogs({ level: 'info', format: 'json' });
+  const { log, logRequest } = await openLogs({ level: 'info', format: 'json' });
   ${script}`;
 
-/** The messages that a process writes to its end. */
-async function messagesOf(script: string): Promise<string[]> {
+/** The lines that a process writes to its end. */
+async function linesOf(script: string): Promise<{ msg: string }[]> {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', programOf(script)]);
   return stdout
     .split('\n')
     .slice(0, -1)
-    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+    .map((line) => JSON.parse(line) as { msg: string });
 }
+
+const messagesOf = async (script: string): Promise<string[]> => (await linesOf(script)).map(({ msg }) => msg);
 
 describe('openLogs()', () => {
   it('keeps the order of both kinds of lines', async () => {
     const written = await messagesOf(`
-      for (let at = 0; at < 500; at++) (at % 7 === 0 ? log : requestLog).info(String(at));`);
+      for (let at = 0; at < 500; at++) {
+        if (at % 7 === 0) log.info(String(at));
+        else logRequest('"msg":"' + at + '"');
+      }`);
     expect(written).toEqual(Array.from({ length: 500 }, (_, at) => String(at)));
   });
 
   it('writes a line of a request though no other follows', async () => {
-    const script = programOf(`requestLog.info('waits'); setTimeout(() => undefined, 60_000);`);
+    const script = programOf(`logRequest('"msg":"waits"'); setTimeout(() => undefined, 60_000);`);
     const program = spawn(process.execPath, ['--input-type=module', '-e', script]);
     const [chunk] = (await once(program.stdout, 'data')) as [Buffer];
     program.kill('SIGKILL');
@@ -46,7 +51,32 @@ describe('openLogs()', () => {
     expect(Number(resident) / 1024 ** 2).toBeLessThan(150);
   });
 
+  it('gives lines of requests the form of the others', async () => {
+    const [of, other] = (await linesOf(`log.info('a'); logRequest('"msg":"a"');`)).map((line) => ({
+      ...line,
+      time: 0,
+    }));
+    expect(of).toEqual(other);
+    expect(await linesOf(`log.level = 'warn'; logRequest('"msg":"a"');`)).toEqual([]);
+  });
+
+  it('takes bounded memory for lines of requests that nobody reads', async () => {
+    const script = programOf(`
+      const line = '"msg":"' + 'x'.repeat(1_000) + '"';
+      for (let at = 0; at < 100_000; at++) {
+        logRequest(line);
+        if (at % 100 === 0) await new Promise(setImmediate);
+      }
+      process.stderr.write(String(process.memoryUsage().rss));`);
+    const program = spawn(process.execPath, ['--input-type=module', '-e', script]);
+    program.stdout.pause();
+    const [resident] = (await once(program.stderr, 'data')) as [Buffer];
+    program.kill('SIGKILL');
+    // Of a hundred.
+    expect(Number(resident) / 1024 ** 2).toBeLessThan(150);
+  });
+
   it('loses nothing where the process exits', async () => {
-    expect(await messagesOf(`requestLog.info('last'); process.exit(0);`)).toEqual(['last']);
+    expect(await messagesOf(`logRequest('"msg":"last"'); process.exit(0);`)).toEqual(['last']);
   });
 });

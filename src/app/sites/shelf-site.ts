@@ -132,6 +132,11 @@ export class ShelfSite {
     return this.#parts.site.release;
   }
 
+  /** That readers get. */
+  get version(): string | undefined {
+    return this.#parts.server.current?.version;
+  }
+
   /** Null for what `answer` is for. */
   plain(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
     const { basePath } = this.#config;

@@ -105,21 +105,25 @@ export class Sites {
   plain(incoming: IncomingMessage): PlainAnswer | null {
     const only = this.isList ? null : this.only;
     const target = incoming.url ?? '/';
-    if (only !== null) return only.plain(target, incoming.headers);
+    if (only !== null) return plainOf(only, incoming, target);
     const route = this.#routes.find(incoming.headers.host, target);
     if (route.kind !== 'site') return null;
-    const answer = route.site.site.plain(target, incoming.headers);
-    if (answer !== null) tellSite(incoming, route.site.domain);
-    return answer;
+    return plainOf(route.site.site, incoming, target, route.site.domain);
   }
 
   /** The site of a request, by its host and path. */
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
     const { incoming } = env;
     const only = this.isList ? null : this.only;
-    if (only !== null) return only.answer(request, env);
+    if (only !== null) {
+      tellSite(incoming, { site: undefined, version: only.version });
+      return only.answer(request, env);
+    }
     const route = this.#routes.find(incoming.headers.host, incoming.url ?? '/');
-    if (route.kind === 'site' || route.kind === 'redirect') tellSite(incoming, route.site.domain);
+    if (route.kind === 'site' || route.kind === 'redirect') {
+      const { domain, site } = route.site;
+      tellSite(incoming, { site: domain, version: site.version });
+    }
     switch (route.kind) {
       case 'site':
         return route.site.site.answer(request, env);
@@ -192,4 +196,11 @@ export class Sites {
     await site.stop().catch((error: unknown) => this.#options.onFault(site.domain, error));
     site.close();
   }
+}
+
+/** @param domain on a shelf of many */
+function plainOf(site: ShelfSite, incoming: IncomingMessage, target: string, domain?: string): PlainAnswer | null {
+  const answer = site.plain(target, incoming.headers);
+  if (answer !== null) tellSite(incoming, { site: domain, version: site.version });
+  return answer;
 }

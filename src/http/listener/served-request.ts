@@ -19,7 +19,9 @@ export type ListenerName = keyof typeof LISTENERS;
 export interface ServedRequest {
   readonly listener: ListenerName;
   /** Domain of the site that answered, on a shelf of many. */
-  readonly site?: string;
+  readonly site?: string | undefined;
+  /** The version that it served. */
+  readonly version?: string | undefined;
   /** `-` where the request was no HTTP. */
   readonly method: string;
   /** Without the query, which may hold a credential. */
@@ -33,16 +35,21 @@ export interface ServedRequest {
   readonly requestId: string;
   readonly peer: string;
   readonly forwardedFor: string | undefined;
+  readonly userAgent?: string | undefined;
+  /** As it came: it may hold a credential. */
+  readonly referrer?: string | undefined;
 }
 
 const CLIENT_CLOSED = 499;
 
-const SITE = Symbol('site');
-type SitedMessage = IncomingMessage & { [SITE]?: string };
+type Answerer = Pick<ServedRequest, 'site' | 'version'>;
 
-/** For log and metrics: the site that answers a request. */
-export function tellSite(incoming: SitedMessage, site: string): void {
-  incoming[SITE] = site;
+const ANSWERER = Symbol('answerer');
+type SitedMessage = IncomingMessage & { [ANSWERER]?: Answerer };
+
+/** For log and metrics: who answers a request. */
+export function tellSite(incoming: SitedMessage, site: Answerer): void {
+  incoming[ANSWERER] = site;
 }
 
 /** Absolute form included (RFC 9112, section 3.2.2). */
@@ -98,13 +105,15 @@ export class RequestMeter {
   }
 
   #ended(
-    { method, url, socket, headers, [SITE]: site }: SitedMessage,
+    { method, url, socket, headers, [ANSWERER]: answerer }: SitedMessage,
     status: number,
     { requestId, startedMs, peer }: Begun & { readonly peer: string },
   ): void {
     const forwardedFor = headers['x-forwarded-for'];
-    const served = {
+    this.#tell({
       listener: this.#listener,
+      site: answerer?.site,
+      version: answerer?.version,
       method: method ?? '-',
       path: pathOf(url ?? '/'),
       status,
@@ -113,8 +122,9 @@ export class RequestMeter {
       requestId,
       peer,
       forwardedFor: Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor,
-    };
-    this.#tell(site === undefined ? served : { ...served, site });
+      userAgent: headers['user-agent'],
+      referrer: headers.referer,
+    });
   }
 
   #bytesSince(socket: Socket): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AccessFacts, accessLog } from '../../../src/http/listener/access-log.ts';
+import { accessLog } from '../../../src/http/listener/access-log.ts';
 import { remoteAddressBehind } from '../../../src/http/listener/remote-address.ts';
 import { RequestIds } from '../../../src/http/listener/request-id.ts';
 import { pathOf, type ServedRequest } from '../../../src/http/listener/served-request.ts';
@@ -40,34 +40,54 @@ describe('accessLog()', () => {
     peer: '127.0.0.1',
     forwardedFor: '203.0.113.9',
   };
-  const lineOf = (served: ServedRequest): [AccessFacts, string] => {
-    const lines: [AccessFacts, string][] = [];
-    const log = accessLog({ write: (...line) => lines.push(line), trustedProxies: ['127.0.0.0/8'] });
-    log(served);
+  const lineOf = (served: Partial<ServedRequest>): Record<string, unknown> => {
+    const lines: string[] = [];
+    const log = accessLog({ write: (fields) => lines.push(fields), trustedProxies: ['127.0.0.0/8'] });
+    log({ ...SERVED, ...served });
     expect(lines).toHaveLength(1);
-    return lines[0] as [AccessFacts, string];
+    return JSON.parse(`{${lines[0]}}`);
   };
 
   it('writes one line with the facts of a request', () => {
-    expect(lineOf(SERVED)).toEqual([
-      {
-        event: 'request',
-        listener: 'site',
-        method: 'GET',
-        path: '/guides/start',
-        status: 200,
-        bytes: 1234,
-        durationMs: 1.235,
-        requestId: 'r-1',
-        remoteAddress: '203.0.113.9',
-      },
-      'GET /guides/start 200',
-    ]);
+    const agent = { userAgent: 'curl/8', referrer: 'https://docs.acme.dev/a' };
+    expect(lineOf({ site: 'acme', version: 'v2', ...agent })).toEqual({
+      event: 'request',
+      listener: 'site',
+      site: 'acme',
+      version: 'v2',
+      method: 'GET',
+      path: '/guides/start',
+      status: 200,
+      bytes: 1234,
+      durationMs: 1.235,
+      requestId: 'r-1',
+      remoteAddress: '203.0.113.9',
+      ...agent,
+      msg: 'GET /guides/start 200',
+    });
   });
 
-  it('bounds the path', () => {
-    const [facts] = lineOf({ ...SERVED, path: `/${'a'.repeat(10_000)}` });
-    expect(facts.path.length).toBeLessThan(1_100);
+  it('leaves out what is not known', () => {
+    for (const name of ['site', 'version', 'userAgent', 'referrer']) expect(lineOf({})).not.toHaveProperty(name);
+  });
+
+  it.each(['"', '\\', '","status":500,"x":"', 'a\nb', '\u001b[2J', '\ud800', 'grün 日本'])('escapes %j', (text) => {
+    const path = `/${text}`;
+    const facts = { method: text, path, userAgent: text, referrer: text };
+    expect(lineOf(facts)).toMatchObject({ ...facts, msg: `${text} ${path} 200` });
+  });
+
+  it('bounds what a client writes', () => {
+    const text = `/${'a'.repeat(10_000)}`;
+    expect(JSON.stringify(lineOf({ path: text, userAgent: text, referrer: text })).length).toBeLessThan(5_000);
+  });
+
+  it.each([
+    ['https://u:canary@docs.acme.dev/a?token=canary', 'https://docs.acme.dev/a'],
+    ['https://docs.acme.dev/a#canary', 'https://docs.acme.dev/a'],
+    ['/a@b', '/a@b'],
+  ])('cuts the referrer %s to %s', (referrer, shown) => {
+    expect(lineOf({ referrer }).referrer).toBe(shown);
   });
 });
 

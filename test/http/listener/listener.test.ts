@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type AccessFacts, accessLog } from '../../../src/http/listener/access-log.ts';
+import { accessLog } from '../../../src/http/listener/access-log.ts';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -78,8 +78,8 @@ describe('openListener()', () => {
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
   ])('answers %s by a problem document, with an id', async (_, bytes, status) => {
-    const logged: AccessFacts[] = [];
-    const onRequest = accessLog({ write: (facts) => logged.push(facts), trustedProxies: [] });
+    const logged: unknown[] = [];
+    const onRequest = accessLog({ write: (fields) => logged.push(JSON.parse(`{${fields}}`)), trustedProxies: [] });
     const connection = await connectTo(await open({ onRequest }));
     connection.write(bytes);
     const answer = await connection.until(/\r\n\r\n.*\n/s);
@@ -101,7 +101,12 @@ describe('openListener()', () => {
   it('tells of each request, without its query', async () => {
     const served: ServedRequest[] = [];
     const connection = await connectTo(await open({ onRequest: (each) => served.push(each) }));
-    connection.write(GET.replace('Host: x', 'Host: x\r\nX-Request-Id: r-1\r\nX-Forwarded-For: 203.0.113.9'));
+    connection.write(
+      GET.replace(
+        'Host: x',
+        'Host: x\r\nX-Request-Id: r-1\r\nX-Forwarded-For: 203.0.113.9\r\nUser-Agent: curl/8\r\nReferer: /x',
+      ),
+    );
     const first = (await connection.until(/hello$/)).length;
     connection.write('HEAD /b HTTP/1.1\r\nHost: x\r\n\r\n');
     await expect.poll(() => served.length).toBe(2);
@@ -114,6 +119,8 @@ describe('openListener()', () => {
       requestId: 'r-1',
       peer: '127.0.0.1',
       forwardedFor: '203.0.113.9',
+      userAgent: 'curl/8',
+      referrer: '/x',
     });
     await expect.poll(() => connection.received.length - first).toBe(served[1]?.bytes);
     expect(served[1]).toMatchObject({ method: 'HEAD', path: '/b' });
