@@ -139,7 +139,7 @@ export function crawlOf(url: string, settings: Partial<CrawlSettings> = {}): Cra
       depthMax: 100,
       queryVariantsMax: 100,
       pageBytesMax: 1024 ** 2,
-      requestTimeoutMs: 5_000,
+      requestTimeoutMs: 30_000,
       ...settings.limits,
     },
   };
