@@ -1,5 +1,5 @@
 import type { Config } from '../config/index.ts';
-import { type Deployment, settleListedDomains } from '../deploy/index.ts';
+import { adoptDefaultDomain, type Deployment, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import type { DaemonOptions } from './daemon.ts';
 import { type Logger, openLogs } from './log.ts';
@@ -60,7 +60,10 @@ export async function openCommandShelf(
   const engine = openSearch(config, network);
   const folder = await openFolder(config, network, null);
   const listed = config.sites.map(({ domain }) => domain);
-  if (listed.length > 0) await settleListedDomains(folder.paths, listed);
+  if (listed.length > 0) {
+    await adoptDefaultDomain(folder.paths, listed);
+    await settleListedDomains(folder.paths, listed);
+  }
   const { deployment } = await openShelf(config, network, {
     folder,
     search: engine.site(config.search, () => undefined),

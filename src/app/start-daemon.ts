@@ -1,4 +1,4 @@
-import { settleListedDomains } from '../deploy/index.ts';
+import { adoptDefaultDomain, settleListedDomains } from '../deploy/index.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
 import { BodyCache } from '../serve/index.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
@@ -35,7 +35,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     isList,
     settleDomains: async (domains) => {
       const { inbox } = folder.paths;
-      const left = await settleListedDomains(folder.paths, domains);
+      const left = await settleListedDomains(folder.paths, domains).catch((error: unknown) => {
+        // The sites tell what is wrong with their folders, each its own.
+        logFailure(log, 'open', error);
+        return [];
+      });
       return left.map(
         (name) => `No site takes "${name}" in "${inbox}": move it into the inbox of a site, "sites/DOMAIN/inbox".`,
       );
@@ -49,7 +53,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       log: domain === null ? log : log.child({ site: domain }),
       onProgress,
     }),
-    onFault: (domain, error) => logFailure(log.child({ site: domain }), 'open', error),
     elsewhere: (request, env) => shelf.answer(request, env),
   });
   const shelf = new ShelfPageAnswer({
@@ -60,6 +63,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     metrics,
     onError: (error, requestId) => logFailure(log, 'shelf', error, requestId),
   });
+  const listed = loaded.config.sites.map(({ domain }) => domain);
+  if (isList) await adoptDefaultDomain(folder.paths, listed);
   await sites.accept(loaded.sites);
   daemon = new Daemon(options, { network, metrics, search, folder, sites, exports, ownExports });
   await daemon.start();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DocshelfError } from '../domain/errors.ts';
+import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { sweepTemporaries } from '../files/index.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { RenewLoop } from './fetch/renew-loop.ts';
@@ -33,6 +33,9 @@ export class Deployment {
   readonly #renewLoop: RenewLoop;
   readonly #stopping = new AbortController();
   #settings: DeploySettings;
+  #opening: Promise<void> | null = null;
+  #isOpen = false;
+  readonly #firstOpened = Promise.withResolvers<void>();
   /** By the service side of this daemon, since the start. */
   #exportsMade = 0;
 
@@ -45,14 +48,26 @@ export class Deployment {
       journal: new Journal(onEvent),
       registration: registration.siteOf(() => options.store.domain),
       stopping: this.#stopping.signal,
+      opened: () => this.open(),
     };
     this.#intake = new Intake(this.#context);
     this.#reconciler = new Reconciler(this.#context, this.#intake);
     this.#renewLoop = new RenewLoop(() => this.#reconciler.exportAnew());
   }
 
-  /** The site's part of the folder. @throws DocshelfError `config_invalid` for another domain's, `data_folder_newer` */
-  async open(): Promise<void> {
+  /**
+   * The site's part of the folder, once. One that fails is made good by the loop, which tries again, and by each act that needs it.
+   * @throws DocshelfError `config_invalid` for another domain's, `data_folder_newer`; the system's own errors
+   */
+  open(): Promise<void> {
+    this.#opening ??= this.#openNow().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #openNow(): Promise<void> {
     const { store } = this.#context;
     await store.settleDomain(this.#settings.domain, null);
     await store.ownReleases();
@@ -63,6 +78,13 @@ export class Deployment {
     await sweepTemporaries([site.dir, site.versions, site.served], now);
     // Of a site of a list, it is made with the first fetch.
     if (existsSync(site.spool)) await sweepSpool(site.spool, this.#settings.link, now, PART_AGE_MS_MAX);
+    this.#isOpen = true;
+    this.#firstOpened.resolve();
+  }
+
+  /** Resolves when its part of the folder is open, which may be never. */
+  get whenOpen(): Promise<void> {
+    return this.#firstOpened.promise;
   }
 
   /** Begins a round, and the timer of exports. Resolves when it is settled, well or not; never rejects. */
@@ -96,6 +118,7 @@ export class Deployment {
    * @throws DocshelfError an archive or bundle code, `not_enough_space`, `cannot_write`, `pinned`
    */
   async deliver(delivery: Delivery, signal: AbortSignal = this.#stopping.signal): Promise<Delivered> {
+    await this.open();
     const untilStopped = AbortSignal.any([signal, this.#stopping.signal]);
     const taken = await this.#intake.takeIn({
       ...delivery,
@@ -113,6 +136,7 @@ export class Deployment {
    */
   async takeUp({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {
     const { store } = this.#context;
+    await this.open();
     if ((await store.label(version))?.digest !== digest) throw await versionNotFound(store, version, digest);
     return this.#serveDelivered({ version, digest }, activate);
   }
@@ -211,16 +235,17 @@ export class Deployment {
 
   async status(): Promise<DeployStatus> {
     // The disk first: what is read after it is of one moment.
-    const versions = await storedVersions(this.#context.store);
-    const notices = await noticesOf(this.#context.store, this.#settings, this.active);
+    const stored = await this.#stored().catch((error: unknown) => {
+      const notice = `Cannot read what is stored of ${this.domain}: ${toDocshelfError(error).message}`;
+      return { versions: [], notices: [notice] };
+    });
     return {
       state: this.state,
       domain: this.domain,
       active: this.active,
       pinned: this.#settings.version,
-      versions,
+      ...stored,
       lastError: this.lastError,
-      notices,
       activity: this.activity,
     };
   }
@@ -230,6 +255,16 @@ export class Deployment {
     this.#renewLoop.stop();
     await this.#reconciler.stop();
     await this.#context.registration.leave();
+  }
+
+  async #stored(): Promise<Pick<DeployStatus, 'versions' | 'notices'>> {
+    const { store } = this.#context;
+    // Its fault says it all.
+    if (!this.#isOpen) return { versions: [], notices: [] };
+    return {
+      versions: await storedVersions(store),
+      notices: await noticesOf(store, this.#settings, this.active),
+    };
   }
 
   async #serveDelivered({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {

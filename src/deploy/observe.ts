@@ -1,5 +1,6 @@
-import type { Choice, Shelf } from './plan.ts';
-import type { SiteStore } from './releases/site-store.ts';
+import type { ReleaseInfo } from '../domain/release.ts';
+import type { Choice, ReleaseRef, Shelf } from './plan.ts';
+import type { LabelPointer, SiteStore } from './releases/site-store.ts';
 
 /** @param sha256 of the config; the site may have it without a label @param asItHolds an operator's choice, as far as it holds */
 export async function observe(
@@ -26,7 +27,18 @@ export async function observe(
     labels: new Map(readable.map(([version, { digest }]) => [version, digest])),
     digests,
     active,
-    activeCreatedAt: infos.get(active?.digest ?? '')?.createdAt ?? null,
+    activeCreatedAt: creationOf(active, labels, infos),
     choice: choice && asItHolds(choice),
   };
+}
+
+function creationOf(
+  active: ReleaseRef | null,
+  labels: ReadonlyMap<string, LabelPointer>,
+  infos: ReadonlyMap<string, ReleaseInfo | null>,
+): string | null {
+  if (active === null) return null;
+  const pointer = labels.get(active.version);
+  const own = pointer?.digest === active.digest ? pointer.createdAt : undefined;
+  return own ?? infos.get(active.digest)?.createdAt ?? null;
 }

@@ -113,6 +113,7 @@ export class Reconciler {
   async #reconcile(): Promise<number | null> {
     const { stopping, journal } = this.#context;
     try {
+      await this.#context.opened();
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
         const settings = this.#context.settings();
         const wanted = this.#context.wanted();
@@ -127,7 +128,7 @@ export class Reconciler {
       }
       throw new Error(`Cannot settle: there is no end after ${STEPS_MAX} steps`);
     } catch (error) {
-      // The folder itself cannot be read: no order can be carried out.
+      // The folder itself cannot be opened or read: no order can be carried out.
       this.#isMet = false;
       journal.failed('deploy', error);
       this.#loop.rejectOrders(error);

@@ -60,7 +60,9 @@ export function wantedOf(settings: DeploySettings, exportsMade = 0): Wanted {
 /** One-way, since the link is a credential. An operator's choice of a version holds against it. */
 export function fingerprintOf(settings: DeploySettings): string {
   const { enabled, link, fromExports, version, sha256, preload, keep, renew } = settings;
-  const words = [enabled, link?.reveal() ?? null, version, sha256, preload.dir, keep, ...serviceOf(renew)];
+  // The default folder is another in a list: going over to one is no change of the operator's mind.
+  const folder = preload.mayBeMissing ? null : preload.dir;
+  const words = [enabled, link?.reveal() ?? null, version, sha256, folder, keep, ...serviceOf(renew)];
   if (fromExports) words.push('exports');
   return createHash('sha256').update(JSON.stringify(words)).digest('hex');
 }

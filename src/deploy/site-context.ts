@@ -52,4 +52,6 @@ export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'onEve
   readonly journal: Journal;
   readonly registration: SiteRegistration;
   readonly stopping: AbortSignal;
+  /** Resolves when the site's part of the folder is open. @throws as `Deployment.open` does */
+  readonly opened: () => Promise<void>;
 }

@@ -45,12 +45,12 @@ export type DeployEvent =
 export async function storedVersions(store: SiteStore): Promise<StoredVersion[]> {
   const infos = new Map<string, ReleaseInfo | null>();
   const versions: StoredVersion[] = [];
-  for (const [version, { digest }] of await store.labels()) {
+  for (const [version, { digest, createdAt }] of await store.labels()) {
     const info = infos.get(digest) ?? (await store.readable(digest));
     infos.set(digest, info);
     if (info === null) continue;
-    const { pages, files, bytes, source, createdAt, fetchedAt } = info;
-    versions.push({ version, digest, pages, files, bytes, source, createdAt, fetchedAt });
+    const { pages, files, bytes, source, fetchedAt } = info;
+    versions.push({ version, digest, pages, files, bytes, source, createdAt: createdAt ?? info.createdAt, fetchedAt });
   }
   return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }

@@ -233,20 +233,45 @@ describe('several sites in one daemon', () => {
     expect(daemon.log()).not.toContain('canary');
   });
 
-  test('whose folder cannot be opened are named in the notices, and come with the reload that finds it mended', async () => {
+  test('whose folder cannot be opened keep their place and say so, and come with the reload that finds it mended', async () => {
     const folder = await home(MARKS);
     const broken = join(folder, 'data/sites/beta');
     await mkdir(join(folder, 'data/sites'), { recursive: true });
     await writeFile(broken, 'no folder');
     const daemon = await bench.start(configOf(SITES), { folder });
-    const status = await untilReady(daemon, ['acme', 'gamma']);
-    expect(status.notices).toEqual([expect.stringMatching(/^The site "beta" is not served\. /)]);
+    await untilReady(daemon, ['acme', 'gamma']);
+    await untilReadyz(daemon, 200);
+    const status = await daemon.until(({ sites }) => siteOf(sites, 'beta')?.lastError != null);
+    expect(status).toMatchObject({ state: 'waiting', notices: [] });
+    expect(siteOf(status.sites, 'beta')).toMatchObject({ state: 'waiting', active: null, basePath: '/beta/' });
     expect((await get(daemon, '/')).text).toContain('anchor');
+    expect((await get(daemon, '/beta/guides/start')).status).toBe(503);
+    expect(JSON.parse((await get(daemon, '/beta/_docshelf/features.json')).text)).toMatchObject({ domain: 'beta' });
+    const rollback = () => fetch(`${daemon.admin}/v1/sites/beta/rollback`, { method: 'POST', headers: BEARER });
+    expect((await rollback()).status).toBe(500);
+    const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
+    expect(metrics).toContain('docshelf_state{site="beta",state="waiting"} 1');
+    expect(metrics).toMatch(/docshelf_errors_total\{site="beta",code="internal"\} \d/);
+    expect(metrics).toMatch(/docshelf_http_requests_total\{site="beta",listener="site",class="5xx"\} 1\n/);
+
     await rm(broken);
     await fetch(`${daemon.admin}/v1/reload`, { method: 'POST', headers: BEARER });
-    const { notices } = await untilReady(daemon, Object.keys(MARKS));
-    expect(notices).toEqual([]);
+    const { sites } = await untilReady(daemon, Object.keys(MARKS));
+    expect(siteOf(sites, 'beta')?.lastError).toBeNull();
     expect((await get(daemon, '/beta/')).text).toContain('beacon');
+    await folderOf(join(broken, 'inbox'), { [`docs-${JULY}.tar.gz`]: bundle('bollard') });
+    await daemon.until(({ sites: later }) => siteOf(later, 'beta')?.active?.version === JULY);
+  });
+
+  test('that cannot be opened are waited for, also where there is no other', async () => {
+    const folder = await bench.folder();
+    await mkdir(join(folder, 'data/sites'), { recursive: true });
+    await writeFile(join(folder, 'data/sites/acme'), 'no folder');
+    const daemon = await bench.start(configOf([entry('acme')]), { folder });
+    const status = await daemon.until(({ lastError }) => lastError !== null);
+    expect(status).toMatchObject({ state: 'waiting', deployment: { domain: 'acme' } });
+    await untilReadyz(daemon, 503);
+    expect((await get(daemon, '/')).status).toBe(503);
   });
 
   test('are not ready before one is served and each has ended its first attempt', async () => {

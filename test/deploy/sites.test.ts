@@ -1,6 +1,6 @@
-import { access, readdir, rm } from 'node:fs/promises';
+import { access, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   DaemonRegistration,
   Inbox,
@@ -49,8 +49,8 @@ async function newDaemon(dir: string, shared: SharedByTest = {}) {
   onFileEnd(() => registration.withdraw());
   await registration.announce(null);
   const all = { registration, slots: intakeSlots(() => 2), unpack: unpackHere, ...shared };
-  const open = async (domain: string, settings: SettingsOf = {}, source = new FakeSource()) =>
-    openDaemon(await storeOf(dir, domain), { domain, ...settings }, source, undefined, all);
+  const open = async (domain: string, settings: SettingsOf = {}, source = new FakeSource(), more: SharedByTest = {}) =>
+    openDaemon(await storeOf(dir, domain), { domain, ...settings }, source, undefined, { ...all, ...more });
   return { registration, open };
 }
 
@@ -137,6 +137,19 @@ describe('sites of one daemon', () => {
     expect(await mustSettle({ version: V2 })).toBe(true);
   });
 
+  test('remember what was wrong while a refused config was, and try it again', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const { deployment, store } = await daemon.open('acme');
+    const archive = { ...seed.march, file: join(import.meta.dirname, 'sites.test.ts') };
+    await putInto(join(store.paths.dir, 'bundles', 'acme'), archive, seed.january);
+    await deployment.settle();
+    expect(deployment.lastError?.code).toBe('unknown_format');
+    deployment.failed('reload', new Error('a refused config'));
+    expect(deployment.lastError?.message).toBe('a refused config');
+    await deployment.accept(settingsOf(store, { domain: 'acme' }));
+    expect([deployment.lastError?.code, deployment.mustSettle]).toEqual(['unknown_format', true]);
+  });
+
   test('never see a label, a version or a digest of one another', async () => {
     const daemon = await newDaemon(await newFolder());
     const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
@@ -167,6 +180,42 @@ describe('sites of one daemon', () => {
     expect(await mark()).toMatchObject({ sites: [{ domain: 'acme' }, { domain: 'beta' }] });
     await acme.stop();
     expect(await mark()).toMatchObject({ sites: [{ domain: 'beta', serves: [seed.february.digest] }] });
+  });
+});
+
+describe('a site whose part of the folder cannot be opened', () => {
+  /** A file is where its folder is to be. */
+  async function brokenSite() {
+    const dir = await newFolder();
+    const { paths } = await storeOf(dir, 'acme');
+    const file = join(paths.sites, 'acme');
+    await writeFile(file, 'no folder');
+    const daemon = await newDaemon(dir);
+    return { acme: await daemon.open('acme', {}, undefined, { mayFail: true }), mend: () => rm(file) };
+  }
+
+  test('says so, refuses its acts, and is opened by an act that finds it mended', async () => {
+    const { acme, mend } = await brokenSite();
+    await acme.deployment.settle();
+    expect(await acme.deployment.status()).toMatchObject({ state: 'waiting', versions: [], notices: [] });
+    expect(acme.deployment.lastError).not.toBe(null);
+    await expect(acme.deployment.deliver(importOf(seed.march))).rejects.toThrow();
+    await expect(acme.deployment.rollback()).rejects.toThrow();
+    await mend();
+    await acme.deployment.deliver(importOf(seed.march));
+    expect(acme.site.active?.version).toBe(V3);
+    expect(acme.deployment.lastError).toBe(null);
+  });
+
+  test('is tried again after a while', async () => {
+    const { acme, mend } = await brokenSite();
+    await putInto(join(acme.store.paths.dir, 'bundles', 'acme'), seed.march);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await acme.deployment.settle();
+    await mend();
+    await vi.advanceTimersByTimeAsync(11_000);
+    await until(() => expect(acme.site.active?.version).toBe(V3));
   });
 });
 
@@ -288,6 +337,26 @@ describe('a release that several sites have', () => {
       expect(await deployment.deliver(importOf(seed.march))).toMatchObject({ unpacked: false });
       expect(events.filter(({ kind }) => kind === 'taken-in')).toHaveLength(1);
     }
+  });
+
+  test('is dated by each for itself where the bundle says nothing', async () => {
+    const daemon = await newDaemon(await newFolder());
+    const [acme, beta] = [await daemon.open('acme'), await daemon.open('beta')];
+    await acme.deployment.deliver(importOf(seed.january));
+    await beta.deployment.deliver({ ...importOf(seed.january), fileName: seed.march.fileName });
+    const dates = async ({ deployment, site }: typeof acme) => [
+      (await deployment.status()).versions[0]?.createdAt.slice(0, 10),
+      site.active?.createdAt.slice(0, 10),
+    ];
+    expect([await dates(acme), await dates(beta)]).toEqual([
+      [V1, V1],
+      [V3, V3],
+    ]);
+    // A preloaded archive between the two dates is newer for one of them.
+    await putInto(join(beta.store.paths.dir, 'bundles', 'acme'), seed.february);
+    await putInto(join(beta.store.paths.dir, 'bundles', 'beta'), seed.february);
+    for (const { deployment } of [acme, beta]) await deployment.settle();
+    expect([acme.site.active?.version, beta.site.active?.version]).toEqual([V2, V3]);
   });
 
   test('is no way back for one that has given it up', async () => {

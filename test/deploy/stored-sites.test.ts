@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
+  adoptDefaultDomain,
   DaemonRegistration,
   listSites,
   openDataFolder,
@@ -135,20 +136,27 @@ describe('going over from the single form to a list', () => {
     const single = await singleForm(null);
     expect(single.domain).toBe('docs');
     await takeInBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
-    await settleListedDomains(single.paths, ['beta', 'acme']);
+    await adoptDefaultDomain(single.paths, ['beta', 'acme']);
     expect([await activeOf(single, 'acme'), await activeOf(single, 'beta')]).toEqual([V1, null]);
     expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['acme', 'beta']);
   });
 
   test.each([[['acme', 'beta']], [['docs', 'acme']]])('a docs stays what it is for %j', async (domains) => {
     const single = await singleForm(null);
-    await settleListedDomains(single.paths, domains);
+    await adoptDefaultDomain(single.paths, domains);
     expect(await activeOf(single, 'docs')).toBe(V1);
+  });
+
+  test('a docs that nobody chose stays with a reload, whose new entry is another site', async () => {
+    const single = await singleForm(null);
+    await takeInBundle(new SiteStore(single.paths, 'beta'), seed.march, {}, { domain: 'beta' });
+    await settleListedDomains(single.paths, ['beta', 'acme']);
+    expect((await listSites(single.paths)).map(({ domain }) => domain)).toEqual(['beta', 'docs']);
   });
 
   test('a docs that the config chose is the entry docs and no other', async () => {
     const single = await singleForm('docs');
-    await settleListedDomains(single.paths, ['acme']);
+    await adoptDefaultDomain(single.paths, ['acme']);
     expect([await activeOf(single, 'docs'), await activeOf(single, 'acme')]).toEqual([V1, null]);
   });
 
@@ -159,7 +167,9 @@ describe('going over from the single form to a list', () => {
     await listed.deployment.activate('2024-02-01');
     await listed.stop();
     const again = await startDaemon(new SiteStore(single.paths), { domain: 'acme' });
+    // The preload folder is another in each form, and its default is no wish of the operator's.
     expect(again.site.active?.version).toBe('2024-02-01');
+    expect(await again.store.choice()).toMatchObject({ version: '2024-02-01' });
     expect(await codeOf(startDaemon(new SiteStore(single.paths), { domain: 'beta' }))).toBe('config_invalid');
   });
 

@@ -58,7 +58,10 @@ export interface OpenedShelf {
   readonly deployment: Deployment;
 }
 
-/** @throws DocshelfError `cannot_write`, `config_invalid`, `data_folder_newer`. */
+/**
+ * An entry of a list is there also where its part of the folder cannot be opened: its loop tells why, and tries again.
+ * @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`
+ */
 export async function openShelf(
   config: Config,
   network: Network,
@@ -85,6 +88,7 @@ export async function openShelf(
   try {
     await deployment.open();
   } catch (error) {
+    if (store.isListed) return { store, deployment };
     // The daemon's mark no longer says that it has the site.
     await deployment.stop().catch(() => undefined);
     throw error;

@@ -64,7 +64,7 @@ export class ShelfSite {
   readonly opened: SiteConfig;
   #config: SiteConfig;
 
-  /** @throws DocshelfError `cannot_write`, `config_invalid`, `data_folder_newer`. */
+  /** @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`. */
   static async open(config: SiteConfig, host: SiteHost): Promise<ShelfSite> {
     const { network, metrics, log, onProgress } = host;
     const server = new SiteServer(host.bodies, {
@@ -154,7 +154,7 @@ export class ShelfSite {
 
   /** Begins its work, or carries out new settings. Resolves when the round is over, well or not. */
   async settle(): Promise<void> {
-    this.#parts.inbox.start();
+    void this.deployment.whenOpen.then(() => this.#parts.inbox.start());
     await this.deployment.settle();
   }
 
@@ -200,6 +200,7 @@ export class ShelfSite {
   /** For a site that leaves the daemon. */
   close(): void {
     this.#parts.localSearch?.forget();
+    this.#host.metrics.forget();
   }
 
   #openApp(basePath: string): ReturnType<typeof createSiteApp> {

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
 import { chooseSite } from '../../domain/deployment.ts';
-import { toDocshelfError } from '../../domain/errors.ts';
 import type { NamedSite } from '../../domain/organization.ts';
 import type { DeployState } from '../../domain/status.ts';
 import { mapAhead } from '../../files/lanes.ts';
@@ -25,8 +24,6 @@ export interface SitesOptions {
   readonly settleDomains: (domains: readonly string[]) => Promise<readonly string[]>;
   /** @param domain null in the single form */
   readonly hostOf: (domain: string | null) => SiteHost;
-  /** A site of a list that cannot be opened leaves the others served. */
-  readonly onFault: (domain: string, error: unknown) => void;
   /** Answers where no site fits. */
   readonly elsewhere: (request: Request, env: HttpBindings) => Promise<Response>;
 }
@@ -42,7 +39,7 @@ export class Sites {
   readonly isList: boolean;
   readonly #options: SitesOptions;
   #entries: readonly SiteEntry[] = [];
-  /** Of sites that could not be opened, and what the folder has for none; a reload tries again. */
+  /** What the folder has for none of the sites. */
   #notices: readonly string[] = [];
   #routes = new SiteRoutes<SiteEntry>([]);
 
@@ -165,35 +162,24 @@ export class Sites {
     const former = new Map(this.#entries.map(({ domain, site }) => [domain, site]));
     const entries: SiteEntry[] = [];
     this.#notices = notices;
-    const take = async (config: SiteConfig): Promise<SiteEntry | null> => {
+    const take = async (config: SiteConfig): Promise<SiteEntry> => {
       const { hosts, basePath } = config;
       const domain = config.domain ?? '';
       const known = this.isList ? former.get(domain) : this.all[0];
       await known?.accept(config);
-      const site = known ?? (await this.#openSite(config));
-      return site && { domain, hosts, basePath, site };
+      const site = known ?? (await ShelfSite.open(config, this.#options.hostOf(this.isList ? config.domain : null)));
+      return { domain, hosts, basePath, site };
     };
-    for await (const entry of mapAhead(configs, OPENED_AT_ONCE, take)) if (entry !== null) entries.push(entry);
+    for await (const entry of mapAhead(configs, OPENED_AT_ONCE, take)) entries.push(entry);
     this.#entries = entries;
     this.#routes = new SiteRoutes(entries);
     const kept = new Set(entries.map(({ site }) => site));
     return [...former.values()].filter((site) => !kept.has(site));
   }
 
-  async #openSite(config: SiteConfig): Promise<ShelfSite | null> {
-    const host = this.#options.hostOf(this.isList ? config.domain : null);
-    if (!this.isList) return ShelfSite.open(config, host);
-    return ShelfSite.open(config, host).catch((error: unknown) => {
-      this.#options.onFault(config.domain ?? '', error);
-      const { message, next = 'Mend it, and reload.' } = toDocshelfError(error);
-      this.#notices = [...this.#notices, `The site "${config.domain}" is not served. ${message}. ${next}`];
-      return null;
-    });
-  }
-
   async #end(site: ShelfSite): Promise<void> {
     // Its fault is not that of the sites that stay.
-    await site.stop().catch((error: unknown) => this.#options.onFault(site.domain, error));
+    await site.stop().catch((error: unknown) => site.deployment.failed('stop', error));
     site.close();
   }
 }

@@ -125,11 +125,11 @@ export class Renewal {
 
   /** An unchanged site exports the same bundle, which is here already. */
   async #stored(digest: string): Promise<TakenIn | null> {
-    const [version] = [...(await this.#context.store.labels())].find(([, pointer]) => pointer.digest === digest) ?? [];
-    const info = version === undefined ? null : await this.#context.store.readable(digest);
-    return version === undefined || info === null
-      ? null
-      : { digest, version, createdAt: info.createdAt, unpacked: false };
+    const { store } = this.#context;
+    const [version, pointer] = [...(await store.labels())].find(([, each]) => each.digest === digest) ?? [];
+    const info = version === undefined ? null : await store.readable(digest);
+    if (version === undefined || info === null) return null;
+    return { digest, version, createdAt: pointer?.createdAt ?? info.createdAt, unpacked: false };
   }
 
   async #asking<T>(activity: string, act: () => Promise<T>): Promise<T> {

@@ -58,12 +58,11 @@ export async function settleFolderDomain(
 }
 
 /**
- * Before sites of a list are opened: a `docs` that nobody chose becomes the only one that has no folder yet. The site with the
- * domain of the single form goes on with what is there, archives in its inbox too.
+ * Before sites of a list are opened: the site with the domain of the single form goes on with what is there, archives in its
+ * inbox too.
  * @returns names of archives in the single form's inbox, which no site of the list takes
  */
 export async function settleListedDomains(paths: DataPaths, domains: readonly string[]): Promise<readonly string[]> {
-  await nameDefault(paths, domains);
   const kept = await readFolderDomain(paths);
   if (kept !== null && domains.includes(kept.domain)) {
     await moveInbox(paths.inbox, sitePaths(paths, kept.domain, true).inbox);
@@ -71,7 +70,11 @@ export async function settleListedDomains(paths: DataPaths, domains: readonly st
   return archivesIn(paths.inbox);
 }
 
-async function nameDefault(paths: DataPaths, domains: readonly string[]): Promise<void> {
+/**
+ * At the start of a process: a `docs` that nobody chose becomes the only site of the list that has no folder yet. Not with a
+ * reload, whose new entry is another site.
+ */
+export async function adoptDefaultDomain(paths: DataPaths, domains: readonly string[]): Promise<void> {
   const kept = await readFolderDomain(paths);
   if (kept?.from !== 'default' || domains.includes(DEFAULT_DOMAIN)) return;
   const [domain, ...others] = domains.filter((each) => !existsSync(join(paths.sites, each)));

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DEFAULT_DOMAIN } from '../../domain/deployment.ts';
-import type { ReleaseInfo } from '../../domain/release.ts';
+import type { ReleaseInfo, ReleaseView } from '../../domain/release.ts';
 import { membersOf } from '../../domain/shape.ts';
 import { isVersion } from '../../domain/version.ts';
 import { flushPath, ifThere, readIfThere, replaceFile, writeOnce } from '../../files/index.ts';
@@ -15,6 +15,8 @@ export interface LabelPointer {
   readonly digest: string;
   /** SHA-256 of the link that it was fetched from; null where it was not fetched. */
   readonly linkDigest: string | null;
+  /** RFC 3339, UTC. The release's own is another site's where the bundle does not say it, and both have it. */
+  readonly createdAt?: string;
 }
 
 /** `active`: what an unpinned start serves, and the way back. */
@@ -202,7 +204,16 @@ export class SiteStore extends ReleaseStore {
   /** Complete releases of the site, unordered, without damaged ones. @throws DocshelfError `data_folder_newer` */
   async ownReleases(): Promise<ReleaseInfo[]> {
     const infos = await Promise.all([...(await this.names())].map((digest) => this.readable(digest)));
-    return infos.filter((info) => info !== null);
+    const dates = new Map([...(await this.labels()).values()].map(({ digest, createdAt }) => [digest, createdAt]));
+    return infos
+      .filter((info) => info !== null)
+      .map((info) => ({ ...info, createdAt: dates.get(info.digest) ?? info.createdAt }));
+  }
+
+  override async view(digest: string, version: string): Promise<ReleaseView> {
+    const view = await super.view(digest, version);
+    const pointer = await this.label(version);
+    return pointer?.digest === digest ? { ...view, createdAt: pointer.createdAt ?? view.createdAt } : view;
   }
 
   /**

@@ -52,7 +52,7 @@ export class Inbox {
 
   /** Again: it goes on. */
   start(): void {
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined || this.#isStopped) return;
     this.#timer = setInterval(() => this.#lookSoon(), this.#options.pollMs ?? POLL_MS).unref();
     try {
       this.#watcher = watch(this.#options.paths.inbox, () => this.#lookSoon()).on('error', () =>

@@ -1,7 +1,7 @@
 import type { SignedWords } from '../../archive/minisign/comment.ts';
 import { DocshelfError } from '../../domain/errors.ts';
 import type { ReleaseInfo } from '../../domain/release.ts';
-import { parseVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
+import { dateOfVersion, parseVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import type { ReleaseRef } from '../plan.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 import { refuseOlderThanNewest, refuseOldVersion } from './downgrade.ts';
@@ -67,21 +67,33 @@ export async function claim(
   await store.claim(digest);
 }
 
-/** Labels a release of the site. A crash in between leaves source and label in this order. */
+/** The site's own date of a bundle that has none: its label's, else now. */
+export function creationTime(version: string, madeAt: string | null): string {
+  return madeAt ?? dateOfVersion(version) ?? new Date().toISOString();
+}
+
+/**
+ * Labels a release of the site. A crash in between leaves source and label in this order.
+ * @returns its creation time, which is the earlier one where it had that label already
+ */
 export async function label(
   store: SiteStore,
   { linkDigest, pinnedFrom }: LabelRequest,
-  { digest, version }: ReleaseRef,
-): Promise<void> {
+  { digest, version, createdAt }: ReleaseRef & { readonly createdAt: string },
+): Promise<string> {
   if (pinnedFrom != null) await store.addLink({ link: pinnedFrom, digest, version });
   const current = await store.label(version);
-  if (current?.digest === digest && (linkDigest === null || current.linkDigest === linkDigest)) return;
-  await store.setLabel(version, { digest, linkDigest });
+  const former = current?.digest === digest ? current : null;
+  const date = former?.createdAt ?? createdAt;
+  const isSaid = former !== null && (linkDigest === null || former.linkDigest === linkDigest);
+  if (!isSaid) await store.setLabel(version, { digest, linkDigest, createdAt: date });
+  return date;
 }
 
 /** Moves a pinned label to the configured digest, where that bundle's manifest does not say otherwise. */
 export async function relabel(store: SiteStore, { version, digest }: ReleaseRef): Promise<void> {
-  const own = (await store.info(digest))?.manifest?.version ?? null;
+  const info = await store.info(digest);
+  const own = info?.manifest?.version ?? null;
   if (own !== null && own !== version) {
     throw new DocshelfError(
       'version_mismatch',
@@ -90,7 +102,8 @@ export async function relabel(store: SiteStore, { version, digest }: ReleaseRef)
     );
   }
   await store.whileStored('shared', async () => {
-    if (await store.has(digest)) await store.setLabel(version, { digest, linkDigest: null });
+    const createdAt = creationTime(version, info?.manifest ? info.createdAt : null);
+    if (await store.has(digest)) await store.setLabel(version, { digest, linkDigest: null, createdAt });
   });
 }
 

@@ -4,13 +4,12 @@ import { readSignedComment, type SignedWords } from '../../archive/minisign/comm
 import { DocshelfError, errnoState, rethrowAs } from '../../domain/errors.ts';
 import type { ArchiveLimits } from '../../domain/limits.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../../domain/release.ts';
-import { dateOfVersion } from '../../domain/version.ts';
 import { digestFile, flushPath, flushTree } from '../../files/index.ts';
 import type { Slots } from '../../files/lanes.ts';
 import { foldsCase } from '../releases/data-folder.ts';
 import { COMPLETE_FILE, RELEASE_FORMAT_VERSION } from '../releases/release-store.ts';
 import type { SiteStore } from '../releases/site-store.ts';
-import { claim, judge, type LabelRequest, type LabelSettings, label } from './label.ts';
+import { claim, creationTime, judge, type LabelRequest, type LabelSettings, label } from './label.ts';
 import type { SignedArchive, Signer } from './signature.ts';
 import { createStaging, removeStaging } from './staging.ts';
 import { stampOf } from './stamp.ts';
@@ -98,8 +97,8 @@ async function takeStored(
     return true;
   });
   if (!isStill) return null;
-  await label(store, request, { digest, version });
-  return { digest, version, createdAt, unpacked: !isOwn };
+  const labelledAt = await label(store, request, { digest, version, createdAt: creationTime(version, madeAt) });
+  return { digest, version, createdAt: labelledAt, unpacked: !isOwn };
 }
 
 async function unpackAndTake(
@@ -129,13 +128,12 @@ async function unpackAndTake(
     if (stamp !== (await stampOf(request.file))) throw changedMeanwhile(name);
     const madeAt = inUtc(manifest?.createdAt);
     const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed });
-    const now = new Date().toISOString();
     const info: ReleaseInfo = {
       formatVersion: RELEASE_FORMAT_VERSION,
       digest,
       manifest: manifest && { domain: manifest.domain, version: manifest.version },
-      createdAt: madeAt ?? dateOfVersion(version) ?? now,
-      fetchedAt: now,
+      createdAt: creationTime(version, madeAt),
+      fetchedAt: new Date().toISOString(),
       source: request.source,
       ...summary,
     };
@@ -147,8 +145,8 @@ async function unpackAndTake(
       if (isDamaged) await store.removeRelease(digest);
       await store.adopt(releaseDir, digest);
     });
-    await label(store, request, { digest, version });
-    return { digest, version, createdAt: info.createdAt, unpacked: true };
+    const createdAt = await label(store, request, { digest, version, createdAt: info.createdAt });
+    return { digest, version, createdAt, unpacked: true };
   } finally {
     await removeStaging(staging);
   }

@@ -64,7 +64,8 @@ export class SiteMetrics {
   /** A site that has left the config: what it counted stays, what it is goes. */
   forget(): void {
     this.#setActiveVersion(null);
-    this.#metrics.lastActivation.remove(this.#label);
+    // Without a label it is that of the sites that stay, too.
+    if (this.#label.site !== undefined) this.#metrics.lastActivation.remove(this.#label);
   }
 
   #setActiveVersion(active: { readonly version: string; readonly digest: string } | null): void {
