@@ -51,7 +51,10 @@ const SOCKETS: Readonly<Record<string, readonly string[]>> = {
   'node:inspector': [],
 };
 /** Of packages that do more than open sockets, what opens them. */
-const SOCKET_MAKERS: Readonly<Record<string, string>> = { '@aws-sdk/client-s3': 'S3Client' };
+const SOCKET_MAKERS: Readonly<Record<string, string>> = {
+  '@aws-sdk/client-s3': 'S3Client',
+  '@aws-sdk/credential-provider-web-identity': 'fromTokenFile',
+};
 const SOCKET_GLOBALS = new Set(['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']);
 /** Past the gate to a daemon of ours: by commands alone. */
 const DAEMON_REQUEST = 'net/daemon-request.ts';

@@ -35,17 +35,34 @@ export function namesHost({ allowedHosts, allowsUnnamed }: HostRules, url: Endpo
   });
 }
 
-/** As the SDK names it: the bucket in the host, but for a path style and an endpoint that is an address. */
+/** DNS suffixes of AWS's partitions other than `amazonaws.com`, by the regions that they have. */
+const AMAZON_SUFFIXES: readonly (readonly [region: string, suffix: string])[] = [
+  ['cn-', 'amazonaws.com.cn'],
+  ['eusc-', 'amazonaws.eu'],
+  ['us-iso-', 'c2s.ic.gov'],
+  ['us-isob-', 'sc2s.sgov.gov'],
+  ['us-isof-', 'csp.hci.ic.gov'],
+  ['eu-isoe-', 'cloud.adc-e.uk'],
+];
+
+const BUCKET_LABEL = /^[a-z0-9][a-z0-9-]{2,62}$/;
+
+/** As the SDK asks it: the bucket in the host, where it can stand there and no certificate of `*.host` forbids its dots. */
 export function s3UrlOf(store: {
   readonly bucket: string;
   readonly region: string | null;
   readonly endpoint: string | null;
   readonly pathStyle: boolean;
 }): string {
-  const { bucket, region, endpoint, pathStyle } = store;
-  const url = new URL(endpoint ?? `https://s3.${region ?? 'us-east-1'}.amazonaws.com`);
+  const { bucket, endpoint, pathStyle } = store;
+  const region = store.region ?? 'us-east-1';
+  const suffix = AMAZON_SUFFIXES.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';
+  const url = new URL(endpoint ?? `https://s3.${region}.${suffix}`);
   const isAddress = /^[\d.]+$|^\[/.test(url.hostname);
-  if (!pathStyle && !isAddress) url.hostname = `${bucket}.${url.hostname}`;
+  const labels = url.protocol === 'http:' ? bucket.split('.') : [bucket];
+  if (!pathStyle && !isAddress && labels.every((label) => BUCKET_LABEL.test(label))) {
+    url.hostname = `${bucket}.${url.hostname}`;
+  } else url.pathname = `${url.pathname.replace(/\/$/, '')}/${bucket}`;
   return url.href;
 }
 

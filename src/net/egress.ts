@@ -51,11 +51,6 @@ export class EgressPolicy {
     return new EgressPolicy({ ...this.rules, caFile }, everyPort(true));
   }
 
-  /** Only hosts that are named are asked: what finds its hosts by itself, as an SDK its credentials, must not. */
-  get isBounded(): boolean {
-    return !this.rules.allowsUnnamed;
-  }
-
   /** Of a browser nothing leaves but the requests that are intercepted, and those are judged as any other. */
   get browserFlags(): readonly string[] {
     return NO_WAY_OUT;

@@ -3,11 +3,16 @@ import { Agent as TlsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { getCACertificates } from 'node:tls';
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { fromTokenFile } from '@aws-sdk/credential-provider-web-identity';
 import { portOf, urlHost } from '../domain/egress.ts';
 import { readCertificates } from './certificates.ts';
 import type { EgressPolicy } from './egress.ts';
 
-/** Reads `caFile` once, which `caSetting` names in faults. @throws DocshelfError `cannot_read`, `config_invalid` */
+type Credentials = Extract<S3ClientConfig['credentials'], (...given: never[]) => unknown>;
+
+/**
+ * Credentials that the config lacks come from the environment, see `environmentOf`.
+ * Reads `caFile` once, which `caSetting` names in faults. @throws DocshelfError `cannot_read`, `config_invalid` */
 export function openS3Client(
   policy: EgressPolicy,
   config: Omit<S3ClientConfig, 'requestHandler'>,
@@ -21,7 +26,28 @@ export function openS3Client(
     httpAgent: guarded(policy, new Agent({ keepAlive: true }), 'http:'),
     httpsAgent: guarded(policy, new TlsAgent({ keepAlive: true, ...ca }), 'https:'),
   };
-  return new S3Client({ ...config, requestHandler });
+  const credentials = config.credentials ?? environmentOf(requestHandler);
+  // An `auto` of the environment asks the machine's metadata service for its region.
+  return new S3Client({ ...config, credentials, requestHandler, defaultsMode: 'legacy' });
+}
+
+/**
+ * Keys, else a role by a web identity, of which STS is asked through the gate. The SDK's own chain also asks metadata
+ * services and single sign-on, by sockets of its own.
+ */
+function environmentOf(requestHandler: NonNullable<S3ClientConfig['requestHandler']>): Credentials {
+  const role = fromTokenFile({ clientConfig: { requestHandler, defaultsMode: 'legacy' } });
+  return async (properties) => {
+    const env = process.env;
+    const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
+    if (!accessKeyId || !secretAccessKey) return role(properties);
+    return {
+      accessKeyId,
+      secretAccessKey,
+      ...(env.AWS_SESSION_TOKEN ? { sessionToken: env.AWS_SESSION_TOKEN } : {}),
+      ...(env.AWS_CREDENTIAL_EXPIRATION ? { expiration: new Date(env.AWS_CREDENTIAL_EXPIRATION) } : {}),
+    };
+  };
 }
 
 type Connecting = AgentOptions & { readonly host?: string; readonly port?: number | string };

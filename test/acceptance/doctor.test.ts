@@ -112,6 +112,15 @@ describe('docshelf doctor', () => {
     expect(about(result, 'port')).toEqual([]);
   });
 
+  test('asks the bucket of a store, not its endpoint alone', async () => {
+    const store = await httpServer((_, response) => response.writeHead(403).end());
+    bench.onEnd(() => store.close());
+    const settings = { kind: 's3', bucket: 'docs.acme.dev', endpoint: store.origin, pathStyle: true };
+    const result = await doctor({ exportApi: { enabled: true, store: settings } });
+    expect(about(result, 'reach', /store/)).toMatchObject([{ state: 'ok' }]);
+    expect(store.requests.map(({ url }) => url)).toEqual(['/docs.acme.dev']);
+  });
+
   test('warns of a secret file that everybody may read', async () => {
     const prepare = async (folder: string): Promise<void> => {
       await writeFile(join(folder, 'link'), 'file:///nowhere/docs.tar.gz');

@@ -135,12 +135,40 @@ describe('a store', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('has its bucket in the host, but for a path style and an address', () => {
-    const at = (endpoint: string | null, pathStyle = false) =>
-      new URL(s3UrlOf({ bucket: 'b', region: 'eu-1', endpoint, pathStyle })).host;
-    expect(at(null)).toBe('b.s3.eu-1.amazonaws.com');
-    expect(at('https://s3.internal:9000')).toBe('b.s3.internal:9000');
-    expect(at('https://s3.internal:9000', true)).toBe('s3.internal:9000');
-    expect(at('http://10.0.0.1:9000')).toBe('10.0.0.1:9000');
+  it.each([
+    [null, 'eu-central-1'],
+    [null, 'cn-north-1'],
+    [null, 'us-gov-west-1'],
+    [null, 'us-iso-east-1'],
+    [null, 'us-isob-east-1'],
+    [null, 'us-isof-south-1'],
+    [null, 'eu-isoe-west-1'],
+    [null, 'eusc-de-east-1'],
+    ['https://s3.internal:9000', 'eu-1'],
+    ['http://s3.internal/base/', 'eu-1'],
+    ['https://10.0.0.1:9000', 'eu-1'],
+    ['https://[fd00::1]', 'eu-1'],
+  ])('is asked where s3UrlOf() says: at %s in %s, whatever its bucket is called', async (endpoint, region) => {
+    const policy = new EgressPolicy(egressRulesOf()).forStore(null);
+    for (const bucket of ['docs', 'docs.acme.dev', 'a.bcd', 'Docs_1', 'ab', '-ab']) {
+      for (const pathStyle of [false, true]) {
+        const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+        const given = { ...(endpoint === null ? {} : { endpoint }), region, credentials, forcePathStyle: pathStyle };
+        const client = openS3Client(policy, given, { connectionTimeout: 1, socketTimeout: 1 }, 'caFile');
+        let asked = '';
+        client.middlewareStack.add(
+          () => async (step) => {
+            const { protocol, hostname, port, path } = step.request as Record<string, string>;
+            asked = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`).href;
+            return Promise.reject(new Error('asked'));
+          },
+          { step: 'deserialize', priority: 'low' },
+        );
+        await client.send(new HeadBucketCommand({ Bucket: bucket })).catch(() => undefined);
+        const told = s3UrlOf({ bucket, region, endpoint, pathStyle });
+        const bare = (url: string): string => url.replace(/\/+$/, '');
+        expect(bare(told), `${bucket} ${pathStyle}`).toBe(bare(asked));
+      }
+    }
   });
 });

@@ -4,7 +4,7 @@ import type { SiteStore } from '../../deploy/index.ts';
 import { expiryOfLink } from '../../deploy/sources/http-refusal.ts';
 import { schemeOf } from '../../domain/bundle-link.ts';
 import { type Diagnosis, faulty, skipped, sound, warning } from '../../domain/diagnosis.ts';
-import { bareHost } from '../../domain/egress.ts';
+import { bareHost, s3UrlOf } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf, toDocshelfError } from '../../domain/errors.ts';
 import { linkWithoutSecrets, type Secret } from '../../domain/secret.ts';
 import { EgressPolicy } from '../../net/egress.ts';
@@ -241,7 +241,7 @@ function networkTargets(config: Config): NetworkTarget[] {
   if (search.enabled && model.kind === 'endpoint') add('search.model', model.url);
   const store = s3Slice(config);
   if (exportApi.enabled && store !== null) {
-    const link = store.endpoint ?? `https://s3.${store.region ?? 'us-east-1'}.amazonaws.com`;
+    const link = s3UrlOf({ ...store, region: store.region ?? process.env.AWS_REGION ?? null });
     targets.push({ setting: 'exportApi.store', link, kind: 'service', policy: policy.forStore(store.caFile) });
   }
   if (exportApi.enabled) targets.push(...crawlTargets(config, policy));

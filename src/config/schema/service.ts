@@ -109,7 +109,13 @@ export const exportApi = t.section(
         pathStyle: t.boolean('The bucket stands in the path and not in the host name (s3).', false),
         caFile: t.optional(t.file('certificates', null, 'File with further certificate authorities (s3).')),
         prefix: t.optional(t.text('a prefix', {}, 'Prefix of object names (s3).')),
-        accessKeyId: t.optional(t.secret('an access key id', {}, 'Access key id (s3).')),
+        accessKeyId: t.optional(
+          t.secret(
+            'an access key id',
+            {},
+            "Access key id (s3). Without it: AWS's variables for keys or a web identity.",
+          ),
+        ),
         secretAccessKey: t.optional(t.secret('a secret access key', {}, 'Secret access key (s3).')),
       },
       'The store of exported bundles.',

@@ -1,4 +1,6 @@
-import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { isIP } from 'node:net';
+import type { S3Client } from '@aws-sdk/client-s3';
+import { bareHost } from '../../domain/egress.ts';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 import type { Secret } from '../../domain/secret.ts';
 import type { EgressPolicy } from '../../net/egress.ts';
@@ -13,8 +15,8 @@ export interface S3Settings {
   readonly endpoint: string | null;
   readonly pathStyle: boolean;
   readonly prefix: string;
+  /** Null: those of the environment. */
   readonly credentials: { readonly accessKeyId: Secret; readonly secretAccessKey: Secret } | null;
-  /** Where it names hosts, credentials are found in three variables alone: the SDK's chain asks metadata services. */
   readonly policy: EgressPolicy;
 }
 
@@ -25,14 +27,14 @@ const ATTEMPTS_MAX = 4;
 
 /** Nothing is asked yet. @throws DocshelfError `cannot_read` or `config_invalid` for the file of certificates */
 export function createS3Client(settings: S3Settings): S3Client {
-  const { endpoint, pathStyle, policy } = settings;
+  const { endpoint, pathStyle, policy, credentials } = settings;
   const region = settings.region ?? (endpoint === null ? null : 'us-east-1');
-  const credentials = credentialsOf(settings);
   const config = {
     ...(region === null ? {} : { region }),
     ...(endpoint === null ? {} : { endpoint }),
-    ...(credentials === undefined ? {} : { credentials }),
-    forcePathStyle: pathStyle,
+    ...(credentials === null ? {} : { credentials: revealed(credentials) }),
+    // By itself the SDK puts a bucket with dots before an address, where it makes no URL.
+    forcePathStyle: pathStyle || (endpoint !== null && isIP(bareHost(new URL(endpoint).hostname)) !== 0),
     maxAttempts: ATTEMPTS_MAX,
     // Uploads carry our checksums; older services refuse those that the SDK would add.
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -42,22 +44,8 @@ export function createS3Client(settings: S3Settings): S3Client {
   return openS3Client(policy, config, timeouts, 'exportApi.store.caFile');
 }
 
-function credentialsOf({ credentials, policy }: S3Settings): S3ClientConfig['credentials'] | undefined {
-  if (credentials !== null) {
-    const { accessKeyId, secretAccessKey } = credentials;
-    return { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() };
-  }
-  if (!policy.isBounded) return undefined;
-  return async () => {
-    const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
-    if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
-      throw Object.assign(new Error('no credentials in the environment'), { name: 'NoCredentials' });
-    return {
-      accessKeyId: AWS_ACCESS_KEY_ID,
-      secretAccessKey: AWS_SECRET_ACCESS_KEY,
-      ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
-    };
-  };
+function revealed({ accessKeyId, secretAccessKey }: NonNullable<S3Settings['credentials']>) {
+  return { accessKeyId: accessKeyId.reveal(), secretAccessKey: secretAccessKey.reveal() };
 }
 
 export type StoreAct =
@@ -101,10 +89,10 @@ const FAULTS: readonly (readonly [code: RegExp, fault: Fault])[] = [
     ),
   ],
   [
-    /^(?:CredentialsProviderError|NoCredentials)$/,
+    /^CredentialsProviderError$/,
     lasting(
       'there are no credentials for the store',
-      'Set exportApi.store.accessKeyId and secretAccessKey, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.',
+      "Set exportApi.store.accessKeyId and secretAccessKey, or in the environment AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE; the machine's metadata service is not asked.",
     ),
   ],
   [/^TimeoutError$/, passing('the store stopped answering', CHECK_ADDRESS)],

@@ -101,8 +101,13 @@ describe('S3BundleStore.link()', () => {
     ['path-style', { endpoint: 'https://s3.example:9000', pathStyle: true }, 'https://s3.example:9000/bundles/'],
     ['virtual-host', { endpoint: 'https://s3.example', pathStyle: false }, 'https://bundles.s3.example/'],
     ['Amazon', { endpoint: null, pathStyle: false }, 'https://bundles.s3.eu-central-1.amazonaws.com/'],
-  ])('signs a link of %s as SigV4 has it', async (_, { endpoint, pathStyle }, base) => {
-    const store = storeAt('', { endpoint, pathStyle, nowMs });
+    [
+      'a bucket with dots at an address',
+      { endpoint: 'http://127.0.0.1:9000', pathStyle: false, bucket: 'docs.acme.dev' },
+      'http://127.0.0.1:9000/docs.acme.dev/',
+    ],
+  ])('signs a link of %s as SigV4 has it', async (_, options: Partial<S3BundleStoreOptions>, base) => {
+    const store = storeAt('', { ...options, nowMs });
     const { url, expiresAt } = await store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
     expect(url.split('?')[0]).toBe(`${base}${SHA256}.tar.gz`);
     expect(checkPresigned('GET', url, secret, NOW_MS)).toBe('valid');
@@ -147,15 +152,54 @@ describe('S3BundleStore.link()', () => {
     expect(new URL(url).searchParams.get('X-Amz-Security-Token')).toBe('token/of+the=role');
   });
 
-  it('finds credentials in the environment, and asks nobody else where it may not', async () => {
-    const store = storeAt('http://127.0.0.1:9000', { credentials: null });
-    vi.stubEnv('AWS_ACCESS_KEY_ID', '');
-    vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', 'http://127.0.0.1:9/');
-    const link = () => store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
-    await expect(link()).rejects.toMatchObject({ code: 'store_failed', fields: { storeCode: 'NoCredentials' } });
-    vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'of-the-environment');
-    expect(checkPresigned('GET', (await link()).url, 'of-the-environment', Date.now())).toBe('valid');
+  describe('without credentials in the config', () => {
+    const link = (allowedHosts: string[]) => {
+      const policy = new EgressPolicy(egressRulesOf({ allowedHosts })).forStore(null);
+      const store = storeAt('http://127.0.0.1:9000', { credentials: null, policy });
+      return store.link({ sha256: SHA256, fileName: NAME }, HOUR_MS);
+    };
+
+    it('finds them in the environment, and asks no metadata service, whatever may be asked', async () => {
+      const machine = await service((_, response) => {
+        const until = new Date(Date.now() + HOUR_MS).toISOString();
+        response.end(JSON.stringify({ AccessKeyId: 'M', SecretAccessKey: 'm', Token: 't', Expiration: until }));
+      });
+      for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_WEB_IDENTITY_TOKEN_FILE'])
+        vi.stubEnv(name, '');
+      vi.stubEnv('AWS_CONTAINER_CREDENTIALS_FULL_URI', `${machine.origin}/`);
+      vi.stubEnv('AWS_EC2_METADATA_SERVICE_ENDPOINT', machine.origin);
+      vi.stubEnv('AWS_DEFAULTS_MODE', 'auto');
+      const storeCode = 'CredentialsProviderError';
+      for (const hosts of [[], ['127.0.0.1:9000']]) {
+        await expect(link(hosts)).rejects.toMatchObject({ code: 'store_failed', fields: { storeCode } });
+      }
+      expect(machine.calls).toEqual([]);
+      vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDENV');
+      vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'of-the-environment');
+      expect(checkPresigned('GET', (await link([])).url, 'of-the-environment', Date.now())).toBe('valid');
+    });
+
+    it('takes a role by a web identity, from STS, where the gate lets it through', async () => {
+      const sts = await service((_, response) => {
+        response.end(`<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>
+          <AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>of-the-role</SecretAccessKey><SessionToken>t</SessionToken>
+          <Expiration>${new Date(Date.now() + HOUR_MS).toISOString()}</Expiration>
+          </Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>`);
+      });
+      const token = join(dir, 'token');
+      await writeFile(token, 'header.claims.signature');
+      vi.stubEnv('AWS_ACCESS_KEY_ID', '');
+      vi.stubEnv('AWS_WEB_IDENTITY_TOKEN_FILE', token);
+      vi.stubEnv('AWS_ROLE_ARN', 'arn:aws:iam::123456789012:role/docshelf');
+      vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.origin);
+      await expect(link(['127.0.0.1:9000'])).rejects.toMatchObject({
+        message: expect.stringContaining('may not be asked'),
+      });
+      expect(sts.calls).toEqual([]);
+      const { url } = await link([new URL(sts.origin).host]);
+      expect(checkPresigned('GET', url, 'of-the-role', Date.now())).toBe('valid');
+      expect(sts.calls[0]?.body.toString()).toContain('WebIdentityToken=header.claims.signature');
+    });
   });
 });
 
