@@ -66,7 +66,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...findBrokenRules(sound, config, validation.faulty),
     ...findOrganizationFaults(sound, config),
     ...findSiteFaults(sound, config),
-    ...many.faults,
+    ...many.findFaults(),
     ...findNotBuilt(sound),
     ...namedFiles.faults,
   ];

@@ -21,17 +21,20 @@ function singleSite(config: Config): SiteConfig {
   };
 }
 
+interface DecodedSites {
+  readonly sites: readonly SiteConfig[];
+  readonly named: readonly NamedPath[];
+  /** To be called when the named files are read: rules judge what they hold. */
+  readonly findFaults: () => ConfigFault[];
+}
+
 /** Entries of valid `sites`, each merged over the keys that an entry may overrule; in the single form the one site. */
-export function decodeSites(
-  settings: Settings,
-  config: Config,
-  baseDir: string,
-): { sites: readonly SiteConfig[]; named: readonly NamedPath[]; faults: readonly ConfigFault[] } {
-  if (config.sites.length === 0) return { sites: [singleSite(config)], named: [], faults: [] };
+export function decodeSites(settings: Settings, config: Config, baseDir: string): DecodedSites {
+  if (config.sites.length === 0) return { sites: [singleSite(config)], named: [], findFaults: () => [] };
   const setting = settings.get('sites');
   const entries = (setting?.value ?? []) as readonly Entry[];
   const named: NamedPath[] = [];
-  const faults: ConfigFault[] = [];
+  const checks: (() => ConfigFault[])[] = [];
   const shared = settings.all().filter(({ path }) => path[0] !== 'sites');
   const ofDaemon = new Set(findBrokenRules(new Settings(shared), config, new Set()).map(({ message }) => message));
   const sites = config.sites.map(({ domain, title, hosts, basePath }, index): SiteConfig => {
@@ -56,18 +59,22 @@ export function decodeSites(
     for (const path of decoded.named) {
       if (isOfSite(pathOf(path.pointer))) named.push({ ...path, key: `${prefix}.${path.key}` });
     }
-    for (const { message, key, where } of findBrokenRules(whole, site, new Set())) {
-      if (!ofDaemon.has(message)) faults.push(faultOf(`${prefix} (${domain}): ${message}`, `${prefix}.${key}`, where));
-    }
-    // One model reads for all sites: a site may do without.
-    if (site.search.model !== 'off' && JSON.stringify(site.search.model) !== JSON.stringify(config.search.model)) {
-      const key = `${prefix}.search.model`;
-      const where = whole.get('search.model')?.where ?? null;
-      faults.push(faultOf(`${key} is another than search.model; a site takes the daemon's, or off`, key, where));
-    }
+    checks.push(() => {
+      const broken = findBrokenRules(whole, site, new Set(), config).filter(({ message }) => !ofDaemon.has(message));
+      const faults = broken.map(({ message, key, where }) =>
+        faultOf(`${prefix} (${domain}): ${message}`, `${prefix}.${key}`, where),
+      );
+      // One model reads for all sites: a site may do without.
+      if (site.search.model !== 'off' && JSON.stringify(site.search.model) !== JSON.stringify(config.search.model)) {
+        const key = `${prefix}.search.model`;
+        const where = whole.get('search.model')?.where ?? null;
+        faults.push(faultOf(`${key} is another than search.model; a site takes the daemon's, or off`, key, where));
+      }
+      return faults;
+    });
     return { domain, title, hosts, basePath: normalBasePath(basePath), config: site };
   });
-  return { sites, named, faults };
+  return { sites, named, findFaults: () => checks.flatMap((check) => check()) };
 }
 
 /** The keys of an entry, at the places that they have in the single form. */

@@ -123,7 +123,7 @@ describe('docshelf doctor', () => {
 
   test('warns of a secret file that everybody may read', async () => {
     const prepare = async (folder: string): Promise<void> => {
-      await writeFile(join(folder, 'link'), 'file:///nowhere/docs.tar.gz');
+      await writeFile(join(folder, 'link'), `file://${folder}/bundles/docs.tar.gz`);
       await chmod(join(folder, 'link'), 0o644);
     };
     const result = await doctor({ staticExport: { bundleUrlFile: './link' } }, prepare);
@@ -184,8 +184,8 @@ describe('docshelf doctor', () => {
       };
       const link = (folder: string) => writeFile(join(folder, 'link'), `${server.origin}/docs.tar.gz`, { mode: 0o600 });
       const result = await doctor(config, link);
-      expect(result.code).toBe(0);
-      expect(about(result, 'reach')).toMatchObject([{ state: 'skipped', next: expect.stringContaining(server.host) }]);
+      expect(result.code).toBe(78);
+      expect(about(result, 'config')).toMatchObject([{ state: 'fault', subject: 'staticExport.bundleUrlFile' }]);
       expect(asked).toEqual([]);
 
       const inside = await doctor({ ...config, network: { proxy: 'off', allowedHosts: [server.host] } }, link);

@@ -83,15 +83,19 @@ describe('an air-gapped deployment', () => {
     const deployment = { type: 'air-gapped' };
     const link = `${server.origin}/docs-2024-06-01.tar.gz`;
     const folder = await bench.folder();
-    await bench.writeConfig(folder, { deployment, staticExport: { bundleUrl: link } });
-    const check = await bench.run(['config', 'check', '--json'], { cwd: folder });
-    expect([check.code, check.stdout]).toEqual([78, expect.stringContaining('staticExport.bundleUrl leads to a host')]);
-
     await writeFile(join(folder, 'link'), link);
-    const daemon = await bench.start({ deployment, staticExport: { bundleUrlFile: './link' } }, { folder });
-    expect(await daemon.untilError('host_not_allowed')).toMatchObject({
-      next: expect.stringContaining('network.allowedHosts'),
-    });
+    for (const [key, value] of [
+      ['bundleUrl', link],
+      ['bundleUrlFile', './link'],
+    ] as const) {
+      await bench.writeConfig(folder, { deployment, staticExport: { [key]: value } });
+      const check = await bench.run(['config', 'check', '--json'], { cwd: folder });
+      expect([check.code, check.stdout]).toEqual([78, expect.stringContaining(`staticExport.${key} leads to a host`)]);
+    }
+    const daemon = await bench.start({ deployment }, { folder });
+    await daemon.rewriteConfig({ staticExport: { bundleUrlFile: './link' } });
+    const { lastReload } = await daemon.until((status) => status.lastReload?.ok === false);
+    expect(lastReload?.error).toContain('staticExport.bundleUrlFile leads to a host');
     expect(server.requests).toHaveLength(0);
     await daemon.rewriteConfig({ network: { allowedHosts: ['127.0.0.1'] } });
     await daemon.untilServing('2024-06-01');

@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { briefsOf, faultsOf, load } from './folder.ts';
+import { loadConfig } from '../../src/config/index.ts';
+import { briefsOf, errorOf, faultsOf, folderWith, load } from './folder.ts';
 
 const ORGANIZATION = (source: string) => `organizations: [{ id: a, domains: { d: { source: { ${source} } } } }]`;
 const STORE = 'exportApi: { enabled: true, store: { kind: s3, bucket: b, region: eu-1';
@@ -39,6 +42,56 @@ describe('a host that the config names and network.allowedHosts does not', () =>
     const yaml =
       'network: { allowedHosts: [y.dev] }\nsites:\n  - domain: a\n    staticExport: { enabled: true, bundleUrl: "https://x.dev/a" }';
     expect(await briefsOf(yaml)).toEqual(['config_invalid sites[0].staticExport.bundleUrl config.yaml:4:36']);
+  });
+
+  it('is one in a file that holds the link, when the file is read: at the start and at each reload', async () => {
+    const cwd = await folderWith({ link: 'https://x.dev/a?sig=c4n4ry\n', 'config.yaml': '' });
+    const read = async (yaml: string) => {
+      await writeFile(join(cwd, 'config.yaml'), yaml);
+      return loadConfig({ file: null, env: {}, cwd });
+    };
+    const single = 'staticExport: { enabled: true, bundleUrlFile: link }';
+    const listed = `sites: [{ domain: a, ${single} }]`;
+    for (const [yaml, key] of [
+      [single, 'staticExport.bundleUrlFile'],
+      [listed, 'sites[0].staticExport.bundleUrlFile'],
+    ] as const) {
+      const { faults } = await errorOf(read(`network: { allowedHosts: [y.dev] }\n${yaml}`));
+      expect(faults).toMatchObject([{ key, where: expect.stringMatching(/^config\.yaml:2:/) }]);
+      expect(faults[0]?.message).toContain('network.allowedHosts does not name');
+      expect(faults[0]?.message).not.toContain('c4n4ry');
+      await read(`network: { allowedHosts: [x.dev] }\n${yaml}`);
+    }
+    await writeFile(join(cwd, 'link'), 'file:///etc/docs.tar.gz');
+    expect((await errorOf(read(single))).faults).toMatchObject([{ message: expect.stringContaining('fileRoots') }]);
+    // Where a link with a password belongs.
+    await writeFile(join(cwd, 'link'), 'https://u:p@x.dev/a');
+    await read(single);
+  });
+
+  it('is one for a pair in allowAddresses, and none for a network there', async () => {
+    const crawl = (pair: string) =>
+      `network: { allowedHosts: [x.dev, "*.y.dev"] }\nexportApi: { enabled: true }\n${ORGANIZATION(`kind: crawl, url: "https://x.dev/", allowAddresses: [10.0.0.0/8, "${pair}"]`)}`;
+    expect(await faultsOf(crawl('cdn.internal:8443'))).toMatchObject([
+      {
+        key: 'organizations[0].domains.d.source.allowAddresses[1]',
+        message: expect.stringContaining('add "cdn.internal:8443" there'),
+        where: expect.stringMatching(/^config\.yaml:3:/),
+      },
+    ]);
+    for (const pair of ['X.dev:8443', 'a.y.dev:80', 'fd00::/8', '127.0.0.1']) await load(crawl(pair));
+  });
+
+  it('is named without a port where it is a wildcard', async () => {
+    const faults = await faultsOf('network:\n  allowedHosts:\n    - x.dev:443\n    - "*.acme.dev:443"');
+    expect(faults).toMatchObject([
+      {
+        key: 'network.allowedHosts[1]',
+        message: expect.stringContaining('*.domain without a port'),
+        where: expect.stringMatching(/^config\.yaml:4:/),
+      },
+    ]);
+    await load('network: { allowedHosts: ["*.acme.dev", "[fd00::1]:443", "10.0.0.1:80", localhost] }');
   });
 
   it('is one for the hosted search, which an air gap overrules instead', async () => {
@@ -86,5 +139,16 @@ describe('a file: link', () => {
     });
     await expect(briefsOf(`network: { fileRoots: [/srv/aa] }\n${link}`)).resolves.toHaveLength(1);
     await load(`network: { fileRoots: [/mnt, /srv/a] }\n${link}`);
+  });
+
+  it("of an entry of sites leads below its own preload folder, or the daemon's", async () => {
+    const cwd = await folderWith({ 'config.yaml': '' });
+    const read = async (path: string) => {
+      const site = `staticExport: { enabled: true, bundleUrl: "file://${cwd}/${path}" }`;
+      await writeFile(join(cwd, 'config.yaml'), `sites: [{ domain: a, ${site} }]`);
+      return loadConfig({ file: null, env: {}, cwd });
+    };
+    for (const path of ['bundles/a/x.zip', 'bundles/x.zip']) await read(path);
+    expect((await errorOf(read('x.zip'))).faults).toHaveLength(1);
   });
 });

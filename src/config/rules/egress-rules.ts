@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseOciReference, schemeOf } from '../../domain/bundle-link.ts';
 import { type HostRules, hostRulesOf, namesHost, s3UrlOf } from '../../domain/egress.ts';
 import { Secret } from '../../domain/secret.ts';
+import { fits } from '../formats.ts';
 import type { Config } from '../schema/index.ts';
 import { type Rule, rule } from './rule.ts';
 
@@ -12,8 +13,8 @@ interface Named {
   readonly key: string;
   /** Null where nothing is asked by it. */
   readonly link: (config: Config) => Link;
-  /** Where a user and password of the link belong. */
-  readonly secrets: string;
+  /** Where a user and password of the link belong; null: there. */
+  readonly secrets: string | null;
 }
 
 const KEY_FILE = (section: string): string => `${section}.keyFile`;
@@ -25,6 +26,11 @@ const NAMED: readonly Named[] = [
     key: 'staticExport.bundleUrl',
     link: ({ staticExport: { enabled, bundleUrl } }) => (enabled ? bundleUrl : null),
     secrets: LINK_FILE,
+  },
+  {
+    key: 'staticExport.bundleUrlFile',
+    link: ({ staticExport: { enabled, bundleUrlFile } }) => (enabled ? (bundleUrlFile?.text ?? null) : null),
+    secrets: null,
   },
   {
     key: 'staticExport.signature.url',
@@ -83,6 +89,13 @@ export function forbiddenHost(config: Config, link: Link): string | null {
   return `leads to a host that network.allowedHosts does not name${gap}; add it there, or remove the link`;
 }
 
+/** A pair of a crawl opens its host's private addresses, and no more hosts than the gate does. */
+export function forbiddenPair(config: Config, pair: string): string | null {
+  const url = URL.parse(`http://${pair}`);
+  if (fits(pair, { format: 'cidr' }) || url === null || namesHost(hostRules(config), url)) return null;
+  return `is a pair whose host network.allowedHosts does not name; add "${pair}" there, or remove it here`;
+}
+
 /** A password in a link is in every listing of the config. */
 export function userInLink(link: Link, secrets: string): string | null {
   const url = urlOf(link);
@@ -90,21 +103,19 @@ export function userInLink(link: Link, secrets: string): string | null {
   return `has a user or a password in its link; they belong into ${secrets}`;
 }
 
-/** `file:` links lead below `network.fileRoots`, else the preload folder. */
+/** `file:` links lead below `network.fileRoots`, else the preload folders of the site and of the daemon. */
 function outsideRoots(key: string, read: (config: Config) => Link): Rule {
   return rule(
     [key, 'network.fileRoots', 'staticExport.preload'],
-    (config) => {
+    (config, daemon) => {
       const text = textOf(read(config));
       if (text === null || !/^file:\/\/\//i.test(text) || !URL.canParse(text)) return false;
-      return !fileRootsOf(config).some((root) => isBelow(root, fileURLToPath(text)));
+      const preloads = [config, daemon].map(({ staticExport }) => staticExport.preload.dir);
+      const { fileRoots } = config.network;
+      return !(fileRoots.length > 0 ? fileRoots : preloads).some((root) => isBelow(root, fileURLToPath(text)));
     },
     `${key} leads to a file outside of network.fileRoots; add its folder there, or put the archive into the preload folder`,
   );
-}
-
-function fileRootsOf({ network, staticExport }: Config): readonly string[] {
-  return network.fileRoots.length > 0 ? network.fileRoots : [staticExport.preload.dir];
 }
 
 function isBelow(root: string, path: string): boolean {
@@ -118,10 +129,13 @@ export const EGRESS_RULES: readonly Rule[] = [
     const told = (sentence: string | null): string | null => (sentence === null ? null : `${key} ${sentence}`);
     return [
       { keys, broken: (config) => told(forbiddenHost(config, link(config))) },
-      { keys, broken: (config) => told(userInLink(link(config), secrets)) },
+      ...(secrets === null ? [] : [{ keys, broken: (config: Config) => told(userInLink(link(config), secrets)) }]),
     ];
   }),
   outsideRoots('staticExport.bundleUrl', ({ staticExport }) => (staticExport.enabled ? staticExport.bundleUrl : null)),
+  outsideRoots('staticExport.bundleUrlFile', ({ staticExport: { enabled, bundleUrlFile } }) =>
+    enabled ? (bundleUrlFile?.text ?? null) : null,
+  ),
   outsideRoots('staticExport.signature.url', ({ staticExport }) =>
     staticExport.enabled ? staticExport.signature.url : null,
   ),

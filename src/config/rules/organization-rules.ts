@@ -1,7 +1,7 @@
 import type { ConfigFault } from '../faults.ts';
 import type { Config } from '../schema/index.ts';
 import { dottedOf, faultInside, type Path, pointerOf, type Settings } from '../setting.ts';
-import { forbiddenHost, userInLink } from './egress-rules.ts';
+import { forbiddenHost, forbiddenPair, userInLink } from './egress-rules.ts';
 
 interface Named {
   readonly name: string;
@@ -36,6 +36,10 @@ export function findOrganizationFaults(settings: Settings, config: Config): Conf
       const told =
         kind !== 'crawl' ? [] : [exportApi.enabled ? forbiddenHost(config, url) : null, userInLink(url, SECRETS)];
       for (const sentence of told) if (sentence !== null) tell([...at, 'source', 'url'], (key) => `${key} ${sentence}`);
+      for (const [nth, pair] of source.allowAddresses.entries()) {
+        const sentence = kind === 'crawl' && exportApi.enabled ? forbiddenPair(config, pair) : null;
+        if (sentence !== null) tell([...at, 'source', 'allowAddresses', nth], (key) => `${key} ${sentence}`);
+      }
       // A kind that is not built needs nothing yet.
       const need = (NEEDS as Partial<Record<string, 'path' | 'url'>>)[source.kind];
       if (need === undefined || source[need] !== null) continue;

@@ -3,10 +3,15 @@ import type { Config } from '../schema/index.ts';
 export interface Rule {
   /** The keys that it looks at; the fault is told at the first of them that somebody wrote. */
   readonly keys: readonly string[];
-  readonly broken: (config: Config) => string | null;
+  /** @param daemon of an entry of `sites` the whole config, else the same */
+  readonly broken: (config: Config, daemon: Config) => string | null;
 }
 
-export const rule = (keys: readonly string[], isBroken: (config: Config) => boolean, sentence: string): Rule => ({
+export const rule = (
+  keys: readonly string[],
+  isBroken: (config: Config, daemon: Config) => boolean,
+  sentence: string,
+): Rule => ({
   keys,
-  broken: (config) => (isBroken(config) ? sentence : null),
+  broken: (config, daemon) => (isBroken(config, daemon) ? sentence : null),
 });

@@ -132,10 +132,15 @@ function portsApart(one: Listener, other: Listener, areOpen: (config: Config) =>
 }
 
 /** Faults between keys; those in `faulty` (pointers) have one of their own. */
-export function findBrokenRules(settings: Settings, config: Config, faulty: ReadonlySet<string>): ConfigFault[] {
+export function findBrokenRules(
+  settings: Settings,
+  config: Config,
+  faulty: ReadonlySet<string>,
+  daemon: Config = config,
+): ConfigFault[] {
   const faults: ConfigFault[] = [];
   for (const { keys, broken } of RULES) {
-    const message = broken(config);
+    const message = broken(config, daemon);
     // A key that has a fault of its own stands here with its default, and says nothing.
     if (message === null || keys.some((key) => faulty.has(pointerOf(key.split('.'))))) continue;
     const key = keys.find((candidate) => settings.get(candidate) !== undefined) ?? keys[0] ?? null;

@@ -147,9 +147,9 @@ export const network = t.section(
   {
     allowedHosts: t.list(
       t.text(
-        'host, host:port or *.domain',
-        { pattern: '^(?:\\*\\.)?[A-Za-z0-9._:\\[\\]-]{1,261}$' },
-        'A host, host:port, or *.domain for every name below it.',
+        'host, host:port, or *.domain without a port (*.example.com in place of *.example.com:443: it stands for every port)',
+        { pattern: '^(?:[A-Za-z0-9._:\\[\\]-]{1,261}|\\*\\.[A-Za-z0-9._-]{1,253})$' },
+        'A host, host:port, or *.domain for every name below it, at every port.',
       ),
       'Hosts that docshelf may ask: for bundles, registries, crawls, the store, the model and search. Empty: any host, save in an air-gapped deployment, where it means none.',
       { examples: [['bundles.example.com']] },
