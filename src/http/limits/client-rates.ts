@@ -20,9 +20,10 @@ interface Bucket {
 
 interface ClientRatesOptions {
   readonly policy?: ClientPolicy;
-  /** What is refused, and what came too often: words of the fault. */
+  /** What is refused, what came too often, and what helps besides waiting: words of the fault. */
   readonly act?: string;
   readonly cause?: string;
+  readonly help?: string;
   readonly now?: () => number;
   readonly clientsMax?: number;
 }
@@ -31,6 +32,7 @@ interface ClientRatesOptions {
 export class ClientRates {
   readonly #policy: ClientPolicy;
   readonly #told: string;
+  readonly #help: string;
   readonly #now: () => number;
   readonly #buckets: LRUCache<string, Bucket>;
 
@@ -38,11 +40,13 @@ export class ClientRates {
     policy = CLIENT_RATE,
     act = 'search',
     cause = 'requests',
+    help = 'Where all readers come through one proxy, set server.trustedProxies.',
     now = () => performance.now(),
     clientsMax = CLIENTS_MAX,
   }: ClientRatesOptions = {}) {
     this.#policy = policy;
     this.#told = `Cannot ${act} now: too many ${cause} come from this address`;
+    this.#help = help;
     this.#now = now;
     this.#buckets = new LRUCache({ max: clientsMax });
   }
@@ -58,14 +62,14 @@ export class ClientRates {
     if (tokens >= 1) return;
     const retryAfterS = Math.max(1, Math.ceil((1 - tokens) / perSecond));
     throw new DocshelfError('rate_limited', this.#told, {
-      next: `Ask again in ${retryAfterS} s. Where all readers come through one proxy, set server.trustedProxies.`,
+      next: `Ask again in ${retryAfterS} s. ${this.#help}`,
       fields: { retryAfterS },
     });
   }
 }
 
 /** An IPv6 client is its first 64 bits (RFC 7421). */
-function clientOf(address: string): string {
+export function clientOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('::');
   const before = head === '' ? [] : head.split(':');

@@ -32,7 +32,7 @@ describe('requireOwnName()', () => {
 
 describe('TokenGuard', () => {
   const RIGHT = 'a-token-that-is-long-enough';
-  function guarded(nowMs = { at: 0 }) {
+  function guarded(nowMs = { at: 0 }, wait: (ms: number) => Promise<unknown> = async () => undefined) {
     const wrong = { count: 0 };
     const guard = new TokenGuard({
       token: () => new Secret(RIGHT),
@@ -40,7 +40,7 @@ describe('TokenGuard', () => {
         wrong.count += 1;
       },
       rates: new ClientRates({ policy: { burst: 2, perSecond: 1 }, now: () => nowMs.at }),
-      delayMs: 1,
+      wait,
     });
     const codeOf = (token: string, client = '10.0.0.1') =>
       guard.admit(`Bearer ${token}`, client).then(
@@ -67,6 +67,36 @@ describe('TokenGuard', () => {
     for (let tries = 0; tries < 5; tries += 1) await codeOf('wrong');
     expect(await codeOf(RIGHT)).toBe('admitted');
     expect(wrong.count).toBe(5);
+  });
+
+  it('answers parallel wrong ones one after the other, by client', async () => {
+    const waits: { readonly ms: number; readonly end: () => void }[] = [];
+    const wait = (ms: number) => new Promise<void>((end) => waits.push({ ms, end }));
+    const { codeOf } = guarded({ at: 0 }, wait);
+    for (let tries = 0; tries < 2; tries += 1) await codeOf('wrong');
+    const guesses = [1, 2, 3].map(() => codeOf('wrong'));
+    expect(await codeOf(RIGHT)).toBe('admitted');
+    expect(await codeOf('wrong', '10.0.0.2')).toBe('unauthorized');
+    expect(waits.map(({ ms }) => ms)).toEqual([1_000, 2_000, 3_000]);
+    for (const { end } of waits) end();
+    expect(await Promise.all(guesses)).toEqual(['rate_limited', 'rate_limited', 'rate_limited']);
+    const last = codeOf('wrong');
+    expect(waits.at(-1)?.ms).toBe(1_000);
+    waits.at(-1)?.end();
+    expect(await last).toBe('rate_limited');
+  });
+
+  it('says that the right one is admitted, and nothing of readers behind a proxy', async () => {
+    const guard = new TokenGuard({
+      token: () => new Secret(RIGHT),
+      onWrong: () => undefined,
+      wait: async () => undefined,
+    });
+    const asked = () => guard.admit('Bearer wrong', '10.0.0.1').catch((error: DocshelfError) => error);
+    for (let tries = 0; tries < 20; tries += 1) expect(await asked()).toMatchObject({ code: 'unauthorized' });
+    const refused = await asked();
+    expect(refused).toMatchObject({ code: 'rate_limited', next: expect.stringContaining('is admitted at once') });
+    expect(refused).not.toMatchObject({ next: expect.stringContaining('trustedProxies') });
   });
 
   it('takes a request without a token for no guess', async () => {
