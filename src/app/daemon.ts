@@ -12,6 +12,7 @@ import type { Exports } from './open-exports.ts';
 import type { OpenedSearch } from './open-search.ts';
 import type { OwnExportDesk } from './own-exports.ts';
 import type { ShelfFolder } from './sites/open-shelf.ts';
+import type { SignIns } from './sites/sign-ins.ts';
 import { siteActions } from './sites/site-actions.ts';
 import type { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus } from './sites/status.ts';
@@ -32,6 +33,7 @@ export interface DaemonParts {
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly sites: Sites;
+  readonly signIns: SignIns;
   /** Null where exports are off. */
   readonly exports: PromiseWithResolvers<Exports> | null;
   readonly ownExports: OwnExportDesk;
@@ -149,7 +151,7 @@ export class Daemon {
     const deadlineMs = this.#config.server.shutdownTimeoutMs;
     // What comes after the last request must end within the deadline, too.
     const requestsMs = deadlineMs - Math.min(ADMIN_STOP_MS, deadlineMs / 4);
-    const { sites, search, folder, network } = this.#parts;
+    const { sites, search, folder, network, signIns } = this.#parts;
     // Work on bundles is given up at once; readers get their answers.
     await Promise.all([
       this.#listeners?.site.stop(requestsMs),
@@ -162,7 +164,7 @@ export class Daemon {
         () => undefined,
       ),
     ]);
-    await Promise.all([search.stop(), network.close(), this.#listeners?.flush()]);
+    await Promise.all([search.stop(), signIns.end(), network.close(), this.#listeners?.flush()]);
     await this.#listeners?.admin.stop(ADMIN_STOP_MS);
   }
 

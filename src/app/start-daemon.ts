@@ -9,6 +9,7 @@ import { openSearch } from './open-search.ts';
 import { OwnExportDesk } from './own-exports.ts';
 import { openFolder } from './sites/open-shelf.ts';
 import { ShelfPageAnswer } from './sites/shelf-page.ts';
+import { SignIns } from './sites/sign-ins.ts';
 import { Sites } from './sites/sites.ts';
 
 /**
@@ -29,6 +30,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   const folder = await openFolder(loaded.config, network, ownExports);
   const bodies = new BodyCache(loaded.config.server.cacheBytes);
+  const signIns = new SignIns();
   const isList = loaded.config.sites.length > 0;
   let daemon: Daemon | null = null;
   const sites: Sites = new Sites({
@@ -49,6 +51,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       search,
       folder,
       bodies,
+      signIns,
       metrics: metrics.of(domain),
       log: domain === null ? log : log.child({ site: domain }),
       onProgress,
@@ -60,13 +63,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     routes: () => sites.routes,
     current: () => network.config,
     port: () => daemon?.sitePort ?? loaded.config.server.port,
+    signIns,
+    onWrongSignIn: () => metrics.onWrongSignIn(),
     metrics,
     onError: (error, requestId) => logFailure(log, 'shelf', error, requestId),
   });
   const listed = loaded.config.sites.map(({ domain }) => domain);
   if (isList) await adoptDefaultDomain(folder.paths, listed);
   await sites.accept(loaded.sites);
-  daemon = new Daemon(options, { network, metrics, search, folder, sites, exports, ownExports });
+  daemon = new Daemon(options, { network, metrics, search, folder, sites, signIns, exports, ownExports });
   await daemon.start();
   return daemon;
 }

@@ -9,6 +9,7 @@ import { readConfigFile, readOrganizationsFile } from './read-config-file.ts';
 import { readEnvironment, readFlags } from './read-environment.ts';
 import { findOrganizationFaults } from './rules/organization-rules.ts';
 import { findBrokenRules } from './rules/rules.ts';
+import { findMixedSignIns } from './rules/sign-in-rules.ts';
 import { findSiteFaults } from './rules/site-rules.ts';
 import type { Config } from './schema/index.ts';
 import { configSchema, listKeys, listRestartKeys } from './schema-node.ts';
@@ -66,6 +67,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...findBrokenRules(sound, config, validation.faulty),
     ...findOrganizationFaults(sound, config),
     ...findSiteFaults(sound, config),
+    ...findMixedSignIns(sound, many.sites),
     ...many.findFaults(),
     ...findNotBuilt(sound),
     ...namedFiles.faults,

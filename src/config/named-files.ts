@@ -77,7 +77,12 @@ async function stateOfNamed({ schema, path, target }: NamedPath): Promise<string
   if (holds === undefined) return access(path, constants.R_OK).then(() => null);
   const text = (await readText(path, holds.bytesMax ?? CONTENT_BYTES_MAX)).trim();
   if (text === '') return 'it is empty';
-  if (!fits(text, holds)) return `it does not hold ${holds.expects}`;
+  if (holds.eachLine) {
+    const line = text.split('\n').findIndex((each) => !isBlank(each) && !fits(each.trim(), holds));
+    if (line >= 0) return `its line ${line + 1} does not hold ${holds.expects}`;
+  } else if (!fits(text, holds)) return `it does not hold ${holds.expects}`;
   if (target !== null) target.text = new Secret(text);
   return null;
 }
+
+const isBlank = (line: string): boolean => /^\s*(?:#|$)/.test(line);

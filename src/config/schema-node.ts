@@ -11,6 +11,8 @@ export interface TextRule {
 /** The content that a file must have, white space around it left out; `expects` follows "it does not hold". */
 export interface Contents extends TextRule {
   readonly expects?: string;
+  /** The rule is for each line; empty ones, and those that begin with `#`, aside. */
+  readonly eachLine?: boolean;
   readonly bytesMax?: number;
 }
 

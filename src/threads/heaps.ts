@@ -20,6 +20,8 @@ export const HEAPS = {
   bundleSearch: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 1024 },
   /** The text of a file of 8 MiB, and an edit for each address in it. */
   mount: { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 512 },
+  /** bcrypt's tables, of 4 KiB a password. */
+  passwords: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 32 },
   /** Rows of a page of jobs. */
   queue: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
   /** As `bundleSearch`. A crawl of 20,000 pages has 317 MiB in all threads together (measured). */

@@ -17,7 +17,7 @@ describe('what is not built yet', () => {
     ['server: { spaFallback: true }', 'server.spaFallback'],
     ['server: { headers: { preset: none } }', 'server.headers.preset'],
     ['server: { headers: { set: { X-A: b } } }', 'server.headers.set'],
-    ['server: { auth: { kind: basic } }', 'server.auth.kind'],
+    ['server: { auth: { kind: oidc } }', 'server.auth.kind'],
     ['server: { auth: { sessionTtl: 1d } }', 'server.auth.sessionTtl'],
     ['server: { tls: { certificates: [{ certFile: a, keyFile: b }] } }', 'server.tls.certificates'],
     ['server: { tls: { redirectPort: 80 } }', 'server.tls.redirectPort'],

@@ -32,6 +32,9 @@ describe('the manual', () => {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-manual-'));
   // The files that samples name.
   writeFileSync(join(dir, 'export-key'), 'svc_example');
+  for (const name of ['users', 'board-users']) {
+    writeFileSync(join(dir, name), 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba');
+  }
   writeFileSync(join(dir, 'minisign.pub'), 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK');
   afterAll(() => rmSync(dir, { recursive: true }));
 

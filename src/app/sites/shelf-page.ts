@@ -1,12 +1,15 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Config } from '../../config/index.ts';
+import { ClientRates } from '../../http/limits/client-rates.ts';
 import type { FaultHooks } from '../../http/problem.ts';
+import { admit, asPrivate, isFree } from '../../http/sign-in/guarded-site.ts';
+import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import type { SiteRoutes } from '../../http/site/route-site.ts';
-import type { createShelfApp, ShelfState } from '../../http/site/shelf.ts';
+import type { createShelfApp } from '../../http/site/shelf.ts';
 import { shelfAddress } from '../../http/site/shelf-address.ts';
 import type { ListedSite } from '../../http/site/shelf-page.ts';
-import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import type { FirstPages } from '../../serve/first-pages.ts';
+import { type SignIns, signInKey } from './sign-ins.ts';
 import type { SiteEntry } from './sites.ts';
 
 export interface ShelfPageOptions extends FaultHooks {
@@ -16,25 +19,53 @@ export interface ShelfPageOptions extends FaultHooks {
   readonly current: () => Config;
   /** Of the site listener. */
   readonly port: () => number;
+  readonly signIns: SignIns;
+  readonly onWrongSignIn: () => void;
 }
 
-type ShelfApp = ReturnType<typeof createShelfApp>;
+/** To each reader the sites that he may know of: to all those without sign-in, and after that of the daemon those under it. */
+interface ShelfApps {
+  readonly open: ReturnType<typeof createShelfApp>;
+  readonly signedIn: ReturnType<typeof createShelfApp>;
+}
+
+/** Asks for the daemon's sign-in where some sites are shown without. */
+const SIGN_IN_QUERY = /[?&]sign-in(?:[&#]|$)/;
 
 /** What is answered where no site of a list fits: the page that lists them, and one search over all. Loaded when first asked for. */
 export class ShelfPageAnswer {
   readonly #options: ShelfPageOptions;
-  #app: Promise<ShelfApp> | null = null;
+  #apps: Promise<ShelfApps> | null = null;
+  #signIn: { readonly key: string; readonly signIn: SignIn | null } | null = null;
 
   constructor(options: ShelfPageOptions) {
     this.#options = options;
   }
 
   async answer(request: Request, env: HttpBindings): Promise<Response> {
-    this.#app ??= this.#open();
-    return (await this.#app).fetch(request, env);
+    this.#apps ??= this.#open();
+    const apps = await this.#apps;
+    const signIn = this.#currentSignIn();
+    const target = env.incoming.url ?? '/';
+    if (signIn === null || isFree(target) || !this.#options.current().server.shelf)
+      return apps.open.fetch(request, env);
+    const refused = await admit(signIn, env, (error, id) => this.#options.onError?.(error as never, id));
+    if (refused === null) return asPrivate(await apps.signedIn.fetch(request, env), signIn);
+    const hasOpen = this.#shown(null).length > 0 && !SIGN_IN_QUERY.test(target);
+    return asPrivate(hasOpen ? await apps.open.fetch(request, env) : refused, signIn);
   }
 
-  async #open(): Promise<ShelfApp> {
+  #currentSignIn(): SignIn | null {
+    const config = this.#options.current();
+    const key = signInKey(config);
+    if (this.#signIn?.key !== key) {
+      const { signIns, onWrongSignIn } = this.#options;
+      this.#signIn = { key, signIn: signIns.open(config, { onWrong: onWrongSignIn }) };
+    }
+    return this.#signIn.signIn;
+  }
+
+  async #open(): Promise<ShelfApps> {
     const { current, onError, metrics } = this.#options;
     const [{ createShelfApp: create }, { siteSearch }, { ShelfSearch }, serving] = await Promise.all([
       import('../../http/site/shelf.ts'),
@@ -43,36 +74,47 @@ export class ShelfPageAnswer {
       import('../../serve/first-pages.ts'),
     ]);
     const pages = new serving.FirstPages();
-    const search = siteSearch({
-      search: new ShelfSearch(() => this.#searched()),
-      trustedProxies: current().server.trustedProxies,
-      metrics,
-      ...(onError && { onError }),
-    });
-    return create({
-      sites: (host) => this.#listed(pages, host),
-      current: () => this.#state(search),
-      onError: (error, requestId) => onError?.(error as never, requestId),
-    });
+    const clients = new ClientRates();
+    const appFor = (keyOf: () => string | null): ReturnType<typeof create> => {
+      const search = siteSearch({
+        search: new ShelfSearch(() => this.#searched(keyOf())),
+        trustedProxies: current().server.trustedProxies,
+        clients,
+        metrics,
+        ...(onError && { onError }),
+      });
+      return create({
+        sites: (host) => this.#listed(pages, host, keyOf()),
+        current: () => ({
+          isOn: current().server.shelf,
+          search: this.#searched(keyOf()).length > 0 ? search : null,
+          hasMore: keyOf() === null && this.#shown(signInKey(current())).length > this.#shown(null).length,
+        }),
+        onError: (error, requestId) => onError?.(error as never, requestId),
+      });
+    };
+    return { open: appFor(() => null), signedIn: appFor(() => signInKey(current())) };
   }
 
-  #state(search: AnswerSiteSearch): ShelfState {
-    const isOn = this.#options.current().server.shelf;
-    return { isOn, search: this.#searched().length > 0 ? search : null };
+  /** @param key of the sign-in that the reader has; null: none */
+  #shown(key: string | null): readonly SiteEntry[] {
+    return this.#options
+      .entries()
+      .filter(({ site }) => site.deployment.state !== 'off')
+      .filter(({ site: { signInKey: needed } }) => needed === null || needed === key);
   }
 
-  #searched() {
-    return this.#options.entries().flatMap(({ domain, site: { search, release } }) => {
+  #searched(key: string | null) {
+    return this.#shown(key).flatMap(({ domain, site: { search, release } }) => {
       return search === null || release === null ? [] : [{ site: domain, search }];
     });
   }
 
-  #listed(pages: FirstPages, host: string | undefined): Promise<readonly ListedSite[]> {
-    const { entries, routes, current, port } = this.#options;
+  #listed(pages: FirstPages, host: string | undefined, key: string | null): Promise<readonly ListedSite[]> {
+    const { routes, current, port } = this.#options;
     const place = { host, port: port(), publicUrl: current().server.publicUrl };
-    const shown = entries().filter(({ site }) => site.deployment.state !== 'off');
     return Promise.all(
-      shown.map(async (entry) => {
+      this.#shown(key).map(async (entry) => {
         const { domain, site } = entry;
         const { release } = site;
         const said = release === null ? null : await pages.of(release);

@@ -8,6 +8,8 @@ import type { FeatureReport } from '../../domain/feature.ts';
 import type { ReleaseView } from '../../domain/release.ts';
 import type { SiteReport } from '../../domain/status.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
+import { guarded } from '../../http/sign-in/guarded-site.ts';
+import type { SignIn } from '../../http/sign-in/sign-in.ts';
 import { createSiteApp } from '../../http/site/site.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import {
@@ -25,6 +27,7 @@ import type { OpenedSearch } from '../open-search.ts';
 import { ReaderSearch } from '../reader-search.ts';
 import { deploySlice, featureReport } from '../slices.ts';
 import { openShelf, type ShelfFolder } from './open-shelf.ts';
+import { type SignIns, signInKey } from './sign-ins.ts';
 import { SiteSwitch, snapshotForm } from './site-switch.ts';
 
 /** Looks into the inbox of a site of a list, beside its watch: there may be a thousand. */
@@ -36,6 +39,7 @@ export interface SiteHost {
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly bodies: BodyCache;
+  readonly signIns: SignIns;
   readonly metrics: SiteMetrics;
   readonly log: Logger;
   readonly onProgress: (event: DeployEvent & { kind: 'progress' }) => void;
@@ -58,8 +62,10 @@ export class ShelfSite {
   readonly search: Search | null;
   readonly #parts: Parts;
   readonly #host: SiteHost;
-  /** Made for one base path. */
-  #app: { readonly basePath: string; readonly fetch: ReturnType<typeof createSiteApp>['fetch'] } | null = null;
+  /** Made for one base path and one sign-in. */
+  #fetch: ((request: Request, env: HttpBindings) => Response | Promise<Response>) | null = null;
+  /** Null where everybody may read. */
+  #signIn: SignIn | null;
   /** As it was opened with; what differs from it waits for a restart. */
   readonly opened: SiteConfig;
   #config: SiteConfig;
@@ -105,6 +111,7 @@ export class ShelfSite {
     this.#config = config;
     this.#host = host;
     this.#parts = parts;
+    this.#signIn = this.#openSignIn(config);
     const features = (): FeatureReport => this.features();
     const onFault = (error: unknown): void => logFailure(log, 'search', error);
     this.search =
@@ -127,6 +134,11 @@ export class ShelfSite {
     return this.deployment.domain;
   }
 
+  /** Null where everybody may read; else the same text for sites with the same sign-in. */
+  get signInKey(): string | null {
+    return this.#signIn === null ? null : signInKey(this.#config.config);
+  }
+
   /** What readers get; null where nothing is served. */
   get release(): ReleaseView | null {
     return this.#parts.site.release;
@@ -139,6 +151,7 @@ export class ShelfSite {
 
   /** Null for what `answer` is for. */
   plain(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
+    if (this.#signIn !== null) return null;
     const { basePath } = this.#config;
     const { server } = this.#parts;
     this.#host.search.noteRead();
@@ -147,9 +160,8 @@ export class ShelfSite {
   }
 
   answer(request: Request, env: HttpBindings): Response | Promise<Response> {
-    const { basePath } = this.#config;
-    if (this.#app?.basePath !== basePath) this.#app = { basePath, fetch: this.#openApp(basePath).fetch };
-    return this.#app.fetch(request, env);
+    this.#fetch ??= this.#open();
+    return this.#fetch(request, env);
   }
 
   /** Begins its work, or carries out new settings. Resolves when the round is over, well or not. */
@@ -162,6 +174,11 @@ export class ShelfSite {
   async accept(config: SiteConfig): Promise<void> {
     await this.deployment.accept(deploySlice(config.config));
     this.#parts.site.use(snapshotForm(config));
+    if (signInKey(config.config) !== signInKey(this.#config.config)) {
+      this.#signIn = this.#openSignIn(config);
+      this.#fetch = null;
+    }
+    if (config.basePath !== this.#config.basePath) this.#fetch = null;
     this.#config = config;
   }
 
@@ -203,9 +220,15 @@ export class ShelfSite {
     this.#host.metrics.forget();
   }
 
-  #openApp(basePath: string): ReturnType<typeof createSiteApp> {
+  #openSignIn({ config }: SiteConfig): SignIn | null {
+    return this.#host.signIns.open(config, { onWrong: () => this.#host.metrics.onWrongSignIn() });
+  }
+
+  #open(): (request: Request, env: HttpBindings) => Response | Promise<Response> {
     const { deployment, server } = this.#parts;
-    return createSiteApp({
+    const { basePath } = this.#config;
+    const signIn = this.#signIn;
+    const app = createSiteApp({
       server,
       basePath,
       status: () => ({ state: deployment.state, reason: this.reasonForReaders() }),
@@ -213,6 +236,8 @@ export class ShelfSite {
       ...(this.search === null ? {} : { search: this.#searchAnswer(this.search) }),
       onError: this.#onError('site'),
     });
+    if (signIn === null) return app.fetch;
+    return guarded({ signIn, basePath, onFault: this.#onError('sign-in') }, app.fetch);
   }
 
   /** Loaded with the first search: a start needs no validator. */

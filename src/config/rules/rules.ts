@@ -4,6 +4,7 @@ import type { Config } from '../schema/index.ts';
 import { pointerOf, type Settings } from '../setting.ts';
 import { EGRESS_RULES } from './egress-rules.ts';
 import { type Rule, rule } from './rule.ts';
+import { SIGN_IN_RULES } from './sign-in-rules.ts';
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -101,6 +102,7 @@ const RULES: readonly Rule[] = [
     'api.publicUrl is not set and api.host is no loopback address: links to bundles need to know how clients reach the API',
   ),
   ...EGRESS_RULES,
+  ...SIGN_IN_RULES,
 ];
 
 /** Contract, section 2: the API listener is open where search or the export API is on. */

@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import * as t from './blocks.ts';
 
 const tls = {
@@ -9,27 +10,50 @@ const tls = {
 };
 const tlsOf = (listener: string) => t.section(tls, `TLS on the ${listener}.`, { notBuilt: true });
 
-const name = (...told: readonly [description: string, fallback?: string]) => t.text('a name', {}, ...told);
-const names = (description: string) => t.list(name('A name.'), description);
+const name = (description: string) => t.text('a name', {}, description);
+
+/** As Apache's htpasswd writes them. A cost of 14 takes a second and a half to verify, and each one above it twice as long. */
+const USER = {
+  pattern: '^[^:\\s][^:]{0,254}:\\$2[aby]\\$(?:0[4-9]|1[0-4])\\$[./A-Za-z0-9]{53}$',
+  eachLine: true,
+  expects: 'a user of htpasswd with a bcrypt password of a cost up to 14 (htpasswd -B)',
+  bytesMax: 1024 * 1024,
+} as const;
+const later = { notBuilt: true } as const;
 
 const auth = t.section(
   {
-    kind: t.oneOf(['none', 'basic', 'header', 'oidc'], 'How readers sign in.', 'none'),
-    usersFile: t.optional(t.path('Users in htpasswd format, bcrypt only (basic).')),
-    name: t.optional(name("Header that holds the reader's name, from trustedProxies alone (header).")),
-    issuer: t.optional(t.httpUrl('URL of the identity provider (oidc).')),
-    clientId: t.optional(name('Name of this client (oidc).')),
-    clientSecretFile: t.optional(t.path('File that holds the secret of the client (oidc).')),
-    scopes: names('Scopes that are asked for (oidc).'),
-    groupsClaim: name('Claim that holds the groups of a reader (oidc).', 'groups'),
-    allowedGroups: names('Groups that may read; empty: everybody who signs in (oidc).'),
-    sessionTtl: t.optional(t.duration('1m', '365d', 'How long a sign-in lasts (oidc).')),
+    kind: Type.Unsafe<'none' | 'basic' | 'header'>({
+      anyOf: [{ enum: ['none', 'basic', 'header'] }, { enum: ['oidc'], 'x-not-built': true }],
+      description: 'How readers sign in.',
+      default: 'none',
+    }),
+    usersFile: t.optional(
+      t.contents('secret', USER, 'Users in htpasswd format, bcrypt only (basic); watched for changes.'),
+    ),
+    name: t.optional(
+      t.text(
+        'the name of a header',
+        { pattern: '^[A-Za-z0-9-]{1,128}$' },
+        "Header that holds the reader's name, from trustedProxies alone (header).",
+      ),
+    ),
+    issuer: t.optional(t.httpUrl('URL of the identity provider (oidc).', undefined, later)),
+    clientId: t.optional(t.text('a name', {}, 'Name of this client (oidc).', undefined, later)),
+    clientSecretFile: t.optional(t.path('File that holds the secret of the client (oidc).', undefined, later)),
+    scopes: t.list(name('A name.'), 'Scopes that are asked for (oidc).', later),
+    groupsClaim: t.text('a name', {}, 'Claim that holds the groups of a reader (oidc).', 'groups', later),
+    allowedGroups: t.list(name('A name.'), 'Groups that may read; empty: everybody who signs in (oidc).', later),
+    sessionTtl: t.optional(t.duration('1m', '365d', 'How long a sign-in lasts (oidc).', undefined, later)),
     sessionKeyFile: t.optional(
-      t.path('File that holds the key of session cookies; without it, one in the data folder (oidc).'),
+      t.path(
+        'File that holds the key of session cookies; without it, one in the data folder (oidc).',
+        undefined,
+        later,
+      ),
     ),
   },
   'Sign-in of readers.',
-  { notBuilt: true },
 );
 
 /** Those of the site listener that an entry of `sites` may overrule. */

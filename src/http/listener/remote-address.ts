@@ -9,12 +9,10 @@ type RemoteAddress = (peer: string, forwardedFor: string | undefined) => string;
  * @param trustedProxies addresses and networks in CIDR notation
  */
 export function remoteAddressBehind(trustedProxies: readonly string[]): RemoteAddress {
-  const trusted = new BlockList();
-  for (const network of trustedProxies) addNetwork(trusted, network);
-  const isTrusted = (address: string): boolean => trusted.check(address, familyOf(address));
+  const isTrusted = trustedPeers(trustedProxies);
 
   return (peer, forwardedFor) => {
-    let address = peer.startsWith(IPV4_MAPPED) ? (plainAddress(peer) ?? peer) : peer;
+    let address = unmapped(peer);
     if (forwardedFor === undefined || isIP(address) === 0) return address;
     for (const hop of forwardedFor.split(',').reverse()) {
       if (!isTrusted(address)) return address;
@@ -25,6 +23,18 @@ export function remoteAddressBehind(trustedProxies: readonly string[]): RemoteAd
     return address;
   };
 }
+
+/** True of the socket's own address, where it is one of those: no header counts. */
+export function trustedPeers(networks: readonly string[]): (peer: string) => boolean {
+  const trusted = new BlockList();
+  for (const network of networks) addNetwork(trusted, network);
+  return (peer) => {
+    const address = unmapped(peer);
+    return isIP(address) !== 0 && trusted.check(address, familyOf(address));
+  };
+}
+
+const unmapped = (peer: string): string => (peer.startsWith(IPV4_MAPPED) ? (plainAddress(peer) ?? peer) : peer);
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 

@@ -91,6 +91,11 @@ export class Metrics {
     this.#metrics.wrongTokens.inc();
   }
 
+  /** On the shelf page, which is no site. */
+  onWrongSignIn(): void {
+    this.#metrics.wrongSignIns.inc();
+  }
+
   onError(code: ErrorCode): void {
     this.#metrics.errors.inc({ code });
   }

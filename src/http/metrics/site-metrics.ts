@@ -20,8 +20,8 @@ export class SiteMetrics {
     this.#label = site === null ? {} : { site };
     // Series begin at 0: one that began with its first event would show no rate for it.
     for (const result of ['ok', 'failed']) metrics.fetches.inc({ ...this.#label, result }, 0);
-    const { cacheHits, cacheMisses, fetchedBytes, activations, lastActivation } = metrics;
-    for (const counter of [fetchedBytes, activations]) counter.inc(this.#label, 0);
+    const { cacheHits, cacheMisses, fetchedBytes, activations, wrongSignIns, lastActivation } = metrics;
+    for (const counter of [fetchedBytes, activations, wrongSignIns]) counter.inc(this.#label, 0);
     this.#cacheHits = cacheHits.cell(this.#label);
     this.#cacheMisses = cacheMisses.cell(this.#label);
     lastActivation.set(this.#label, 0);
@@ -29,6 +29,10 @@ export class SiteMetrics {
 
   onCache(isHit: boolean): void {
     (isHit ? this.#cacheHits : this.#cacheMisses).value++;
+  }
+
+  onWrongSignIn(): void {
+    this.#metrics.wrongSignIns.inc(this.#label);
   }
 
   onError(code: ErrorCode): void {

@@ -23,6 +23,8 @@ export interface ShelfPage {
   readonly query: string;
   /** True where all of the listed can be searched. */
   readonly hasSearch: boolean;
+  /** True where a reader who signs in sees more sites. */
+  readonly hasMore: boolean;
   /** Paths of style sheet, script and icon, relative to the page: they hold behind a proxy's path too. */
   readonly assets: Readonly<Record<'css' | 'js' | 'svg', string>>;
 }
@@ -34,7 +36,7 @@ export const SHELF_QUERY_LENGTH_MAX = 200;
  * All sites, those that do not match hidden: the script shows them again without asking. Made of plain strings: a thousand
  * sites take 58 ms with `hono/html`, in which no other request is answered.
  */
-export function shelfPage({ sites, query, hasSearch, assets }: ShelfPage): string {
+export function shelfPage({ sites, query, hasSearch, hasMore, assets }: ShelfPage): string {
   const words = wordsOf(query);
   const matching = sites.map((site) => matches(site, words));
   const count = matching.filter(Boolean).length;
@@ -60,6 +62,7 @@ ${sites.length === 0 ? '' : searchForm(query, hasSearch)}
 <p id="status" role="status">${statusOf(count, sites.length, query)}</p>
 <ul id="sites">
 ${items.join('')}</ul>
+${hasMore ? '<p><a href="?sign-in">Sign in</a> to see more.</p>' : ''}
 ${hasSearch ? '<section id="found" aria-labelledby="found-title" hidden><h2 id="found-title">In their pages</h2><div id="results"></div></section>' : ''}
 </main>
 </body>

@@ -29,6 +29,8 @@ export interface ShelfState {
   readonly isOn: boolean;
   /** Over all of the listed: as a site's own, each result with its `site`. */
   readonly search: AnswerSiteSearch | null;
+  /** True where a reader who signs in sees more sites. */
+  readonly hasMore: boolean;
 }
 
 const ASSETS = '_docshelf/assets/';
@@ -74,7 +76,7 @@ export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Ho
     const request = siteRequest(c.req.raw, c.env);
     const { method } = request;
     if (method !== 'GET' && method !== 'HEAD') return noticeText(method, METHOD_NOT_ALLOWED);
-    const { isOn, search } = current();
+    const { isOn, search, hasMore } = current();
     const path = pathOf(request.target);
     if (!isOn) return noticePage(method, NOT_FOUND);
     if (path === '/_docshelf/search' && search !== null) return search(c.req.raw, c.env);
@@ -84,7 +86,7 @@ export function createShelfApp({ sites, current, onError }: ShelfAppOptions): Ho
     const query = (c.req.query('q') ?? '').trim().slice(0, SHELF_QUERY_LENGTH_MAX).toWellFormed();
     return answerPage(
       request,
-      shelfPage({ sites: await sites(request.header('host')), query, hasSearch: search !== null, assets }),
+      shelfPage({ sites: await sites(request.header('host')), query, hasSearch: search !== null, hasMore, assets }),
     );
   });
 

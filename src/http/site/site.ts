@@ -2,7 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { FeatureReport } from '../../domain/feature.ts';
 import { COMMON_HEADERS, noticePage, noticeText, type SiteRequest, type SiteServer } from '../../serve/index.ts';
-import { stripBase } from '../../web/mount/base-path.ts';
+import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
@@ -71,8 +71,13 @@ export function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined):
 
 const OUTSIDE = { status: 404, title: 'Not found', text: 'No documentation is served at this address.' };
 
-function baseRedirect(location: string): Response {
-  return new Response(null, { status: 308, headers: { Location: location, ...REDIRECT_HEADERS } });
+/** Of what is not below the base path. */
+export function outsideAnswer(
+  method: string,
+  stripped: Exclude<StrippedTarget, { readonly kind: 'inside' }>,
+): Response {
+  if (stripped.kind === 'outside') return noticePage(method, OUTSIDE);
+  return new Response(null, { status: 308, headers: { Location: stripped.location, ...REDIRECT_HEADERS } });
 }
 
 const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
@@ -92,8 +97,7 @@ export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   app.all('*', (c) => {
     const asked = siteRequest(c.req.raw, c.env);
     const stripped = stripBase(asked.target, basePath);
-    if (stripped.kind === 'outside') return noticePage(asked.method, OUTSIDE);
-    if (stripped.kind === 'redirect') return baseRedirect(stripped.location);
+    if (stripped.kind !== 'inside') return outsideAnswer(asked.method, stripped);
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (isRead && server.current === null) return nothingServed(request.method, status());

@@ -29,5 +29,9 @@ export function shelfWith(
   state: Partial<ShelfState> = {},
   options: Partial<ShelfAppOptions> = {},
 ) {
-  return createShelfApp({ sites: () => sites, current: () => ({ isOn: true, search: null, ...state }), ...options });
+  return createShelfApp({
+    sites: () => sites,
+    current: () => ({ isOn: true, search: null, hasMore: false, ...state }),
+    ...options,
+  });
 }

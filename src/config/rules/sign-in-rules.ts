@@ -1,0 +1,48 @@
+import { hostName } from '../../domain/deployment.ts';
+import type { ConfigFault } from '../faults.ts';
+import type { SiteConfig } from '../loaded-config.ts';
+import { faultInside, type Settings } from '../setting.ts';
+import { type Rule, rule } from './rule.ts';
+
+export const SIGN_IN_RULES: readonly Rule[] = [
+  rule(
+    ['server.auth.kind', 'server.auth.usersFile'],
+    ({ server: { auth } }) => auth.kind === 'basic' && auth.usersFile === null,
+    'server.auth.kind is basic, which needs users: set server.auth.usersFile to a file of htpasswd -B',
+  ),
+  rule(
+    ['server.auth.kind', 'server.auth.name'],
+    ({ server: { auth } }) => auth.kind === 'header' && auth.name === null,
+    'server.auth.kind is header, which needs the name of one: set server.auth.name',
+  ),
+  rule(
+    ['server.auth.kind', 'server.trustedProxies'],
+    ({ server: { auth, trustedProxies } }) => auth.kind === 'header' && trustedProxies.length === 0,
+    'server.auth.kind is header, and no proxy is trusted to send it: name its address in server.trustedProxies',
+  ),
+  rule(
+    ['server.trustedProxies', 'server.auth.kind'],
+    ({ server: { auth, trustedProxies } }) =>
+      auth.kind === 'header' && trustedProxies.some((network) => network.endsWith('/0')),
+    'server.trustedProxies has a network of all addresses, from which every reader could name himself in server.auth.name; name the proxy alone',
+  ),
+];
+
+/** Sites of one host share a browser origin: what one of them shows, a script of the other can read (contract, section 2.1). */
+export function findMixedSignIns(settings: Settings, sites: readonly SiteConfig[]): ConfigFault[] {
+  const setting = settings.get('sites');
+  const first = new Map<string, number>();
+  return sites.flatMap(({ hosts, config, domain }, index) => {
+    for (const host of hosts.length === 0 ? ['every other host'] : hosts.map(hostName)) {
+      const other = first.get(host);
+      if (other === undefined) first.set(host, index);
+      else if (signInOf(config) !== signInOf(sites[other]?.config ?? config)) {
+        const told = `site "${domain}" and site "${sites[other]?.domain}" share ${host} and differ in auth, though scripts of one can read the other; give one of them a host of its own`;
+        return [faultInside(setting, ['sites', index, 'auth'], (key) => `${key}: ${told}`)];
+      }
+    }
+    return [];
+  });
+}
+
+const signInOf = ({ server }: SiteConfig['config']): string => JSON.stringify(server.auth);

@@ -1,0 +1,96 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { DocshelfError } from '../../../domain/errors.ts';
+import { HEAPS, Thread, ThreadPool, threadEntry } from '../../../threads/index.ts';
+import type { PasswordCalls } from './worker.ts';
+
+/** Contract, section 9.7. A changed entry is another hash, and asked anew at once. */
+const REMEMBERED_MS = 60_000;
+/** 200 bytes each. */
+const REMEMBERED_MAX = 10_000;
+/** Of one client: the readers of an office that come at once. A cost of 10 takes about a tenth of a second. */
+const WAITING_MAX = 256;
+const WAITING_IN_ALL_MAX = 4_096;
+/** The rest of a small machine is for pages. */
+const THREADS_MAX = 2;
+
+interface Order {
+  readonly password: string;
+  readonly hash: string;
+  readonly done: (holds: Promise<boolean>) => void;
+}
+
+export interface Passwords {
+  /** @param client who asks, by address @throws DocshelfError `rate_limited` where too many of his wait; of the thread */
+  holds(client: string, password: string, hash: string): Promise<boolean> | boolean;
+}
+
+/** bcrypt in threads, remembered by keyed digests. Clients take turns: who guesses waits behind himself. */
+export class PasswordCheck implements Passwords {
+  readonly #key = randomBytes(32);
+  readonly #known = new LRUCache<string, boolean>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS });
+  readonly #asked = new Map<string, Promise<boolean>>();
+  /** By client, who is next first. */
+  readonly #waiting = new Map<string, Order[]>();
+  #waitingCount = 0;
+  #running = 0;
+  readonly #threads = new ThreadPool<PasswordCalls>(
+    () =>
+      new Thread<PasswordCalls>({
+        heap: HEAPS.passwords,
+        entry: threadEntry('./worker', import.meta),
+        task: 'verify a password',
+      }),
+  );
+
+  holds(client: string, password: string, hash: string): Promise<boolean> | boolean {
+    const digest = createHmac('sha256', this.#key).update(`${hash}\n${password}`).digest('base64');
+    const known = this.#known.get(digest) ?? this.#asked.get(digest);
+    if (known !== undefined) return known;
+    const asked = this.#enqueue(client, password, hash)
+      .then((holds) => {
+        this.#known.set(digest, holds);
+        return holds;
+      })
+      .finally(() => this.#asked.delete(digest));
+    this.#asked.set(digest, asked);
+    return asked;
+  }
+
+  async end(): Promise<void> {
+    await this.#threads.end();
+  }
+
+  async #enqueue(client: string, password: string, hash: string): Promise<boolean> {
+    const own = this.#waiting.get(client) ?? [];
+    if (own.length >= WAITING_MAX || this.#waitingCount >= WAITING_IN_ALL_MAX) {
+      throw new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords wait to be verified');
+    }
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    own.push({ password, hash, done: resolve });
+    this.#waiting.set(client, own);
+    this.#waitingCount++;
+    this.#runNext();
+    return promise;
+  }
+
+  #runNext(): void {
+    const [turn] = this.#waiting;
+    if (turn === undefined || this.#running >= THREADS_MAX) return;
+    const [client, orders] = turn;
+    const order = orders.shift();
+    this.#waiting.delete(client);
+    if (orders.length > 0) this.#waiting.set(client, orders);
+    if (order === undefined) return;
+    const { password, hash, done } = order;
+    this.#waitingCount--;
+    this.#running++;
+    const compared = this.#threads.run((thread) => thread.call('compare', { password, hash }));
+    done(
+      compared.finally(() => {
+        this.#running--;
+        this.#runNext();
+      }),
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import type { IncomingMessage } from 'node:http';
+import { trustedPeers } from '../listener/remote-address.ts';
+import { refusal } from './refusals.ts';
+import type { SignIn } from './sign-in.ts';
+
+interface TrustedHeaderOptions {
+  readonly name: string;
+  /** Addresses and networks in CIDR notation; from any other the header says nothing. */
+  readonly trustedProxies: readonly string[];
+}
+
+/** A proxy has signed the reader in, and names him in a header. */
+export class TrustedHeader implements SignIn {
+  readonly vary: string;
+  readonly #name: string;
+  readonly #isTrusted: (peer: string) => boolean;
+
+  constructor({ name, trustedProxies }: TrustedHeaderOptions) {
+    this.vary = name;
+    this.#name = name.toLowerCase();
+    this.#isTrusted = trustedPeers(trustedProxies);
+  }
+
+  admit(incoming: IncomingMessage): Response | null {
+    const { socket, rawHeaders } = incoming;
+    const given = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === this.#name);
+    // Twice: the proxy has let the reader's own through beside it.
+    const isNamed = given.length === 1 && given[0]?.trim() !== '';
+    if (isNamed && this.#isTrusted(socket.remoteAddress ?? '')) return null;
+    return refusal(incoming, {
+      status: 401,
+      title: 'You are not signed in',
+      text: 'This documentation is for signed-in readers. Open it by the address that your organization gives for it.',
+      // RFC 9110, section 11.6.1, wants a challenge; browsers pass over a scheme that they do not know.
+      headers: { 'WWW-Authenticate': 'Proxy-Header realm="Documentation"' },
+    });
+  }
+}

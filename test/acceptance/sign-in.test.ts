@@ -1,0 +1,190 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { RawConnection } from '../http/listener/raw-connection.ts';
+import { ask, basic } from '../http/sign-in/guarded-listener.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+/** Reader sign-in of a running daemon: one site, and a shelf of sites with sign-ins of their own. */
+
+const bench = openBench(afterAll);
+/** `correct horse` and `tide-table-7`, of cost 4. */
+const ANNA_LINE = 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba\n';
+const BEN_LINE = 'ben:$2b$04$wa1Po1AGF.DqvQEJGv7d0OLEFStJNU6.w1Q.vVad8EFhSH8kTgRLe\n';
+const ANNA = basic('anna', 'correct horse');
+const BEN = basic('ben', 'tide-table-7');
+
+const portOf = (url: string): number => Number(new URL(url).port);
+
+async function replace(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
+
+describe('one site behind htpasswd', () => {
+  let daemon: DaemonProcess;
+  beforeAll(async () => {
+    const folder = await bench.folder();
+    await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('lighthouse') });
+    await writeFile(join(folder, 'users'), ANNA_LINE);
+    const server = { auth: { kind: 'basic', usersFile: './users' } };
+    daemon = await bench.start({ staticExport: { enabled: true }, server }, { folder });
+    await daemon.untilServing('2024-06-01');
+  });
+
+  it('answers no page from memory to who is not signed in, and health as ever', async () => {
+    const port = portOf(daemon.site);
+    for (let at = 0; at < 3; at++) {
+      expect(await ask(port, '/', { authorization: ANNA })).toMatchObject({
+        status: 200,
+        headers: { 'cache-control': 'private, no-cache' },
+      });
+      const refused = await ask(port, '/');
+      expect(refused.status).toBe(401);
+      expect(JSON.stringify(refused)).not.toContain('lighthouse');
+    }
+    expect((await ask(portOf(daemon.admin), '/livez')).status).toBe(200);
+    expect((await ask(portOf(daemon.admin), '/readyz')).status).toBe(200);
+  });
+
+  it('follows the file of users without a restart, and asks again for who has left it', async () => {
+    const port = portOf(daemon.site);
+    expect((await ask(port, '/', { authorization: BEN })).status).toBe(401);
+    await replace(join(daemon.folder, 'users'), BEN_LINE);
+    await waitFor(
+      async () => ((await ask(port, '/', { authorization: BEN })).status === 200 ? true : null),
+      () => daemon.log(),
+    );
+    expect((await ask(port, '/', { authorization: ANNA })).status).toBe(401);
+    // A broken file changes nothing.
+    await replace(join(daemon.folder, 'users'), 'anna:secret\n');
+    await daemon.until(({ lastReload }) => lastReload?.ok === false);
+    expect((await ask(port, '/', { authorization: BEN })).status).toBe(200);
+    expect((await ask(port, '/', { authorization: ANNA })).status).toBe(401);
+    await replace(join(daemon.folder, 'users'), ANNA_LINE);
+    await daemon.until(({ lastReload }) => lastReload?.ok === true);
+  });
+
+  it('counts wrong passwords, and logs none', async () => {
+    const port = portOf(daemon.site);
+    await ask(port, '/', { authorization: basic('anna', 'canary-of-a-password') });
+    const metrics = await ask(portOf(daemon.admin), '/metrics');
+    expect(Number(/^docshelf_wrong_sign_ins_total (\d+)$/m.exec(metrics.body)?.[1])).toBeGreaterThan(0);
+    const written = Buffer.from('anna:canary-of-a-password').toString('base64');
+    expect(daemon.log()).not.toContain('canary-of-a-password');
+    expect(daemon.log()).not.toContain(written);
+  });
+
+  it('turns requests of HTTP/1.0 without a host away, and pipelined ones one by one', async () => {
+    const connection = await RawConnection.open(portOf(daemon.site));
+    connection.write('GET / HTTP/1.0\r\n\r\n');
+    expect(await connection.untilClosed()).toMatch(/^HTTP\/1\.[01] 401 /);
+    const piped = await RawConnection.open(portOf(daemon.site));
+    piped.write(
+      `GET / HTTP/1.1\r\nHost: x\r\nAuthorization: ${ANNA}\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    const received = await piped.untilClosed();
+    expect(received.match(/HTTP\/1\.1 (?:200|401) /g)).toEqual(['HTTP/1.1 200 ', 'HTTP/1.1 401 ']);
+    expect(received.match(/lighthouse/g)).toHaveLength(1);
+  });
+
+  it('opens and closes the site by a reload', async () => {
+    const port = portOf(daemon.site);
+    const status = async (headers = {}) => (await ask(port, '/', headers)).status;
+    await daemon.rewriteConfig({ server: { auth: { kind: 'none' } } });
+    await waitFor(
+      async () => ((await status()) === 200 ? true : null),
+      () => daemon.log(),
+    );
+    expect((await ask(port, '/')).headers['cache-control']).toBe('no-cache');
+    await daemon.rewriteConfig({ server: { auth: { kind: 'header', name: 'X-User' }, trustedProxies: ['192.0.2.1'] } });
+    await waitFor(
+      async () => ((await status()) === 401 ? true : null),
+      () => daemon.log(),
+    );
+    expect(await status({ 'x-user': 'anna', authorization: ANNA })).toBe(401);
+  });
+});
+
+/** Each with a word that no other has. Those of `beta` and `gamma` sign in as the daemon says, `delta` in its own way. */
+const SITES = [
+  { domain: 'acme', mark: 'anchorword', hosts: ['acme.test'], auth: { kind: 'none' }, reader: null },
+  { domain: 'beta', mark: 'beaconword', hosts: [], basePath: '/beta/', reader: ANNA },
+  { domain: 'gamma', mark: 'galleyword', hosts: ['gamma.test'], reader: ANNA },
+  { domain: 'delta', mark: 'dolphinword', hosts: ['delta.test'], auth: { usersFile: './others' }, reader: BEN },
+];
+
+describe('a shelf of sites', () => {
+  let daemon: DaemonProcess;
+  const get = (host: string, target: string, authorization: string | null, method = 'GET') =>
+    ask(portOf(daemon.site), target, { host, ...(authorization === null ? {} : { authorization }) }, method);
+
+  beforeAll(async () => {
+    const folder = await bench.folder();
+    await writeFile(join(folder, 'users'), ANNA_LINE);
+    await writeFile(join(folder, 'others'), BEN_LINE);
+    for (const { domain, mark } of SITES) {
+      await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(mark) });
+    }
+    const sites = SITES.map(({ mark, reader, ...site }) => ({ ...site, staticExport: { enabled: true } }));
+    const server = { auth: { kind: 'basic', usersFile: './users' } };
+    daemon = await bench.start({ staticExport: null, server, sites }, { folder });
+    await daemon.until(
+      (status) => status.sites?.every(({ state, search }) => state === 'ready' && search?.keyword === 'ready') === true,
+    );
+  });
+
+  it('asks at each site for its own sign-in, and believes no other’s', async () => {
+    for (const { domain, mark, hosts, basePath = '/', reader } of SITES) {
+      const host = hosts[0] ?? 'other.test';
+      for (const given of [null, ANNA, BEN]) {
+        for (const path of ['', 'guides/start', '_docshelf/search?q=word', '_docshelf/features.json', 'nothing']) {
+          const answer = await get(host, basePath + path, given);
+          const isIn = reader === null || given === reader;
+          expect(answer.status === 401, `${domain} ${path} ${given}`).toBe(!isIn);
+          if (!isIn) expect(JSON.stringify(answer)).not.toMatch(new RegExp(`${mark}|${domain}`));
+        }
+      }
+    }
+  });
+
+  it('lists sites without sign-in to all, those of the daemon’s after it, and never one with a sign-in of its own', async () => {
+    const listed = async (given: string | null, target = '/') => {
+      const { body } = await get('other.test', target, given);
+      return SITES.map(({ domain }) => domain).filter((domain) => body.includes(`data-domain="${domain}"`));
+    };
+    expect(await listed(null)).toEqual(['acme']);
+    expect(await listed(BEN)).toEqual(['acme']);
+    expect(await listed(ANNA)).toEqual(['acme', 'beta', 'gamma']);
+    const open = await get('other.test', '/', null);
+    expect(open.body).toContain('<a href="?sign-in">Sign in</a>');
+    expect(open.body).not.toMatch(/beta|gamma|delta/);
+    expect(open.headers['cache-control']).toMatch(/^private/);
+    expect(open.headers.vary).toContain('Authorization');
+    const asked = await get('other.test', '/?sign-in', null);
+    expect(asked).toMatchObject({ status: 401, headers: { 'www-authenticate': /^Basic/ } });
+    expect(await listed(ANNA, '/?sign-in')).toEqual(['acme', 'beta', 'gamma']);
+    expect((await get('other.test', '/', ANNA)).body).not.toContain('?sign-in"');
+  });
+
+  it('searches over what the reader may open', async () => {
+    const found = async (given: string | null) => {
+      const { body } = await get(
+        'other.test',
+        '/_docshelf/search?q=anchorword+beaconword+galleyword+dolphinword',
+        given,
+      );
+      return SITES.filter(({ mark }) => body.includes(mark)).map(({ domain }) => domain);
+    };
+    expect(await found(null)).toEqual(['acme']);
+    expect(await found(BEN)).toEqual(['acme']);
+    expect(await found(ANNA)).toEqual(['acme', 'beta', 'gamma']);
+  });
+
+  it('gives its own files to all', async () => {
+    const { body } = await get('other.test', '/', null);
+    const css = /href="(?<path>_docshelf\/assets\/[^"]+\.css)"/.exec(body)?.groups?.path ?? '';
+    expect((await get('other.test', `/${css}`, null)).status).toBe(200);
+  });
+});

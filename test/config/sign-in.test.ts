@@ -1,0 +1,73 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/index.ts';
+import { faultsOf, folderWith } from './folder.ts';
+
+const USER = 'anna:$2y$05$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba';
+const entry = (domain: string, more: string): string =>
+  `  - { domain: ${domain}, staticExport: { enabled: true }, ${more} }\n`;
+
+async function faultsWith(users: string, yaml = 'server: { auth: { kind: basic, usersFile: ./users } }') {
+  const cwd = await folderWith({ users, 'config.yaml': yaml });
+  return loadConfig({ file: null, env: {}, cwd }).then(
+    () => [],
+    (error) => error.faults.map(({ message }: { message: string }) => message.replaceAll(cwd, '')),
+  );
+}
+
+describe('server.auth', () => {
+  it.each<[string, RegExp]>([
+    ['server: { auth: { kind: basic } }', /which needs users: set server\.auth\.usersFile/],
+    ['server: { auth: { kind: header } }', /needs the name of one/],
+    ['server: { auth: { kind: header, name: X-User } }', /no proxy is trusted/],
+    ['server: { auth: { kind: header, name: X-User }, trustedProxies: [0.0.0.0/0] }', /all addresses/],
+    ['server: { auth: { kind: header, name: "X User" }, trustedProxies: [10.0.0.1] }', /name of a header/],
+    ['server: { auth: { kind: basic, usersFile: ./none } }', /it does not exist/],
+    [`sites:\n${entry('acme', 'auth: { kind: basic }')}`, /sites\[0\] \(acme\): .*needs users/],
+    [
+      `server: { trustedProxies: [10.0.0.1] }\nsites:\n${entry('acme', 'auth: { kind: header, name: X-User }')}${entry('beta', 'basePath: /beta')}`,
+      /"beta" and site "acme" share every other host and differ in auth/,
+    ],
+    [
+      `server: { trustedProxies: [10.0.0.1], auth: { kind: header, name: X-User } }\nsites:\n${entry('acme', 'hosts: [A.test]')}${entry('beta', 'basePath: /b, hosts: [b.test, a.test], auth: { kind: none }')}`,
+      /"beta" and site "acme" share a\.test/,
+    ],
+  ])('%s is a fault', async (yaml, told) => {
+    const faults = await faultsOf(yaml);
+    expect(faults.map(({ message }) => message).join('\n')).toMatch(told);
+  });
+
+  it.each<[string, string]>([
+    ['a digest of another kind', 'anna:$apr1$abcdefgh$abcdefghijklmnopqrstu.'],
+    ['a password as it is', 'anna:secret'],
+    ['SHA-1', 'anna:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g='],
+    ['a cost that takes minutes', USER.replace('$05$', '$20$')],
+    ['no name', USER.slice(4)],
+    ['a cut hash', USER.slice(0, -1)],
+  ])('refuses a file of users with %s, and names the line, not its text', async (_, line) => {
+    const [fault] = await faultsWith(`# readers\n\n${USER}\n${line}\n`);
+    expect(fault).toMatch(/line 4 does not hold a user of htpasswd with a bcrypt password/);
+    expect(fault).not.toContain(line);
+  });
+
+  it('takes htpasswd -B in all its writings, and has the file watched', async () => {
+    const users = `# readers\r\n${USER}\r\n\r\nben:$2b$14$${USER.slice(12)}\nÆsop of Samos:$2a$04$${USER.slice(12)}`;
+    expect(await faultsWith(users)).toEqual([]);
+    const cwd = await folderWith({ users, 'config.yaml': 'server: { auth: { kind: basic, usersFile: ./users } }' });
+    expect((await loadConfig({ file: null, env: {}, cwd })).watchedFiles).toContain(join(cwd, 'users'));
+  });
+
+  it('is told for an empty file of users', async () => {
+    expect(await faultsWith('\n')).toEqual([expect.stringMatching(/it is empty/)]);
+  });
+
+  it('of an entry overrules the daemon’s, and sites of other hosts may differ', async () => {
+    const yaml = `server: { auth: { kind: basic, usersFile: ./users } }
+sites:
+${entry('acme', 'hosts: [a.test]')}${entry('beta', 'hosts: [b.test], auth: { kind: none }')}`;
+    const cwd = await folderWith({ users: USER, 'config.yaml': yaml });
+    const { sites } = await loadConfig({ file: null, env: {}, cwd });
+    expect(sites.map(({ config }) => config.server.auth.kind)).toEqual(['basic', 'none']);
+    expect(sites[0]?.config.server.auth.usersFile?.text.reveal()).toBe(USER);
+  });
+});

@@ -1,0 +1,163 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { ClientRates } from '../../../src/http/limits/client-rates.ts';
+import { BasicPasswords } from '../../../src/http/sign-in/basic-passwords.ts';
+import { PasswordCheck, type Passwords } from '../../../src/http/sign-in/passwords/password-check.ts';
+import { basic, guardedSite, SECRET } from './guarded-listener.ts';
+
+/** `htpasswd -B`, of cost 4: `correct horse` and `tide-table-7`. */
+const USERS = `# readers
+anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba
+ben:$2b$04$wa1Po1AGF.DqvQEJGv7d0OLEFStJNU6.w1Q.vVad8EFhSH8kTgRLe
+ben:$2b$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba
+`;
+const ANNA = basic('anna', 'correct horse');
+const BEN = basic('ben', 'tide-table-7');
+
+const passwords = new PasswordCheck();
+afterAll(() => passwords.end());
+
+function signInOf(options: { users?: string; burst?: number; passwords?: Passwords } = {}) {
+  const wrong: string[] = [];
+  const signIn = new BasicPasswords({
+    users: options.users ?? USERS,
+    passwords: options.passwords ?? passwords,
+    rates: new ClientRates({ policy: { burst: options.burst ?? 100, perSecond: 0.001 } }),
+    clientOf: ({ headers, socket }) => String(headers['x-client'] ?? socket.remoteAddress),
+    onWrong: () => wrong.push('wrong'),
+    delayMs: 1,
+  });
+  return { signIn, wrong };
+}
+
+describe('BasicPasswords', () => {
+  it('lets readers in by name and password, and answers others with a challenge that shows nothing', async () => {
+    await using site = await guardedSite(signInOf().signIn);
+    for (const authorization of [ANNA, BEN, ANNA.replace('Basic', 'bAsIc')]) {
+      expect(await site.ask('/', { authorization })).toMatchObject({ status: 200 });
+    }
+    const refused = [
+      undefined,
+      basic('anna', 'wrong'),
+      basic('anna', ''),
+      basic('ben', 'correct horse'),
+      basic('nobody', 'correct horse'),
+      basic('', ''),
+      basic('__proto__', 'correct horse'),
+      `Bearer ${ANNA.slice(6)}`,
+      'Basic',
+      'Basic !!!',
+      `Basic ${Buffer.from('anna').toString('base64')}`,
+      basic('anna', 'x'.repeat(2000)),
+    ];
+    for (const authorization of refused) {
+      for (const path of ['/', '/guide/', '/nothing', '/_docshelf/features.json', '/_docshelf/search?q=a']) {
+        const answer = await site.ask(path, authorization === undefined ? {} : { authorization });
+        expect(answer.status, `${authorization} ${path}`).toBe(401);
+        expect(answer.headers['www-authenticate']).toBe('Basic realm="Documentation", charset="UTF-8"');
+        expect(answer.headers['cache-control']).toBe('no-store');
+        expect(JSON.stringify(answer)).not.toContain(SECRET);
+      }
+    }
+    expect(site.faults).toEqual([]);
+  });
+
+  it('gives pages to the reader alone: private, and by Authorization, on 200, 206, 304, 404 and HEAD', async () => {
+    await using site = await guardedSite(signInOf().signIn);
+    const authorization = ANNA;
+    const page = await site.ask('/', { authorization });
+    const asset = await site.ask('/app.4f3a9c1b2d.js', { authorization });
+    const etag = String(page.headers.etag);
+    const answers = [
+      page,
+      asset,
+      await site.ask('/', { authorization, range: 'bytes=0-3' }),
+      await site.ask('/', { authorization, 'if-none-match': etag }),
+      await site.ask('/nothing', { authorization }),
+      await site.ask('/', { authorization }, 'HEAD'),
+      await site.ask('/', { authorization }, 'DELETE'),
+      await site.ask('/guide', { authorization }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 206, 304, 404, 200, 405, 308]);
+    for (const { headers } of answers) {
+      expect(headers['cache-control']).toMatch(/^private/);
+      expect(headers.vary).toContain('Authorization');
+    }
+    expect(asset.headers['cache-control']).toBe('private, max-age=31536000, immutable');
+    expect(await site.ask('/', { 'if-none-match': etag })).toMatchObject({ status: 401 });
+    expect(await site.ask('/', { authorization: basic('anna', 'no'), range: 'bytes=0-3' })).toMatchObject({
+      status: 401,
+    });
+  });
+
+  it('slows wrong passwords by client and counts them, and never a right one', async () => {
+    const { signIn, wrong } = signInOf({ burst: 3 });
+    await using site = await guardedSite(signIn);
+    const statuses: number[] = [];
+    for (let at = 0; at < 6; at++) {
+      statuses.push((await site.ask('/', { authorization: basic('anna', `guess ${at}`), 'x-client': 'a' })).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 429, 429, 429]);
+    expect(wrong).toHaveLength(6);
+    const late = await site.ask('/', { authorization: basic('anna', 'guess 0'), 'x-client': 'a' });
+    expect(Number(late.headers['retry-after'])).toBeGreaterThan(0);
+    expect(await site.ask('/', { authorization: ANNA, 'x-client': 'a' })).toMatchObject({ status: 200 });
+    expect(await site.ask('/', { authorization: BEN, 'x-client': 'a' })).toMatchObject({ status: 200 });
+    expect(await site.ask('/', { authorization: basic('anna', 'no'), 'x-client': 'b' })).toMatchObject({ status: 401 });
+    // A reader without a password yet has guessed nothing.
+    expect(await site.ask('/', { 'x-client': 'a' })).toMatchObject({ status: 401 });
+    expect(wrong).toHaveLength(8);
+  });
+
+  it('compares as long for a name that nobody has', async () => {
+    const hashes: string[] = [];
+    const counted: Passwords = {
+      holds: (_client, _password, hash) => {
+        hashes.push(hash);
+        return true;
+      },
+    };
+    await using site = await guardedSite(signInOf({ passwords: counted }).signIn);
+    expect(await site.ask('/', { authorization: basic('nobody', 'x') })).toMatchObject({ status: 401 });
+    expect(hashes).toEqual([expect.stringMatching(/^\$2y\$04\$[./A-Za-z0-9]{53}$/)]);
+  });
+
+  it('lets nobody in while passwords cannot be verified, and says so', async () => {
+    const broken: Passwords = { holds: () => Promise.reject(new Error('its thread ended with 1')) };
+    await using site = await guardedSite(signInOf({ passwords: broken }).signIn);
+    const answer = await site.ask('/', { authorization: ANNA });
+    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+    expect(site.faults).toHaveLength(1);
+  });
+});
+
+describe('PasswordCheck', () => {
+  const [right, other] = [
+    '$2b$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba',
+    '$2b$04$wa1Po1AGF.DqvQEJGv7d0OLEFStJNU6.w1Q.vVad8EFhSH8kTgRLe',
+  ];
+
+  it('remembers, so that a second look costs no thread; another hash is asked anew', async () => {
+    await expect(passwords.holds('a', 'correct horse', right)).resolves.toBe(true);
+    expect(passwords.holds('b', 'correct horse', right)).toBe(true);
+    expect(await passwords.holds('b', 'correct horse', other)).toBe(false);
+    expect(passwords.holds('b', 'correct horse', other)).toBe(false);
+  });
+
+  it('takes clients in turns, and refuses one of whom too many wait', async () => {
+    const check = new PasswordCheck();
+    const ended: string[] = [];
+    const asked = (client: string, at: number) =>
+      Promise.resolve(check.holds(client, `guess ${at}`, right)).then(
+        () => ended.push(client),
+        (error) => ended.push(error.code),
+      );
+    const flood = Array.from({ length: 300 }, (_, at) => asked('a', at));
+    const reader = asked('b', 1000);
+    await reader;
+    // Two were at work when he came, and two more may have ended beside him.
+    expect(ended.filter((client) => client === 'a').length).toBeLessThan(8);
+    await Promise.all(flood);
+    expect(ended.filter((client) => client === 'rate_limited').length).toBeGreaterThan(30);
+    await check.end();
+  });
+});

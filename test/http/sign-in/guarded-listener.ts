@@ -1,0 +1,92 @@
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { reportFeatures } from '../../../src/domain/feature.ts';
+import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import { guarded } from '../../../src/http/sign-in/guarded-site.ts';
+import type { SignIn } from '../../../src/http/sign-in/sign-in.ts';
+import { createSiteApp } from '../../../src/http/site/site.ts';
+import { BodyCache, SiteServer, SiteSnapshot } from '../../../src/serve/index.ts';
+import { TestReleases } from '../../serve/helpers.ts';
+
+/** A word that stands in all that only readers may see. */
+export const SECRET = 'lighthouse';
+
+const FEATURES = reportFeatures('client-hosted', SECRET, {
+  search: null,
+  assistant: null,
+  analytics: null,
+  apiPlayground: null,
+  staticExport: true,
+  localSearch: true,
+});
+
+export const FILES = {
+  'index.html': `<!doctype html><title>${SECRET}</title><p>${SECRET}</p>`,
+  'guide/index.html': `<p>${SECRET}</p>`,
+  '404.html': `<p>${SECRET}</p>`,
+  'app.4f3a9c1b2d.js': `/* ${SECRET} */`,
+};
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface GuardedSite {
+  readonly listener: Listener;
+  readonly faults: unknown[];
+  ask(target: string, headers?: Readonly<Record<string, string | string[]>>, method?: string): Promise<Answer>;
+}
+
+/** A site behind a sign-in, composed as the daemon does it, on a real socket. */
+export async function guardedSite(
+  signIn: SignIn,
+  { basePath = '/', host = '127.0.0.1' }: { basePath?: string; host?: string } = {},
+): Promise<GuardedSite & AsyncDisposable> {
+  const releases = new TestReleases();
+  const server = new SiteServer(new BodyCache(512 * 1024));
+  server.swap(new SiteSnapshot(releases.make(FILES), [], { trailingSlash: 'auto' }));
+  const app = createSiteApp({
+    server,
+    basePath,
+    status: () => ({ state: 'ready', reason: null }),
+    features: () => FEATURES,
+    search: async () => Response.json([{ content: SECRET }]),
+  });
+  const faults: unknown[] = [];
+  const answer = guarded({ signIn, basePath, onFault: (error) => faults.push(error) }, app.fetch);
+  const listener = await openListener({ name: 'site', fetch: answer, host, port: 0 });
+  return {
+    listener,
+    faults,
+    ask: (target, headers = {}, method = 'GET') => ask(listener.port, target, headers, method),
+    [Symbol.asyncDispose]: async () => {
+      await listener.stop(0);
+      releases.remove();
+    },
+  };
+}
+
+export function ask(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string | string[]>> = {},
+  method = 'GET',
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, headers, method, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const body = Buffer.concat(chunks).toString();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      });
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+export const basic = (name: string, password: string): string =>
+  `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
