@@ -1,7 +1,6 @@
 import { Fingerprints } from '../fingerprints.ts';
-import type { Section } from '../section.ts';
 
-interface PageRank {
+export interface PageRank {
   readonly page: string;
   /** Folders before it in its canonical address; 64 without one, 65 where that is another page's. */
   readonly distance: number;
@@ -26,11 +25,11 @@ export class Duplicates {
   #kept = new Uint32Array(2 * FINGERPRINTS_AT_FIRST);
   readonly #ranks: PageRank[] = [];
 
-  /** @param rank the same object for all sections of a page @param handle 32 bits, the caller's own */
-  add(rank: PageRank, section: Section, handle: number): Verdict {
+  /** @param rank the same object for all sections of a page @param fingerprint of `fingerprintOf` @param handle 32 bits, the caller's own */
+  add(rank: PageRank, fingerprint: Uint8Array, handle: number): Verdict {
     if (this.#ranks.at(-1) !== rank) this.#ranks.push(rank);
     const { count } = this.#fingerprints;
-    const number = this.#fingerprints.numberOf(wordsOf(section));
+    const number = this.#fingerprints.add(fingerprint);
     if (2 * this.#fingerprints.count > this.#kept.length)
       this.#kept = new Uint32Array(this.#kept.buffer.transfer(2 * this.#kept.byteLength));
     const [former = 0, formerPage = 0] = this.#kept.subarray(2 * number, 2 * number + 2);
@@ -44,10 +43,6 @@ export class Duplicates {
 
 export function rankOf({ page, canonical }: { readonly page: string; readonly canonical: string | null }): PageRank {
   return { page, distance: canonicalDistance(page, canonical) };
-}
-
-function wordsOf({ version, language, title, headings, text }: Section): string {
-  return JSON.stringify([version, language, title, headings, text]);
 }
 
 function isBetter(candidate: PageRank, rival: PageRank): boolean {

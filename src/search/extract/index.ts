@@ -9,7 +9,7 @@ import { toSections } from './sections.ts';
 import { PageAddress } from './site-address.ts';
 import { findElement, isElement, type Parent } from './tree.ts';
 
-export { Duplicates, rankOf } from './duplicates.ts';
+export { Duplicates, type PageRank, rankOf } from './duplicates.ts';
 export { sphinxVersion } from './page-facts.ts';
 export { cutPassages } from './passages.ts';
 export { PageForms, readerUrl } from './reader-url.ts';

@@ -5,14 +5,15 @@ import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
 import { readFileTable } from '../../files/index.ts';
 import { carriedFolder } from '../bundle-data/carried-attempts.ts';
 import type { CarriedSearch } from '../bundle-data/read-bundle-search.ts';
-import { KeywordIndexWriter } from '../keyword/index.ts';
+import { FormerIndex, KeywordIndexWriter } from '../keyword/index.ts';
 import { Numbers } from '../numbers.ts';
+import { digestOf } from '../section-digest.ts';
 import { VectorTable } from '../semantic/vector-table.ts';
 import { KEYWORD_FILE, LEFT_OUT_FILE, PAGES_FILE, VECTOR_FILE } from './index-files.ts';
 import { KeptPages } from './kept-pages.ts';
 import { readSections } from './read-pages.ts';
-import { SectionFactsWriter } from './section-facts.ts';
-import type { SiteSection } from './site-sections.ts';
+import { readSectionFacts, type SectionFacts, SectionFactsWriter } from './section-facts.ts';
+import type { SectionEntry } from './site-sections.ts';
 
 export interface IndexOrder {
   readonly releaseDir: string;
@@ -23,7 +24,7 @@ export interface IndexOrder {
   readonly usesCarried: boolean;
   /** Paths of pages that ended the process before. */
   readonly leftOut: readonly string[];
-  /** Search folder of the version before, whose unchanged pages are not read again. */
+  /** Search folder of the version before: what is the same in both is neither read nor indexed again. */
   readonly formerDir: string | null;
 }
 
@@ -52,11 +53,12 @@ export async function buildIndex(
   await mkdir(searchDir);
   if (leftOut.length > 0) await writeFile(join(searchDir, LEFT_OUT_FILE), JSON.stringify(leftOut));
   const site = { siteDir: join(releaseDir, 'site'), files, trailingSlash, leftOut: new Set(leftOut), onLargePage };
-  const former = order.formerDir === null ? null : join(order.formerDir, PAGES_FILE);
-  using kept = new KeptPages(join(searchDir, PAGES_FILE), former);
+  const former = await openFormer(order);
+  const formerPages = former === null || order.formerDir === null ? null : join(order.formerDir, PAGES_FILE);
+  using kept = new KeptPages(join(searchDir, PAGES_FILE), formerPages);
   using sections = await readSections(site, join(searchDir, '.sections'), { kept });
   kept.finish();
-  return { sections: await writeIndex(searchDir, sections.all()), refused };
+  return { sections: await writeIndex(searchDir, () => sections.entries(), former), refused };
 }
 
 async function openCarried(
@@ -73,9 +75,14 @@ async function openCarried(
   return carried;
 }
 
-async function indexCarried({ searchDir, modelFolder }: IndexOrder, carried: CarriedSearch): Promise<number> {
-  const owners = new Numbers();
-  const sections = await writeIndex(searchDir, withPages(carried, owners));
+async function indexCarried(order: IndexOrder, carried: CarriedSearch): Promise<number> {
+  const { searchDir, modelFolder } = order;
+  let owners = new Numbers();
+  const entries = () => {
+    owners = new Numbers();
+    return withPages(carried, owners);
+  };
+  const sections = await writeIndex(searchDir, entries, await openFormer(order));
   const { vectors } = carried.header;
   if (vectors === null || modelFolder === null) return sections;
   const modelDigest = await modelDigestOf(modelFolder);
@@ -84,11 +91,12 @@ async function indexCarried({ searchDir, modelFolder }: IndexOrder, carried: Car
 }
 
 /** @param owners gets the section of each vector */
-function* withPages(carried: CarriedSearch, owners: Numbers): Generator<SiteSection> {
+function* withPages(carried: CarriedSearch, owners: Numbers): Generator<SectionEntry> {
   let number = 0;
   for (const { section, prior = 0, passages, embedded } of carried.sections()) {
     if (embedded) for (const _ of passages) owners.push(number);
-    yield { section: { ...section, page: section.path.replace(/#.*$/, ''), prior }, passages };
+    const page = section.path.replace(/#.*$/, '');
+    yield { page, prior, digest: digestOf(section, page), passages, read: () => ({ section, passages }) };
     number += 1;
   }
 }
@@ -118,16 +126,52 @@ function notOneEach(): DocshelfError {
   });
 }
 
-async function writeIndex(searchDir: string, sections: Iterable<SiteSection>): Promise<number> {
-  using writer = new KeywordIndexWriter(join(searchDir, KEYWORD_FILE));
-  const facts = new SectionFactsWriter();
-  for (const { section, passages } of sections) {
-    writer.add(section);
-    facts.add(section.language, passages);
+interface Former {
+  readonly index: FormerIndex;
+  readonly facts: SectionFacts;
+}
+
+/** Null where the version before has none of this format. */
+async function openFormer({ formerDir }: IndexOrder): Promise<Former | null> {
+  const index = formerDir === null ? null : FormerIndex.open(join(formerDir, KEYWORD_FILE));
+  if (index === null || formerDir === null) return null;
+  const facts = await readSectionFacts(formerDir, index.count).catch(() => null);
+  return facts && { index, facts };
+}
+
+/** Of the former one, or whole where too little of that is left. */
+async function writeIndex(
+  searchDir: string,
+  entries: () => Iterable<SectionEntry>,
+  former: Former | null,
+): Promise<number> {
+  const file = join(searchDir, KEYWORD_FILE);
+  const facts = fillIndex(file, entries(), former);
+  if (facts === null) {
+    await rm(file);
+    return writeIndex(searchDir, entries, null);
   }
-  writer.finish();
   await facts.write(searchDir);
   return facts.count;
+}
+
+/** Null where what the former version had is of little use. */
+function fillIndex(file: string, entries: Iterable<SectionEntry>, former: Former | null): SectionFactsWriter | null {
+  using writer = new KeywordIndexWriter(file, former?.index);
+  const facts = new SectionFactsWriter();
+  for (const { page, prior, digest, passages, read } of entries) {
+    const number = writer.keep(digest, page, prior);
+    if (number !== null && former !== null) {
+      facts.add(former.facts.language(number), passages ?? former.facts.passages(number));
+      continue;
+    }
+    const cut = read();
+    writer.add({ ...cut.section, page, prior }, digest);
+    if (writer.isOutgrown) return null;
+    facts.add(cut.section.language, cut.passages);
+  }
+  writer.finish();
+  return facts;
 }
 
 /** Null for a model that cannot be read, which is reported where it is used. */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import type { ExtractedPage } from '../extract/index.ts';
+import type { PageSummary } from './page-summary.ts';
 
 /** Raise it with every change to what is read of a page. */
-const EXTRACT_VERSION = 1;
+const EXTRACT_VERSION = 2;
 const NEW_LINE = 0x0a;
 const CHUNK_BYTES = 256 * 1024;
 
@@ -24,7 +24,7 @@ export interface PageIdentity {
 }
 
 /**
- * What was read of the pages, `pages.jsonl`, so that the next version reads only those that have changed: a line a page, in the order
+ * What is known of the pages, `pages.jsonl`, so that the next version reads only those that have changed: a line a page, in the order
  * of their paths, of path, key, checksum and JSON, parted by tabs. Both versions are gone through once, side by side.
  */
 export class KeptPages implements Disposable {
@@ -42,15 +42,11 @@ export class KeptPages implements Disposable {
   }
 
   /** @param path after those that were asked for before @param read where the page is another than in the former version */
-  async page(
-    path: string,
-    facts: PageIdentity,
-    read: () => Promise<ExtractedPage | null>,
-  ): Promise<ExtractedPage | null> {
+  async page(path: string, facts: PageIdentity, read: () => Promise<PageSummary | null>): Promise<PageSummary | null> {
     const key = keyOf(facts);
     while (this.#next !== null && this.#next.path < path) this.#step();
     const kept = this.#next?.path === path && this.#next.key === key ? this.#next.json : null;
-    const page = kept === null ? await read() : (JSON.parse(kept) as ExtractedPage | null);
+    const page = kept === null ? await read() : (JSON.parse(kept) as PageSummary | null);
     const json = kept ?? JSON.stringify(page);
     this.#add(`${path}\t${key}\t${crc32(json).toString(16)}\t${json}\n`);
     return page;

@@ -5,14 +5,14 @@ export class PagePriors {
   readonly #pageOf = new Map<string, string>();
 
   constructor(addresses: Iterable<string>) {
-    this.#links = new Map(Array.from(addresses, (address) => [plain(address), 0]));
+    this.#links = new Map(Array.from(addresses, (address) => [plainAddress(address), 0]));
   }
 
+  /** @param links as `plainAddress` writes them */
   add(page: string, links: readonly string[]): void {
-    const own = plain(page);
+    const own = plainAddress(page);
     this.#pageOf.set(own, page);
-    for (const link of links) {
-      const address = plain(link);
+    for (const address of links) {
       const count = this.#links.get(address);
       if (count === undefined) continue;
       this.#links.set(address, count + 1);
@@ -33,7 +33,8 @@ export class PagePriors {
   }
 }
 
-function plain(path: string): string {
+/** The same of all ways to write it. */
+export function plainAddress(path: string): string {
   return path
     .replace(/[#?].*$/, '')
     .replace(/(?:\/index)?\.x?html?$/i, '')

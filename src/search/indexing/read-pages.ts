@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FileEntry, isPage, type TrailingSlash } from '../../domain/release.ts';
 import { pageText } from '../../web/page-text.ts';
 import { tooLargeToCarry } from '../bundle-data/too-large-to-carry.ts';
-import { Duplicates, extractPage, PageForms, rankOf, readerUrl, sphinxVersion } from '../extract/index.ts';
+import { Duplicates, type ExtractedPage, extractPage, PageForms, readerUrl, sphinxVersion } from '../extract/index.ts';
 import type { KeptPages } from './kept-pages.ts';
 import { PagePriors } from './page-priors.ts';
+import { printsOf, summaryOf } from './page-summary.ts';
 import { SiteSections } from './site-sections.ts';
 
 export interface PagesOfSite {
@@ -42,22 +44,29 @@ export async function readSections(
     const { path, sha256, size, type } = entry;
     if (leftOut?.has(path)) continue;
     const url = urlOf(entry);
-    const read = async () => {
+    const extract = (html: string): ExtractedPage | null => {
       const isLarge = size > LARGE_PAGE_BYTES;
       if (isLarge) onLargePage?.(path);
-      const page = extractPage({ path, html: await readText(siteDir, entry), url, version });
+      const page = extractPage({ path, html, url, version });
       if (isLarge) onLargePage?.(null);
       return page;
+    };
+    let words: ExtractedPage | null = null;
+    const read = async () => {
+      words = extract(await readText(siteDir, entry));
+      return words && summaryOf(words);
     };
     const page = await (kept === undefined ? read() : kept.page(path, { sha256, type, url, version }, read));
     if (page === null) continue;
     priors.add(page.page, page.links);
-    const rank = rankOf(page);
-    for (const section of page.sections) {
-      const verdict = duplicates.add(rank, section, sections.nextNumber);
+    const readAgain = () => extract(pageText(readFileSync(join(siteDir, path)), type))?.sections ?? [];
+    const sectionsRead = (words as ExtractedPage | null)?.sections ?? null;
+    sections.beginPage(page.page, sectionsRead === null ? readAgain : null);
+    for (const [place, { fingerprint, digest }] of printsOf(page).entries()) {
+      const verdict = duplicates.add(page, fingerprint, sections.nextNumber);
       if (!verdict.kept) continue;
       if (verdict.replaced !== null) sections.drop(verdict.replaced);
-      sections.add(page.page, section);
+      sections.add(place, digest, sectionsRead?.[place] ?? null);
     }
     if (sections.count > sectionsMax) throw tooLargeToCarry(`it has more than ${sectionsMax} sections`);
   }

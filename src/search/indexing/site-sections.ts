@@ -1,6 +1,8 @@
 import { LineSpool } from '../../files/index.ts';
 import { cutPassages } from '../extract/index.ts';
+import { FINGERPRINT_BYTES } from '../fingerprints.ts';
 import type { IndexedSection } from '../keyword/index.ts';
+import { Numbers } from '../numbers.ts';
 import type { Passage, Section } from '../section.ts';
 
 export interface SiteSection {
@@ -8,17 +10,35 @@ export interface SiteSection {
   readonly passages: readonly Passage[];
 }
 
-interface Spooled {
-  readonly page: string;
+interface CutSection {
   readonly section: Section;
   readonly passages: readonly Passage[];
 }
 
-/** The sections of a site in a spool: 20,000 pages have hundreds of megabytes of them. In memory are numbers alone. */
+/** A section that is only read where the index of the version before does not have it. */
+export interface SectionEntry {
+  readonly page: string;
+  readonly prior: number;
+  /** Of `digestOf`. */
+  readonly digest: Uint8Array;
+  /** Where they are known without reading it. */
+  readonly passages?: readonly Passage[];
+  readonly read: () => CutSection;
+}
+
+interface Page {
+  readonly page: string;
+  /** Of one that was not read: all of its sections. */
+  readonly read: (() => readonly Section[]) | null;
+}
+
+/** The sections of a site in a spool: 20,000 pages have hundreds of megabytes of them. In memory are numbers, and what pages are called. */
 export class SiteSections {
   readonly #spool: LineSpool;
   readonly #dropped = new Set<number>();
-  #added = 0;
+  readonly #pages: Page[] = [];
+  /** Of each section: its page, its place there, and its digest in four. */
+  readonly #facts = new Numbers();
   #priors: ReadonlyMap<string, number> = new Map();
 
   constructor(file: string) {
@@ -26,17 +46,25 @@ export class SiteSections {
   }
 
   get count(): number {
-    return this.#added - this.#dropped.size;
+    return this.nextNumber - this.#dropped.size;
   }
 
   get nextNumber(): number {
-    return this.#added;
+    return this.#facts.length / FACTS;
   }
 
-  add(page: string, section: Section): void {
-    const passages = cutPassages(section.text, estimateTokens);
-    this.#spool.add(JSON.stringify({ page, section, passages } satisfies Spooled));
-    this.#added += 1;
+  /** @param read of one whose sections are not added in words */
+  beginPage(page: string, read: Page['read']): void {
+    this.#pages.push({ page, read });
+  }
+
+  /** @param place among the sections of the page that was begun last */
+  add(place: number, digest: Uint8Array, section: Section | null): void {
+    if (section !== null) this.#spool.add(JSON.stringify(cut(section)));
+    this.#facts.push(this.#pages.length - 1);
+    this.#facts.push(place);
+    const numbers = new DataView(digest.buffer, digest.byteOffset, FINGERPRINT_BYTES);
+    for (let at = 0; at < FINGERPRINT_BYTES; at += 4) this.#facts.push(numbers.getUint32(at));
   }
 
   drop(number: number): void {
@@ -49,20 +77,52 @@ export class SiteSections {
   }
 
   *all(): Generator<SiteSection> {
-    let number = 0;
-    for (const line of this.#spool.lines()) {
-      if (!this.#dropped.has(number)) {
-        const { page, section, passages } = JSON.parse(line) as Spooled;
-        yield { section: { ...section, page, prior: this.#priors.get(page) ?? 0 }, passages };
-      }
-      number += 1;
+    for (const { page, prior, read } of this.entries()) {
+      const { section, passages } = read();
+      yield { section: { ...section, page, prior }, passages };
+    }
+  }
+
+  *entries(): Generator<SectionEntry> {
+    const lines = this.#spool.lines();
+    let page: Page | undefined;
+    let sections: readonly Section[] = [];
+    for (let number = 0; number < this.nextNumber; number += 1) {
+      const next = this.#pages[this.#facts.at(FACTS * number)];
+      if (next === undefined) continue;
+      if (next !== page) sections = [];
+      page = next;
+      const { read } = next;
+      const line = read === null ? (lines.next().value ?? '') : '';
+      if (this.#dropped.has(number)) continue;
+      const place = this.#facts.at(FACTS * number + 1);
+      yield {
+        page: page.page,
+        prior: this.#priors.get(page.page) ?? 0,
+        digest: this.#digestOf(number),
+        read: () => {
+          if (read === null) return JSON.parse(line) as CutSection;
+          if (sections.length === 0) sections = read();
+          return cut(sections[place] as Section);
+        },
+      };
     }
   }
 
   [Symbol.dispose](): void {
     this.#spool[Symbol.dispose]();
   }
+
+  #digestOf(number: number): Uint8Array {
+    const digest = new DataView(new ArrayBuffer(FINGERPRINT_BYTES));
+    for (let at = 0; at < FINGERPRINT_BYTES; at += 4) digest.setUint32(at, this.#facts.at(FACTS * number + 2 + at / 4));
+    return new Uint8Array(digest.buffer);
+  }
 }
+
+const FACTS = 2 + FINGERPRINT_BYTES / 4;
+
+const cut = (section: Section): CutSection => ({ section, passages: cutPassages(section.text, estimateTokens) });
 
 /** Scripts without spaces, about one character a token. */
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu;

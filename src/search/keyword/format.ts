@@ -1,20 +1,31 @@
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { DocshelfError, errnoOf } from '../../domain/errors.ts';
 
 /** Raise it with every change to the file or to the analysis of text: an index of another version is built anew. */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
+
+/** In the place of a number. */
+export const GONE = 0xffffffff;
 
 /**
+ * Sections have numbers, in the order of pages, and places, which they keep in the file of the next version: `sections`, `words`,
+ * `postings` and `sequences` go by places, `lists` and `arrays` by numbers. What is gone leaves its words and postings behind.
+ *
  * - `words`: FTS5, the four columns as terms parted by spaces; it answers what must stand side by side. Its own ranking is
  *   not used: bm25() knows no lengths of columns, and an OR of common words over 100,000 sections cost it 30 times as much.
- * - `postings`: the sections of each term, which ranking reads; a run is what was added between two flushes.
- * - `lists`: sections by title and document title (a page's first section), language, version and tag.
+ * - `postings`: the sections of each term, which ranking reads; a run is what was added between two flushes. One without a list
+ *   takes off those that are gone.
+ * - `lists`: sections by title and document title (a page's first section; `sharedTitle`: that of pages with other titles), language,
+ *   version and tag.
  * - `sequences`: the terms of each section in their order, in short, for proximity.
- * - `arrays`: lengths of the columns, priors, and the vocabulary that misspellings and prefixes are looked up in.
+ * - `arrays`: lengths of the columns, priors, digests, the number of each place, and the vocabulary that misspellings and prefixes
+ *   are looked up in.
  */
 export const SCHEMA = `
-  CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, headings TEXT, text TEXT, language TEXT, version TEXT, tags TEXT);
+  CREATE TABLE sections (n INTEGER PRIMARY KEY, page TEXT, path TEXT, title TEXT, documentTitle TEXT, headings TEXT, text TEXT, language TEXT, version TEXT, tags TEXT);
   CREATE VIRTUAL TABLE words USING fts5(title, headings, text, identifiers, content = '', columnsize = 0, tokenize = "ascii tokenchars '_.-+#'");
   CREATE TABLE postings (term TEXT, run INTEGER, sections INTEGER, list BLOB, PRIMARY KEY (term, run)) WITHOUT ROWID;
   CREATE TABLE lists (kind TEXT, key TEXT, sections INTEGER, list BLOB, PRIMARY KEY (kind, key)) WITHOUT ROWID;
@@ -79,6 +90,17 @@ export function isSealed(path: string): boolean {
     const read = readSync(file, bytes, 0, CHECKSUM_BYTES, CHECKSUM_OFFSET);
     return read === CHECKSUM_BYTES && bytes.readUInt32BE() === checksumOf(file);
   });
+}
+
+/** @throws DocshelfError `index_damaged` @param isSealKnown it was found whole before */
+export function openSound(path: string, isSealKnown: boolean): DatabaseSync {
+  const version = versionOf(path);
+  if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
+  if (!isSealKnown && !isSealed(path)) throw damaged(path, 'it was not finished, or has changed since');
+  const url = pathToFileURL(path);
+  // Nobody writes a sealed file: no locks, no look at the disk for changes.
+  url.searchParams.set('immutable', '1');
+  return new DatabaseSync(url, { readOnly: true });
 }
 
 export function damaged(path: string, state: string, cause?: unknown): DocshelfError {

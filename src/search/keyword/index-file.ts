@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
-import { pathToFileURL } from 'node:url';
+import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import { asDamaged, damaged, FORMAT_VERSION, isSealed, versionOf } from './format.ts';
+import { asDamaged, damaged, GONE, openSound } from './format.ts';
 import { type Postings, readPostings } from './postings.ts';
 import { impactOf, PRIOR_WEIGHT, type Ranking } from './ranking.ts';
 import type { COLUMNS } from './terms.ts';
 import { Vocabulary } from './vocabulary.ts';
-import type { IndexedSection } from './writer.ts';
+import { placesOf } from './write/former-index.ts';
+import type { IndexedSection } from './write/writer.ts';
 
 /** Cache of postings: the common words of a site with 100,000 sections are 10 MB. */
 const POSTINGS_CACHE_BYTES = 24 * 1024 * 1024;
@@ -17,8 +17,8 @@ const BYTES_PER_ENTRY = 200;
 const SEQUENCES_CACHE_BYTES = 4 * 1024 * 1024;
 /** Terms whose frequency is kept: 0.4 MB. Most are what a word is not stemmed to, and stand nowhere. */
 const FREQUENCIES_MAX = 4_000;
-/** Lengths of four columns, prior and lift of a section. */
-const BYTES_PER_SECTION = 16;
+/** Lengths of four columns, prior, lift, number and place of a section. */
+const BYTES_PER_SECTION = 24;
 /** SQLite's page cache, by its default cache_size of -2000 KiB (sqlite.org/pragma.html); a smaller file is in it whole. */
 const PAGE_CACHE_BYTES_MAX = 2_000 * 1024;
 /** Prepared statements and the caches' own tables (measured). */
@@ -36,6 +36,10 @@ export class IndexFile {
   readonly sections: number;
   readonly lifts: Float32Array;
   readonly priors: Float32Array;
+  /** By place in the file. */
+  readonly #numbers: Uint32Array;
+  /** By number. */
+  readonly #places: Uint32Array;
   readonly #database: DatabaseSync;
   readonly #pageCacheBytes: number;
   readonly #statements: ReturnType<typeof prepareStatements>;
@@ -59,6 +63,8 @@ export class IndexFile {
     this.priors = new Float32Array(this.#array('priors').buffer);
     this.lifts = this.priors.map((prior) => 1 + PRIOR_WEIGHT * prior);
     this.sections = this.priors.length;
+    this.#numbers = new Uint32Array(this.#array('numbers').buffer);
+    this.#places = placesOf(this.#numbers, this.sections);
     this.#cache = new LRUCache({
       maxSize: POSTINGS_CACHE_BYTES,
       sizeCalculation: ({ sections }) => sections.length * BYTES_PER_POSTING + BYTES_PER_ENTRY,
@@ -94,7 +100,7 @@ export class IndexFile {
     const cached = this.#cache.get(term);
     if (cached !== undefined) return cached;
     const runs = this.#statements.postings.all(term) as unknown as Run[];
-    const postings = readPostings(runs, this.sections, this.#impact);
+    const postings = readPostings(runs, { count: this.sections, numbers: this.#numbers }, this.#impact);
     this.#cache.set(term, postings);
     return postings;
   }
@@ -112,21 +118,19 @@ export class IndexFile {
 
   matching(expression: string): number[] {
     const row = this.#statements.matching.get(expression) as unknown as { sections: string };
-    return JSON.parse(row.sections);
+    return (JSON.parse(row.sections) as number[]).flatMap((place) => this.#numberAt(place) ?? []);
   }
 
   readSections(numbers: readonly number[]): Map<number, IndexedSection> {
-    const rows = this.#statements.sections.all(JSON.stringify(numbers)) as unknown as SectionRow[];
+    const rows = this.#statements.sections.all(this.#placesJson(numbers)) as unknown as SectionRow[];
     return new Map(
-      rows.map(({ n, page, path, title, headings, text, language, version, tags }) => [
-        n,
-        {
-          ...{ page, path, title, text, language, version },
-          headings: JSON.parse(headings),
-          tags: JSON.parse(tags),
-          prior: this.priors[n] ?? 0,
-        },
-      ]),
+      rows.flatMap(({ n, page, path, title, headings, text, language, version, tags }) => {
+        const number = this.#numberAt(n);
+        if (number === null) return [];
+        const prior = this.priors[number] ?? 0;
+        const lists = { headings: JSON.parse(headings), tags: JSON.parse(tags) };
+        return [[number, { page, path, title, text, language, version, ...lists, prior }] as const];
+      }),
     );
   }
 
@@ -139,10 +143,12 @@ export class IndexFile {
       else found.set(n, cached);
     }
     if (unread.length === 0) return found;
-    for (const { n, terms } of this.#statements.sequences.all(JSON.stringify(unread)) as unknown as SequenceRow[]) {
+    for (const { n, terms } of this.#statements.sequences.all(this.#placesJson(unread)) as unknown as SequenceRow[]) {
+      const number = this.#numberAt(n);
+      if (number === null) continue;
       const sequence = new Uint16Array(terms.buffer, terms.byteOffset, terms.length / 2);
-      this.#sequences.set(n, sequence);
-      found.set(n, sequence);
+      this.#sequences.set(number, sequence);
+      found.set(number, sequence);
     }
     return found;
   }
@@ -165,8 +171,18 @@ export class IndexFile {
     this.#database.close();
   }
 
+  /** Null of one that is gone. */
+  #numberAt(place: number): number | null {
+    const number = this.#numbers[place] ?? GONE;
+    return number === GONE ? null : number;
+  }
+
+  #placesJson(numbers: readonly number[]): string {
+    return JSON.stringify(numbers.flatMap((number) => this.#places[number] ?? []));
+  }
+
   #sectionsOf(rows: unknown[]): Uint32Array {
-    return readPostings(rows as Run[], this.sections, () => 0).sections;
+    return readPostings(rows as Run[], { count: this.sections }, () => 0).sections;
   }
 
   #array(name: string): Uint8Array<ArrayBuffer> {
@@ -196,14 +212,4 @@ function prepareStatements(database: DatabaseSync) {
     // One row of JSON: 50,000 rows of one number take ten times as long.
     matching: database.prepare('SELECT json_group_array(rowid) AS sections FROM words WHERE words MATCH ?'),
   };
-}
-
-function openSound(path: string, isSealKnown: boolean): DatabaseSync {
-  const version = versionOf(path);
-  if (version !== FORMAT_VERSION) throw damaged(path, `it has format version ${version}, not ${FORMAT_VERSION}`);
-  if (!isSealKnown && !isSealed(path)) throw damaged(path, 'it was not finished, or has changed since');
-  const url = pathToFileURL(path);
-  // Nobody writes a sealed file: no locks, no look at the disk for changes.
-  url.searchParams.set('immutable', '1');
-  return new DatabaseSync(url, { readOnly: true });
 }

@@ -1,5 +1,5 @@
 /**
- * text -> words (`words`) -> terms (`terms`, `stem`) -> one SQLite file (`writer`, `format`)
+ * text -> words (`words`) -> terms (`terms`, `stem`) -> one SQLite file (`write`, `format`)
  * query -> parts (`parse-query`) -> what to look for (`plan`, `vocabulary`) -> scores (`ranking`, `accumulator`, `proximity`) -> hits
  */
 export type { Mask } from './filter.ts';
@@ -7,4 +7,5 @@ export { type Highlight, highlightsOf } from './highlights.ts';
 export { KeywordIndex } from './keyword-index.ts';
 export { parseQuery } from './parse-query.ts';
 export { RANKING, type Ranking } from './ranking.ts';
-export { type IndexedSection, KeywordIndexWriter } from './writer.ts';
+export { FormerIndex } from './write/former-index.ts';
+export { type IndexedSection, KeywordIndexWriter } from './write/writer.ts';

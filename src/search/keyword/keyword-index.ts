@@ -9,7 +9,7 @@ import { type Link, type Lookup, onlyIdentifier, planOf } from './plan.ts';
 import { Proximity } from './proximity.ts';
 import { RANKING, type Ranking, rarity } from './ranking.ts';
 import { titleKey } from './words.ts';
-import type { IndexedSection } from './writer.ts';
+import type { IndexedSection } from './write/writer.ts';
 
 /** Sections whose words' nearness is looked at: 50 take 0.2 ms; with 100 the measures are the same. */
 const NEAR_CANDIDATES = 50;

@@ -1,4 +1,5 @@
 import { DocshelfError } from '../../domain/errors.ts';
+import { GONE } from './format.ts';
 
 /**
  * The sections of one term as bytes: of each, rising, the distance from the one before (from -1) times two, plus one where the
@@ -49,33 +50,56 @@ export interface Postings {
   readonly impacts: Float32Array;
 }
 
+interface Numbering {
+  /** Of sections. */
+  readonly count: number;
+  /** By place, where the lists go by places. */
+  readonly numbers?: Uint32Array;
+}
+
 /** @throws DocshelfError `index_damaged` where the bytes are none of ours. */
 export function readPostings(
   runs: readonly { sections: number; list: Uint8Array }[],
-  sectionsMax: number,
+  { count, numbers }: Numbering,
   impact: (section: number, title: number, headings: number, text: number, identifiers: number) => number,
 ): Postings {
   const total = runs.reduce((sum, run) => sum + run.sections, 0);
-  const sections = new Uint32Array(total);
-  const impacts = new Float32Array(total);
+  const sections = new Uint32Array(Math.max(0, total));
+  const impacts = new Float32Array(sections.length);
   let filled = 0;
+  let isRising = true;
   for (const { list } of runs) {
     const reader = new NumberReader(list);
-    let section = -1;
+    let place = -1;
     while (!reader.done()) {
       const head = reader.next();
-      section += head >>> 1;
-      if (section >= sectionsMax || filled >= total) throw damagedPostings();
+      place += head >>> 1;
+      const isPlain = (head & 1) === 1;
+      const title = isPlain ? 0 : reader.next();
+      const headings = isPlain ? 0 : reader.next();
+      const text = isPlain ? 1 : reader.next();
+      const identifiers = isPlain ? 0 : reader.next();
+      const section = numbers === undefined ? place : numbers[place];
+      if (section === GONE) continue;
+      if (section === undefined || section >= count || filled >= total) throw damagedPostings();
+      isRising &&= filled === 0 || section > (sections[filled - 1] as number);
       sections[filled] = section;
-      impacts[filled] =
-        (head & 1) === 1
-          ? impact(section, 0, 0, 1, 0)
-          : impact(section, reader.next(), reader.next(), reader.next(), reader.next());
+      impacts[filled] = impact(section, title, headings, text, identifiers);
       filled += 1;
     }
   }
   if (filled !== total) throw damagedPostings();
-  return { sections, impacts };
+  return isRising ? { sections, impacts } : inOrder({ sections, impacts });
+}
+
+/** Numbers are without a comparison of ours: both in one, which a float holds to 2^53. */
+function inOrder({ sections, impacts }: Postings): Postings {
+  const { length } = sections;
+  const order = Float64Array.from(sections, (section, at) => section * length + at).sort();
+  return {
+    sections: Uint32Array.from(order, (both) => Math.floor(both / length)),
+    impacts: Float32Array.from(order, (both) => impacts[both % length] as number),
+  };
 }
 
 class NumberReader {

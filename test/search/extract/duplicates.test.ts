@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Duplicates, rankOf } from '../../../src/search/extract/index.ts';
 import type { Section } from '../../../src/search/section.ts';
+import { fingerprintOf } from '../../../src/search/section-digest.ts';
 
 const section: Section = { path: '/x', title: 'T', headings: ['T'], text: 'x', language: 'en', version: '1', tags: [] };
 
@@ -9,7 +10,7 @@ function survivor(pages: readonly { page: string; canonical: string | null }[]):
   const duplicates = new Duplicates();
   const kept = new Set<number>();
   for (const [handle, page] of pages.entries()) {
-    const verdict = duplicates.add(rankOf(page), section, handle);
+    const verdict = duplicates.add(rankOf(page), fingerprintOf(section), handle);
     if (!verdict.kept) continue;
     kept.add(handle);
     if (verdict.replaced !== null) kept.delete(verdict.replaced);
@@ -74,8 +75,8 @@ describe('Duplicates', () => {
     ['text', { text: 'y' }],
   ])('keeps sections of another %s', (_, other) => {
     const duplicates = new Duplicates();
-    duplicates.add(rankOf({ page: '/a', canonical: null }), section, 0);
+    duplicates.add(rankOf({ page: '/a', canonical: null }), fingerprintOf(section), 0);
     const rank = rankOf({ page: '/b', canonical: null });
-    expect(duplicates.add(rank, { ...section, ...other }, 1)).toEqual({ kept: true, replaced: null });
+    expect(duplicates.add(rank, fingerprintOf({ ...section, ...other }), 1)).toEqual({ kept: true, replaced: null });
   });
 });

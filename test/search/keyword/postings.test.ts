@@ -24,7 +24,7 @@ describe('postings', () => {
         const entries = unsorted.toSorted((left, right) => left.section - right.section);
         const read: [number, number[]][] = [];
         const runs = [entries.slice(0, cut), entries.slice(cut)].map(bytesOf);
-        const postings = readPostings(runs, 200_001, (section, ...each) => {
+        const postings = readPostings(runs, { count: 200_001 }, (section, ...each) => {
           read.push([section, each]);
           return 1;
         });
@@ -42,6 +42,8 @@ describe('postings', () => {
     ['of fewer sections than they say', { sections: 2, list: Uint8Array.of(3) }],
     ['with endless numbers', { sections: 1, list: new Uint8Array(40).fill(0xff) }],
   ])('refuse bytes %s', (_, run) => {
-    expect(() => readPostings([run], 10, () => 1)).toThrow(expect.objectContaining({ code: 'index_damaged' }));
+    expect(() => readPostings([run], { count: 10 }, () => 1)).toThrow(
+      expect.objectContaining({ code: 'index_damaged' }),
+    );
   });
 });

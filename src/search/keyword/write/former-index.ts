@@ -1,0 +1,116 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { FINGERPRINT_BYTES, Fingerprints } from '../../fingerprints.ts';
+import { Numbers } from '../../numbers.ts';
+import { GONE, openSound } from '../format.ts';
+import { readPostings } from '../postings.ts';
+import { COLUMNS } from '../terms.ts';
+
+/** More places than this many times the sections: what is gone makes queries slow, and the index is written anew. */
+const PLACES_A_SECTION_MAX = 2;
+
+interface Entries {
+  readonly kind: string;
+  readonly key: string;
+  /** Numbers of the sections, rising. */
+  readonly sections: Uint32Array;
+}
+
+/** The index of the version before, which one of the next is made of: what both have keeps its place in the file. */
+export class FormerIndex {
+  readonly path: string;
+  readonly count: number;
+  /** Place of each section. */
+  readonly placeOf: Uint32Array;
+  /** Of the file, those of sections that are gone among them. */
+  readonly places: number;
+  readonly lengths: readonly Uint16Array[];
+  readonly lists: readonly Entries[];
+  /** How often each comes. */
+  readonly words: ReadonlyMap<string, number>;
+  readonly runs: number;
+  readonly #digests: Uint8Array;
+  readonly #known = new Fingerprints();
+  /** By number of a digest: the first section that has it. */
+  readonly #sectionOf = new Numbers();
+  readonly #isClaimed: Uint8Array;
+
+  private constructor(path: string, database: DatabaseSync) {
+    this.path = path;
+    const numbers = new Uint32Array(arrayOf(database, 'numbers').buffer);
+    this.places = numbers.length;
+    this.lengths = COLUMNS.map((name) => new Uint16Array(arrayOf(database, `${name} lengths`).buffer));
+    this.count = this.lengths[0]?.length ?? 0;
+    this.placeOf = placesOf(numbers, this.count);
+    this.#digests = arrayOf(database, 'digests');
+    this.lists = database
+      .prepare('SELECT kind, key, sections, list FROM lists')
+      .all()
+      .map((row) => {
+        const { kind, key, ...run } = row as unknown as ListRow;
+        return { kind, key, sections: readPostings([run], { count: this.count }, () => 0).sections };
+      });
+    const words = Buffer.from(arrayOf(database, 'vocabulary')).toString();
+    const counts = new Uint32Array(arrayOf(database, 'vocabulary counts').buffer);
+    this.words = new Map((words === '' ? [] : words.split('\n')).map((word, at) => [word, counts[at] ?? 0]));
+    const { runs } = database.prepare('SELECT max(run) + 1 AS runs FROM postings').get() as { runs: number | null };
+    this.runs = runs ?? 0;
+    this.#isClaimed = new Uint8Array(this.count);
+    for (let number = 0; number < this.count; number += 1) {
+      const known = this.#known.add(this.digest(number));
+      if (known === this.#sectionOf.length) this.#sectionOf.push(number);
+    }
+  }
+
+  /** Null where there is none to go on from: of another format, damaged, or with more gone than there. */
+  static open(path: string): FormerIndex | null {
+    try {
+      const database = openSound(path, false);
+      try {
+        const former = new FormerIndex(path, database);
+        return former.places > PLACES_A_SECTION_MAX * former.count ? null : former;
+      } finally {
+        database.close();
+      }
+    } catch {
+      return null;
+    }
+  }
+
+  digest(number: number): Uint8Array {
+    return this.#digests.subarray(FINGERPRINT_BYTES * number, FINGERPRINT_BYTES * (number + 1));
+  }
+
+  /** The number of a section with this digest that nobody has claimed before; null without. */
+  claim(digest: Uint8Array): number | null {
+    const known = this.#known.find(digest);
+    const number = known === null ? null : this.#sectionOf.at(known);
+    if (number === null || this.#isClaimed[number] === 1) return null;
+    this.#isClaimed[number] = 1;
+    return number;
+  }
+
+  /** Sections that nobody has claimed. */
+  *unclaimed(): Generator<number> {
+    for (let number = 0; number < this.count; number += 1) if (this.#isClaimed[number] === 0) yield number;
+  }
+}
+
+interface ListRow {
+  readonly kind: string;
+  readonly key: string;
+  readonly sections: number;
+  readonly list: Uint8Array;
+}
+
+/** The place of each section, by the number of the section at each place. */
+export function placesOf(numbers: Uint32Array, count: number): Uint32Array {
+  const places = new Uint32Array(count);
+  for (const [place, number] of numbers.entries()) if (number !== GONE) places[number] = place;
+  return places;
+}
+
+function arrayOf(database: DatabaseSync, name: string): Uint8Array<ArrayBuffer> {
+  const row = database.prepare('SELECT bytes FROM arrays WHERE name = ?').get(name);
+  if (row === undefined) throw new Error(`it has no ${name}`);
+  return new Uint8Array((row as unknown as { bytes: Uint8Array }).bytes);
+}

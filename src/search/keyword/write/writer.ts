@@ -1,0 +1,289 @@
+import { constants, copyFileSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { Numbers } from '../../numbers.ts';
+import type { Section } from '../../section.ts';
+import { digestOf } from '../../section-digest.ts';
+import { GONE, SCHEMA, seal } from '../format.ts';
+import { PostingsBuilder } from '../postings.ts';
+import { sequenceOf } from '../proximity.ts';
+import { COLUMNS, isEnglish, TEXT } from '../terms.ts';
+import { titleKey } from '../words.ts';
+import type { FormerIndex } from './former-index.ts';
+import { KnownWords } from './known-words.ts';
+import { sectionTerms } from './section-terms.ts';
+
+export interface IndexedSection extends Section {
+  readonly page: string;
+  /** 0 to 1; 0 where nothing is said. */
+  readonly prior?: number;
+}
+
+/** Occurrences of terms that are kept in memory before they are written, about 30 MB; a term takes as much as so many of them. */
+const OCCURRENCES_PER_RUN = 1_000_000;
+const OCCURRENCES_A_TERM = 8;
+const LENGTH_MAX = 0xffff;
+/**
+ * Synchronous. A file that was not finished does not open. Written anew, or as a copy of the former version's with what has changed:
+ * whoever reads them finds the same in both.
+ */
+export class KeywordIndexWriter implements Disposable {
+  readonly #path: string;
+  readonly #former: FormerIndex | null;
+  /** By number of the former index; GONE until it is kept. */
+  readonly #keptAs: Uint32Array;
+  readonly #database: DatabaseSync;
+  readonly #insertSection: StatementSync;
+  readonly #insertWords: StatementSync;
+  readonly #insertSequence: StatementSync;
+  readonly #lengths: number[][] = COLUMNS.map(() => []);
+  readonly #priors: number[] = [];
+  readonly #places = new Numbers();
+  readonly #digests = new Numbers();
+  readonly #pages = new Set<string>();
+  readonly #lists = new Map<string, number[]>();
+  readonly #documentTitles = new Map<string, number[]>();
+  readonly #words: KnownWords;
+  #postings = new Map<string, PostingsBuilder>();
+  #occurrences = 0;
+  #run: number;
+  #nextPlace: number;
+  #added = 0;
+
+  /**
+   * @param path where no file is yet; its folder exists
+   * @param former of the version before, to go on from
+   */
+  constructor(path: string, former: FormerIndex | null = null) {
+    this.#path = path;
+    this.#former = former;
+    this.#keptAs = new Uint32Array(former?.count ?? 0).fill(GONE);
+    this.#run = former?.runs ?? 0;
+    this.#nextPlace = former?.places ?? 0;
+    if (former !== null) copyFileSync(former.path, path, constants.COPYFILE_FICLONE);
+    this.#database = new DatabaseSync(path);
+    this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
+    this.#database.exec(`PRAGMA temp_store = MEMORY; ${former === null ? SCHEMA : ''} BEGIN;`);
+    this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#insertWords = this.#database.prepare(
+      'INSERT INTO words (rowid, title, headings, text, identifiers) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.#insertSequence = this.#database.prepare('INSERT INTO sequences VALUES (?, ?)');
+    this.#words = new KnownWords(former?.words ?? null);
+  }
+
+  /** True where so much is new that it is better written whole, and where a whole one might differ: its words are bounded. */
+  get isOutgrown(): boolean {
+    return this.#former !== null && (this.#added > this.#former.count / 2 || this.#words.isFull);
+  }
+
+  /** @param digest of `digestOf` @returns the number in the former index of a section that is the same; null without: it is to be added */
+  keep(digest: Uint8Array, page: string, prior = 0): number | null {
+    const former = this.#former?.claim(this.#asOfPage(digest, page)) ?? null;
+    if (former === null) return null;
+    const n = this.#begin(digest, page, prior, this.#former?.placeOf[former] ?? 0);
+    for (const [column, lengths] of this.#former?.lengths.entries() ?? [])
+      this.#lengths[column]?.push(lengths[former] ?? 0);
+    this.#keptAs[former] = n;
+    return former;
+  }
+
+  /** A page's own section comes before those under its headings. @returns its number, from 0 */
+  add(section: IndexedSection, digest = digestOf(section, section.page)): number {
+    const { page, path, title, documentTitle = null, headings, text, language, version, tags, prior } = section;
+    const isOfPage = !this.#pages.has(page);
+    const place = this.#nextPlace;
+    const n = this.#begin(digest, page, prior ?? 0, place);
+    this.#nextPlace += 1;
+    this.#added += 1;
+    const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
+    this.#insertSection.run(
+      ...[place, page, path, title, documentTitle, headingsJson, text, language, version, tagsJson],
+    );
+    const terms = this.#termsOf(section, isOfPage, 1);
+    const sequences = [...terms.sequences, terms.identifiers];
+    this.#insertWords.run(place, ...sequences.map((sequence) => sequence.join(' ')));
+    for (const [column, sequence] of sequences.entries())
+      this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
+    this.#insertSequence.run(place, bytesOf(sequenceOf(terms.sequences)));
+    for (const [term, column] of terms.occurrences()) this.#countTerm(term, place, column);
+    if (this.#occurrences >= OCCURRENCES_PER_RUN) this.#flush();
+
+    if (isOfPage) this.#addToList('title', titleKey(title), n);
+    const otherTitle = isOfPage ? titleKey(documentTitle ?? '') : '';
+    if (otherTitle !== '') addTo(this.#documentTitles, otherTitle, n);
+    if (language !== null) this.#addToList('language', languageKey(language), n);
+    if (version === null) this.#addToList('unsaid', 'version', n);
+    else this.#addToList('version', version, n);
+    for (const tag of new Set(tags)) this.#addToList('tag', tag, n);
+    return n;
+  }
+
+  finish(): void {
+    this.#flush();
+    if (this.#former !== null) this.#takeOver(this.#former);
+    this.#writeLists();
+    this.#writeArrays();
+    // What is gone has left holes: merging all of it costs as much as writing it.
+    if (this.#former === null) this.#database.exec("INSERT INTO words (words) VALUES ('optimize')");
+    this.#database.exec('COMMIT');
+    this[Symbol.dispose]();
+    seal(this.#path);
+  }
+
+  /** What is not finished is of no use. */
+  [Symbol.dispose](): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #begin(digest: Uint8Array, page: string, prior: number, place: number): number {
+    const n = this.#priors.length;
+    const marked = Buffer.from(this.#asOfPage(digest, page));
+    for (let at = 0; at < marked.length; at += 4) this.#digests.push(marked.readUInt32LE(at));
+    this.#priors.push(Math.min(1, Math.max(0, prior)));
+    this.#places.push(place);
+    this.#pages.add(page);
+    return n;
+  }
+
+  /** Its last bit says that it is the first section of its page. */
+  #asOfPage(digest: Uint8Array, page: string): Uint8Array {
+    const marked = Uint8Array.from(digest);
+    const last = marked.length - 1;
+    marked[last] = ((marked[last] ?? 0) & 0xfe) | (this.#pages.has(page) ? 0 : 1);
+    return marked;
+  }
+
+  #termsOf(section: Section, isOfPage: boolean, times: 1 | -1) {
+    const english = isEnglish(section.language);
+    return sectionTerms(section, isOfPage, (surface) => {
+      const stemmed = this.#words.note(surface, times);
+      return english ? stemmed : surface;
+    });
+  }
+
+  #countTerm(term: string, place: number, column: number): void {
+    const terms = this.#postings.size;
+    builderOf(this.#postings, term).count(place, column);
+    this.#occurrences += this.#postings.size > terms ? OCCURRENCES_A_TERM : 1;
+  }
+
+  #addToList(kind: string, key: string, n: number): void {
+    if (key !== '') addTo(this.#lists, `${kind} ${key}`, n);
+  }
+
+  #flush(): void {
+    const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
+    for (const [term, builder] of sorted(this.#postings))
+      insert.run(term, this.#run, builder.sections, builder.bytes());
+    this.#postings = new Map();
+    this.#occurrences = 0;
+    this.#run += 1;
+  }
+
+  /** Of the former index: what is kept stays in its lists, and what is gone leaves them. */
+  #takeOver(former: FormerIndex): void {
+    this.#removeGone(former);
+    for (const { kind, key, sections } of former.lists) {
+      const isDocumentTitle = kind === 'documentTitle' || kind === 'sharedTitle';
+      for (const section of sections) {
+        const n = this.#keptAs[section] ?? GONE;
+        if (n === GONE) continue;
+        if (isDocumentTitle) addTo(this.#documentTitles, key, n);
+        else this.#addToList(kind, key, n);
+      }
+    }
+    this.#database.exec('DELETE FROM lists; DELETE FROM arrays;');
+  }
+
+  #removeGone(former: FormerIndex): void {
+    const read = this.#database.prepare('SELECT * FROM sections WHERE n = ?');
+    const removals = ['sections', 'sequences'].map((table) =>
+      this.#database.prepare(`DELETE FROM ${table} WHERE n = ?`),
+    );
+    const gone = new Map<string, number>();
+    for (const number of former.unclaimed()) {
+      const place = former.placeOf[number] ?? 0;
+      const section = sectionOf(read.get(place) as unknown as SectionRow);
+      const isOfPage = ((former.digest(number).at(-1) ?? 0) & 1) === 1;
+      const terms = new Set(Array.from(this.#termsOf(section, isOfPage, -1).occurrences(), ([term]) => term));
+      for (const term of terms) gone.set(term, (gone.get(term) ?? 0) + 1);
+      for (const removal of removals) removal.run(place);
+    }
+    const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
+    for (const [term, sections] of sorted(gone)) insert.run(term, this.#run, -sections, new Uint8Array());
+  }
+
+  #writeLists(): void {
+    this.#addDocumentTitles();
+    const insert = this.#database.prepare('INSERT INTO lists VALUES (?, ?, ?, ?)');
+    for (const [name, sections] of sorted(this.#lists)) {
+      const space = name.indexOf(' ');
+      const builder = new PostingsBuilder();
+      for (const section of sections.sort((one, other) => one - other)) builder.count(section, TEXT);
+      insert.run(name.slice(0, space), name.slice(space + 1), builder.sections, builder.bytes());
+    }
+  }
+
+  /** A document title that pages of different titles share is the site's, and no page's. */
+  #addDocumentTitles(): void {
+    const titles = new Map<number, string>();
+    for (const [name, sections] of this.#lists)
+      if (name.startsWith('title ')) for (const section of sections) titles.set(section, name);
+    for (const [key, sections] of this.#documentTitles) {
+      const ofTitles = new Set(sections.map((section) => titles.get(section)));
+      for (const section of sections)
+        this.#addToList(ofTitles.size === 1 ? 'documentTitle' : 'sharedTitle', key, section);
+    }
+  }
+
+  #writeArrays(): void {
+    const words = this.#words.vocabulary();
+    const numbers = new Uint32Array(this.#nextPlace).fill(GONE);
+    for (const [number, place] of this.#places.view.entries()) numbers[place] = number;
+    const insert = this.#database.prepare('INSERT INTO arrays VALUES (?, ?)');
+    for (const [column, name] of COLUMNS.entries())
+      insert.run(`${name} lengths`, bytesOf(Uint16Array.from(this.#lengths[column] ?? [])));
+    insert.run('priors', bytesOf(Float32Array.from(this.#priors)));
+    insert.run('digests', bytesOf(this.#digests.view));
+    insert.run('numbers', bytesOf(numbers));
+    insert.run('vocabulary', Buffer.from(words.map(([word]) => word).join('\n')));
+    insert.run('vocabulary counts', bytesOf(Uint32Array.from(words, ([, count]) => count)));
+  }
+}
+
+type SectionRow = Omit<Section, 'headings' | 'tags' | 'documentTitle'> & {
+  readonly documentTitle: string | null;
+  readonly headings: string;
+  readonly tags: string;
+};
+
+function sectionOf({ headings, tags, documentTitle, ...row }: SectionRow): Section {
+  const ofDocument = documentTitle === null ? {} : { documentTitle };
+  return { ...row, ...ofDocument, headings: JSON.parse(headings), tags: JSON.parse(tags) };
+}
+
+function builderOf(builders: Map<string, PostingsBuilder>, key: string): PostingsBuilder {
+  const known = builders.get(key);
+  if (known !== undefined) return known;
+  const builder = new PostingsBuilder();
+  builders.set(key, builder);
+  return builder;
+}
+
+function addTo(lists: Map<string, number[]>, key: string, n: number): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [n]);
+  else list.push(n);
+}
+
+function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...map].sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
+function bytesOf(array: Uint16Array | Uint32Array | Float32Array): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+export function languageKey(language: string): string {
+  return language.toLowerCase().replaceAll('_', '-');
+}
