@@ -40,7 +40,7 @@ const CRAWL_DOOR = 'crawl/index.ts';
 const SOCKETS: Readonly<Record<string, readonly string[]>> = {
   undici: ['errors'],
   'playwright-core': [],
-  'node:http': ['STATUS_CODES', 'createServer'],
+  'node:http': ['STATUS_CODES', 'createServer', 'validateHeaderName', 'validateHeaderValue'],
   'node:https': ['createServer'],
   'node:http2': ['createServer', 'createSecureServer'],
   'node:net': ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'createServer'],

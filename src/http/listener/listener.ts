@@ -7,7 +7,7 @@ import type { PlainAnswer } from '../../serve/index.ts';
 import { problemResponse } from '../problem.ts';
 import { Connections } from './connections.ts';
 import { answerMalformed } from './malformed-request.ts';
-import { isPlainRequest, writePlain } from './plain-request.ts';
+import { isPlainRequest, PlainWriter } from './plain-request.ts';
 import { HEADER_BYTES_MAX, makeReadable, refusalOf, refuse } from './refused-request.ts';
 import { REQUEST_ID_HEADER, RequestIds } from './request-id.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
@@ -68,6 +68,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   Object.assign(server, { httpAllowHalfOpen: name === 'site' });
   const connections = new Connections(server, times.unreadMsMax);
   const ids = new RequestIds();
+  const plainWriter = new PlainWriter(times.keepAliveMs);
   const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
   const answer = getRequestListener((request, env) => options.fetch(request, env as HttpBindings), {
     hostname: 'localhost',
@@ -83,7 +84,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const isPlain = refusal === null && !connections.isDraining && isPlainRequest(incoming, outgoing);
     const prepared = isPlain ? (options.plain?.(incoming) ?? null) : null;
     if (prepared !== null) {
-      writePlain(prepared, outgoing, requestId);
+      plainWriter.write(prepared, outgoing, requestId);
       // A slow client's answer is one in flight, as those below.
       if (incoming.socket.writableLength === 0) {
         meter?.answered(incoming, prepared.status, begun);

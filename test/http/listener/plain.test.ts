@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { createServer, IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
+import { PlainWriter } from '../../../src/http/listener/plain-request.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
 import type { PlainAnswer } from '../../../src/serve/index.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -29,7 +33,7 @@ async function open(options: Partial<ListenerOptions> = {}): Promise<{ listener:
   return { listener, served };
 }
 
-async function connectTo({ port }: Listener): Promise<RawConnection> {
+async function connectTo({ port }: Pick<Listener, 'port'>): Promise<RawConnection> {
   const connection = await RawConnection.open(port);
   opened.push({ close: async () => connection.socket.destroy() });
   return connection;
@@ -47,6 +51,44 @@ describe('a listener with prepared answers', () => {
     ]);
     connection.write(PLAIN);
     expect(await connection.until(/prepared.*prepared$/s)).toMatch(/X-Request-Id: [0-9a-f-]{36}/);
+  });
+
+  it.each<PlainAnswer>([
+    ANSWER,
+    { status: 304, headers: ['ETag', '"x"', 'Vary', 'Accept-Encoding'], body: null },
+    { status: 200, headers: ['Content-Length', '0'], body: Buffer.alloc(0) },
+  ])('writes $status $headers as Node does', async ({ status, headers, body }) => {
+    const { listener } = await open({ plain: () => ({ status, headers, body }) });
+    const nodes = createServer({ keepAliveTimeout: 75_000 }, (_, outgoing) => {
+      outgoing.writeHead(status, [...headers, 'X-Request-Id', 'r-1']).end(body ?? undefined);
+    });
+    opened.push({ close: async () => nodes.close() });
+    await once(nodes.listen(0, '127.0.0.1'), 'listening');
+    const answers: string[] = [];
+    const ENDED = new RegExp(`\r\n\r\n${body ?? ''}$`);
+    for (const { port } of [listener, nodes.address() as AddressInfo]) {
+      const connection = await connectTo({ port });
+      const request = PLAIN.replace('Host: x', 'Host: x\r\nX-Request-Id: r-1');
+      connection.write(request);
+      await connection.until(ENDED);
+      connection.write(request.replace('Host', 'Connection: close\r\nHost'));
+      answers.push((await connection.untilClosed()).replace(/Date: [A-Z][a-z]{2}, .{20} GMT\r/g, 'Date: now\r'));
+    }
+    expect(answers[0]).toMatch(/Date: now.*Keep-Alive: timeout=75.*Date: now\r\nConnection: close/s);
+    expect(answers[0]).toBe(answers[1]);
+  });
+
+  it('writes with a field that the answer has already', () => {
+    const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
+    outgoing.setHeader('A', 'b');
+    new PlainWriter(0).write({ status: 200, headers: ['C', 'd'], body: null }, outgoing, 'r-1');
+    expect({ ...outgoing.getHeaders() }).toEqual({ a: 'b', c: 'd', 'x-request-id': 'r-1' });
+  });
+
+  it('writes no field that would end another', () => {
+    const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
+    const answer: PlainAnswer = { status: 200, headers: ['A', 'b\r\nC: d'], body: null };
+    expect(() => new PlainWriter(0).write(answer, outgoing, 'r-1')).toThrow(/Invalid character/);
   });
 
   it.each([
