@@ -52,6 +52,7 @@ export class Daemon {
   /** As at the start; what differs from it waits for a restart. */
   readonly #opened: LoadedConfig;
   #loaded: LoadedConfig;
+  readonly #apiHasSearch: boolean;
   readonly #exports: DaemonParts['exports'];
   #listeners: Listeners | null = null;
   #lastReload: LastReload | null = null;
@@ -66,6 +67,7 @@ export class Daemon {
     this.#opened = options.loaded;
     this.#loaded = options.loaded;
     this.#isStarting = parts.sites.isList;
+    this.#apiHasSearch = parts.sites.haveSearch;
     this.#exports = parts.exports;
     this.#watch = new FileWatch(() => void this.reload());
   }
@@ -190,6 +192,7 @@ export class Daemon {
         },
       },
       exports: this.#exports?.promise ?? null,
+      apiHasSearch: this.#apiHasSearch,
       metrics,
       log,
       logRequest,
@@ -257,6 +260,7 @@ export class Daemon {
       opened: this.#opened,
       current: this.#loaded,
       lastReload: this.#lastReload,
+      apiHasSearch: this.#apiHasSearch,
       jobs,
       startedAt: this.#startedAt,
       programVersion: this.#options.programVersion,

@@ -23,6 +23,8 @@ interface ListenerParts {
   readonly sites: Sites;
   readonly admin: Omit<AdminOptions, 'door' | 'metrics' | 'programVersion' | 'onError'>;
   readonly exports: Promise<Exports> | null;
+  /** Decided at the start: a site that comes later waits for the next. */
+  readonly apiHasSearch: boolean;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly logRequest: (fields: string) => void;
@@ -73,7 +75,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
       fetch: (request, env) => sites.answer(request, env),
     });
     const admin = await open('admin', { fetch: adminAnswer(parts, 'token') });
-    const hasApi = sites.haveSearch || parts.exports !== null;
+    const hasApi = parts.apiHasSearch || parts.exports !== null;
     const api = hasApi ? await open('api', { fetch: apiAnswer(parts, rateLog) }) : null;
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
       open('admin', { fetch: adminAnswer(parts, 'socket') }, { socket }),
@@ -115,7 +117,7 @@ function apiAnswer(parts: ListenerParts, rateLog: RateLogFile): ListenerOptions[
     const exports = await parts.exports;
     return createApiApp({
       access: () => access(accessOf),
-      ...(sites.haveSearch ? { search: (domain) => sites.find(domain)?.search ?? null } : {}),
+      ...(parts.apiHasSearch ? { search: (domain) => sites.find(domain)?.search ?? null } : {}),
       ...(exports?.service ? { exports: exports.service } : {}),
       ...(exports?.download ? { download: exports.download } : {}),
       rates: new OrganizationRates(rateLog),

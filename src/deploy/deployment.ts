@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
+import { DocshelfError } from '../domain/errors.ts';
 import { sweepTemporaries } from '../files/index.ts';
 import { sweepSpool } from './fetch/fetch.ts';
 import { RenewLoop } from './fetch/renew-loop.ts';
@@ -11,7 +11,7 @@ import type { LabelPointer } from './releases/site-store.ts';
 import { versionNotFound } from './releases/version-not-found.ts';
 import { type DeploySettings, fingerprintOf, isSameData, PART_AGE_MS_MAX, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
-import { type DeployStatus, noticesOf, storedVersions } from './status.ts';
+import { type DeployStatus, readStored } from './status.ts';
 import { Intake } from './take-in/intake.ts';
 import { spoolStream } from './take-in/spool-stream.ts';
 import { createStaging, removeStaging } from './take-in/staging.ts';
@@ -44,6 +44,7 @@ export class Deployment {
     this.#context = {
       ...options,
       settings: () => this.#settings,
+      sources: () => options.sources(this.#settings),
       wanted: () => wantedOf(this.#settings, this.#exportsMade),
       journal: new Journal(onEvent),
       registration: registration.siteOf(() => options.store.domain),
@@ -235,10 +236,9 @@ export class Deployment {
 
   async status(): Promise<DeployStatus> {
     // The disk first: what is read after it is of one moment.
-    const stored = await this.#stored().catch((error: unknown) => {
-      const notice = `Cannot read what is stored of ${this.domain}: ${toDocshelfError(error).message}`;
-      return { versions: [], notices: [notice] };
-    });
+    const { store } = this.#context;
+    // Where it is not open, its fault says it all.
+    const stored = this.#isOpen ? await readStored(store, this.#settings, this.active) : { versions: [], notices: [] };
     return {
       state: this.state,
       domain: this.domain,
@@ -255,16 +255,6 @@ export class Deployment {
     this.#renewLoop.stop();
     await this.#reconciler.stop();
     await this.#context.registration.leave();
-  }
-
-  async #stored(): Promise<Pick<DeployStatus, 'versions' | 'notices'>> {
-    const { store } = this.#context;
-    // Its fault says it all.
-    if (!this.#isOpen) return { versions: [], notices: [] };
-    return {
-      versions: await storedVersions(store),
-      notices: await noticesOf(store, this.#settings, this.active),
-    };
   }
 
   async #serveDelivered({ version, digest }: ReleaseRef, activate: boolean): Promise<boolean> {

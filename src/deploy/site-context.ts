@@ -29,7 +29,8 @@ export interface DeploymentOptions {
   readonly registration: DaemonRegistration;
   readonly slots: IntakeSlots;
   readonly settings: DeploySettings;
-  readonly sources: () => Promise<readonly BundleSource[]>;
+  /** By the settings that hold: `file:` links lead into the preload folder. */
+  readonly sources: (settings: DeploySettings) => Promise<readonly BundleSource[]>;
   readonly openLinks: (renew: RenewSettings) => Promise<LinkSource>;
   /** Null where this daemon keeps no exports. */
   readonly ownExports: Pick<LinkSource, 'freshLink'> | null;
@@ -46,7 +47,8 @@ export interface IntakeSlots {
   readonly unpacking: Slots;
 }
 
-export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'onEvent' | 'registration'> {
+export interface SiteContext extends Omit<DeploymentOptions, 'settings' | 'sources' | 'onEvent' | 'registration'> {
+  readonly sources: () => Promise<readonly BundleSource[]>;
   readonly settings: () => DeploySettings;
   readonly wanted: () => Wanted;
   readonly journal: Journal;

@@ -1,3 +1,4 @@
+import { toDocshelfError } from '../domain/errors.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
 import type { ActiveVersion, StatusReport, StoredVersion } from '../domain/status.ts';
 import type { SiteStore } from './releases/site-store.ts';
@@ -55,7 +56,23 @@ export async function storedVersions(store: SiteStore): Promise<StoredVersion[]>
   return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
-export async function noticesOf(
+/** A folder that cannot be read hides no other site's status. */
+export async function readStored(
+  store: SiteStore,
+  settings: DeploySettings,
+  active: ActiveVersion | null,
+): Promise<Pick<DeployStatus, 'versions' | 'notices'>> {
+  try {
+    return { versions: await storedVersions(store), notices: await noticesOf(store, settings, active) };
+  } catch (error) {
+    return {
+      versions: [],
+      notices: [`Cannot read what is stored of ${store.domain}: ${toDocshelfError(error).message}`],
+    };
+  }
+}
+
+async function noticesOf(
   store: SiteStore,
   { enabled, version, link }: DeploySettings,
   active: ActiveVersion | null,

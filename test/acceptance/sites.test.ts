@@ -203,6 +203,23 @@ describe('several sites in one daemon', () => {
     await daemon.until(({ sites }) => siteOf(sites, 'delta')?.active?.version === JULY);
   });
 
+  test('answer at their former place or at their new one, while a reload moves them', async () => {
+    const daemon = await bench.start(configOf(SITES), { folder: await home(MARKS) });
+    await untilReady(daemon, Object.keys(MARKS));
+    const others = Array.from({ length: 40 }, (_, at) => entry(`other-${at}`, { basePath: `/other-${at}` }));
+    const moved = [SITES[0] ?? {}, entry('beta', { basePath: '/moved' }), SITES[2] ?? {}, ...others];
+    const isThere = async (path: string) => (await get(daemon, path)).text.includes('beacon');
+    await daemon.rewriteConfig({ sites: moved });
+    let isMoved = false;
+    const lost: number[] = [];
+    for (let at = 0; !isMoved; at += 1) {
+      if (await isThere('/beta/')) continue;
+      isMoved = await isThere('/moved/');
+      if (!isMoved) lost.push(at);
+    }
+    expect(lost).toEqual([]);
+  });
+
   test('that are broken leave the others served and the daemon ready, and say it under their name', async () => {
     const folder = await home({ acme: 'anchor' });
     await folderOf(join(folder, 'bundles/beta'), { 'broken-2024-06-01.tar.gz': Buffer.from('no archive at all') });

@@ -12,16 +12,19 @@ const load = (sites: readonly object[], search: object): Promise<LoadedConfig> =
   });
 
 /** `pending` after a reload from one config to another. */
-async function pendingOf(opened: LoadedConfig, current: LoadedConfig): Promise<readonly string[]> {
+async function pendingOf(opened: LoadedConfig, current: LoadedConfig, apiHasSearch = true): Promise<readonly string[]> {
   const site = (at: number) => {
-    const [before, config] = [opened.sites[at], current.sites[at]];
+    const config = current.sites[at];
+    const before = opened.sites[at] ?? config;
     const report = async () => ({ notices: [] });
-    return { opened: before, config, domain: config?.domain, report } as unknown as ShelfSite;
+    const search = before?.config.search.enabled === true ? {} : null;
+    return { opened: before, config, domain: config?.domain, report, search } as unknown as ShelfSite;
   };
   const all = current.sites.map((_, at) => site(at));
   const sites = { isList: true, only: null, all, notices: [], state: 'ready' } as unknown as Sites;
   const facts = { jobs: { queued: 0, running: 0 }, startedAt: '', programVersion: '', lastReload: null, notices: [] };
-  return (await daemonStatus(sites, { ...facts, deploymentType: 'client-hosted', opened, current })).pending;
+  const type = { deploymentType: 'client-hosted', apiHasSearch } as const;
+  return (await daemonStatus(sites, { ...facts, ...type, opened, current })).pending;
 }
 
 const acme = { domain: 'acme' };
@@ -42,4 +45,11 @@ test('what waits for the whole daemon is named once, and what a reload carries o
   expect(await pendingOf(before, await load([acme, beta], { enabled: false }))).toEqual(['search.enabled']);
   const moved = { ...beta, basePath: '/other/', title: 'Beta', trailingSlash: 'always' };
   expect(await pendingOf(before, await load([acme, moved], {}))).toEqual([]);
+});
+
+test('a site with search that came to a daemon whose API has none waits for a restart with it', async () => {
+  const before = await load([{ ...acme, search: { enabled: false } }], {});
+  const after = await load([{ ...acme, search: { enabled: false } }, beta], {});
+  expect(await pendingOf(before, after, false)).toEqual(['sites[beta].search.enabled']);
+  expect(await pendingOf(before, after)).toEqual([]);
 });

@@ -146,4 +146,12 @@ sites:
     expect(sites).toHaveLength(1000);
     console.log(`figure: a config of 1,000 sites is loaded in ${(performance.now() - beganMs).toFixed(0)} ms`);
   });
+
+  it('leave keys and memory of search to the daemon, which has one for all', async () => {
+    const search = '{ memory: 64MiB, keys: [{ id: a, sha256: "' + '0'.repeat(64) + '" }] }';
+    expect(await toldOf(`sites:\n${entry('acme', `search: ${search}`)}`)).toEqual([
+      expect.stringMatching(/^config\.yaml:2:\d+ unknown key "sites\[0\]\.search\.memory"/),
+      expect.stringMatching(/^config\.yaml:2:\d+ unknown key "sites\[0\]\.search\.keys"/),
+    ]);
+  });
 });

@@ -137,6 +137,19 @@ describe('sites of one daemon', () => {
     expect(await mustSettle({ version: V2 })).toBe(true);
   });
 
+  test('look for bundles by the settings that hold after a reload', async () => {
+    const source = await new FakeSource().givesBundle(LINK, seed.january);
+    const asked: string[] = [];
+    const sources: SharedByTest['sources'] = async ({ preload }) => {
+      asked.push(preload.dir);
+      return [source];
+    };
+    const daemon = await newDaemon(await newFolder(), { sources });
+    const acme = await daemon.open('acme');
+    await acme.reload({ domain: 'acme', link: LINK, preload: { dir: '/elsewhere', mayBeMissing: true } });
+    expect(asked).toEqual(['/elsewhere']);
+  });
+
   test('remember what was wrong while a refused config was, and try it again', async () => {
     const daemon = await newDaemon(await newFolder());
     const { deployment, store } = await daemon.open('acme');

@@ -214,7 +214,9 @@ export interface TestDaemon {
 }
 
 /** What the sites of one daemon share. */
-export type SharedByTest = Partial<Pick<DeploymentOptions, 'registration' | 'slots' | 'unpack' | 'ownExports'>> & {
+export type SharedByTest = Partial<
+  Pick<DeploymentOptions, 'registration' | 'slots' | 'unpack' | 'ownExports' | 'sources'>
+> & {
   /** Also where the site's part of the folder cannot be opened. */
   readonly mayFail?: boolean;
 };
@@ -235,7 +237,7 @@ export async function openDaemon(
     registration: shared.registration ?? (own as DaemonRegistration),
     slots: shared.slots ?? intakeSlots(() => 2),
     settings: settingsOf(store, settings),
-    sources: async () => [source],
+    sources: shared.sources ?? (async () => [source]),
     openLinks,
     ownExports: shared.ownExports ?? null,
     unpack: shared.unpack ?? unpackHere,

@@ -76,10 +76,12 @@ export async function openShelf(
     registration,
     slots,
     ownExports: own,
-    sources: async () => [
-      ...(own === null ? [] : [own]),
-      ...(await openSources(network.config, await network.client(), preloads(network.config, config))),
-    ],
+    sources: async ({ preload }) => {
+      // A site of a list has a folder of its own, often within the daemon's.
+      const folders = [network.config.staticExport.preload.dir, preload.dir];
+      const others = await openSources(network.config, await network.client(), folders);
+      return own === null ? others : [own, ...others];
+    },
     openLinks: (renew) => openLinks(network, renew),
     unpack,
     beforeSeal: search === null ? [] : [indexBeforeSeal(search)],
@@ -95,10 +97,6 @@ export async function openShelf(
   }
   return { store, deployment };
 }
-
-/** A site of a list has a folder of its own, often within the daemon's. */
-const preloads = (...configs: readonly Config[]): string[] =>
-  configs.map(({ staticExport }) => staticExport.preload.dir);
 
 async function openLinks(network: Network, renew: RenewSettings): Promise<LinkSource> {
   const [{ ExportLinks }, { ExportServiceClient }] = await Promise.all([

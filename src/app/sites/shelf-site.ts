@@ -170,16 +170,21 @@ export class ShelfSite {
     await this.deployment.settle();
   }
 
-  /** Takes new settings; `settle` carries them out. @throws DocshelfError `config_invalid` */
-  async accept(config: SiteConfig): Promise<void> {
+  /**
+   * Takes new settings; `settle` carries them out. @throws DocshelfError `config_invalid`
+   * @returns the act that answers by them, in one tick with the routes: in between no request would find the site
+   */
+  async accept(config: SiteConfig): Promise<() => void> {
     await this.deployment.accept(deploySlice(config.config));
-    this.#parts.site.use(snapshotForm(config));
-    if (signInKey(config.config) !== signInKey(this.#config.config)) {
-      this.#signIn = this.#openSignIn(config);
-      this.#fetch = null;
-    }
-    if (config.basePath !== this.#config.basePath) this.#fetch = null;
-    this.#config = config;
+    return () => {
+      this.#parts.site.use(snapshotForm(config));
+      if (signInKey(config.config) !== signInKey(this.#config.config)) {
+        this.#signIn = this.#openSignIn(config);
+        this.#fetch = null;
+      }
+      if (config.basePath !== this.#config.basePath) this.#fetch = null;
+      this.#config = config;
+    };
   }
 
   features(): FeatureReport {

@@ -161,16 +161,19 @@ export class Sites {
     const notices = this.isList ? await this.#options.settleDomains(domains) : [];
     const former = new Map(this.#entries.map(({ domain, site }) => [domain, site]));
     const entries: SiteEntry[] = [];
+    const commits: (() => void)[] = [];
     this.#notices = notices;
     const take = async (config: SiteConfig): Promise<SiteEntry> => {
       const { hosts, basePath } = config;
       const domain = config.domain ?? '';
       const known = this.isList ? former.get(domain) : this.all[0];
-      await known?.accept(config);
+      const commit = await known?.accept(config);
+      if (commit !== undefined) commits.push(commit);
       const site = known ?? (await ShelfSite.open(config, this.#options.hostOf(this.isList ? config.domain : null)));
       return { domain, hosts, basePath, site };
     };
     for await (const entry of mapAhead(configs, OPENED_AT_ONCE, take)) entries.push(entry);
+    for (const commit of commits) commit();
     this.#entries = entries;
     this.#routes = new SiteRoutes(entries);
     const kept = new Set(entries.map(({ site }) => site));

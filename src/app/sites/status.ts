@@ -10,12 +10,14 @@ interface DaemonFacts extends Pick<StatusReport, 'jobs' | 'notices' | 'startedAt
   readonly opened: LoadedConfig;
   readonly current: LoadedConfig;
   readonly lastReload: LastReload | null;
+  /** The API had a site to search when it was opened. */
+  readonly apiHasSearch: boolean;
 }
 
 /** `GET /v1/status`: of one site, or of each with what is the daemon's beside them (contract, section 2.1). */
 export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<StatusReport> {
-  const { opened, current, lastReload, deploymentType, ...rest } = facts;
-  const daemon = { ...rest, lastReload, pending: pendingOf(sites, opened, current) };
+  const { opened, current, lastReload, deploymentType, apiHasSearch, ...rest } = facts;
+  const daemon = { ...rest, lastReload, pending: pendingOf(sites, facts) };
   const notices = [...reloadNotices(lastReload), ...facts.notices, ...sites.notices];
   const statusOf = async (site: ShelfSite): Promise<StatusReport> => {
     const report = await site.report();
@@ -53,15 +55,16 @@ export function daemonFeatures(sites: Sites, deploymentType: DeploymentType): Da
 }
 
 /** Keys that wait for a restart; those of one site with its domain. */
-function pendingOf(sites: Sites, opened: LoadedConfig, current: LoadedConfig): string[] {
+function pendingOf(sites: Sites, { opened, current, apiHasSearch }: DaemonFacts): string[] {
   if (current.config.sites.length > 0 !== sites.isList) return ['sites'];
   const pending = pendingRestart(opened.config, current.config);
   if (!sites.isList) return pending;
-  const ofSites = sites.all.flatMap(({ opened: before, config, domain }) =>
-    pendingRestart(before.config, config.config)
-      .filter((key) => !pending.includes(key))
-      .map((key) => `sites[${domain}].${key}`),
-  );
+  const ofSites = sites.all.flatMap(({ opened: before, config, domain, search }) => {
+    const waiting = pendingRestart(before.config, config.config);
+    // A site that came later: its readers search it, the API is not there for it.
+    if (!apiHasSearch && search !== null) waiting.push('search.enabled');
+    return waiting.filter((key) => !pending.includes(key)).map((key) => `sites[${domain}].${key}`);
+  });
   return [...pending, ...ofSites];
 }
 

@@ -5,7 +5,7 @@ import { FEATURES, type SwitchedFeatureId } from '../../domain/feature.ts';
 import type { NamedFile } from '../named-files.ts';
 import * as t from './blocks.ts';
 import { basePath, perSite } from './listeners.ts';
-import { search } from './service.ts';
+import { siteSearch } from './service.ts';
 
 export const deployment = t.section(
   {
@@ -217,7 +217,7 @@ const site = t.record(
     ...perSite,
     staticExport,
     features,
-    search,
+    search: siteSearch,
   },
   'A site.',
 );

@@ -29,16 +29,24 @@ const model = Type.Unsafe<string | Static<typeof hostedModel>>({
   'x-expects': 'builtin, off, a folder, or {url, model, keyFile}',
 });
 
+/** What a site of a list may have otherwise; the rest is one for all. */
+const searchPerSite = {
+  enabled: t.boolean('The search engine inside the daemon.', true, { restart: true }),
+  widget: t.oneOf(
+    [false, true, 'replace'],
+    "Adds docshelf's search box to pages; replace: in place of the site's own.",
+    false,
+    { notBuilt: true },
+  ),
+  mcp: t.boolean('Answers the Model Context Protocol.', false, { notBuilt: true }),
+  model,
+};
+
+export const siteSearch = t.section(searchPerSite, 'Search over the site.');
+
 export const search = t.section(
   {
-    enabled: t.boolean('The search engine inside the daemon.', true, { restart: true }),
-    widget: t.oneOf(
-      [false, true, 'replace'],
-      "Adds docshelf's search box to pages; replace: in place of the site's own.",
-      false,
-      { notBuilt: true },
-    ),
-    mcp: t.boolean('Answers the Model Context Protocol.', false, { notBuilt: true }),
+    ...searchPerSite,
     memory: t.size(
       '64MiB',
       '64GiB',
@@ -46,7 +54,6 @@ export const search = t.section(
       '384MiB',
       { restart: true },
     ),
-    model,
     keys: t.list(
       t.record({ id: id('key'), sha256: t.sha256('SHA-256 digest of the key.') }, 'A key.'),
       'Assistant keys of a daemon without organizations: its own organization has deployment.domain and these keys.',
