@@ -206,9 +206,10 @@ describe('several sites in one daemon', () => {
   test('answer at their former place or at their new one, while a reload moves them', async () => {
     const daemon = await bench.start(configOf(SITES), { folder: await home(MARKS) });
     await untilReady(daemon, Object.keys(MARKS));
-    const others = Array.from({ length: 40 }, (_, at) => entry(`other-${at}`, { basePath: `/other-${at}` }));
+    const others = Array.from({ length: 200 }, (_, at) => entry(`other-${at}`, { basePath: `/other-${at}` }));
     const moved = [SITES[0] ?? {}, entry('beta', { basePath: '/moved' }), SITES[2] ?? {}, ...others];
-    const isThere = async (path: string) => (await get(daemon, path)).text.includes('beacon');
+    const client = new SiteClient(daemon.site);
+    const isThere = async (path: string) => (await client.get(path, {})).body.includes('beacon');
     await daemon.rewriteConfig({ sites: moved });
     let isMoved = false;
     const lost: number[] = [];
@@ -217,6 +218,7 @@ describe('several sites in one daemon', () => {
       isMoved = await isThere('/moved/');
       if (!isMoved) lost.push(at);
     }
+    client.close();
     expect(lost).toEqual([]);
   });
 
