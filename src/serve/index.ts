@@ -1,16 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isAssetPath } from '../web/media-type.ts';
+import { isHidden } from '../web/resolve.ts';
 import type { Body, BodyCache } from './body-cache.ts';
 import type { Encoding } from './encoding.ts';
-import { noticePage, noticeText } from './notice.ts';
-import type { PlainAnswer } from './plain-answer.ts';
+import { noticePage, noticeText, plainPage, plainText } from './notice.ts';
+import { type PlainAnswer, toResponse } from './plain-answer.ts';
 import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
 import { type ByteRange, parseRange } from './range.ts';
 import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
 import { streamSiteFile } from './site-bytes.ts';
-import { COMMON_HEADERS, type SiteFile } from './site-file.ts';
+import type { SiteFile } from './site-file.ts';
 import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
 import { UnmountedFile } from './unmounted-file.ts';
 
@@ -58,14 +59,18 @@ export class SiteServer {
   }
 
   /**
-   * A GET without a body that asks for a whole file from memory, or whether it has changed; null for every other, which
-   * `respond` answers.
+   * A GET without a body that asks for a whole file from memory, whether it has changed, or for what is not there; null for
+   * every other, which `respond` answers.
    */
   plain(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
+    if (headers.range !== undefined) return null;
+    if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
     const query = target.indexOf('?');
     const file = this.#prepared.get(query === -1 ? target : target.slice(0, query));
-    if (file === undefined || headers.range !== undefined) return null;
-    if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return null;
+    return file === undefined ? this.#plainMissing(target, headers) : this.#plainFile(file, headers);
+  }
+
+  #plainFile(file: SiteFile, headers: IncomingHttpHeaders): PlainAnswer | null {
     const wanted = file.encodingFor(headers['accept-encoding']);
     const known = headers['if-none-match'];
     if (known !== undefined && matchesWeakly(known, file.etag(wanted))) return file.notModified(wanted);
@@ -77,6 +82,23 @@ export class SiteServer {
       return file.notModified(body.encoding);
     }
     return file.whole(body);
+  }
+
+  /** Found anew for each request: addresses that name nothing have no end. */
+  #plainMissing(target: string, headers: IncomingHttpHeaders): PlainAnswer | null {
+    const snapshot = this.#current;
+    const asked = canonicalise(target);
+    // What is hidden may be docshelf's own.
+    if (snapshot === null || asked.kind !== 'path' || isHidden(asked.path)) return null;
+    const found = snapshot.isAlone(asked.path) ? snapshot.find(asked.path) : null;
+    if (found === null || found instanceof Promise || found.kind !== 'missing') return null;
+    if (found.isAsset) return MISSING_ASSET;
+    if (found.page === null) return MISSING_PAGE;
+    if (found.page instanceof UnmountedFile) return null;
+    const body = this.#bodies.get(found.page.sha256, found.page.encodingFor(headers['accept-encoding']));
+    if (body === undefined) return null;
+    this.#events.onCache?.(true);
+    return found.page.missing(body);
   }
 
   /** @throws DocshelfError `no_bundle` where nothing is served; an unreadable file is answered (503) and not thrown. */
@@ -213,28 +235,21 @@ export class SiteServer {
     return streamSiteFile(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
   }
 
-  /** 404 with the site's own page, if any. Without an entity tag: a 404 is never `not modified`. */
-  async #missing(found: Extract<Found, { kind: 'missing' }>, request: SiteRequest): Promise<Response> {
-    if (found.isAsset) return noticeText(request.method, NOT_FOUND);
-    if (found.page === null) return noticePage(request.method, NOT_FOUND);
+  /** 404 with the site's own page, if any. */
+  async #missing({ page, isAsset }: Extract<Found, { kind: 'missing' }>, request: SiteRequest): Promise<Response> {
+    const { method } = request;
+    if (isAsset) return toResponse(MISSING_ASSET, method);
+    if (page === null) return toResponse(MISSING_PAGE, method);
     try {
-      const page = found.page instanceof UnmountedFile ? await found.page.mount(this.#bodies) : found.page;
-      if (this.#isStreamed(page)) return noticePage(request.method, NOT_FOUND);
-      const encoding = this.#encodingFor(page, request);
-      const body = this.#cached(page, encoding) ?? (await this.#bodies.load(page, encoding));
-      return new Response(request.method === 'HEAD' ? null : body.bytes, {
-        status: 404,
-        headers: {
-          'Content-Type': page.type,
-          'Content-Length': String(body.bytes.length),
-          ...(body.encoding === 'identity' ? {} : { 'Content-Encoding': body.encoding }),
-          'Cache-Control': 'no-cache',
-          Vary: 'Accept-Encoding',
-          ...COMMON_HEADERS,
-        },
-      });
+      const file = page instanceof UnmountedFile ? await page.mount(this.#bodies) : page;
+      if (this.#isStreamed(file)) return toResponse(MISSING_PAGE, method);
+      const encoding = this.#encodingFor(file, request);
+      return toResponse(
+        file.missing(this.#cached(file, encoding) ?? (await this.#bodies.load(file, encoding))),
+        method,
+      );
     } catch (error) {
-      return this.#unreadable(found.page, request, error);
+      return this.#unreadable(page, request, error);
     }
   }
 
@@ -264,6 +279,8 @@ const NOT_FOUND = {
   title: 'Not found',
   text: 'There is no such page in this version of the documentation.',
 };
+const MISSING_ASSET = plainText(NOT_FOUND);
+const MISSING_PAGE = plainPage(NOT_FOUND);
 
 /** `no-cache`: browsers keep a 308 for good otherwise, and another version may decide otherwise. */
 function redirect(location: string): Response {

@@ -1,4 +1,5 @@
 import { escapeHtml } from '../web/escape-html.ts';
+import { flatHeaders, type PlainAnswer, toResponse } from './plain-answer.ts';
 import { type AnswerHeaders, COMMON_HEADERS } from './site-file.ts';
 
 export interface Notice {
@@ -22,12 +23,13 @@ h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
 p{margin:0;overflow-wrap:anywhere}
 small{display:block;margin-top:2rem;opacity:.65}`;
 
-function respond(method: string, status: number, headers: AnswerHeaders, body: string): Response {
-  const own = { 'Content-Length': String(Buffer.byteLength(body)) };
-  return new Response(method === 'HEAD' ? null : body, { status, headers: { ...BASE_HEADERS, ...headers, ...own } });
+function plain(status: number, headers: AnswerHeaders, text: string): PlainAnswer {
+  const body = Buffer.from(text);
+  const own = { 'Content-Length': String(body.length) };
+  return { status, headers: flatHeaders({ ...BASE_HEADERS, ...headers, ...own }), body };
 }
 
-export function noticePage(method: string, { status, title, text, headers }: Notice): Response {
+export function plainPage({ status, title, text, headers }: Notice): PlainAnswer {
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -47,10 +49,18 @@ export function noticePage(method: string, { status, title, text, headers }: Not
 </html>
 `;
   const own = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY };
-  return respond(method, status, { ...own, ...headers }, html);
+  return plain(status, { ...own, ...headers }, html);
 }
 
 /** A notice as one line of text, for scripts, pictures and refused methods. */
-export function noticeText(method: string, { status, title, headers }: Omit<Notice, 'text'>): Response {
-  return respond(method, status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, `${title}\n`);
+export function plainText({ status, title, headers }: Omit<Notice, 'text'>): PlainAnswer {
+  return plain(status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, `${title}\n`);
+}
+
+export function noticePage(method: string, notice: Notice): Response {
+  return toResponse(plainPage(notice), method);
+}
+
+export function noticeText(method: string, notice: Omit<Notice, 'text'>): Response {
+  return toResponse(plainText(notice), method);
 }

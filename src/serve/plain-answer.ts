@@ -1,11 +1,17 @@
 /** An answer whose parts are all in memory: written to the socket as it is. */
 export interface PlainAnswer {
-  readonly status: 200 | 304;
+  readonly status: number;
   /** Names and values in turns, as Node takes them. */
   readonly headers: readonly string[];
-  readonly body: Buffer | null;
+  readonly body: Buffer<ArrayBuffer> | null;
 }
 
 export function flatHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flat();
+}
+
+export function toResponse({ status, headers, body }: PlainAnswer, method: string): Response {
+  const fields = new Headers();
+  for (let at = 0; at < headers.length; at += 2) fields.append(headers[at] ?? '', headers[at + 1] ?? '');
+  return new Response(method === 'HEAD' ? null : body, { status, headers: fields });
 }

@@ -32,6 +32,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #etags: { [encoding in Encoding]?: string } = {};
   readonly #whole: { [encoding in Encoding]?: readonly string[] } = {};
   readonly #notModified: { [encoding in Encoding]?: PlainAnswer } = {};
+  readonly #missing: { [encoding in Encoding]?: readonly string[] } = {};
 
   /**
    * @param entry of the bytes that are sent
@@ -105,6 +106,24 @@ export class SiteFile implements SiteFileOnDisk {
     const headers = this.#whole[encoding] ?? flatHeaders(this.headers(encoding, bytes.length));
     this.#whole[encoding] = headers;
     return { status: 200, headers, body: bytes };
+  }
+
+  /** As a 404 page. Without an entity tag: a 404 is never `not modified`. */
+  missing({ encoding, bytes }: Body): PlainAnswer {
+    const headers = this.#missing[encoding] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
+    this.#missing[encoding] = headers;
+    return { status: 404, headers, body: bytes };
+  }
+
+  #missingHeaders(encoding: Encoding, bytes: number): AnswerHeaders {
+    return {
+      'Content-Type': this.type,
+      'Content-Length': String(bytes),
+      ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+      'Cache-Control': 'no-cache',
+      Vary: 'Accept-Encoding',
+      ...COMMON_HEADERS,
+    };
   }
 
   notModified(encoding: Encoding): PlainAnswer {

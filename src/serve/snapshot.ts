@@ -76,6 +76,11 @@ export class SiteSnapshot {
     return this.#findOlder(path).then((file) => (file === null ? missing : { kind: 'file', file, isOlder: true }));
   }
 
+  /** True where `find` asks no other release about the path. */
+  isAlone(path: string): boolean {
+    return this.#older.length === 0 || !isPagePart(path);
+  }
+
   #find(path: string): Found | Promise<Found> {
     const known = this.#files.get(path);
     if (known !== undefined) return { kind: 'file', file: known };

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { PlainAnswer } from '../../src/serve/index.ts';
 import { serve, sha256, TestReleases } from './helpers.ts';
 
 const releases = new TestReleases();
@@ -16,6 +17,11 @@ const FILES = {
 };
 const LATER = 'Sun, 02 Jun 2999 10:20:30 GMT';
 
+function plainHeaders(plain: PlainAnswer | null): Record<string, string | undefined> {
+  const pairs = plain?.headers.flatMap((name, at, all) => (at % 2 === 0 ? [[name.toLowerCase(), all[at + 1]]] : []));
+  return Object.fromEntries(pairs ?? []);
+}
+
 describe('plain()', () => {
   it.each<[string, Readonly<Record<string, string>>]>([
     ['/', {}],
@@ -31,25 +37,56 @@ describe('plain()', () => {
     ['/a', { 'if-none-match': `"${TAG}"`, 'accept-encoding': 'gzip' }],
     ['/a', { 'if-none-match': '*' }],
     ['/c%20d.txt', { 'if-none-match': `"${sha256('text').slice(0, 32)}"`, 'accept-encoding': 'br' }],
+    ['/nowhere', {}],
+    ['/nowhere?q=1', { 'accept-encoding': 'gzip' }],
+    ['/b/nowhere', { 'accept-encoding': 'br', 'if-none-match': '*' }],
+    ['/nowhere.js', {}],
+    ['/%C3%BC/nowhere', {}],
   ])('answers %s %j as respond() does', async (target, headers) => {
     const { server, ask } = serve([releases.make(FILES)]);
-    expect(server.plain(target, headers)).toBeNull();
+    const isMissing = target.includes('nowhere');
+    if (!isMissing) expect(server.plain(target, headers)).toBeNull();
     // The first reads the file, which a condition alone does not.
     const { 'if-none-match': _, ...unconditional } = headers;
     await ask(target, unconditional);
     const asked = await ask(target, headers);
     const plain = server.plain(target, headers);
-    const pairs = plain?.headers.flatMap((name, at, all) => (at % 2 === 0 ? [[name.toLowerCase(), all[at + 1]]] : []));
-    expect([plain?.status, Object.fromEntries(pairs ?? [])]).toEqual([asked.status, Object.fromEntries(asked.headers)]);
+    expect([plain?.status, plainHeaders(plain)]).toEqual([asked.status, Object.fromEntries(asked.headers)]);
     expect(plain?.body ?? Buffer.alloc(0)).toEqual(Buffer.from(await asked.arrayBuffer()));
   });
 
+  it.each(['/nowhere', '/b/nowhere', '/nowhere.js'])(
+    'answers %s by the page of the site as respond() does',
+    async (target) => {
+      const { server, ask } = serve([releases.make({ ...FILES, '404.html': `${PAGE}404`, 'b/404.html': 'b' })]);
+      for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
+        const asked = await ask(target, headers);
+        const plain = server.plain(target, headers);
+        expect(plain?.status).toBe(404);
+        expect(plainHeaders(plain)).toEqual(Object.fromEntries(asked.headers));
+        expect(plain?.body).toEqual(Buffer.from(await asked.arrayBuffer()));
+      }
+    },
+  );
+
+  it('leaves an asset that another release may have to respond()', () => {
+    const { server } = serve([releases.make(FILES), releases.make({ 'old.js': 'old()' })]);
+    expect(server.plain('/nowhere.js', {})).toBeNull();
+    expect(server.plain('/nowhere', {})?.status).toBe(404);
+  });
+
   it.each<[string, Readonly<Record<string, string>>]>([
+    ['/_docshelf/search', {}],
+    ['/%5Fdocshelf/search', {}],
+    ['/a/../_docshelf/search', {}],
+    ['/a/%2e%2e/_docshelf/search', {}],
+    ['//_docshelf/search', {}],
+    ['/a%2fb', {}],
+    ['/nowhere', { range: 'bytes=0-1' }],
     ['/a', { range: 'bytes=0-1' }],
     ['/a', { 'if-match': `"${TAG}"` }],
     ['/a', { 'if-unmodified-since': LATER }],
     ['/b', {}],
-    ['/nowhere', {}],
     ['/%61', {}],
     ['/a#b', {}],
     ['http://x/a', {}],
