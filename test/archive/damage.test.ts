@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ARCHIVE_FORMATS, SITE_FILES, siteArchive } from '../helpers/archives.ts';
+import { ARCHIVE_FORMATS, rawTar, SITE_FILES, siteArchive } from '../helpers/archives.ts';
 import { runs } from '../helpers/runs.ts';
 import { Workbench } from './workbench.ts';
 
@@ -35,5 +37,46 @@ describe.each(ARCHIVE_FORMATS)('a damaged %s', (format) => {
       }),
       { numRuns: runs(50) },
     );
+  });
+});
+
+describe('an archive whose first block is damaged', () => {
+  // More than the decoder gives at once, so that the block is read before the checksum.
+  const tar = rawTar([
+    { name: 'index.html', body: '<title>x</title>' },
+    { name: 'x.bin', body: randomBytes(2 ** 21) },
+  ]);
+  /** No magic and no checksum of a tar is left in it. */
+  const garbled = (stored: Buffer, at: number): Buffer => {
+    const bytes = Buffer.from(stored);
+    for (let index = at; index < at + 512; index += 1) bytes[index] = (bytes[index] ?? 0) ^ 0x55;
+    return bytes;
+  };
+
+  it('is a damaged tar.gz, not an unknown format', async () => {
+    // A deflate block of stored bytes begins behind a header of ten bytes and its own of five (RFC 1951, 3.2.4).
+    const bytes = garbled(gzipSync(tar, { level: 0 }), 15);
+    expect(await bench.codeOf(bytes)).toBe('damaged_archive');
+  });
+
+  it('is a damaged tar.zst, not an unknown format', async () => {
+    const checksum = zstdCompressSync(tar, { params: { [constants.ZSTD_c_checksumFlag]: 1 } }).subarray(-4);
+    const blocks: Buffer[] = [];
+    for (let at = 0; at < tar.length; at += 2 ** 17) {
+      const body = tar.subarray(at, at + 2 ** 17);
+      const head = Buffer.alloc(3);
+      head.writeUIntLE((body.length << 3) | (at + 2 ** 17 >= tar.length ? 1 : 0), 0, 3);
+      blocks.push(head, body);
+    }
+    // Magic number, a checksum and a window of 1 MiB, blocks of raw bytes (RFC 8878, 3.1.1).
+    const frame = Buffer.concat([Buffer.of(0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x50), ...blocks, checksum]);
+    expect((await bench.attempt(frame)).stage).toBe('passed');
+    expect(await bench.codeOf(garbled(frame, 9))).toBe('damaged_archive');
+  });
+
+  it('is told by what is left of its header, where nothing has a checksum', async () => {
+    const bytes = Buffer.from(tar);
+    bytes[0] = 0x58;
+    expect(await bench.codeOf(zstdCompressSync(bytes))).toBe('damaged_archive');
   });
 });

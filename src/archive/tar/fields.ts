@@ -19,6 +19,11 @@ export function isZeroBlock(block: Uint8Array): boolean {
   return block.every((byte) => byte === 0);
 }
 
+/** True for ustar, pax and GNU tar, whatever the checksum; tars older than 1988 carry none. */
+export function hasTarMagic(block: Buffer): boolean {
+  return block.subarray(257, 262).equals(Buffer.from('ustar'));
+}
+
 /** Checks the checksum: the sum of the block's bytes, the checksum's own taken as spaces. */
 export function isTarHeader(block: Uint8Array): boolean {
   let sum = CHECKSUM_BYTES * SPACE;

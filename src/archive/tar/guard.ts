@@ -2,7 +2,15 @@ import type { ArchiveFile } from '../archive-file.ts';
 import type { ArchiveEntry } from '../listing.ts';
 import { canonicalName, decodeName } from '../name.ts';
 import type { ArchiveCode } from '../rules.ts';
-import { isTarHeader, isZeroBlock, readHeader, readPaxRecords, TAR_BLOCK_BYTES, untilNul } from './fields.ts';
+import {
+  hasTarMagic,
+  isTarHeader,
+  isZeroBlock,
+  readHeader,
+  readPaxRecords,
+  TAR_BLOCK_BYTES,
+  untilNul,
+} from './fields.ts';
 
 /** Bytes of one PAX or long-name header: a name of 4,096 bytes and every attribute that tools write fit many times. */
 const EXTENDED_BYTES_MAX = 1024 ** 2;
@@ -107,7 +115,8 @@ export class TarGuard {
 
   #takeHeader(block: Buffer): void {
     if (!isTarHeader(block)) {
-      if (this.#headers === 0 && this.#zeroBlocks === 0) throw this.#refuse('unknown_format', 'its content is no tar');
+      const isFirst = this.#headers === 0 && this.#zeroBlocks === 0;
+      if (isFirst && !hasTarMagic(block)) throw this.#refuse('unknown_format', 'its content is no tar');
       if (this.#zeroBlocks > 0) throw this.#refuse('trailing_garbage', 'it goes on after its end');
       throw this.#refuse('damaged_archive', 'the checksum of a header is wrong');
     }

@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { type Extract, extract } from 'tar-stream';
+import { DocshelfError } from '../../domain/errors.ts';
 import type { ArchiveFile } from '../archive-file.ts';
 import { gunzip } from '../compression/gzip.ts';
 import { unzstd } from '../compression/zstd.ts';
@@ -30,8 +31,31 @@ export async function walkTar(
   blocks: AsyncIterable<Buffer>,
   onMember: (member: TarMember) => void,
 ): Promise<void> {
-  for await (const _chunk of guarded(blocks, new TarGuard(archive, onMember)));
+  const guard = new TarGuard(archive, onMember);
+  let noTar: unknown = null;
+  let bytes = 0;
+  try {
+    for await (const chunk of blocks) {
+      bytes += chunk.length;
+      if (bytes > archive.limits.totalBytesMax && noTar !== null) break;
+      if (noTar !== null) continue;
+      try {
+        guard.push(chunk);
+      } catch (error) {
+        if (!isUnknownFormat(error)) throw error;
+        // Bytes that are no tar may be those of a damaged one: the checksum of the compressed data is at their end.
+        noTar = error;
+      }
+    }
+  } catch (cause) {
+    if (noTar === null) throw cause;
+    throw archive.refuse('damaged_archive', 'its compressed data are damaged from their beginning', { cause });
+  }
+  if (noTar !== null) throw noTar;
+  guard.end();
 }
+
+const isUnknownFormat = (error: unknown): boolean => error instanceof DocshelfError && error.code === 'unknown_format';
 
 /**
  * @param take must read the content to its end; folders have none

@@ -131,7 +131,8 @@ async function checkFreeSpace(listing: ArchiveListing, { name, releaseDir, isInd
 
 /**
  * The files; with search also the index, 1.3 times the bytes of the pages, what was read of them, .5 times, and the vectors of their
- * text, .3 times (PostgreSQL's manual, measured), or those that the bundle carries.
+ * text, .3 times (PostgreSQL's manual, measured), or those that the bundle carries. Files that will be links to those of
+ * another release count in full: a listing has no digests.
  */
 export function bytesNeeded(
   { entries, totalBytes }: Pick<ArchiveListing, 'entries' | 'totalBytes'>,
