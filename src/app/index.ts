@@ -68,6 +68,7 @@ export async function openCommandShelf(
     folder,
     search: engine.site(config.search, () => undefined),
     prepareSwap: () => () => undefined,
+    onOthers: () => undefined,
     onOff: () => undefined,
     onEvent: (event) => {
       if (event.kind === 'progress') onProgress(event);

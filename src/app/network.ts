@@ -8,6 +8,7 @@ import { egressSlice } from './slices.ts';
 export class Network {
   #config: Config;
   #ownPorts: readonly number[] = [];
+  #rules: EgressRules | null = null;
   #client: Promise<HttpClient> | null = null;
 
   constructor(config: Config) {
@@ -20,12 +21,13 @@ export class Network {
 
   /** For threads. */
   get rules(): EgressRules {
-    return egressSlice(this.#config, this.#ownPorts);
+    this.#rules ??= egressSlice(this.#config, this.#ownPorts);
+    return this.#rules;
   }
 
   async policy(): Promise<EgressPolicy> {
     const { EgressPolicy } = await import('../net/egress.ts');
-    return new EgressPolicy(this.rules);
+    return new EgressPolicy(() => this.rules);
   }
 
   client(): Promise<HttpClient> {
@@ -36,11 +38,13 @@ export class Network {
   /** Of this process's listeners, before the first client: no client reaches them. */
   useOwnPorts(ports: readonly number[]): void {
     this.#ownPorts = ports;
+    this.#rules = null;
   }
 
   /** Requests in flight end on the former client. */
   useConfig(config: Config): void {
     this.#config = config;
+    this.#rules = null;
     const former = this.#client;
     this.#client = null;
     if (former === null) return;

@@ -25,6 +25,8 @@ export class Activation {
   #current: ActiveVersion | null = null;
   #previousDigest: string | null = null;
   #pruneAtMs: number | null = null;
+  /** Digests beside the served one, as serving knows them. */
+  #others = '';
 
   constructor(context: SiteContext) {
     this.#context = context;
@@ -50,7 +52,8 @@ export class Activation {
       return;
     }
     const view = await store.view(release.digest, release.version);
-    const commit = prepareSwap(view, await this.#olderThan(release.digest));
+    const older = await this.#olderThan(release.digest);
+    const commit = prepareSwap(view, older);
     await store.whileStored('shared', async () => {
       // Both are marked until the swap is over, against another daemon's pruning.
       await registration.serves([release.digest, ...(previous === null ? [] : [previous.digest])]);
@@ -67,11 +70,26 @@ export class Activation {
     if (isDated) await store.noteActive({ version: view.version, createdAt: view.createdAt });
     if (pin === null) await this.#point(release, reason);
     commit();
+    this.#others = digestsOf(older);
     const { version, digest, pages, bytes } = view;
     this.#current = { version, digest, pages, bytes, activatedAt: now };
     this.#previousDigest = previous?.digest ?? null;
     journal.event({ kind: 'activated', version, digest, previous: previous?.version ?? null });
     this.#pruneAtMs = Date.now() + (keep === 0 && previous !== null ? DRAIN_MS : 0);
+  }
+
+  /** Tells serving of releases that came or went since the swap: `immutable` and old assets go by all of them. Never rejects. */
+  async followOthers(): Promise<void> {
+    if (this.#current === null) return;
+    const { onOthers, journal } = this.#context;
+    try {
+      const older = await this.#olderThan(this.#current.digest);
+      if (digestsOf(older) === this.#others) return;
+      this.#others = digestsOf(older);
+      onOthers(older);
+    } catch (error) {
+      journal.failed('deploy', error);
+    }
   }
 
   /** Serves a fetched release; an operator's choice instead, until a fetch gives another digest than the one before. */
@@ -182,3 +200,9 @@ export class Activation {
       .sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
   }
 }
+
+const digestsOf = (releases: readonly KeptRelease[]): string =>
+  releases
+    .map(({ digest }) => digest)
+    .sort()
+    .join();

@@ -123,7 +123,7 @@ export class Reconciler {
         // A step for the former settings is none for the round that new ones have begun.
         if (this.#context.settings() !== settings) continue;
         const step = plan(wanted, shelf, this.#progress());
-        if (step.do === 'wait') return step.untilMs;
+        if (step.do === 'wait') return this.activation.followOthers().then(() => step.untilMs);
         await this.#carryOut(step, wanted, shelf.activeCreatedAt);
       }
       throw new Error(`Cannot settle: there is no end after ${STEPS_MAX} steps`);

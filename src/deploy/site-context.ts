@@ -37,6 +37,8 @@ export interface DeploymentOptions {
   readonly unpack: Unpack;
   readonly beforeSeal: readonly BeforeSeal[];
   readonly prepareSwap: PrepareSwap;
+  /** The site's other releases have changed, and the active one has not. */
+  readonly onOthers: (older: readonly KeptRelease[]) => void;
   readonly onOff: () => void;
   readonly onEvent: (event: DeployEvent) => void;
 }

@@ -28,12 +28,22 @@ interface PrivateReach {
  * holds both). It judges hosts by name, addresses when the socket opens, and our own listeners always.
  */
 export class EgressPolicy {
-  readonly rules: EgressRules;
-  readonly #private: PrivateReach;
+  readonly #rulesNow: () => EgressRules;
+  readonly #reachOf: (rules: EgressRules) => PrivateReach;
 
-  constructor(rules: EgressRules, reach: PrivateReach = everyPort(rules.allowPrivate)) {
-    this.rules = rules;
-    this.#private = reach;
+  /** @param rules as they are, or how to read them: whoever outlives a reload follows it */
+  constructor(rules: EgressRules | (() => EgressRules), reach?: PrivateReach) {
+    this.#rulesNow = typeof rules === 'function' ? rules : () => rules;
+    const [open, closed] = [everyPort(true), everyPort(false)];
+    this.#reachOf = ({ allowPrivate }) => reach ?? (allowPrivate ? open : closed);
+  }
+
+  get rules(): EgressRules {
+    return this.#rulesNow();
+  }
+
+  get #private(): PrivateReach {
+    return this.#reachOf(this.rules);
   }
 
   /** No private address but those of its reach. */
@@ -48,7 +58,7 @@ export class EgressPolicy {
 
   /** For a store of the operator's own: it may stand on a private address, and has its own certificates. */
   forStore(caFile: string | null): EgressPolicy {
-    return new EgressPolicy({ ...this.rules, caFile }, everyPort(true));
+    return new EgressPolicy(() => ({ ...this.rules, caFile }), everyPort(true));
   }
 
   /** Of a browser nothing leaves but the requests that are intercepted, and those are judged as any other. */

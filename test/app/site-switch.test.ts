@@ -1,7 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { SiteSwitch } from '../../src/app/sites/site-switch.ts';
-import type { ReleaseView } from '../../src/domain/release.ts';
+import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import type { SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
+import { SiteFile } from '../../src/serve/site-file.ts';
 
 it('serves by the form that holds at the swap, where a reload came between', () => {
   const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>();
@@ -12,4 +13,22 @@ it('serves by the form that holds at the swap, where a reload came between', () 
   site.use({ trailingSlash: 'always', basePath: '/' });
   commit();
   expect(swap.mock.lastCall?.[0]?.find('a')).toEqual({ kind: 'redirect', location: 'a/' });
+});
+
+it('judges by releases that come after the swap, too', async () => {
+  const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>();
+  const site = new SiteSwitch({ swap } as unknown as SiteServer, { trailingSlash: 'never', basePath: '/' });
+  const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
+  const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
+  site.prepare({ ...release, files: new Map([[entry.path, entry]]) } as unknown as ReleaseView, [])();
+  const cacheControl = async () => {
+    const found = await swap.mock.lastCall?.[0]?.find(entry.path);
+    return found?.kind === 'file' && found.file instanceof SiteFile
+      ? found.file.validatorHeaders('identity')['Cache-Control']
+      : null;
+  };
+  expect(await cacheControl()).toContain('immutable');
+  const staged = { ...release, digest: 'e', servedAt: null, find: async () => ({ ...entry, sha256: 'cd'.repeat(32) }) };
+  site.useOthers([staged as unknown as KeptRelease]);
+  expect(await cacheControl()).toBe('no-cache');
 });

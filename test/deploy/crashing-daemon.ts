@@ -74,6 +74,7 @@ const deployment = new Deployment({
   unpack: crashAt === 'while it is unpacked' ? unpackInThreads() : unpackHere,
   beforeSeal: [async () => step('before it is sealed')],
   prepareSwap: () => () => step('in the swap'),
+  onOthers: () => undefined,
   onOff: () => undefined,
   onEvent: (event) => {
     if (event.kind === 'progress' && event.phase === 'unpacking') step('while it is unpacked');

@@ -179,6 +179,7 @@ class DeploymentUnderTest implements ShelfUnderTest {
       unpack: unpackHere,
       beforeSeal: [],
       prepareSwap: () => () => undefined,
+      onOthers: () => undefined,
       onOff: () => undefined,
       onEvent: () => undefined,
     });

@@ -415,6 +415,18 @@ describe('a daemon with neither pin nor link', () => {
     expect(await stateOf(await startDaemon(store))).toEqual({ state: 'ready', version: V2, error: null });
   });
 
+  test('tells the serving side of releases that come and go beside the active one', async () => {
+    await makeActive(V2);
+    const { deployment, site } = await startDaemon(store);
+    const others = () => site.older.map(({ digest }) => digest);
+    expect(others()).toContain(seed.march.digest);
+    await deployment.remove(V3);
+    await until(() => expect(others()).toEqual([seed.january.digest]));
+    await deployment.deliver({ ...seed.march, version: null, source: 'import', activate: false });
+    expect(site.active?.version).toBe(V2);
+    expect(others().sort()).toEqual([seed.january.digest, seed.march.digest].sort());
+  });
+
   test('activates a delivery, unless that says otherwise', async () => {
     const daemon = await startDaemon(store);
     const { deployment } = daemon;

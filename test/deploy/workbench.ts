@@ -243,6 +243,7 @@ export async function openDaemon(
     unpack: shared.unpack ?? unpackHere,
     beforeSeal: [],
     prepareSwap: (active, older) => () => Object.assign(site, { active, older }),
+    onOthers: (older) => Object.assign(site, { older }),
     onOff: () => Object.assign(site, { active: null, older: [] }),
     onEvent: (event) => events.push(event),
   });

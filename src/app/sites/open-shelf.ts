@@ -5,6 +5,7 @@ import {
   type DataPaths,
   type DeployEvent,
   Deployment,
+  type DeploymentOptions,
   type IntakeSlots,
   intakeSlots,
   openDataFolder,
@@ -48,6 +49,7 @@ export async function openFolder(
 interface ShelfHooks {
   readonly folder: ShelfFolder;
   readonly prepareSwap: PrepareSwap;
+  readonly onOthers: DeploymentOptions['onOthers'];
   readonly onOff: () => void;
   readonly onEvent: (event: DeployEvent) => void;
   readonly search: SiteSearch | null;

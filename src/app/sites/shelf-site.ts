@@ -89,6 +89,7 @@ export class ShelfSite {
           localSearch?.follow(indexedRelease(active), active.version);
         };
       },
+      onOthers: site.useOthers,
       onOff: () => {
         site.turnOff();
         localSearch?.forget();

@@ -33,6 +33,10 @@ export class SiteSwitch {
     };
   };
 
+  readonly useOthers = (older: readonly KeptRelease[]): void => {
+    if (this.#served !== null) this.prepare(this.#served.active, older)();
+  };
+
   readonly turnOff = (): void => {
     this.#served = null;
     this.#server.swap(null);
