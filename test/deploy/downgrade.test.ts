@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { signFile } from '../../src/archive/index.ts';
-import { type Bundle, codeOf, newStore, packBundle, startDaemon } from './workbench.ts';
+import { type Bundle, codeOf, newFolder, newStore, packBundle, putInto, startDaemon } from './workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures/minisign');
 const fixture = (name: string) => readFileSync(join(FIXTURES, name), 'utf8');
@@ -52,6 +52,46 @@ describe('a delivery that was made before the newest release that was ever activ
     expect(await codeOf(deployment.deliver(delivery(first)))).toBe('it resolved');
     await deployment.settle();
     expect(deployment.active?.version).toBe('v01');
+  });
+
+  test('is not served out of the preload folder after a rollback, and says so', async () => {
+    const store = await newStore();
+    const { deployment, reload } = await startDaemon(store);
+    await deployment.deliver(delivery(first));
+    await deployment.deliver(delivery(third));
+    await deployment.rollback();
+    expect(deployment.active?.version).toBe('v01');
+    const folder = await newFolder();
+    await putInto(folder, second);
+    await reload({ preload: { dir: folder, mayBeMissing: true } });
+    expect(await store.label('v02')).not.toBeNull();
+    expect(deployment.active?.version).toBe('v01');
+    expect(deployment.lastError).toMatchObject({ code: 'downgrade', message: expect.stringContaining('v02') });
+    await putInto(folder, await packBundle('d.tar.gz', '4', made('04')));
+    await deployment.settle();
+    expect(deployment.active?.version).toBe('v04');
+  });
+
+  test('is none where its content was exported anew, which the day in its name says, unless signatures count', async () => {
+    const again = { fileName: 'acme-export-2024-06-03.tar.gz' };
+    const { deployment } = await startDaemon(await newStore());
+    await deployment.deliver(delivery(first));
+    await deployment.deliver(delivery(third));
+    expect(await codeOf(deployment.deliver(delivery(first, { fileName: 'acme-export-2024-06-02.tar.gz' })))).toBe(
+      'downgrade',
+    );
+    await deployment.deliver(delivery(first, again));
+    expect(deployment.active?.version).toBe('v01');
+
+    const signed = await startDaemon(await newStore(), { signature: KEYS });
+    const words = async (bundle: Bundle) => ({
+      signature: await signFile(bundle.file, SECRET, { trustedComment: 'of acme' }),
+    });
+    await signed.deployment.deliver(delivery(first, await words(first)));
+    await signed.deployment.deliver(delivery(third, await words(third)));
+    expect(await codeOf(signed.deployment.deliver(delivery(first, { ...again, ...(await words(first)) })))).toBe(
+      'downgrade',
+    );
   });
 
   test('is no downgrade where its bundle does not say when it was made', async () => {

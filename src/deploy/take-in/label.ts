@@ -4,7 +4,7 @@ import type { ReleaseInfo } from '../../domain/release.ts';
 import { dateOfVersion, parseVersion, versionFromDigest, versionFromFileName } from '../../domain/version.ts';
 import type { ReleaseRef } from '../plan.ts';
 import type { SiteStore } from '../releases/site-store.ts';
-import { refuseOlderThanNewest, refuseOldVersion } from './downgrade.ts';
+import { exportedAt, refuseOlderThanNewest, refuseOldVersion } from './downgrade.ts';
 
 export interface LabelRequest {
   /** Null for standard input. A label may come from it. */
@@ -33,6 +33,7 @@ interface KnownBundle {
   readonly madeAt: string | null;
   /** As the trusted comment of its signature says; null where that says nothing. */
   readonly signed: SignedWords | null;
+  readonly isSigned: boolean;
 }
 
 /**
@@ -51,7 +52,10 @@ export async function judge(
   checkSignedWords(bundle, version, await store.expectedDomain(domain));
   if (pin?.version !== version) refuseOldVersion(bundle.name, version, minVersion);
   const { madeAt } = bundle;
-  if (request.activates === true && madeAt !== null) await refuseOlderThanNewest(store, { ...bundle, madeAt });
+  if (request.activates === true && madeAt !== null) {
+    const at = exportedAt(madeAt, request.fileName, bundle.isSigned);
+    await refuseOlderThanNewest(store, { ...bundle, madeAt: at });
+  }
   await refuseToMovePin(store, version, pin, bundle);
   await refuseOtherVersionsLink(store, version, request, pin, bundle);
   return version;

@@ -7,6 +7,7 @@ import { ifThere } from '../../files/index.ts';
 import type { SiteStore } from '../releases/site-store.ts';
 import type { DeploySettings } from '../settings.ts';
 import type { SiteContext } from '../site-context.ts';
+import { stepBackOf } from './downgrade.ts';
 import type { Intake } from './intake.ts';
 import { isArchiveName } from './signature.ts';
 import { stampOf } from './stamp.ts';
@@ -157,9 +158,17 @@ export class PreloadRun {
         isWanted: ({ version, digest, createdAt }) =>
           pin === null ? createdAt > (activeCreatedAt ?? '') : version === pin || digest === sha256,
       });
-      const newest = releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))[0];
-      this.newest = newest === undefined ? null : { ...newest, isNew: newest.unpacked };
       this.failures.push(...failures);
+      for (const { unpacked, ...release } of releases.toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1))) {
+        const isNewer = pin === null && release.createdAt > (activeCreatedAt ?? '');
+        // After a rollback something newer than what is active may be older than what was.
+        const refusal = isNewer ? await stepBackOf(store, release) : null;
+        if (refusal === null) {
+          this.newest = { ...release, isNew: unpacked };
+          break;
+        }
+        if (unpacked) this.failures.push(refusal);
+      }
     } catch (error) {
       if (!signal.aborted) this.failures.push(toDocshelfError(error));
     }

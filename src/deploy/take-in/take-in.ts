@@ -61,7 +61,7 @@ export async function takeIn(store: SiteStore, request: TakeInRequest, settings:
   const signer = await settings.checkSignature(archive, signal);
 
   const signed = signer === null ? null : readSignedComment(signer.trustedComment);
-  const bundle = { digest, name, stamp, signed };
+  const bundle = { digest, name, stamp, signed, isSigned: signer !== null };
   const stored = await takeStored(store, request, settings, bundle);
   if (stored !== null) return stored;
   return store.whileUnpacking(digest, signal, async () => {
@@ -75,6 +75,7 @@ interface ArrivedBundle {
   readonly name: string;
   readonly stamp: string | null;
   readonly signed: SignedWords | null;
+  readonly isSigned: boolean;
 }
 
 /** Null where it is not stored, or damaged. */
@@ -82,14 +83,14 @@ async function takeStored(
   store: SiteStore,
   request: TakeInRequest,
   settings: TakeInSettings,
-  { digest, name, signed }: ArrivedBundle,
+  { digest, name, signed, isSigned }: ArrivedBundle,
 ): Promise<TakenIn | null> {
   const isWhole = (await store.has(digest)) && (await store.view(digest, digest).then(() => true, falseIfDamaged));
   const known = isWhole ? await store.readable(digest) : null;
   if (known === null) return null;
   const { manifest, createdAt } = known;
   const madeAt = manifest && createdAt;
-  const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed });
+  const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed, isSigned });
   const isOwn = (await store.names()).has(digest);
   const isStill = await store.whileStored('shared', async () => {
     if (!(await store.has(digest))) return false;
@@ -105,7 +106,7 @@ async function unpackAndTake(
   store: SiteStore,
   request: TakeInRequest,
   settings: TakeInSettings,
-  { digest, name, stamp, signed }: ArrivedBundle,
+  { digest, name, stamp, signed, isSigned }: ArrivedBundle,
 ): Promise<TakenIn> {
   const { signal } = request;
   const isDamaged = await store.has(digest);
@@ -127,7 +128,7 @@ async function unpackAndTake(
     const { manifest, ...summary } = await settings.unpacking.run(unpack, signal);
     if (stamp !== (await stampOf(request.file))) throw changedMeanwhile(name);
     const madeAt = inUtc(manifest?.createdAt);
-    const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed });
+    const version = await judge(store, request, settings, { digest, name, manifest, madeAt, signed, isSigned });
     const info: ReleaseInfo = {
       formatVersion: RELEASE_FORMAT_VERSION,
       digest,
