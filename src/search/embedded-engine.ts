@@ -1,19 +1,17 @@
-import { randomBytes } from 'node:crypto';
-import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { DocshelfError, type PlainError, toDocshelfError } from '../domain/errors.ts';
+import { DocshelfError } from '../domain/errors.ts';
 import { readIfThere } from '../files/index.ts';
 import { Slots } from '../files/lanes.ts';
 import { HEAPS, heapWithin, Thread, type ThreadOptions, threadEntry } from '../threads/index.ts';
-import { CarriedAttempts, carriedFolder } from './bundle-data/carried-attempts.ts';
-import { EmbedLanes } from './embed-lanes.ts';
-import { IndexTurns } from './index-turns.ts';
-import type { BuiltIndex, IndexOrder } from './indexing/build-index.ts';
+import { CarriedAttempts } from './bundle-data/carried-attempts.ts';
 import { LEFT_OUT_FILE } from './indexing/index-files.ts';
 import type { EmbedProgressOf, ModelChoice } from './orders.ts';
 import { embedWith } from './parent-embedder.ts';
 import type { Embedder, EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
+import { EmbedLanes } from './processes/embed-lanes.ts';
+import { DERIVED, IndexBuilds, searchDirOf } from './processes/index-builds.ts';
+import { IndexTurns } from './processes/index-turns.ts';
 import type { SearchOrder, VectorsOrder } from './query/query-thread.ts';
 import { QueryTurns } from './query-turns.ts';
 import { SharedWork } from './shared-work.ts';
@@ -33,6 +31,8 @@ export interface EmbeddedEngineOptions {
   readonly cacheDir: string;
   /** Of the process that indexes and embeds, all in all: where it takes more it is ended. */
   readonly memoryBytesMax: number;
+  /** A build that takes longer has those of smaller sites beside it. Default: 30 s. */
+  readonly longBuildMs?: number;
 }
 
 /** An index that sites have opened. Those that serve the same release share it. */
@@ -51,22 +51,19 @@ const ENDING_MS_MAX = 2_000;
 /** The thread of queries may hold a model, and is not terminated in it. A shorter `server.shutdownTimeout` (20 s) comes first. */
 const QUERIES_ENDING_MS_MAX = 60_000;
 
-const DERIVED = 'search';
-/** Each costs the process that reads it. */
-const LEFT_OUT_MAX = 20;
-
 /**
  * Indexes in the releases' folders, for all sites of a daemon. One thread answers all queries. One process at a time builds or
- * embeds, as long as there is something to do: of low priority, its memory bounded, the first that the kernel ends.
+ * embeds, as long as there is something to do, and a second one builds for smaller sites where that takes long: of low priority, their
+ * memory bounded, the first that the kernel ends.
  */
 export class EmbeddedEngine {
   readonly #options: EmbeddedEngineOptions;
   readonly #queries: Thread<SearchCalls>;
-  readonly #building: Thread<SearchCalls>;
+  readonly #indexing: IndexBuilds;
   readonly #embedding: Thread<SearchCalls>;
   readonly #lanes: EmbedLanes;
   readonly #queryTurns = new QueryTurns();
-  readonly #turns = new IndexTurns();
+  readonly #turns: IndexTurns;
   readonly #builds = new SharedWork<IndexFacts>();
   readonly #attempts: CarriedAttempts;
   /** One at a time: queries are answered between the checks of a hundred sites that start together. */
@@ -78,6 +75,7 @@ export class EmbeddedEngine {
 
   constructor(options: EmbeddedEngineOptions) {
     this.#options = options;
+    this.#turns = new IndexTurns({ longBuildMs: options.longBuildMs });
     this.#attempts = new CarriedAttempts(join(options.cacheDir, 'refused'));
     this.#queries = this.#thread({
       task: 'search',
@@ -87,8 +85,10 @@ export class EmbeddedEngine {
     const { memoryBytesMax } = options;
     this.#lanes = new EmbedLanes(availableParallelism(), memoryBytesMax);
     const process = { isProcess: true, heap: heapWithin(memoryBytesMax), residentBytesMax: memoryBytesMax };
-    // What a build has written is in a folder of its own, and of no use.
-    this.#building = this.#thread({ task: 'build the search index', ...process });
+    this.#indexing = new IndexBuilds({
+      ...{ turns: this.#turns, attempts: this.#attempts, memoryBytesMax, modelFolder: options.modelFolder },
+      thread: (ofBuilds) => this.#thread(ofBuilds),
+    });
     this.#embedding = this.#thread({ task: 'embed the search index', ...process, abortWithinMs: ENDING_MS_MAX });
   }
 
@@ -96,7 +96,7 @@ export class EmbeddedEngine {
   async build(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<IndexFacts> {
     const build = (wanted: AbortSignal) => {
       const either = AbortSignal.any([wanted, this.#stopping.signal]);
-      return this.#task(this.#turns.build(() => this.#build(release, former, either), either));
+      return this.#task(this.#build(release, former, either));
     };
     return this.#builds.run(release.releaseDir, build, signal);
   }
@@ -180,74 +180,15 @@ export class EmbeddedEngine {
     this.#stopping.abort(new DocshelfError('stopping', 'Cannot go on: docshelf is stopping'));
     await Promise.allSettled(this.#tasks);
     await Promise.all([
-      this.#building.end({ withinMs: 0 }),
+      this.#indexing.end(),
       this.#embedding.end({ withinMs: ENDING_MS_MAX }),
       this.#queries.end({ withinMs: QUERIES_ENDING_MS_MAX }),
     ]);
   }
 
   async #build(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<IndexFacts> {
-    const { releaseDir } = release;
-    await sweep(releaseDir);
-    const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
-    try {
-      const facts = await this.#fill(searchDir, release, former, signal);
-      await replaceFolder(searchDir, join(releaseDir, DERIVED));
-      return { ...facts, ...(await this.#flawsOf(release)) };
-    } finally {
-      if (this.#turns.builds === 1) await this.#building.terminate();
-      await rm(searchDir, { recursive: true, force: true });
-    }
-  }
-
-  /** What a bundle carries is tried once: where it is bad, or takes more memory than there is, the pages are read. */
-  async #fill(
-    searchDir: string,
-    { releaseDir, trailingSlash, digest }: IndexedRelease,
-    former: IndexedRelease | null,
-    signal: AbortSignal,
-  ): Promise<{ readonly sections: number }> {
-    const { modelFolder } = this.#options;
-    const formerDir = former === null || former.digest === digest ? null : searchDirOf(former);
-    const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir };
-    const build = (usesCarried: boolean) => this.#buildWithout([], { ...order, usesCarried }, signal);
-    const hasCarried = (await stat(carriedFolder(releaseDir)).catch(() => null)) !== null;
-    if (!hasCarried || !(await this.#attempts.begin(digest))) return build(false);
-    try {
-      const facts = await build(true);
-      if (facts.refused === null) await this.#attempts.end(digest);
-      else await this.#attempts.refuse(digest, facts.refused);
-      return facts;
-    } catch (error) {
-      const { code, message } = toDocshelfError(error);
-      if (signal.aborted || code !== 'worker_ended') {
-        await this.#attempts.end(digest);
-        throw error;
-      }
-      await this.#attempts.refuse(digest, tooMuch(message));
-      await rm(searchDir, { recursive: true, force: true });
-      return build(false);
-    }
-  }
-
-  /** A page that takes the process along is left out of the next attempt. */
-  async #buildWithout(
-    leftOut: readonly string[],
-    order: Omit<IndexOrder, 'leftOut'>,
-    signal: AbortSignal,
-  ): Promise<BuiltIndex> {
-    let page: string | null = null;
-    const onProgress = (path: string | null): void => {
-      page = path;
-    };
-    try {
-      return await this.#building.call('build', { ...order, leftOut }, { signal, onProgress });
-    } catch (error) {
-      if (signal.aborted || page === null || toDocshelfError(error).code !== 'worker_ended') throw error;
-      if (leftOut.length === LEFT_OUT_MAX) throw error;
-      await rm(order.searchDir, { recursive: true, force: true });
-      return this.#buildWithout([...leftOut, page], { ...order, usesCarried: false }, signal);
-    }
+    const { sections } = await this.#indexing.build(release, former, signal);
+    return { sections, ...(await this.#flawsOf(release)) };
   }
 
   async #flawsOf(release: IndexedRelease): Promise<Pick<IndexFacts, 'refused' | 'leftOut'>> {
@@ -268,27 +209,4 @@ export class EmbeddedEngine {
     const handlers = { ...embedder, lanes: () => this.#lanes.now() };
     return new Thread({ ...options, entry: threadEntry('./worker', import.meta), handlers });
   }
-}
-
-function tooMuch(message: string): PlainError {
-  const next = 'The pages are indexed instead. Export again to save that time.';
-  return new DocshelfError('bad_search_data', `Cannot use the bundle's search data: ${message}`, { next }).toPlain();
-}
-
-export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
-
-async function sweep(releaseDir: string): Promise<void> {
-  for (const name of await readdir(releaseDir)) {
-    if (name.startsWith(`.${DERIVED}-`)) await rm(join(releaseDir, name), { recursive: true, force: true });
-  }
-}
-
-/** A crash between the two renames leaves no index: then it is built again. */
-async function replaceFolder(from: string, to: string): Promise<void> {
-  const former = `${from}-former`;
-  await rename(to, former).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
-  await rename(from, to);
-  await rm(former, { recursive: true, force: true });
 }

@@ -1,6 +1,7 @@
 import { DocshelfError } from '../domain/errors.ts';
-import { type EmbeddedEngine, searchDirOf } from './embedded-engine.ts';
+import type { EmbeddedEngine } from './embedded-engine.ts';
 import type { EmbedProgress, IndexedRelease, IndexFacts, SearchIndex } from './ports.ts';
+import { searchDirOf } from './processes/index-builds.ts';
 import type { VectorsOrder } from './query/query-thread.ts';
 import type { SearchAnswer, SearchRequest } from './request.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { EmbedLanes } from '../../src/search/embed-lanes.ts';
 import type { Embedder } from '../../src/search/ports.ts';
+import { EmbedLanes } from '../../src/search/processes/embed-lanes.ts';
 import { ModelPool } from '../../src/search/semantic/model-pool.ts';
 
 const MIB = 1024 ** 2;

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { IndexTurns } from '../../src/search/index-turns.ts';
+import { expect, it, vi } from 'vitest';
+import { IndexTurns } from '../../src/search/processes/index-turns.ts';
 
 const TURN_MS = 10;
 const NEVER = new AbortController().signal;
@@ -21,7 +21,7 @@ function release(steps: number, log: string[], name: string) {
 }
 
 it('lets one that is huge go on alone, and in turns with those that wait, in the order of their asking', async () => {
-  const turns = new IndexTurns(TURN_MS);
+  const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const huge = turns.embed(release(12, log, 'huge'), NEVER);
   const small = ['a', 'b', 'c'].map((name) => turns.embed(release(0, log, name), NEVER));
@@ -38,7 +38,7 @@ it('lets one that is huge go on alone, and in turns with those that wait, in the
 });
 
 it('gives two that are huge their turns by and by, and each turn gets further', async () => {
-  const turns = new IndexTurns(TURN_MS);
+  const turns = new IndexTurns({ turnMs: TURN_MS });
   const log: string[] = [];
   const step = async (signal: AbortSignal, wasDone: number): Promise<number> => {
     // A step is done before the turn's end is looked at.
@@ -61,7 +61,7 @@ it('gives two that are huge their turns by and by, and each turn gets further', 
 });
 
 it('does not count what it takes to go on', async () => {
-  const turns = new IndexTurns(TURN_MS);
+  const turns = new IndexTurns({ turnMs: TURN_MS });
   let calls = 0;
   const slowToBegin = async (signal: AbortSignal, onBegun: () => void): Promise<void> => {
     calls += 1;
@@ -74,7 +74,7 @@ it('does not count what it takes to go on', async () => {
 });
 
 it('throws what the work throws, and lets the next one have its turn', async () => {
-  const turns = new IndexTurns(TURN_MS);
+  const turns = new IndexTurns({ turnMs: TURN_MS });
   const failing = turns.embed(() => Promise.reject(new Error('no model')), NEVER);
   const next = turns.embed(async () => 'next', NEVER);
   await expect(failing).rejects.toThrow('no model');
@@ -82,7 +82,7 @@ it('throws what the work throws, and lets the next one have its turn', async () 
 });
 
 it('lets go at once of one that waits and is wanted no more', async () => {
-  const turns = new IndexTurns(TURN_MS);
+  const turns = new IndexTurns({ turnMs: TURN_MS });
   const end = Promise.withResolvers<void>();
   const first = turns.embed(() => end.promise, NEVER);
   const abort = new AbortController();
@@ -101,7 +101,7 @@ it('builds before all that is embedded, ends the turn of that, and lets it go on
   const log: string[] = [];
   const embedding = turns.embed(release(5, log, 'huge'), NEVER);
   const waiting = turns.embed(release(0, log, 'small'), NEVER);
-  const builds = ['a', 'b'].map((name) => turns.build(async () => void log.push(`build ${name}`), NEVER));
+  const builds = ['a', 'b'].map((name) => turns.build(1, async () => void log.push(`build ${name}`), NEVER));
   await Promise.all([embedding, waiting, ...builds]);
   expect(log).toEqual([
     'huge from 0',
@@ -114,4 +114,65 @@ it('builds before all that is embedded, ends the turn of that, and lets it go on
   ]);
   expect(log).toContain('huge is done');
   expect(turns.builds).toBe(0);
+});
+
+const SOON = { longBuildMs: 10 };
+const settled = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it('builds the smallest of those that wait first', async () => {
+  const turns = new IndexTurns();
+  const log: number[] = [];
+  const end = Promise.withResolvers<void>();
+  const running = turns.build(9, () => end.promise, NEVER);
+  const others = [5, 3, 7, 3].map((size) => turns.build(size, async () => void log.push(size), NEVER));
+  await settled();
+  expect(log).toEqual([]);
+  end.resolve();
+  await Promise.all([running, ...others]);
+  expect(log).toEqual([3, 3, 5, 7]);
+});
+
+it('builds smaller ones beside one that is long, one at a time, and larger ones after it', async () => {
+  const turns = new IndexTurns(SOON);
+  const log: string[] = [];
+  const ends = { huge: Promise.withResolvers<void>(), first: Promise.withResolvers<void>() };
+  const note = (name: string) => async (place: string) => void log.push(`${name} ${place}`);
+  const huge = turns.build(100, () => ends.huge.promise, NEVER);
+  const larger = turns.build(200, note('larger'), NEVER);
+  const first = turns.build(
+    1,
+    async (place) => {
+      log.push(`first ${place}`);
+      await ends.first.promise;
+    },
+    NEVER,
+  );
+  const second = turns.build(2, note('second'), NEVER);
+  await vi.waitFor(() => expect(log).toEqual(['first aside']), 30_000);
+  await settled();
+  expect(log).toEqual(['first aside']);
+  ends.first.resolve();
+  await Promise.all([first, second]);
+  // It comes when one is long already.
+  await turns.build(3, note('third'), NEVER);
+  expect(log).toEqual(['first aside', 'second aside', 'third aside']);
+  ends.huge.resolve();
+  await Promise.all([huge, larger]);
+  expect(log.at(-1)).toBe('larger main');
+});
+
+it('lets go of a build that is wanted no more, and throws what one beside another throws', async () => {
+  const turns = new IndexTurns(SOON);
+  const end = Promise.withResolvers<void>();
+  const huge = turns.build(100, () => end.promise, NEVER);
+  const abort = new AbortController();
+  const waiting = turns.build(200, async () => 'never', abort.signal);
+  abort.abort(new Error('enough'));
+  await expect(waiting).rejects.toThrow('enough');
+  await expect(turns.build(1, () => Promise.reject(new Error('no memory')), NEVER)).rejects.toThrow('no memory');
+  end.resolve();
+  await huge;
+  await settled();
+  expect([turns.builds, turns.waiting]).toEqual([0, 0]);
+  expect(await turns.embed(async () => 'embedded', NEVER)).toBe('embedded');
 });

@@ -12,6 +12,7 @@ import {
   type SearchEvent,
   SiteSearch,
 } from '../../src/search/index.ts';
+import { HEAPS } from '../../src/threads/index.ts';
 import { waitFor } from '../helpers/wait-for.ts';
 import { watchThreads } from '../helpers/watch-threads.ts';
 
@@ -31,6 +32,7 @@ beforeEach(async () => {
     modelFolder: MODEL,
     cacheDir: join(folder, 'vectors'),
     memoryBytesMax: 384 * 1024 ** 2,
+    longBuildMs: 10,
   });
 });
 afterEach(async () => {
@@ -172,6 +174,40 @@ it('answers every site from another thread where that of the queries has died', 
     'Bread dough 0.',
   ]);
   expect(sites.flatMap(({ kinds }) => kinds())).toEqual([]);
+});
+
+it('answers or says that it cannot, and goes on, where the thread of the queries dies with questions in it', async () => {
+  const made = await built(await release('Lantern oil', 200));
+  const { search, until, found, fault, kinds } = site();
+  search.follow(made, 'v1');
+  await until('keyword');
+  expect(threads.started.at(-1)?.resourceLimits?.maxOldGenerationSizeMb).toBe(HEAPS.query.maxOldGenerationSizeMb);
+  const asked = Array.from({ length: 50 }, () => fault('lantern'));
+  await threads.started.at(-1)?.terminate();
+  const outcomes = new Set(await Promise.all(asked));
+  expect([...outcomes].filter((outcome) => outcome !== 'none' && outcome !== 'index_building')).toEqual([]);
+  await until('keyword');
+  expect(await found('lantern')).toMatch(/^Lantern oil/);
+  // It was opened by another thread, and not built anew.
+  expect(kinds()).not.toContain('indexed');
+  expect(threads.alive()).toBe(1);
+});
+
+it('does not let a small site wait for the index of a large one', { timeout: 120_000 }, async () => {
+  const [large, small] = [await release('Fixing the engine', 1_500), await release('Knead the dough')];
+  const order: string[] = [];
+  const index = async (name: string, made: IndexedRelease) => {
+    const { search, kinds } = site();
+    await search.index(made, NEVER);
+    order.push(`${name} ${kinds().join()}`);
+  };
+  const both = index('large', large);
+  await Promise.all([both, index('small', small)]);
+  expect(order).toEqual(['small indexed', 'large indexed']);
+  const { search, until, found } = site();
+  search.follow(small, 'v1');
+  await until('keyword');
+  expect(await found('dough')).toBe('Knead the dough 0.');
 });
 
 it('embeds one site after another in one process, and all are searchable by words meanwhile', {

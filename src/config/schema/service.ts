@@ -50,7 +50,7 @@ export const search = t.section(
     memory: t.size(
       '64MiB',
       '64GiB',
-      'Memory of the process that indexes and embeds: where it holds more it is ended, and tries again later.',
+      'Memory of the process that indexes and embeds: where it holds more it is ended, and tries again later. A second one, for smaller sites while a build takes longer than 30 s, has half.',
       '384MiB',
       { restart: true },
     ),

@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DocshelfError, type PlainError, toDocshelfError } from '../../domain/errors.ts';
+import { TABLE_FILE } from '../../files/index.ts';
+import { heapWithin, type Thread, type ThreadOptions } from '../../threads/index.ts';
+import { type CarriedAttempts, carriedFolder } from '../bundle-data/carried-attempts.ts';
+import type { BuiltIndex, IndexOrder } from '../indexing/build-index.ts';
+import type { IndexedRelease } from '../ports.ts';
+import type { SearchCalls } from '../worker.ts';
+import type { BuildPlace, IndexTurns } from './index-turns.ts';
+
+interface IndexBuildsOptions {
+  readonly turns: IndexTurns;
+  readonly attempts: CarriedAttempts;
+  readonly modelFolder: string | null;
+  /** Of one process. */
+  readonly memoryBytesMax: number;
+  readonly thread: (options: Omit<ThreadOptions, 'entry'>) => Thread<SearchCalls>;
+}
+
+/** Of the bound for the process that indexes: a small site takes a third of it (measured), and one that needs more waits. */
+const ASIDE_PART = 0.5;
+export const DERIVED = 'search';
+/** Each costs the process that reads it. */
+const LEFT_OUT_MAX = 20;
+
+/** Builds in processes that may die. What one has written is in a folder of its own until it is whole. */
+export class IndexBuilds {
+  readonly #options: IndexBuildsOptions;
+  readonly #threads: Readonly<Record<BuildPlace, Thread<SearchCalls>>>;
+
+  constructor(options: IndexBuildsOptions) {
+    this.#options = options;
+    const threadOf = (bytes: number) =>
+      options.thread({
+        ...{ task: 'build the search index', isProcess: true, heap: heapWithin(bytes), residentBytesMax: bytes },
+      });
+    const { memoryBytesMax } = options;
+    this.#threads = { main: threadOf(memoryBytesMax), aside: threadOf(memoryBytesMax * ASIDE_PART) };
+  }
+
+  /** @throws the signal's reason */
+  async build(release: IndexedRelease, former: IndexedRelease | null, signal: AbortSignal): Promise<BuiltIndex> {
+    const { turns } = this.#options;
+    // It grows with the files, and is there before the release is sealed.
+    const size = await stat(join(release.releaseDir, TABLE_FILE)).then(
+      (table) => table.size,
+      () => 0,
+    );
+    let place: BuildPlace = 'main';
+    const build = (given: BuildPlace) => {
+      place = given;
+      return this.#build(release, former, given, signal);
+    };
+    try {
+      return await turns.build(size, build, signal);
+    } catch (error) {
+      const isOfPlace = (place as BuildPlace) === 'aside' && toDocshelfError(error).code === 'worker_ended';
+      if (signal.aborted || !isOfPlace) throw error;
+      return turns.build(Number.POSITIVE_INFINITY, build, signal);
+    }
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(Object.values(this.#threads).map((thread) => thread.end({ withinMs: 0 })));
+  }
+
+  async #build(
+    release: IndexedRelease,
+    former: IndexedRelease | null,
+    place: BuildPlace,
+    signal: AbortSignal,
+  ): Promise<BuiltIndex> {
+    const { releaseDir } = release;
+    await sweep(releaseDir);
+    const searchDir = join(releaseDir, `.${DERIVED}-${randomBytes(6).toString('hex')}`);
+    try {
+      const built = await this.#fill(searchDir, release, former, place, signal);
+      await replaceFolder(searchDir, join(releaseDir, DERIVED));
+      return built;
+    } finally {
+      if (place === 'aside') await this.#threads.aside.terminate();
+      if (this.#options.turns.builds === 1) await this.#threads.main.terminate();
+      await rm(searchDir, { recursive: true, force: true });
+    }
+  }
+
+  /** What a bundle carries is tried once: where it is bad, or takes more memory than there is, the pages are read. */
+  async #fill(
+    searchDir: string,
+    { releaseDir, trailingSlash, digest }: IndexedRelease,
+    former: IndexedRelease | null,
+    place: BuildPlace,
+    signal: AbortSignal,
+  ): Promise<BuiltIndex> {
+    const { modelFolder, attempts } = this.#options;
+    const formerDir = former === null || former.digest === digest ? null : searchDirOf(former);
+    const order = { releaseDir, trailingSlash, searchDir, modelFolder, formerDir };
+    const build = (usesCarried: boolean) => this.#buildWithout([], { ...order, usesCarried }, place, signal);
+    const hasCarried = (await stat(carriedFolder(releaseDir)).catch(() => null)) !== null;
+    if (!hasCarried || !(await attempts.begin(digest))) return build(false);
+    try {
+      const facts = await build(true);
+      if (facts.refused === null) await attempts.end(digest);
+      else await attempts.refuse(digest, facts.refused);
+      return facts;
+    } catch (error) {
+      const { code, message } = toDocshelfError(error);
+      if (signal.aborted || place === 'aside' || code !== 'worker_ended') {
+        await attempts.end(digest);
+        throw error;
+      }
+      await attempts.refuse(digest, tooMuch(message));
+      await rm(searchDir, { recursive: true, force: true });
+      return build(false);
+    }
+  }
+
+  /** A page that takes the process along is left out of the next attempt. */
+  async #buildWithout(
+    leftOut: readonly string[],
+    order: Omit<IndexOrder, 'leftOut'>,
+    place: BuildPlace,
+    signal: AbortSignal,
+  ): Promise<BuiltIndex> {
+    let page: string | null = null;
+    const onProgress = (path: string | null): void => {
+      page = path;
+    };
+    try {
+      return await this.#threads[place].call('build', { ...order, leftOut }, { signal, onProgress });
+    } catch (error) {
+      if (signal.aborted || place === 'aside' || page === null || toDocshelfError(error).code !== 'worker_ended')
+        throw error;
+      if (leftOut.length === LEFT_OUT_MAX) throw error;
+      await rm(order.searchDir, { recursive: true, force: true });
+      return this.#buildWithout([...leftOut, page], { ...order, usesCarried: false }, place, signal);
+    }
+  }
+}
+
+function tooMuch(message: string): PlainError {
+  const next = 'The pages are indexed instead. Export again to save that time.';
+  return new DocshelfError('bad_search_data', `Cannot use the bundle's search data: ${message}`, { next }).toPlain();
+}
+
+export const searchDirOf = ({ releaseDir }: IndexedRelease): string => join(releaseDir, DERIVED);
+
+async function sweep(releaseDir: string): Promise<void> {
+  for (const name of await readdir(releaseDir)) {
+    if (name.startsWith(`.${DERIVED}-`)) await rm(join(releaseDir, name), { recursive: true, force: true });
+  }
+}
+
+/** A crash between the two renames leaves no index: then it is built again. */
+async function replaceFolder(from: string, to: string): Promise<void> {
+  const former = `${from}-former`;
+  await rename(to, former).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  await rename(from, to);
+  await rm(former, { recursive: true, force: true });
+}
