@@ -30,7 +30,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   const folder = await openFolder(loaded.config, network, ownExports);
   const bodies = new BodyCache(loaded.config.server.cacheBytes);
-  const signIns = new SignIns();
+  const signIns = new SignIns(network);
   const isList = loaded.config.sites.length > 0;
   let daemon: Daemon | null = null;
   const sites: Sites = new Sites({

@@ -8,19 +8,22 @@ export interface Notice {
   /** One or two sentences, plain text. */
   readonly text: string;
   readonly headers?: AnswerHeaders;
+  /** Posts to the page's own address. `formAction`: where its answer may lead, as the policy writes it. */
+  readonly button?: { readonly label: string; readonly formAction: string };
 }
 
 const BASE_HEADERS = { 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding', ...COMMON_HEADERS };
 
 /** Only the page's own style runs: markup in a sentence stays text. */
-const POLICY =
-  "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const policyOf = (button: Notice['button']): string =>
+  `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action ${button?.formAction ?? "'none'"}`;
 
 const STYLE = `:root{color-scheme:light dark}
 body{margin:0;min-height:100vh;display:grid;place-items:center;background:canvas;color:canvastext;font:1rem/1.6 system-ui,sans-serif}
 main{max-width:34rem;padding:2rem}
 h1{font-size:1.5rem;line-height:1.25;margin:0 0 .75rem}
 p{margin:0;overflow-wrap:anywhere}
+button{margin-top:1.5rem;padding:.5rem 1.25rem;font:inherit}
 small{display:block;margin-top:2rem;opacity:.65}`;
 
 function plain(status: number, headers: AnswerHeaders, text: string): PlainAnswer {
@@ -29,7 +32,8 @@ function plain(status: number, headers: AnswerHeaders, text: string): PlainAnswe
   return { status, headers: flatHeaders({ ...BASE_HEADERS, ...headers, ...own }), body };
 }
 
-export function plainPage({ status, title, text, headers }: Notice): PlainAnswer {
+export function plainPage({ status, title, text, headers, button }: Notice): PlainAnswer {
+  const form = button === undefined ? '' : `\n<form method="post"><button>${escapeHtml(button.label)}</button></form>`;
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -42,13 +46,13 @@ export function plainPage({ status, title, text, headers }: Notice): PlainAnswer
 <body>
 <main>
 <h1>${escapeHtml(title)}</h1>
-<p>${escapeHtml(text)}</p>
+<p>${escapeHtml(text)}</p>${form}
 <small>${status} · docshelf</small>
 </main>
 </body>
 </html>
 `;
-  const own = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY };
+  const own = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policyOf(button) };
   return plain(status, { ...own, ...headers }, html);
 }
 

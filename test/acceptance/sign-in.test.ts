@@ -1,7 +1,10 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BrowserLike } from '../helpers/browser-like.ts';
 import { type DaemonProcess, openBench, waitFor } from '../helpers/daemon.ts';
+import { freePorts } from '../helpers/free-ports.ts';
+import { CLIENT, TestIdentityProvider } from '../helpers/identity-provider.ts';
 import { RawConnection } from '../http/listener/raw-connection.ts';
 import { ask, basic } from '../http/sign-in/guarded-listener.ts';
 import { bundle, folderOf } from './bundles.ts';
@@ -186,5 +189,51 @@ describe('a shelf of sites', () => {
     const { body } = await get('other.test', '/', null);
     const css = /href="(?<path>_docshelf\/assets\/[^"]+\.css)"/.exec(body)?.groups?.path ?? '';
     expect((await get('other.test', `/${css}`, null)).status).toBe(200);
+  });
+});
+
+describe('sites behind an identity provider', () => {
+  it('take its readers, each for itself, over a restart, with one secret key in the data folder', async () => {
+    const provider = await TestIdentityProvider.start();
+    try {
+      const [port = 0] = await freePorts(1);
+      const origin = `http://127.0.0.1:${port}`;
+      const callbacks = ['/acme/', '/beta/', '/'].map((path) => `${origin}${path}_docshelf/sign-in/callback`);
+      await provider.serve({ redirectUris: callbacks });
+      const folder = await bench.folder();
+      await writeFile(join(folder, 'client-secret'), `${CLIENT.secret}\n`);
+      for (const domain of ['acme', 'beta']) {
+        await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(`word-of-${domain}`) });
+      }
+      const sites = ['acme', 'beta'].map((domain) => ({
+        domain,
+        basePath: `/${domain}`,
+        staticExport: { enabled: true },
+      }));
+      const auth = { kind: 'oidc', issuer: provider.issuer, clientId: CLIENT.id, clientSecretFile: './client-secret' };
+      const server = { host: '127.0.0.1', port, publicUrl: origin, auth };
+      const config = { staticExport: null, server, sites };
+      const first = await bench.start(config, { folder });
+      const isReady = (daemon: DaemonProcess) =>
+        daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
+      await isReady(first);
+      const browser = new BrowserLike();
+      expect((await browser.visit(`${origin}/acme/guides/start`)).body).toContain('word-of-acme');
+      const script = { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' };
+      expect((await browser.ask(`${origin}/acme/_docshelf/features.json`, script)).status).toBe(200);
+      expect((await browser.ask(`${origin}/beta/`, script)).status).toBe(401);
+      expect((await browser.ask(`${origin}/`, script)).status).toBe(401);
+      const taken = [...browser.cookies(origin)].map(([name, value]) => `${name}=${value}`).join('; ');
+      expect((await ask(port, '/beta/', { cookie: taken })).status).toBe(401);
+      expect((await browser.visit(`${origin}/`)).body).toContain('data-domain="beta"');
+      expect((await stat(join(folder, 'data', 'session.key'))).mode & 0o777).toBe(0o600);
+      await first.stop();
+      const second = await bench.start(config, { folder });
+      await isReady(second);
+      expect((await browser.ask(`${origin}/acme/`, script)).status).toBe(200);
+      for (const daemon of [first, second]) expect(daemon.log()).not.toContain(CLIENT.secret);
+    } finally {
+      await provider.close();
+    }
   });
 });

@@ -60,7 +60,7 @@ describe('loadConfig() without a config file', () => {
           scopes: [],
           groupsClaim: 'groups',
           allowedGroups: [],
-          sessionTtlMs: null,
+          sessionTtlMs: 43_200_000,
           sessionKeyFile: null,
         },
         workers: 1,

@@ -22,6 +22,20 @@ describe('server.auth', () => {
     ['server: { auth: { kind: header, name: X-User } }', /no proxy is trusted/],
     ['server: { auth: { kind: header, name: X-User }, trustedProxies: [0.0.0.0/0] }', /all addresses/],
     ['server: { auth: { kind: header, name: "X User" }, trustedProxies: [10.0.0.1] }', /name of a header/],
+    ['server: { auth: { kind: oidc, clientId: docs }, publicUrl: "https://d.test" }', /needs a provider/],
+    ['server: { auth: { kind: oidc, clientId: docs, issuer: "https://i.test" } }', /set server\.publicUrl/],
+    [
+      'server: { auth: { kind: oidc, clientId: docs, issuer: "http://i.test" }, publicUrl: "https://d.test" }',
+      /server\.auth\.issuer is asked without encryption/,
+    ],
+    [
+      'server: { auth: { kind: oidc, clientId: docs, issuer: "https://i.test" }, publicUrl: "http://d.test" }',
+      /server\.publicUrl is reached without encryption/,
+    ],
+    [
+      'network: { allowedHosts: [a.test] }\nserver: { auth: { kind: oidc, clientId: docs, issuer: "https://i.test" }, publicUrl: "https://d.test" }',
+      /server\.auth\.issuer leads to a host that network\.allowedHosts does not name/,
+    ],
     ['server: { auth: { kind: basic, usersFile: ./none } }', /it does not exist/],
     [`sites:\n${entry('acme', 'auth: { kind: basic }')}`, /sites\[0\] \(acme\): .*needs users/],
     [
@@ -59,6 +73,19 @@ describe('server.auth', () => {
 
   it('is told for an empty file of users', async () => {
     expect(await faultsWith('\n')).toEqual([expect.stringMatching(/it is empty/)]);
+  });
+
+  it('takes keys of sessions of 32 characters or more, one a line', async () => {
+    const load = async (keys: string) => {
+      const yaml =
+        'server: { auth: { kind: oidc, clientId: docs, issuer: "http://127.0.0.1:1", sessionKeyFile: ./keys, clientSecretFile: ./secret }, publicUrl: "http://localhost:8080" }';
+      const cwd = await folderWith({ keys, secret: 'canary', 'config.yaml': yaml });
+      return loadConfig({ file: null, env: {}, cwd });
+    };
+    const { config } = await load(`${'a'.repeat(32)}\n${'b'.repeat(40)}\n`);
+    expect(config.server.auth.sessionTtlMs).toBe(12 * 3_600_000);
+    expect(config.server.auth.clientSecretFile?.text.reveal()).toBe('canary');
+    await expect(load(`${'a'.repeat(32)}\nshort`)).rejects.toThrow(/line 2 does not hold a key of 32/);
   });
 
   it('of an entry overrules the daemon’s, and sites of other hosts may differ', async () => {

@@ -32,6 +32,7 @@ describe('the manual', () => {
   const dir = mkdtempSync(join(tmpdir(), 'docshelf-manual-'));
   // The files that samples name.
   writeFileSync(join(dir, 'export-key'), 'svc_example');
+  writeFileSync(join(dir, 'client-secret'), 'a-secret');
   for (const name of ['users', 'board-users']) {
     writeFileSync(join(dir, name), 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba');
   }

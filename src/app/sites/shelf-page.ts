@@ -49,7 +49,7 @@ export class ShelfPageAnswer {
     const target = env.incoming.url ?? '/';
     if (signIn === null || isFree(target) || !this.#options.current().server.shelf)
       return apps.open.fetch(request, env);
-    const refused = await admit(signIn, env, (error, id) => this.#options.onError?.(error as never, id));
+    const refused = await admit(signIn, env, target, (error, id) => this.#options.onError?.(error as never, id));
     if (refused === null) return asPrivate(await apps.signedIn.fetch(request, env), signIn);
     const hasOpen = this.#shown(null).length > 0 && !SIGN_IN_QUERY.test(target);
     return asPrivate(hasOpen ? await apps.open.fetch(request, env) : refused, signIn);
@@ -59,8 +59,10 @@ export class ShelfPageAnswer {
     const config = this.#options.current();
     const key = signInKey(config);
     if (this.#signIn?.key !== key) {
-      const { signIns, onWrongSignIn } = this.#options;
-      this.#signIn = { key, signIn: signIns.open(config, { onWrong: onWrongSignIn }) };
+      const { signIns, onWrongSignIn, onError } = this.#options;
+      const onRefused = (error: unknown): void => onError?.(error as never, null);
+      const place = { config, site: null, hosts: [], basePath: '/' };
+      this.#signIn = { key, signIn: signIns.open(place, { onWrong: onWrongSignIn, onRefused }) };
     }
     return this.#signIn.signIn;
   }

@@ -179,11 +179,10 @@ export class ShelfSite {
     await this.deployment.accept(deploySlice(config.config));
     return () => {
       this.#parts.site.use(snapshotForm(config));
-      if (signInKey(config.config) !== signInKey(this.#config.config)) {
+      if (placeKey(config) !== placeKey(this.#config)) {
         this.#signIn = this.#openSignIn(config);
         this.#fetch = null;
       }
-      if (config.basePath !== this.#config.basePath) this.#fetch = null;
       this.#config = config;
     };
   }
@@ -226,8 +225,11 @@ export class ShelfSite {
     this.#host.metrics.forget();
   }
 
-  #openSignIn({ config }: SiteConfig): SignIn | null {
-    return this.#host.signIns.open(config, { onWrong: () => this.#host.metrics.onWrongSignIn() });
+  #openSignIn({ config, domain, hosts, basePath }: SiteConfig): SignIn | null {
+    const { signIns, metrics } = this.#host;
+    const onWrong = (): void => metrics.onWrongSignIn();
+    const onRefused = (error: unknown): void => this.#onError('sign-in')(error, null);
+    return signIns.open({ config, site: domain ?? '', hosts, basePath }, { onWrong, onRefused });
   }
 
   #open(): (request: Request, env: HttpBindings) => Response | Promise<Response> {
@@ -269,4 +271,9 @@ export class ShelfSite {
 
 function indexedRelease({ digest, siteDir, trailingSlash }: ReleaseView): IndexedRelease {
   return { digest, releaseDir: dirname(siteDir), trailingSlash };
+}
+
+/** Equal where sign-in and answers are at the same place. */
+function placeKey({ config, hosts, basePath }: SiteConfig): string {
+  return JSON.stringify([signInKey(config), hosts, basePath]);
 }

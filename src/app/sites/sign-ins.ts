@@ -1,22 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
+import { hostName } from '../../domain/deployment.ts';
+import { writeOnce } from '../../files/index.ts';
 import { ClientRates } from '../../http/limits/client-rates.ts';
 import { remoteAddressBehind } from '../../http/listener/remote-address.ts';
 import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
 import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
 import type { SignIn, SignInEvents } from '../../http/sign-in/sign-in.ts';
 import { TrustedHeader } from '../../http/sign-in/trusted-header.ts';
+import type { Network } from '../network.ts';
 
 /** Mistyped ones are few; who guesses gets one answer in ten seconds. */
 const WRONG_RATE = { burst: 20, perSecond: 0.1 };
 
+/** What signs in. */
+export interface SignInPlace {
+  readonly config: Config;
+  /** Domain of the site; null: the shelf page. */
+  readonly site: string | null;
+  readonly hosts: readonly string[];
+  readonly basePath: string;
+}
+
+const KEY_BYTES = 32;
+
 /** What the sign-ins of all sites of a daemon share: who is known, and who has guessed. */
 export class SignIns {
+  readonly #network: Network;
   readonly #passwords = new PasswordCheck();
   readonly #rates = new ClientRates({ policy: WRONG_RATE, act: 'sign in', cause: 'wrong passwords' });
 
+  constructor(network: Network) {
+    this.#network = network;
+  }
+
   /** Null where everybody may read. That each kind has what it needs is a rule of the config. */
-  open({ server: { auth, trustedProxies } }: Config, events: SignInEvents): SignIn | null {
+  open({ config, ...place }: SignInPlace, events: SignInEvents): SignIn | null {
+    const { auth, trustedProxies } = config.server;
     switch (auth.kind) {
       case 'none':
         return null;
@@ -30,7 +53,49 @@ export class SignIns {
         });
       case 'header':
         return new TrustedHeader({ name: auth.name ?? '', trustedProxies });
+      case 'oidc':
+        return this.#openOidc({ config, ...place }, events);
     }
+  }
+
+  /** Loaded with its first reader. */
+  #openOidc({ config, site, hosts, basePath }: SignInPlace, events: SignInEvents): SignIn {
+    const { auth, publicUrl } = config.server;
+    const { issuer, clientId, clientSecretFile, scopes, groupsClaim, allowedGroups, sessionTtlMs } = auth;
+    const make = async (): Promise<SignIn> => {
+      const [{ IdentityProvider }, { OidcSignIn }, { Seals }, { gatedFetch }] = await Promise.all([
+        import('../../http/sign-in/oidc/identity-provider.ts'),
+        import('../../http/sign-in/oidc/oidc-sign-in.ts'),
+        import('../../http/sign-in/oidc/seals.ts'),
+        import('../../net/gated-fetch.ts'),
+      ]);
+      const provider = new IdentityProvider({
+        issuer: issuer ?? '',
+        clientId: clientId ?? '',
+        clientSecret: clientSecretFile?.text ?? null,
+        fetch: gatedFetch(() => this.#network.client()),
+      });
+      return new OidcSignIn({
+        ...events,
+        ...{ scopes, groupsClaim, allowedGroups, sessionTtlMs },
+        provider,
+        seals: new Seals(await sessionKeys(config)),
+        site: JSON.stringify([site, issuer, clientId]),
+        basePath,
+        originOf: (host) => originOf(publicUrl ?? '', hosts, host),
+      });
+    };
+    let made: Promise<SignIn> | null = null;
+    return {
+      vary: 'Cookie, Authorization',
+      admit: async (incoming, target) => {
+        made ??= make().catch((error: unknown) => {
+          made = null;
+          throw error;
+        });
+        return (await made).admit(incoming, target);
+      },
+    };
   }
 
   async end(): Promise<void> {
@@ -38,9 +103,31 @@ export class SignIns {
   }
 }
 
+/** Made once, for all daemons on the folder. @throws DocshelfError `cannot_read`, `cannot_write` */
+async function sessionKeys({ server, storage }: Config): Promise<readonly string[]> {
+  const given = server.auth.sessionKeyFile?.text.reveal();
+  if (given !== undefined)
+    return given
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => !/^(?:#|$)/.test(line));
+  const file = join(storage.dir, 'session.key');
+  await writeOnce(file, `${randomBytes(KEY_BYTES).toString('base64url')}\n`, 0o600);
+  return [(await readFile(file, 'utf8')).trim()];
+}
+
+/** Scheme and port are those of `publicUrl`; the host that was asked, where it is one of the site's. */
+function originOf(publicUrl: string, hosts: readonly string[], asked: string | undefined): string {
+  const url = new URL(publicUrl);
+  const host = hosts.find((each) => hostName(each) === hostName(asked ?? '')) ?? hosts[0];
+  if (host !== undefined) url.hostname = hostName(host);
+  return url.origin;
+}
+
 /** Equal for configs whose readers sign in at the same place. */
-export function signInKey({ server: { auth } }: Config): string {
-  return JSON.stringify([auth, auth.usersFile?.text.reveal() ?? '']);
+export function signInKey({ server: { auth, publicUrl } }: Config): string {
+  const files = [auth.usersFile, auth.clientSecretFile, auth.sessionKeyFile];
+  return JSON.stringify([auth, publicUrl, ...files.map((file) => file?.text.reveal() ?? null)]);
 }
 
 function clientBehind(trustedProxies: readonly string[]): (incoming: IncomingMessage) => string {

@@ -52,6 +52,11 @@ const NAMED: readonly Named[] = [
     secrets: KEY_FILE('features.search'),
   },
   {
+    key: 'server.auth.issuer',
+    link: ({ server: { auth } }) => (auth.kind === 'oidc' ? auth.issuer : null),
+    secrets: 'server.auth.clientSecretFile',
+  },
+  {
     key: 'search.model',
     link: ({ search: { enabled, model } }) => (enabled && typeof model === 'object' ? model.url : null),
     secrets: KEY_FILE('search.model'),

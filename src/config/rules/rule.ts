@@ -15,3 +15,5 @@ export const rule = (
   keys,
   broken: (config, daemon) => (isBroken(config, daemon) ? sentence : null),
 });
+
+export const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;

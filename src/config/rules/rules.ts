@@ -3,10 +3,9 @@ import { type ConfigFault, faultOf } from '../faults.ts';
 import type { Config } from '../schema/index.ts';
 import { pointerOf, type Settings } from '../setting.ts';
 import { EGRESS_RULES } from './egress-rules.ts';
-import { type Rule, rule } from './rule.ts';
+import { LOOPBACK, type Rule, rule } from './rule.ts';
 import { SIGN_IN_RULES } from './sign-in-rules.ts';
 
-const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
 const RULES: readonly Rule[] = [

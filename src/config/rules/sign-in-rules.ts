@@ -2,7 +2,7 @@ import { hostName } from '../../domain/deployment.ts';
 import type { ConfigFault } from '../faults.ts';
 import type { SiteConfig } from '../loaded-config.ts';
 import { faultInside, type Settings } from '../setting.ts';
-import { type Rule, rule } from './rule.ts';
+import { LOOPBACK, type Rule, rule } from './rule.ts';
 
 export const SIGN_IN_RULES: readonly Rule[] = [
   rule(
@@ -26,7 +26,34 @@ export const SIGN_IN_RULES: readonly Rule[] = [
       auth.kind === 'header' && trustedProxies.some((network) => network.endsWith('/0')),
     'server.trustedProxies has a network of all addresses, from which every reader could name himself in server.auth.name; name the proxy alone',
   ),
+  rule(
+    ['server.auth.kind', 'server.auth.issuer', 'server.auth.clientId'],
+    ({ server: { auth } }) => auth.kind === 'oidc' && (auth.issuer === null || auth.clientId === null),
+    'server.auth.kind is oidc, which needs a provider: set server.auth.issuer and server.auth.clientId',
+  ),
+  rule(
+    ['server.auth.issuer'],
+    ({ server: { auth } }) => auth.kind === 'oidc' && !isEncrypted(auth.issuer),
+    'server.auth.issuer is asked without encryption: who stands between could sign in as anybody; use https',
+  ),
+  rule(
+    ['server.publicUrl', 'server.auth.kind'],
+    ({ server: { auth, publicUrl } }) => auth.kind === 'oidc' && publicUrl === null,
+    'server.auth.kind is oidc, whose provider sends readers back: set server.publicUrl to where they reach the site',
+  ),
+  rule(
+    ['server.publicUrl', 'server.auth.kind'],
+    ({ server: { auth, publicUrl } }) => auth.kind === 'oidc' && !isEncrypted(publicUrl),
+    'server.publicUrl is reached without encryption, and browsers keep no session there; use https',
+  ),
 ];
+
+/** Null says nothing. Loopback leaves no machine. */
+function isEncrypted(url: string | null): boolean {
+  if (url === null) return true;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' || LOOPBACK.test(hostname);
+}
 
 /** Sites of one host share a browser origin: what one of them shows, a script of the other can read (contract, section 2.1). */
 export function findMixedSignIns(settings: Settings, sites: readonly SiteConfig[]): ConfigFault[] {

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import * as t from './blocks.ts';
 
 const tls = {
@@ -19,15 +18,15 @@ const USER = {
   expects: 'a user of htpasswd with a bcrypt password of a cost up to 14 (htpasswd -B)',
   bytesMax: 1024 * 1024,
 } as const;
-const later = { notBuilt: true } as const;
+const SESSION_KEY = {
+  pattern: '^[\\x21-\\x7e]{32,1024}$',
+  eachLine: true,
+  expects: 'a key of 32 or more visible ASCII characters, without spaces',
+} as const;
 
 const auth = t.section(
   {
-    kind: Type.Unsafe<'none' | 'basic' | 'header'>({
-      anyOf: [{ enum: ['none', 'basic', 'header'] }, { enum: ['oidc'], 'x-not-built': true }],
-      description: 'How readers sign in.',
-      default: 'none',
-    }),
+    kind: t.oneOf(['none', 'basic', 'header', 'oidc'], 'How readers sign in.', 'none'),
     usersFile: t.optional(
       t.contents('secret', USER, 'Users in htpasswd format, bcrypt only (basic); watched for changes.'),
     ),
@@ -38,18 +37,20 @@ const auth = t.section(
         "Header that holds the reader's name, from trustedProxies alone (header).",
       ),
     ),
-    issuer: t.optional(t.httpUrl('URL of the identity provider (oidc).', undefined, later)),
-    clientId: t.optional(t.text('a name', {}, 'Name of this client (oidc).', undefined, later)),
-    clientSecretFile: t.optional(t.path('File that holds the secret of the client (oidc).', undefined, later)),
-    scopes: t.list(name('A name.'), 'Scopes that are asked for (oidc).', later),
-    groupsClaim: t.text('a name', {}, 'Claim that holds the groups of a reader (oidc).', 'groups', later),
-    allowedGroups: t.list(name('A name.'), 'Groups that may read; empty: everybody who signs in (oidc).', later),
-    sessionTtl: t.optional(t.duration('1m', '365d', 'How long a sign-in lasts (oidc).', undefined, later)),
+    issuer: t.optional(t.httpUrl('URL of the identity provider (oidc).')),
+    clientId: t.optional(name('Name of this client (oidc).')),
+    clientSecretFile: t.optional(
+      t.keyFile('File that holds the secret of the client; without it, a public client (oidc); watched for changes.'),
+    ),
+    scopes: t.list(name('A name.'), 'Scopes that are asked for besides openid (oidc).'),
+    groupsClaim: t.text('a name', {}, 'Claim that holds the groups of a reader (oidc).', 'groups'),
+    allowedGroups: t.list(name('A name.'), 'Groups that may read; empty: everybody who signs in (oidc).'),
+    sessionTtl: t.duration('1m', '365d', 'How long a sign-in lasts (oidc).', '12h'),
     sessionKeyFile: t.optional(
-      t.path(
-        'File that holds the key of session cookies; without it, one in the data folder (oidc).',
-        undefined,
-        later,
+      t.contents(
+        'secret',
+        SESSION_KEY,
+        'File that holds the keys of session cookies, one a line: the first seals, each opens. Without it, one in the data folder (oidc); watched for changes.',
       ),
     ),
   },
@@ -89,11 +90,7 @@ export const server = t.section(
   {
     host: t.host('Address on which the site listens.', '0.0.0.0', { restart: true }),
     port: t.port('Port of the site; 0 takes a free one.', 8080, { restart: true }),
-    publicUrl: t.optional(
-      t.httpUrl('URL under which readers reach the site; absolute addresses are made of it.', undefined, {
-        notBuilt: true,
-      }),
-    ),
+    publicUrl: t.optional(t.httpUrl('URL under which readers reach the site; absolute addresses are made of it.')),
     basePath: basePath('Path below which the site is served.'),
     ...perSite,
     workers: t.integer(1, 64, 'Processes that serve the site.', 1, { notBuilt: true }),

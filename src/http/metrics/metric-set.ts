@@ -40,7 +40,7 @@ export function defineMetrics(registry: Registry) {
     jobs: gauge('export_jobs', 'Export jobs that wait or run, by status.', ['status']),
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process has ended, by result.', ['result']),
     wrongTokens: counter('admin_wrong_tokens_total', 'Requests of the admin listener with a wrong token.', []),
-    wrongSignIns: counter('wrong_sign_ins_total', 'Requests of readers with a wrong password.', ['site']),
+    wrongSignIns: counter('wrong_sign_ins_total', 'Requests of readers with a wrong password or token.', ['site']),
     errors: counter('errors_total', 'Faults, by code.', ['site', 'code']),
     activeVersion: gauge('active_version_info', 'The version that is served, in its labels.', [
       'site',

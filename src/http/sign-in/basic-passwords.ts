@@ -6,7 +6,7 @@ import type { Passwords } from './passwords/password-check.ts';
 import { refusal } from './refusals.ts';
 import type { SignIn, SignInEvents } from './sign-in.ts';
 
-interface BasicPasswordsOptions extends SignInEvents {
+interface BasicPasswordsOptions extends Pick<SignInEvents, 'onWrong'> {
   /** Of htpasswd. */
   readonly users: string;
   readonly passwords: Passwords;

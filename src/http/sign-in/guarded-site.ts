@@ -30,15 +30,20 @@ export function guarded({ signIn, basePath, onFault }: Guard, answer: AnswerSite
     const stripped = stripBase(incoming.url ?? '/', basePath);
     if (stripped.kind !== 'inside') return outsideAnswer(request.method, stripped);
     if (isFree(stripped.target)) return answer(request, env);
-    const refused = await admit(signIn, env, onFault);
+    const refused = await admit(signIn, env, stripped.target, onFault);
     return asPrivate(refused ?? (await answer(request, env)), signIn);
   };
 }
 
 /** Null where the reader may read on. A fault lets nobody in. */
-export async function admit(signIn: SignIn, env: HttpBindings, onFault: Guard['onFault']): Promise<Response | null> {
+export async function admit(
+  signIn: SignIn,
+  env: HttpBindings,
+  target: string,
+  onFault: Guard['onFault'],
+): Promise<Response | null> {
   try {
-    return await signIn.admit(env.incoming);
+    return await signIn.admit(env.incoming, target);
   } catch (error) {
     onFault(error, requestIdOf(env));
     return refusal(env.incoming, {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { noticePage, noticeText } from '../../serve/index.ts';
 
 interface RefusalWords {
-  readonly status: 401 | 403 | 429 | 503;
+  readonly status: 400 | 401 | 403 | 429 | 503;
   readonly title: string;
   /** For readers, who know nothing of the deployment. */
   readonly text: string;

@@ -4,12 +4,17 @@ import type { IncomingMessage } from 'node:http';
 export interface SignIn {
   /** The fields of a request that decide, as `Vary` names them. */
   readonly vary: string;
-  /** Null where the reader may read; else the answer, which shows nothing of the site. */
-  admit(incoming: IncomingMessage): Response | null | Promise<Response | null>;
+  /**
+   * Null where the reader may read; else the answer, which shows nothing of the site, or a page of the sign-in itself.
+   * @param target below the base path
+   */
+  admit(incoming: IncomingMessage, target: string): Response | null | Promise<Response | null>;
 }
 
 /** What a sign-in tells of those it turns away. */
 export interface SignInEvents {
-  /** A wrong password; once for each request. */
+  /** A wrong password or token; once for each request. */
   onWrong(): void;
+  /** A sign-in that a provider began and did not end well. */
+  onRefused(error: unknown): void;
 }

@@ -1,0 +1,33 @@
+/** Of one name a browser sends those of all paths that fit, and what another host below the domain has set. */
+const SAME_NAME_MAX = 4;
+
+/** A cookie of one site, for its path alone (RFC 6265bis, section 4.1.3). */
+export class SiteCookie {
+  readonly name: string;
+  readonly #path: string;
+
+  /** @param path of the site, with its last slash */
+  constructor(name: string, path: string) {
+    this.name = `${path === '/' ? '__Host-' : '__Secure-'}${name}`;
+    this.#path = path;
+  }
+
+  /** Its values in a request. */
+  valuesIn(header: string | undefined): string[] {
+    const values: string[] = [];
+    for (const pair of header?.split(';') ?? []) {
+      const end = pair.indexOf('=');
+      if (end !== -1 && pair.slice(0, end).trim() === this.name) values.push(pair.slice(end + 1).trim());
+      if (values.length === SAME_NAME_MAX) break;
+    }
+    return values;
+  }
+
+  set(value: string, ttlMs: number): string {
+    return `${this.name}=${value}; Path=${this.#path}; Max-Age=${Math.floor(ttlMs / 1000)}; HttpOnly; Secure; SameSite=Lax`;
+  }
+
+  clear(): string {
+    return this.set('', 0);
+  }
+}

@@ -1,0 +1,247 @@
+import type { IncomingMessage } from 'node:http';
+import * as oidc from 'openid-client';
+import { bearerToken } from '../../bearer.ts';
+import { refusal } from '../refusals.ts';
+import type { SignIn, SignInEvents } from '../sign-in.ts';
+import { SiteCookie } from './cookies.ts';
+import { allowedOf } from './groups.ts';
+import { type IdentityProvider, isBadToken } from './identity-provider.ts';
+import { isNavigation, returnPath } from './navigation.ts';
+import type { Seals } from './seals.ts';
+import { signOutPage } from './sign-out-page.ts';
+
+export interface OidcSettings {
+  /** Besides `openid`. */
+  readonly scopes: readonly string[];
+  readonly groupsClaim: string;
+  /** Empty: everybody who signs in. */
+  readonly allowedGroups: readonly string[];
+  readonly sessionTtlMs: number;
+}
+
+interface OidcSignInOptions extends SignInEvents, OidcSettings {
+  readonly provider: IdentityProvider;
+  readonly seals: Seals;
+  /** Sessions of one site are none of another. */
+  readonly site: string;
+  /** With its last slash. */
+  readonly basePath: string;
+  /** Where readers reach the site, made of the config's words: `https://docs.acme.dev`. */
+  readonly originOf: (host: string | undefined) => string;
+}
+
+interface Flow {
+  readonly id: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+/** The `state` of a request: who comes back with it may read it, and change nothing in it. */
+interface State {
+  readonly id: string;
+  readonly to: string;
+}
+interface Session {
+  /** Those of `allowedGroups` that the reader was in. */
+  readonly groups: readonly string[];
+}
+
+const CALLBACK = '_docshelf/sign-in/callback';
+const SIGN_OUT = '_docshelf/sign-out';
+/** Contract, section 9.7. */
+const FLOW_MS = 600_000;
+
+/** OpenID Connect: authorization code with PKCE, sessions in sealed cookies, bearer tokens for machines. */
+export class OidcSignIn implements SignIn {
+  readonly vary = 'Cookie, Authorization';
+  readonly #options: OidcSignInOptions;
+  readonly #session: SiteCookie;
+  readonly #flow: SiteCookie;
+
+  constructor(options: OidcSignInOptions) {
+    this.#options = options;
+    this.#session = new SiteCookie('docshelf', options.basePath);
+    this.#flow = new SiteCookie('docshelf-sign-in', options.basePath);
+  }
+
+  async admit(incoming: IncomingMessage, target: string): Promise<Response | null> {
+    const [path] = target.split('?', 1);
+    if (path === `/${CALLBACK}`) return this.#finish(incoming, target.slice(path.length));
+    if (path === `/${SIGN_OUT}`) return this.#signOut(incoming);
+    const { authorization } = incoming.headers;
+    if (authorization !== undefined) return this.#judgeToken(incoming, authorization);
+    if (this.#hasSession(incoming)) return null;
+    return isNavigation(incoming) ? this.#begin(incoming, target) : this.#challenge(incoming);
+  }
+
+  #hasSession({ headers }: IncomingMessage): boolean {
+    const { seals, allowedGroups } = this.#options;
+    return this.#session.valuesIn(headers.cookie).some((value) => {
+      const session = seals.open<Session>(this.#purpose('session'), value);
+      // As the config is now: a group that it names no more opens nothing.
+      return session !== null && (allowedGroups.length === 0 || allowedOf(session.groups, allowedGroups).length > 0);
+    });
+  }
+
+  async #judgeToken(incoming: IncomingMessage, authorization: string): Promise<Response | null> {
+    const { provider, groupsClaim, allowedGroups, onWrong } = this.#options;
+    const token = bearerToken(authorization);
+    if (token === null) return this.#challenge(incoming);
+    try {
+      const claims = await provider.verify(token);
+      if (allowedGroups.length === 0 || allowedOf(claims[groupsClaim], allowedGroups).length > 0) return null;
+    } catch (error) {
+      if (!isBadToken(error)) throw error;
+      onWrong();
+      return this.#challenge(incoming, 'invalid_token');
+    }
+    return notAllowed(incoming);
+  }
+
+  #challenge(incoming: IncomingMessage, error?: 'invalid_token'): Response {
+    return refusal(incoming, {
+      status: 401,
+      title: 'Sign in to read this documentation',
+      text: 'You are not signed in, or no longer. Open the page anew to sign in.',
+      headers: { 'WWW-Authenticate': `Bearer realm="Documentation"${error === undefined ? '' : `, error="${error}"`}` },
+    });
+  }
+
+  /** To the provider, with what proves on the way back that this browser went there. */
+  async #begin(incoming: IncomingMessage, target: string): Promise<Response> {
+    const { provider, seals, basePath, scopes } = this.#options;
+    const config = await provider.configuration();
+    const flow: Flow = {
+      id: oidc.randomState(),
+      nonce: oidc.randomNonce(),
+      verifier: oidc.randomPKCECodeVerifier(),
+    };
+    const state: State = { id: flow.id, to: returnPath(target, basePath) };
+    const url = oidc.buildAuthorizationUrl(config, {
+      redirect_uri: this.#callbackOf(incoming),
+      scope: [...new Set(['openid', ...scopes])].join(' '),
+      state: seals.seal(this.#purpose('state'), state, FLOW_MS),
+      nonce: flow.nonce,
+      code_challenge: await oidc.calculatePKCECodeChallenge(flow.verifier),
+      code_challenge_method: 'S256',
+    });
+    return redirect(url.href, [this.#flow.set(seals.seal(this.#purpose('flow'), flow, FLOW_MS), FLOW_MS)]);
+  }
+
+  async #finish(incoming: IncomingMessage, query: string): Promise<Response> {
+    const { seals, provider, sessionTtlMs } = this.#options;
+    if (incoming.method !== 'GET') return unfinished(incoming);
+    const given = new URLSearchParams(query).getAll('state');
+    const [text = ''] = given;
+    const state = given.length === 1 ? seals.open<State>(this.#purpose('state'), text) : null;
+    if (state === null) return unfinished(incoming);
+    const origin = this.#options.originOf(incoming.headers.host);
+    const back = new URL(origin + state.to);
+    const flow = this.#flow
+      .valuesIn(incoming.headers.cookie)
+      .map((value) => seals.open<Flow>(this.#purpose('flow'), value))
+      .find((each) => each?.id === state.id);
+    // Of two windows that began together the later one has the cookie.
+    if (flow === undefined || flow === null) {
+      return this.#hasSession(incoming) ? redirect(back.href, []) : unfinished(incoming);
+    }
+    const config = await provider.configuration();
+    let groups: readonly string[] | null;
+    try {
+      groups = await this.#groupsOf(config, new URL(this.#callbackOf(incoming) + query), flow, text);
+    } catch (error) {
+      if (!isProtocolFault(error)) throw error;
+      this.#options.onRefused(error);
+      return unfinished(incoming);
+    }
+    if (groups === null) return notAllowed(incoming);
+    const session = seals.seal(this.#purpose('session'), { groups } satisfies Session, sessionTtlMs);
+    return redirect(back.href, [this.#session.set(session, sessionTtlMs), this.#flow.clear()]);
+  }
+
+  /** Null where the reader is in none of those that may read. @throws of openid-client and jose */
+  async #groupsOf(
+    config: oidc.Configuration,
+    url: URL,
+    { verifier, nonce }: Flow,
+    state: string,
+  ): Promise<readonly string[] | null> {
+    const { provider, groupsClaim, allowedGroups } = this.#options;
+    const tokens = await oidc.authorizationCodeGrant(config, url, {
+      pkceCodeVerifier: verifier,
+      expectedNonce: nonce,
+      expectedState: state,
+      idTokenExpected: true,
+    });
+    // openid-client trusts the connection for what comes by it; the signature holds behind a proxy, too.
+    const claims = await provider.verify(tokens.id_token ?? '');
+    if (allowedGroups.length === 0) return [];
+    let said = claims[groupsClaim];
+    if (said === undefined && config.serverMetadata().userinfo_endpoint !== undefined) {
+      said = (await oidc.fetchUserInfo(config, tokens.access_token, claims.sub ?? ''))[groupsClaim];
+    }
+    const allowed = allowedOf(said, allowedGroups);
+    return allowed.length === 0 ? null : allowed;
+  }
+
+  /** A page asks first: a link on any page must not sign a reader out. */
+  async #signOut(incoming: IncomingMessage): Promise<Response> {
+    const { provider, originOf, basePath } = this.#options;
+    const { method, headers } = incoming;
+    const origin = originOf(headers.host);
+    const left = origin + basePath;
+    // Signing out here must not wait for a provider that is away.
+    const config = await provider.configuration().catch(() => null);
+    const end = config?.serverMetadata().end_session_endpoint;
+    const elsewhere = end === undefined ? null : new URL(end).origin;
+    if (method !== 'POST') return signOutPage(method ?? 'GET', elsewhere);
+    if (headers.origin !== origin) {
+      return refusal(incoming, { status: 403, title: 'Not signed out', text: 'Open this address to sign out.' });
+    }
+    const to =
+      config === null || end === undefined
+        ? left
+        : oidc.buildEndSessionUrl(config, { post_logout_redirect_uri: left }).href;
+    return redirect(to, [this.#session.clear(), this.#flow.clear()], 303);
+  }
+
+  #callbackOf({ headers }: IncomingMessage): string {
+    return this.#options.originOf(headers.host) + this.#options.basePath + CALLBACK;
+  }
+
+  #purpose(of: 'session' | 'flow' | 'state'): string {
+    return `${of} ${this.#options.site}`;
+  }
+}
+
+function redirect(location: string, cookies: readonly string[], status: 302 | 303 = 302): Response {
+  const headers = new Headers({ Location: location, 'Content-Length': '0', 'Cache-Control': 'no-store' });
+  for (const cookie of cookies) headers.append('Set-Cookie', cookie);
+  return new Response(null, { status, headers });
+}
+
+function unfinished(incoming: IncomingMessage): Response {
+  return refusal(incoming, {
+    status: 400,
+    title: 'You are not signed in yet',
+    text: 'It took too long, or was begun in another browser. Open the documentation again to sign in.',
+  });
+}
+
+function notAllowed(incoming: IncomingMessage): Response {
+  return refusal(incoming, {
+    status: 403,
+    title: 'This documentation is not open to you',
+    text: 'You are signed in, and your account may not read it. Ask whoever gave you its address.',
+  });
+}
+
+/** What the provider said, or its token says, is no good; not that it could not be asked. */
+function isProtocolFault(error: unknown): boolean {
+  return (
+    error instanceof oidc.AuthorizationResponseError ||
+    (error instanceof oidc.ResponseBodyError && error.status < 500) ||
+    // Without a code: it could not be asked.
+    (error instanceof oidc.ClientError && /^OAUTH_(?!TIMEOUT|ABORT|RESPONSE_IS_NOT|PARSE)/.test(error.code ?? '')) ||
+    isBadToken(error)
+  );
+}

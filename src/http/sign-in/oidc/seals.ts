@@ -1,0 +1,44 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const CIPHER = 'aes-256-gcm';
+const [IV_BYTES, TAG_BYTES] = [12, 16];
+
+/** Sealed texts that only who has the key can make or read, for one purpose and a time. */
+export class Seals {
+  readonly #keys: readonly Buffer[];
+  readonly #now: () => number;
+
+  /** @param keys the first seals, each opens: so that a key can be changed without signing readers out */
+  constructor(keys: readonly string[], now: () => number = Date.now) {
+    this.#keys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'docshelf sign-in', 32)));
+    this.#now = now;
+  }
+
+  /** @param purpose bound to it: opened for another, it is none */
+  seal(purpose: string, value: object, ttlMs: number): string {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#keys[0] ?? Buffer.alloc(0), iv).setAAD(Buffer.from(purpose));
+    const text = JSON.stringify({ value, expiresMs: this.#now() + ttlMs });
+    const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return sealed.toString('base64url');
+  }
+
+  /** Null for what is not sealed here for that purpose, and what has expired. */
+  open<T extends object>(purpose: string, text: string): T | null {
+    const sealed = Buffer.from(text, 'base64url');
+    if (sealed.length <= IV_BYTES + TAG_BYTES) return null;
+    for (const key of this.#keys) {
+      try {
+        const opening = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+          .setAAD(Buffer.from(purpose))
+          .setAuthTag(sealed.subarray(-TAG_BYTES));
+        const whole = Buffer.concat([opening.update(sealed.subarray(IV_BYTES, -TAG_BYTES)), opening.final()]);
+        const { value, expiresMs } = JSON.parse(whole.toString()) as { value: T; expiresMs: number };
+        return expiresMs > this.#now() ? value : null;
+      } catch {
+        // Of another key, or of none.
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,87 @@
+import { Secret } from '../../../src/domain/secret.ts';
+import { IdentityProvider } from '../../../src/http/sign-in/oidc/identity-provider.ts';
+import { type OidcSettings, OidcSignIn } from '../../../src/http/sign-in/oidc/oidc-sign-in.ts';
+import { Seals } from '../../../src/http/sign-in/oidc/seals.ts';
+import { gatedFetch } from '../../../src/net/gated-fetch.ts';
+import { CLIENT, type TestIdentityProvider } from '../../helpers/identity-provider.ts';
+import { type ClientSettings, httpClientOf } from '../../net/http-client-of.ts';
+import { type GuardedSite, guardedSite } from './guarded-listener.ts';
+
+/** Of 32 bytes, as text. */
+export const KEY = 'a-key-of-sessions-that-is-long-enough';
+
+interface OidcSiteOptions extends Partial<OidcSettings> {
+  readonly basePath?: string;
+  readonly site?: string;
+  readonly keys?: readonly string[];
+  readonly network?: ClientSettings;
+  readonly clientSecret?: string;
+  readonly now?: () => number;
+  readonly retryMs?: number;
+}
+
+export interface OidcSite extends GuardedSite {
+  readonly origin: string;
+  /** With its base path. */
+  readonly home: string;
+  readonly wrong: string[];
+  readonly refused: unknown[];
+}
+
+/** A site whose readers sign in at `provider`, through the gate. */
+export async function oidcSite(
+  provider: TestIdentityProvider,
+  {
+    basePath = '/',
+    site = 'acme',
+    keys = [KEY],
+    network,
+    clientSecret = CLIENT.secret,
+    now,
+    retryMs,
+    ...settings
+  }: OidcSiteOptions = {},
+): Promise<OidcSite & AsyncDisposable> {
+  const client = httpClientOf(network);
+  const wrong: string[] = [];
+  const refused: unknown[] = [];
+  let origin = '';
+  const signIn = new OidcSignIn({
+    scopes: [],
+    groupsClaim: 'groups',
+    allowedGroups: [],
+    sessionTtlMs: 3_600_000,
+    ...settings,
+    provider: new IdentityProvider({
+      issuer: provider.issuer,
+      clientId: CLIENT.id,
+      clientSecret: new Secret(clientSecret),
+      fetch: gatedFetch(async () => client),
+      ...(now && { now }),
+      ...(retryMs !== undefined && { retryMs }),
+    }),
+    seals: new Seals(keys, now),
+    site,
+    basePath,
+    originOf: () => origin,
+    onWrong: () => wrong.push('wrong'),
+    onRefused: (error) => refused.push(error),
+  });
+  const opened = await guardedSite(signIn, { basePath });
+  origin = opened.listener.url;
+  await provider.serve({
+    redirectUris: [`${origin}${basePath}_docshelf/sign-in/callback`],
+    afterSignOut: [origin + basePath],
+  });
+  return {
+    ...opened,
+    origin,
+    home: origin + basePath,
+    wrong,
+    refused,
+    [Symbol.asyncDispose]: async () => {
+      await client.close();
+      await opened[Symbol.asyncDispose]();
+    },
+  };
+}

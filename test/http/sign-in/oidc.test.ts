@@ -1,0 +1,307 @@
+import { generateKeyPair } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BrowserLike } from '../../helpers/browser-like.ts';
+import { CLIENT, TestIdentityProvider } from '../../helpers/identity-provider.ts';
+import { SECRET } from './guarded-listener.ts';
+import { KEY, oidcSite } from './oidc-site.ts';
+
+let provider: TestIdentityProvider;
+beforeAll(async () => {
+  provider = await TestIdentityProvider.start();
+});
+beforeEach(() => {
+  provider.reader = 'anna';
+  provider.groupsInToken = true;
+});
+afterAll(() => provider.close());
+
+const nowS = (): number => Math.floor(Date.now() / 1000);
+
+describe('signing in at a provider', () => {
+  it('leads to the page that was asked for, with a session of this site alone', async () => {
+    await using site = await oidcSite(provider);
+    const browser = new BrowserLike();
+    const page = await browser.visit(`${site.origin}/guide/?from=mail`);
+    expect(page).toMatchObject({ status: 200, url: `${site.origin}/guide/?from=mail` });
+    expect(page.body).toContain(SECRET);
+    expect(page.headers['cache-control']).toBe('private, no-cache');
+    expect(page.headers.vary).toContain('Cookie, Authorization');
+    const asked = new URL(browser.trail.find((url) => url.includes('/auth?')) ?? '');
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+      response_type: 'code',
+      client_id: CLIENT.id,
+      scope: 'openid',
+      code_challenge_method: 'S256',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+    });
+    expect([...browser.cookies(site.origin).keys()]).toEqual(['__Host-docshelf']);
+    expect(await browser.ask(`${site.origin}/_docshelf/features.json`)).toMatchObject({ status: 200 });
+    expect(site.faults).toEqual([]);
+  });
+
+  it('sets cookies that scripts, other sites and plain connections do not get', async () => {
+    await using site = await oidcSite(provider, { basePath: '/docs/' });
+    const browser = new BrowserLike();
+    const begun = await browser.ask(site.home);
+    const cookie = '; Path=/docs/; Max-Age=600; HttpOnly; Secure; SameSite=Lax';
+    expect(begun.headers['set-cookie']).toEqual([expect.stringContaining(cookie)]);
+    expect(begun.headers['cache-control']).toBe('no-store');
+    expect((await browser.visit(site.home)).status).toBe(200);
+    expect([...browser.cookies(site.origin).keys()]).toEqual(['__Secure-docshelf']);
+    // Beside the site is none of its pages, and no sign-in.
+    expect((await browser.ask(`${site.origin}/other`)).status).toBe(404);
+    expect((await browser.ask(`${site.origin}/docs`)).status).toBe(308);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['a script', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }, 'GET'],
+    ['a picture', { 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'image' }, 'GET'],
+    ['a frame', { 'sec-fetch-dest': 'iframe' }, 'GET'],
+    ['a prefetch', { 'sec-purpose': 'prefetch' }, 'GET'],
+    ['a form', {}, 'POST'],
+    ['HEAD', {}, 'HEAD'],
+  ])('redirects no request that is no navigation: %s', async (_, headers, method) => {
+    await using site = await oidcSite(provider);
+    const answer = await new BrowserLike().ask(site.home, headers, method);
+    expect(answer.status).toBe(401);
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="Documentation"');
+    expect(answer.headers['set-cookie']).toBeUndefined();
+  });
+
+  it('lets in who is in a group that may read, by the token or by userinfo, and shows others nothing', async () => {
+    for (const inToken of [true, false]) {
+      const asked: string[][] = [];
+      provider.groupsInToken = inToken;
+      await using site = await oidcSite(provider, { allowedGroups: ['staff'], scopes: ['profile'] });
+      for (const [reader, status] of [
+        ['anna', 200],
+        ['ben', 403],
+        ['cleo', 403],
+      ] as const) {
+        provider.reader = reader;
+        const browser = new BrowserLike();
+        provider.requests.length = 0;
+        const page = await browser.visit(site.home);
+        asked.push(provider.requests.filter((each) => each.startsWith('GET /me')));
+        expect(page.status, `${reader} ${inToken}`).toBe(status);
+        expect(page.body.includes(SECRET)).toBe(status === 200);
+        expect(browser.cookies(site.origin).has('__Host-docshelf')).toBe(status === 200);
+      }
+      // Cleo's token names no groups at all.
+      expect(asked.map((each) => each.length)).toEqual(inToken ? [0, 0, 1] : [1, 1, 1]);
+    }
+  });
+
+  it('believes no session of another site, of another key, of another group, or after its time', async () => {
+    let nowMs = Date.now();
+    const now = (): number => nowMs;
+    await using site = await oidcSite(provider, { allowedGroups: ['staff', 'docs'], keys: ['b'.repeat(40), KEY], now });
+    const browser = new BrowserLike();
+    await browser.visit(site.home);
+    const cookie = `__Host-docshelf=${browser.cookies(site.origin).get('__Host-docshelf')}`;
+    expect((await site.ask('/', { cookie })).status).toBe(200);
+    await using twin = await oidcSite(provider, { allowedGroups: ['docs'], keys: ['b'.repeat(40)], now });
+    expect((await twin.ask('/', { cookie })).status).toBe(200);
+    for (const other of [{ site: 'beta' }, { keys: [KEY] }, { allowedGroups: ['guests'] }]) {
+      await using elsewhere = await oidcSite(provider, { keys: ['b'.repeat(40)], now, ...other });
+      expect((await elsewhere.ask('/', { cookie })).status, JSON.stringify(other)).toBe(401);
+    }
+    nowMs += 3_599_000;
+    expect((await site.ask('/', { cookie })).status).toBe(200);
+    nowMs += 2_000;
+    expect((await site.ask('/', { cookie })).status).toBe(401);
+  });
+
+  it('says so in words where the reader gave up at the provider', async () => {
+    await using site = await oidcSite(provider);
+    provider.reader = '';
+    const page = await new BrowserLike().visit(site.home);
+    expect(page.status).toBe(400);
+    expect(page.body).toContain('You are not signed in yet');
+    expect(site.refused).toHaveLength(1);
+  });
+
+  it('tells a wrong client secret in the log, and shows it to nobody', async () => {
+    await using site = await oidcSite(provider, { clientSecret: 'another-canary' });
+    const page = await new BrowserLike().visit(site.home);
+    expect(page.status).toBe(400);
+    expect(site.refused).toHaveLength(1);
+    expect(String(site.refused[0]) + page.body).not.toContain('canary');
+  });
+});
+
+describe('the way back', () => {
+  it('is taken by the browser that went there, once, in time, and with what it was given', async () => {
+    let nowMs = Date.now();
+    await using site = await oidcSite(provider, { now: () => nowMs });
+    const callbackOf = async (browser: BrowserLike): Promise<string> => {
+      let answer = await browser.ask(site.home);
+      while (!answer.headers.location?.includes('/callback?')) {
+        answer = await browser.ask(new URL(answer.headers.location ?? '', answer.url).href);
+      }
+      return answer.headers.location;
+    };
+    const browser = new BrowserLike();
+    const callback = await callbackOf(browser);
+    const changed = (key: string, value: string): string => {
+      const url = new URL(callback);
+      url.searchParams.set(key, value);
+      return url.href;
+    };
+    const state = new URL(callback).searchParams.get('state') ?? '';
+    for (const [who, url] of [
+      [new BrowserLike(), callback],
+      [browser, changed('state', `${state.slice(0, -2)}xx`)],
+      [browser, `${callback}&state=${state}`],
+      [browser, callback.replace(/state=[^&]+&?/, '')],
+      [browser, changed('iss', 'http://evil.test')],
+    ] as const) {
+      const answer = await who.ask(url);
+      expect(answer.status, url).toBe(400);
+      expect(answer.headers['set-cookie']).toBeUndefined();
+    }
+    nowMs += 601_000;
+    expect((await browser.ask(callback)).status).toBe(400);
+    nowMs -= 601_000;
+    expect((await browser.ask(callback, {}, 'POST')).status).toBe(400);
+    const done = await browser.ask(callback);
+    expect(done).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
+    // Once more, as by the back button: there is a session, and no second code.
+    expect(await browser.ask(callback)).toMatchObject({ status: 302, headers: { location: `${site.origin}/` } });
+  });
+
+  it('of two windows that began together leads both to their pages', async () => {
+    await using site = await oidcSite(provider);
+    const browser = new BrowserLike();
+    const [first, second] = [await browser.ask(`${site.origin}/guide/`), await browser.ask(site.home)];
+    expect((await browser.visit(second.headers.location ?? '')).url).toBe(`${site.origin}/`);
+    const back = await browser.visit(first.headers.location ?? '');
+    expect(back).toMatchObject({ status: 200, url: `${site.origin}/guide/` });
+  });
+
+  it.each([
+    '//evil.test/',
+    '/%0d%0aset-cookie:a=b',
+    '/\\evil.test',
+    '///evil.test',
+    '/@evil.test',
+    '/https://evil.test',
+    '/guide/?to=//evil.test',
+    '/LONG',
+  ])('never leaves the site: %s', async (written) => {
+    const target = written.replace('LONG', 'a'.repeat(5000));
+    await using site = await oidcSite(provider);
+    const browser = new BrowserLike();
+    const page = await browser.visit(site.origin + target);
+    expect(new URL(page.url).origin).toBe(site.origin);
+    expect(browser.trail.every((url) => [site.origin, provider.issuer].includes(new URL(url).origin))).toBe(true);
+    expect(page.headers['set-cookie']?.some((each) => each.startsWith('a=')) ?? false).toBe(false);
+  });
+});
+
+describe('signing out', () => {
+  it('asks first, ends the session here, and leads to the provider', async () => {
+    await using site = await oidcSite(provider);
+    const browser = new BrowserLike();
+    await browser.visit(site.home);
+    const asked = await browser.ask(`${site.home}_docshelf/sign-out`);
+    expect(asked.status).toBe(200);
+    expect(asked.body).toContain('<form method="post">');
+    expect(asked.headers['content-security-policy']).toContain(`form-action 'self' ${provider.issuer}`);
+    for (const origin of [undefined, 'null', 'http://evil.test']) {
+      const headers = origin === undefined ? {} : { origin };
+      expect((await browser.ask(`${site.home}_docshelf/sign-out`, headers, 'POST')).status).toBe(403);
+    }
+    expect((await browser.ask(site.home)).status).toBe(200);
+    const left = await browser.ask(`${site.home}_docshelf/sign-out`, { origin: site.origin }, 'POST');
+    expect(left.status).toBe(303);
+    const at = new URL(left.headers.location ?? '');
+    expect(at.origin).toBe(provider.issuer);
+    expect(at.searchParams.get('post_logout_redirect_uri')).toBe(site.home);
+    expect((await browser.ask(site.home)).status).toBe(302);
+  });
+});
+
+describe('a provider that is away', () => {
+  it('leaves sessions as they are, and tells others in words for readers', async () => {
+    let nowMs = Date.now();
+    await using site = await oidcSite(provider, { now: () => nowMs });
+    const browser = new BrowserLike();
+    await browser.visit(site.home);
+    await using fresh = await oidcSite(provider, { now: () => nowMs });
+    await provider.close();
+    try {
+      expect((await browser.ask(site.home)).status).toBe(200);
+      const page = await new BrowserLike().visit(fresh.home);
+      expect(page).toMatchObject({ status: 503, headers: { 'retry-after': '5', 'cache-control': 'no-store' } });
+      expect(page.body).toContain('Signing in does not work at the moment');
+      expect(fresh.faults).toHaveLength(1);
+      // What was read before goes on to be used; the reader meets the provider's own silence.
+      expect((await new BrowserLike().ask(site.home)).status).toBe(302);
+      const out = await browser.ask(`${site.home}_docshelf/sign-out`, { origin: site.origin }, 'POST');
+      expect(out.status).toBe(303);
+    } finally {
+      await provider.open();
+    }
+    nowMs += 6_000;
+    expect((await new BrowserLike().visit(fresh.home)).status).toBe(200);
+  });
+
+  it('is asked through the gate alone', async () => {
+    await using site = await oidcSite(provider, { network: { allowedHosts: ['other.test'] } });
+    const before = provider.requests.length;
+    expect((await new BrowserLike().visit(site.home)).status).toBe(503);
+    expect(site.faults).toHaveLength(1);
+    expect(provider.requests).toHaveLength(before);
+  });
+});
+
+describe('tokens of machines', () => {
+  it('are of this provider, for this client, signed, in their time, and of a group', async () => {
+    await using site = await oidcSite(provider, { allowedGroups: ['bots'] });
+    const good = { groups: ['bots'], exp: nowS() + 300 };
+    const status = async (token: string): Promise<number> =>
+      (await site.ask('/', { authorization: `Bearer ${token}` })).status;
+    expect(await status(await provider.token(good))).toBe(200);
+    expect(await status(await provider.token({ ...good, groups: 'bots' as never }))).toBe(200);
+    // Clocks may be a minute apart.
+    expect(await status(await provider.token({ ...good, exp: nowS() - 40 }))).toBe(200);
+    expect(await status(await provider.token({ ...good, nbf: nowS() + 40 }))).toBe(200);
+    expect(await status(await provider.token({ ...good, groups: ['guests'] }))).toBe(403);
+    const stranger = (await generateKeyPair('RS256')).privateKey;
+    const bad = [
+      await provider.token({ ...good, exp: nowS() - 90 }),
+      await provider.token({ ...good, nbf: nowS() + 90 }),
+      await provider.token({ groups: ['bots'] }),
+      await provider.token({ ...good, aud: 'another' }),
+      await provider.token({ ...good, iss: 'http://evil.test' }),
+      await provider.token(good, { key: stranger }),
+      await provider.token(good, { typ: 'logout+jwt' }),
+      await provider.token(good, { alg: 'HS256', key: new TextEncoder().encode(CLIENT.secret.padEnd(32)) as never }),
+      `${Buffer.from('{"alg":"none"}').toString('base64url')}.${Buffer.from(JSON.stringify({ ...good, iss: provider.issuer, aud: CLIENT.id })).toString('base64url')}.`,
+      'garbage',
+      'a.b.c',
+    ];
+    for (const token of bad) {
+      const answer = await site.ask('/', { authorization: `Bearer ${token}` });
+      expect(answer.status, token).toBe(401);
+      expect(answer.headers['www-authenticate']).toContain('error="invalid_token"');
+    }
+    expect(site.wrong).toHaveLength(bad.length);
+    expect(site.faults).toEqual([]);
+  });
+
+  it('are known by a new key of the provider, after no more than its pause', async () => {
+    await using site = await oidcSite(provider, { retryMs: 200 });
+    const claims = { exp: nowS() + 300 };
+    const before = await provider.token(claims);
+    const status = async (token: string) => (await site.ask('/', { authorization: `Bearer ${token}` })).status;
+    expect(await status(before)).toBe(200);
+    await provider.serve();
+    const after = await provider.token(claims);
+    await expect.poll(() => status(after)).toBe(200);
+    expect(await status(before)).toBe(401);
+    expect((await new BrowserLike().visit(site.home)).status).toBe(200);
+  });
+});
