@@ -2,7 +2,7 @@ import type { Config } from '../config/index.ts';
 import { adoptDefaultDomain, type Deployment, settleListedDomains } from '../deploy/index.ts';
 import type { BundleSource } from '../deploy/ports.ts';
 import type { DaemonOptions } from './daemon.ts';
-import { type Logger, openLogs } from './log.ts';
+import { LAST_WRITES_MS, type Logger, openLogs } from './log.ts';
 import { Network } from './network.ts';
 import { openSearch } from './open-search.ts';
 import { openSources } from './open-sources.ts';
@@ -32,7 +32,7 @@ function endProcessAfter(ms: number, log: Logger): void {
       setTimeout(() => process.exit(), LAST_LINES_MS);
       log.flush(() => process.exit());
     },
-    Math.max(0, ms - LAST_LINES_MS),
+    Math.max(0, ms - LAST_LINES_MS - LAST_WRITES_MS),
   ).unref();
 }
 

@@ -18,10 +18,12 @@ const BATCH_MS = 250;
 /** Lines for which there is no room are lost: a reader of the log that stands still must not take the memory. */
 const WAITING_BYTES_MAX = 16 * 1024 ** 2;
 /** At the end of the process, for a reader that is slow. */
-const LAST_WRITES_MS = 1_000;
+export const LAST_WRITES_MS = 300;
 
 export async function openLogs(settings: LogSettings): Promise<Logs> {
-  const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && process.stdout.isTTY === true);
+  // Asked for in every format: Node's stream makes a pipe non-blocking, where a write to one that nobody reads would never end.
+  const isTerminal = process.stdout.isTTY === true;
+  const isPretty = settings.format === 'pretty' || (settings.format === 'auto' && isTerminal);
   const time = timeField();
   const options: LoggerOptions = {
     level: settings.level,
@@ -73,10 +75,15 @@ class LineBatches {
   #flushesDue = 0;
 
   constructor() {
-    // Before the stream's own listener, which writes what waits, and would wait for ever.
+    // Before the stream's own listener, which writes what waits, and throws where nobody reads it.
     process.prependListener('exit', () => {
       this.#retriesEndMs = performance.now() + LAST_WRITES_MS;
       this.#hand();
+      try {
+        this.#out.flushSync();
+      } catch {
+        this.#out.destroy();
+      }
     });
   }
 

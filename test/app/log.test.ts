@@ -1,7 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 const LOG = new URL('../../src/app/log.ts', import.meta.url).href;
 
@@ -74,6 +77,31 @@ describe('openLogs()', () => {
     program.kill('SIGKILL');
     // Of a hundred.
     expect(Number(resident) / 1024 ** 2).toBeLessThan(150);
+  });
+
+  it.each(['json', 'auto'])('lets the process exit where nobody reads a full pipe (%s)', async (format) => {
+    const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const fifo = join(folder, 'out');
+    await promisify(execFile)('mkfifo', [fifo]);
+    const script = `import { openLogs } from '${LOG}';
+      const { log } = await openLogs({ level: 'info', format: '${format}' });
+      for (let at = 0; at < 50; at++) log.info('x'.repeat(10_000));
+      setTimeout(() => process.exit(0), 200);`;
+    // Both ends, so that it opens and is never read; the program's end is blocking, as a shell makes it.
+    const held = await open(fifo, 'r+');
+    const out = await open(fifo, 'w');
+    const program = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', out.fd, 'pipe'],
+    });
+    onTestFinished(() => void program.kill('SIGKILL'));
+    let told = '';
+    program.stderr?.on('data', (data: Buffer) => {
+      told += data.toString();
+    });
+    const [code] = await once(program, 'close');
+    await Promise.all([held.close(), out.close()]);
+    expect([code, told]).toEqual([0, '']);
   });
 
   it('loses nothing where the process exits', async () => {
