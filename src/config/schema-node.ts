@@ -4,6 +4,8 @@ import document from './config.schema.json' with { type: 'json' };
 export type Unit = 'bytes' | 'ms' | 'path' | 'folder' | 'file' | 'secret' | 'lower-case';
 
 export interface TextRule {
+  /** 1, where nothing else is said. */
+  readonly minLength?: number;
   readonly pattern?: string;
   readonly format?: string;
 }

@@ -53,7 +53,7 @@ export class Activation {
     }
     const view = await store.view(release.digest, release.version);
     const older = await this.#olderThan(release.digest);
-    const commit = prepareSwap(view, older);
+    const commit = await prepareSwap(view, older);
     await store.whileStored('shared', async () => {
       // Both are marked until the swap is over, against another daemon's pruning.
       await registration.serves([release.digest, ...(previous === null ? [] : [previous.digest])]);

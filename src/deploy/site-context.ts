@@ -15,7 +15,7 @@ import type { Unpack } from './take-in/unpack-thread.ts';
  *
  * @param older the site's other releases, the one active last first
  */
-export type PrepareSwap = (active: ReleaseView, older: readonly KeptRelease[]) => () => void;
+export type PrepareSwap = (active: ReleaseView, older: readonly KeptRelease[]) => (() => void) | Promise<() => void>;
 
 /** Fetches at once for each archive that is unpacked: they take little memory, and a slow link holds up no other site. */
 const FETCHES_PER_UNPACKING = 4;

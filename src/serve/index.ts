@@ -15,11 +15,12 @@ import type { SiteFile } from './site-file.ts';
 import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
 import { UnmountedFile } from './unmounted-file.ts';
 
+export { COMMON_HEADERS, type HeaderForm } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
 export { type Notice, noticePage, noticeText } from './notice.ts';
 export type { PlainAnswer } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
-export { COMMON_HEADERS } from './site-file.ts';
+export { loadSiteRules } from './site-rules.ts';
 export { SiteSnapshot, type SnapshotForm } from './snapshot.ts';
 
 export interface ServeEvents {
@@ -111,24 +112,24 @@ export class SiteServer {
     if (target.kind === 'malformed') return noticePage(method, MALFORMED);
     const path = target.kind === 'path' ? target.path : null;
     const query = target.kind === 'path' ? target.query : '';
-    const found = snapshot.find(path);
+    const found = snapshot.find(path, { query, host: request.header('host') });
     const answer = (each: Found): Answer => {
       if (path !== null && snapshot === this.#current) this.#prepare(request.target, path, each);
-      return this.#found(each, query, request);
+      return this.#found(each, request);
     };
     if (!(found instanceof Promise)) return answer(found);
     return found.then(answer, (error: unknown) => this.#unreadable({ path: path ?? '' }, request, error));
   }
 
-  #found(found: Found, query: string, request: SiteRequest): Answer {
+  #found(found: Found, request: SiteRequest): Answer {
     if (found.kind === 'file') return this.#answer(found.file, request);
     if (found.kind === 'missing') return this.#missing(found, request);
-    return redirect(`${found.location}${query}`);
+    return redirect(found.status, found.location);
   }
 
-  /** Files of the active release: an older one may be removed. */
+  /** What every request for the path gets: an older release may be removed. */
   #prepare(target: string, path: string, found: Found): void {
-    if (found.kind !== 'file' || found.isOlder || found.file instanceof UnmountedFile) return;
+    if (found.kind !== 'file' || found.isPassing || found.file instanceof UnmountedFile) return;
     if (this.#isStreamed(found.file)) return;
     const query = target.indexOf('?');
     const written = query === -1 ? target : target.slice(0, query);
@@ -282,10 +283,10 @@ const NOT_FOUND = {
 const MISSING_ASSET = plainText(NOT_FOUND);
 const MISSING_PAGE = plainPage(NOT_FOUND);
 
-/** `no-cache`: browsers keep a 308 for good otherwise, and another version may decide otherwise. */
-function redirect(location: string): Response {
+/** `no-cache`: browsers keep a 301 or 308 for good otherwise, and another version may decide otherwise. */
+function redirect(status: number, location: string): Response {
   return new Response(null, {
-    status: 308,
+    status,
     headers: { Location: location, 'Content-Length': '0', 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' },
   });
 }

@@ -52,7 +52,7 @@ export class MountedRelease {
     const made = { ...entry, size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
     const make = async (): Promise<Buffer<ArrayBuffer>> =>
       (await rewrites.run(() => this.#rewrite(plain))) ?? plain.read();
-    return { file: new SiteFile(made, this.#release, false, make), bytes };
+    return { file: new SiteFile(made, this.#release, plain.sent, false, make), bytes };
   }
 
   /** Null where nothing changes. */
@@ -61,7 +61,7 @@ export class MountedRelease {
     let mounted = await this.#mounted(file, files, new Map());
     const digests = new Map<string, string>();
     for (const { url, digest } of mounted.integrity) {
-      const made = await this.#integrityOf(url, digest, plain.path, files);
+      const made = await this.#integrityOf(url, digest, plain, files);
       if (made !== null) digests.set(url, made);
     }
     if (digests.size > 0) mounted = await this.#mounted(file, files, digests);
@@ -82,10 +82,10 @@ export class MountedRelease {
   }
 
   /** The `integrity` of a file that is rewritten, by the algorithm of the one that the page has; null where it holds. */
-  async #integrityOf(url: string, former: string, pagePath: string, files: FileTable): Promise<string | null> {
-    const entry = this.#entryAt(url, pagePath, files);
+  async #integrityOf(url: string, former: string, page: SiteFile, files: FileTable): Promise<string | null> {
+    const entry = this.#entryAt(url, page.path, files);
     if (entry === null || !isMountable(entry.path, entry.type, entry.size)) return null;
-    const file = await readMountable(new SiteFile(entry, this.#release, false));
+    const file = await readMountable(new SiteFile(entry, this.#release, page.sent, false));
     const { bytes } = await this.#mounted(file, files, new Map());
     const algorithm = DIGEST.exec(former.trim())?.[1] ?? 'sha384';
     return bytes === null ? null : `${algorithm}-${createHash(algorithm).update(bytes).digest('base64')}`;

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../web/escape-html.ts';
+import { type AnswerHeaders, COMMON_HEADERS } from './answer-headers.ts';
 import { flatHeaders, type PlainAnswer, toResponse } from './plain-answer.ts';
-import { type AnswerHeaders, COMMON_HEADERS } from './site-file.ts';
 
 export interface Notice {
   readonly status: number;

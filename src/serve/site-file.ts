@@ -1,15 +1,12 @@
 import { join } from 'node:path';
 import type { FileEntry, ReleaseView } from '../domain/release.ts';
 import { isCompressibleType } from '../web/compressible.ts';
+import type { AnswerHeaders, SentHeaders } from './answer-headers.ts';
 import type { Body } from './body-cache.ts';
 import { type Encoding, ETAG_SUFFIX, negotiateEncoding } from './encoding.ts';
 import { flatHeaders, type PlainAnswer } from './plain-answer.ts';
 import type { Validators } from './preconditions.ts';
 import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
-
-export type AnswerHeaders = Readonly<Record<string, string>>;
-
-export const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
 
 /** Hex digits of the SHA-256 in an entity tag: 128 bits. */
 const ETAG_DIGITS = 32;
@@ -25,6 +22,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly diskPath: string;
   /** True where the bytes are made of those on disk. */
   readonly isMade: boolean;
+  readonly sent: SentHeaders;
   readonly #read: () => Promise<Buffer<ArrayBuffer>>;
   readonly #lastModifiedMs: number;
   readonly #cacheControl: string;
@@ -36,12 +34,14 @@ export class SiteFile implements SiteFileOnDisk {
 
   /**
    * @param entry of the bytes that are sent
+   * @param sent with it, besides what describes it
    * @param isImmutable true where no release has other bytes under this name
    * @param make those bytes, where they are not the ones on disk
    */
   constructor(
     entry: FileEntry,
     release: Pick<ReleaseView, 'siteDir' | 'createdAt'>,
+    sent: SentHeaders,
     isImmutable: boolean,
     make: (() => Promise<Buffer<ArrayBuffer>>) | null = null,
   ) {
@@ -50,12 +50,13 @@ export class SiteFile implements SiteFileOnDisk {
     this.sha256 = entry.sha256;
     this.size = entry.size;
     this.diskPath = join(release.siteDir, entry.path);
+    this.sent = sent;
     this.isMade = make !== null;
     this.#read = make ?? (() => readSiteFile(this));
     // HTTP dates have no fractions (RFC 9110, section 5.6.7), and none is later than its answer (section 8.8.2.1).
     const modifiedMs = Math.min(Date.parse(release.createdAt), Date.now());
     this.#lastModifiedMs = Math.floor(modifiedMs / 1000) * 1000;
-    this.#cacheControl = isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';
+    this.#cacheControl = cacheControlOf(isImmutable, sent.cacheControl);
   }
 
   /** Whole. @throws DocshelfError `cannot_read`, `release_damaged` */
@@ -88,6 +89,8 @@ export class SiteFile implements SiteFileOnDisk {
       'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
       'Cache-Control': this.#cacheControl,
       Vary: 'Accept-Encoding',
+      // A cache takes them from a 304: the operator may have changed them since.
+      ...this.sent.headers,
     };
   }
 
@@ -98,7 +101,6 @@ export class SiteFile implements SiteFileOnDisk {
       ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
       ...this.validatorHeaders(encoding),
       'Accept-Ranges': 'bytes',
-      ...COMMON_HEADERS,
     };
   }
 
@@ -122,7 +124,7 @@ export class SiteFile implements SiteFileOnDisk {
       ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
       'Cache-Control': 'no-cache',
       Vary: 'Accept-Encoding',
-      ...COMMON_HEADERS,
+      ...this.sent.headers,
     };
   }
 
@@ -133,4 +135,16 @@ export class SiteFile implements SiteFileOnDisk {
     this.#notModified[encoding] = answer;
     return answer;
   }
+}
+
+const IMMUTABLE = /(?:^|[\s,])immutable(?:[\s,]|$)/i;
+
+/** What the site or the operator says; but nothing that may change is immutable because somebody says so. */
+function cacheControlOf(isImmutable: boolean, said: string | null): string {
+  if (said !== null && (isImmutable || !saysImmutable(said))) return said;
+  return isImmutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache';
+}
+
+export function saysImmutable(cacheControl: string | null): boolean {
+  return cacheControl !== null && IMMUTABLE.test(cacheControl);
 }

@@ -1,19 +1,24 @@
 import { LRUCache } from 'lru-cache';
 import { DocshelfError } from '../domain/errors.ts';
-import type { FileEntry, KeptRelease, ReleaseView, TrailingSlash } from '../domain/release.ts';
+import { type FileEntry, isPage, type KeptRelease, type ReleaseView, type TrailingSlash } from '../domain/release.ts';
 import { ImmutableNames } from '../web/immutable-names.ts';
 import { isAssetPath, isPagePart } from '../web/media-type.ts';
+import { type Mount, rebase } from '../web/mount/base-path.ts';
+import { percentDecode } from '../web/percent-decode.ts';
 import { isHidden, resolvePath } from '../web/resolve.ts';
+import { type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
+import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { type MountableRelease, MountedRelease } from './mounted-release.ts';
-import { SiteFile } from './site-file.ts';
+import { SiteFile, saysImmutable } from './site-file.ts';
 import { UnmountedFile } from './unmounted-file.ts';
 
 export type SnapshotFile = SiteFile | UnmountedFile;
 
 export type Found =
-  /** `isOlder`: of another release than the active one. */
-  | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isOlder?: boolean }
-  | { readonly kind: 'redirect'; readonly location: string }
+  /** `isPassing`: not what every request for this path gets, now and later: of an older release, or by the host that was asked. */
+  | { readonly kind: 'file'; readonly file: SnapshotFile; readonly isPassing?: boolean }
+  /** `location`: with the query of the request. */
+  | { readonly kind: 'redirect'; readonly status: number; readonly location: string }
   /** `page`: the site's own 404 page, or null. `isAsset`: no page is wanted. */
   | { readonly kind: 'missing'; readonly page: SnapshotFile | null; readonly isAsset: boolean };
 
@@ -22,7 +27,20 @@ export interface SnapshotForm {
   readonly trailingSlash: 'auto' | TrailingSlash;
   /** Where the site is mounted, with its last slash; by default `/`. A release that was built for another is rewritten. */
   readonly basePath?: string;
+  readonly headers?: HeaderForm;
+  /** Answers paths without an extension that nothing else answers with the start page. */
+  readonly spaFallback?: boolean;
 }
+
+/** Besides the path. */
+export interface Asked {
+  /** With its `?`, or empty. */
+  readonly query: string;
+  readonly host: string | undefined;
+}
+
+const NOTHING_ELSE: Asked = { query: '', host: undefined };
+const START_PAGE = 'index.html';
 
 /**
  * Requested files that are kept with their prepared headers: about 1 KiB each. As a size, since with `max` the cache takes 178 KiB a
@@ -35,45 +53,50 @@ export class SiteSnapshot {
   readonly version: string;
   readonly digest: string;
   readonly #active: ReleaseView;
+  readonly #redirects: RedirectRules;
+  readonly #headers: HeaderPolicy;
   readonly #older: readonly KeptRelease[];
   readonly #trailingSlash: TrailingSlash;
-  readonly #basePath: string;
+  readonly #mount: Mount;
+  readonly #spaFallback: boolean;
   /** The active release's: what its folders teach holds of the older ones', too. */
   readonly #immutable: ImmutableNames;
-  /** By path; those of older releases by digest and path, since a release may go. */
+  /** By path and headers; those of older releases by digest, too, since a release may go. */
   readonly #files = new LRUCache<string, SnapshotFile>({ maxSize: FILES_MAX, sizeCalculation: () => 1 });
 
-  /** @param older the site's other releases, the one active last first; looked up on disk */
-  constructor(active: ReleaseView, older: readonly KeptRelease[], { trailingSlash, basePath = '/' }: SnapshotForm) {
+  /**
+   * @param older the site's other releases, the one active last first; looked up on disk
+   * @param rules that the active one brings
+   */
+  constructor(active: ReleaseView, older: readonly KeptRelease[], form: SnapshotForm, rules: SiteRules = NO_RULES) {
+    const { trailingSlash, basePath = '/', headers = RECOMMENDED, spaFallback = false } = form;
     this.version = active.version;
     this.digest = active.digest;
     this.#active = active;
     this.#immutable = new ImmutableNames(active.files);
     this.#older = older;
-    this.#basePath = basePath;
+    this.#mount = { from: active.builtFor, to: basePath };
+    this.#redirects = rules.redirects;
+    this.#headers = new HeaderPolicy(headers, rules.headers.mounted(this.#mount));
     this.#trailingSlash = trailingSlash === 'auto' ? active.trailingSlash : trailingSlash;
+    this.#spaFallback = spaFallback;
   }
 
   /**
-   * A promise where other releases have to be asked: for an asset that the active one lacks, and the first time for a name
-   * that carries a hash.
+   * In the order of the contract, section 9. A promise where other releases have to be asked: for an asset that the active one lacks,
+   * and the first time for a name that carries a hash.
    *
    * @param path decoded, without a leading slash; null for what names nothing.
    * @throws DocshelfError `cannot_read`
    */
-  find(path: string | null): Found | Promise<Found> {
-    // "." is hidden, so that what names nothing is missing, with the root's 404 page.
-    const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
-    if (resolution.kind === 'redirect') return resolution;
-    if (resolution.kind === 'file') return this.#find(resolution.path);
-    const { notFoundPage } = resolution;
-    const missing: Found = {
-      kind: 'missing',
-      page: notFoundPage === null ? null : this.#file(this.#entryOf(notFoundPage), this.#active, false),
-      isAsset: path !== null && isAssetPath(path),
-    };
-    if (path === null || this.#older.length === 0 || isHidden(path) || !isPagePart(path)) return missing;
-    return this.#findOlder(path).then((file) => (file === null ? missing : { kind: 'file', file, isOlder: true }));
+  find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
+    const built = path === null || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
+    const forced =
+      built === null || this.#redirects.isEmpty ? null : this.#byRule(this.#redirects.forced(built), built, asked);
+    if (forced !== null && forced.found !== null) return forced.found;
+    const found = this.#findFile(path, built, asked);
+    if (forced?.isByHost !== true) return found;
+    return found instanceof Promise ? found.then(passing) : passing(found);
   }
 
   /** True where `find` asks no other release about the path. */
@@ -81,27 +104,99 @@ export class SiteSnapshot {
     return this.#older.length === 0 || !isPagePart(path);
   }
 
-  #find(path: string): Found | Promise<Found> {
-    const known = this.#files.get(path);
-    if (known !== undefined) return { kind: 'file', file: known };
+  #findFile(path: string | null, built: string | null, asked: Asked): Found | Promise<Found> {
+    // "." is hidden, so that what names nothing is missing, with the root's 404 page.
+    const resolution = resolvePath(this.#active.files, path ?? '.', this.#trailingSlash);
+    if (resolution.kind === 'redirect') {
+      return { kind: 'redirect', status: 308, location: resolution.location + asked.query };
+    }
+    if (resolution.kind === 'file') return this.#find(resolution.path, built);
+    const missing = (): Found | Promise<Found> => {
+      const ruled =
+        built === null || this.#redirects.isEmpty ? null : this.#byRule(this.#redirects.others(built), built, asked);
+      if (ruled !== null && ruled.found !== null) return ruled.found;
+      if (this.#spaFallback && path !== null && isPageLike(path) && this.#active.files.has(START_PAGE)) {
+        return this.#find(START_PAGE, built);
+      }
+      const isAsset = path !== null && isAssetPath(path);
+      return { kind: 'missing', page: this.#pageAt(resolution.notFoundPage, built), isAsset };
+    };
+    if (path === null || this.#older.length === 0 || isHidden(path) || !isPagePart(path)) return missing();
+    return this.#findOlder(path, built).then((file) =>
+      file === null ? missing() : { kind: 'file', file, isPassing: true },
+    );
+  }
+
+  /** What the first rule says that leads somewhere. `isByHost`: one was passed over since it leads to the very address. */
+  #byRule(
+    rules: Iterable<MatchedRule>,
+    built: string,
+    { query, host }: Asked,
+  ): { found: Found | Promise<Found> | null; isByHost: boolean } {
+    let isByHost = false;
+    const answer = (found: Found | Promise<Found>) => ({ found, isByHost });
+    for (const { rule, captures } of rules) {
+      const { target, status } = rule;
+      const path = target.pathOf(captures);
+      if (path === null) continue;
+      if (status === 200 || status === 404) {
+        const file = this.#fileAt(path);
+        if (file === null) continue;
+        const isAsset = isAssetPath(built);
+        if (status === 404) return answer({ kind: 'missing', page: this.#pageAt(file, built), isAsset });
+        // A missing script is missing, whatever page an application has for all else.
+        if (isAsset && isPage(file)) continue;
+        return answer(this.#find(file, built));
+      }
+      const location = target.location(captures, query, (each) => rebase(each, this.#mount) ?? each);
+      if (target.origin === null) {
+        if (path === built) continue;
+      } else if (isAt(location, host, rebase(built, this.#mount) ?? built)) {
+        isByHost = true;
+        continue;
+      }
+      return answer({ kind: 'redirect', status, location });
+    }
+    return { found: null, isByHost };
+  }
+
+  /** The file that answers a path, as the site was built. */
+  #fileAt(built: string): string | null {
+    const path = rebase(built, { from: this.#mount.from, to: '/' })?.slice(1);
+    if (path === undefined) return null;
+    const found = resolvePath(this.#active.files, path, 'never');
+    const again = found.kind === 'redirect' ? resolvePath(this.#active.files, path.slice(0, -1), 'never') : found;
+    return again.kind === 'file' ? again.path : null;
+  }
+
+  #find(path: string, built: string | null): Found | Promise<Found> {
     const entry = this.#entryOf(path);
+    const sent = this.#sent(built, entry);
+    const known = this.#files.get(keyOf(path, sent));
+    if (known !== undefined) return { kind: 'file', file: known };
     const found = (isImmutable: boolean): Found => ({
       kind: 'file',
-      file: this.#file(entry, this.#active, isImmutable),
+      file: this.#file(entry, this.#active, sent, isImmutable),
     });
-    const isImmutable = this.#immutable.has(path);
+    const isImmutable = this.#isImmutable(path, sent);
     if (!isImmutable || this.#older.length === 0) return found(isImmutable);
     return this.#hasOneContent(entry).then(found);
   }
 
+  #isImmutable(path: string, sent: SentHeaders): boolean {
+    return this.#immutable.has(path) || (saysImmutable(sent.cacheControl) && !isPage(path));
+  }
+
   /** The asset of the release that was active last and has it; null where none has. */
-  async #findOlder(path: string): Promise<SnapshotFile | null> {
+  async #findOlder(path: string, built: string | null): Promise<SnapshotFile | null> {
     for (const release of this.#older) {
       if (release.servedAt === null) continue;
       const entry = await release.find(path).catch(nullIfDamaged);
       if (entry === null) continue;
-      const known = this.#files.get(keyOf(path, release));
-      return known ?? this.#file(entry, release, this.#immutable.has(path) && (await this.#hasOneContent(entry)));
+      const sent = this.#sent(built, entry);
+      const known = this.#files.get(keyOf(path, sent, release));
+      const isImmutable = async () => this.#isImmutable(path, sent) && (await this.#hasOneContent(entry));
+      return known ?? this.#file(entry, release, sent, await isImmutable());
     }
     return null;
   }
@@ -112,22 +207,32 @@ export class SiteSnapshot {
     return others.every((other) => other.status === 'fulfilled' && (other.value?.sha256 ?? sha256) === sha256);
   }
 
+  #pageAt(path: string | null, built: string | null): SnapshotFile | null {
+    if (path === null) return null;
+    const entry = this.#entryOf(path);
+    return this.#file(entry, this.#active, this.#sent(built, entry), false);
+  }
+
+  #sent(built: string | null, { type }: FileEntry): SentHeaders {
+    return this.#headers.of(built ?? '/', type);
+  }
+
   #entryOf(path: string): FileEntry {
     const entry = this.#active.files.get(path);
     if (entry === undefined) throw new Error(`no file "${path}" in this snapshot`);
     return entry;
   }
 
-  #file(entry: FileEntry, release: ReleaseView | KeptRelease, isImmutable: boolean): SnapshotFile {
-    const key = release === this.#active ? entry.path : keyOf(entry.path, release);
+  #file(entry: FileEntry, release: ReleaseView | KeptRelease, sent: SentHeaders, isImmutable: boolean): SnapshotFile {
+    const key = keyOf(entry.path, sent, release === this.#active ? null : release);
     const known = this.#files.get(key);
     if (known !== undefined) return known;
-    const plain = new SiteFile(entry, release, isImmutable);
+    const plain = new SiteFile(entry, release, sent, isImmutable);
     const file =
-      release.builtFor === this.#basePath
+      release.builtFor === this.#mount.to
         ? plain
-        : new UnmountedFile(entry.path, async () => {
-            const made = await new MountedRelease(mountable(release), this.#basePath).mount(plain, entry);
+        : new UnmountedFile(entry.path, sent, async () => {
+            const made = await new MountedRelease(mountable(release), this.#mount.to).mount(plain, entry);
             this.#files.set(key, made.file);
             return made;
           });
@@ -136,8 +241,27 @@ export class SiteSnapshot {
   }
 }
 
-function keyOf(path: string, { digest }: Pick<KeptRelease, 'digest'>): string {
-  return `${digest}/${path}`;
+const DOTS = /\/\.{1,2}\//;
+
+/** True for a path whose last segment has no extension. */
+function isPageLike(path: string): boolean {
+  return !path.slice(path.lastIndexOf('/') + 1).includes('.') && !isHidden(path);
+}
+
+/** True where a location is the address that was asked, by its host and path. */
+function isAt(location: string, host: string | undefined, asked: string): boolean {
+  const url = URL.parse(location);
+  if (url === null || url.host !== host?.toLowerCase()) return false;
+  return percentDecode(url.pathname) === asked;
+}
+
+function passing(found: Found): Found {
+  return found.kind === 'file' ? { ...found, isPassing: true } : found;
+}
+
+function keyOf(path: string, { id }: SentHeaders, release: Pick<KeptRelease, 'digest'> | null = null): string {
+  // No path holds a control character.
+  return id === '' && release === null ? path : `${release?.digest ?? ''}\n${id}\n${path}`;
 }
 
 function nullIfDamaged(error: unknown): null {

@@ -1,3 +1,4 @@
+import type { SentHeaders } from './answer-headers.ts';
 import type { BodyCache } from './body-cache.ts';
 import type { MadeFile } from './mounted-release.ts';
 import type { SiteFile } from './site-file.ts';
@@ -5,11 +6,13 @@ import type { SiteFile } from './site-file.ts';
 /** A file of a mounted release whose bytes, and so size and entity tag, are not made yet. */
 export class UnmountedFile {
   readonly path: string;
+  readonly sent: SentHeaders;
   readonly #make: () => Promise<MadeFile>;
   #making: Promise<SiteFile> | null = null;
 
-  constructor(path: string, make: () => Promise<MadeFile>) {
+  constructor(path: string, sent: SentHeaders, make: () => Promise<MadeFile>) {
     this.path = path;
+    this.sent = sent;
     this.#make = make;
   }
 

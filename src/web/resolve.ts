@@ -1,6 +1,7 @@
 import { ARCHIVE_LIMITS } from '../domain/limits.ts';
 import { type FileTable, OWN_FOLDER, type TrailingSlash } from '../domain/release.ts';
 import { isAssetPath } from './media-type.ts';
+import { RULE_FILES } from './rules/rule-file.ts';
 
 export type Resolution =
   | { readonly kind: 'file'; readonly path: string }
@@ -16,9 +17,9 @@ const INDEX_PAGES = PAGE_EXTENSIONS.map((extension) => `index${extension}`);
 const NOT_FOUND_PAGES = ['404.html', '404/index.html'];
 const WELL_KNOWN = '.well-known/';
 
-/** Docshelf's own folder, and segments that begin with a dot, except `.well-known/` (RFC 8615) at the root. */
+/** Docshelf's own folder, the files with the site's rules, and segments that begin with a dot, except `.well-known/` (RFC 8615) at the root. */
 export function isHidden(path: string): boolean {
-  if (`${path}/`.startsWith(OWN_FOLDER)) return true;
+  if (`${path}/`.startsWith(OWN_FOLDER) || RULE_FILES.includes(path)) return true;
   const rest = path.startsWith(WELL_KNOWN) ? path.slice(WELL_KNOWN.length) : path;
   return rest.startsWith('.') || rest.includes('/.');
 }

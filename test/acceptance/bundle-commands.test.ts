@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openBench } from '../helpers/daemon.ts';
-import { folderOf, sha256Of } from './bundles.ts';
+import { bundle, folderOf, sha256Of } from './bundles.ts';
 import { Home, JULY, JUNE, WAYS } from './home.ts';
 
 const bench = openBench(afterEach);
@@ -84,6 +84,21 @@ describe('list and inspect', () => {
       digest: sha256Of(JUNE),
       source: 'import',
     });
+    const rules = { _redirects: '/a /b\n/c //d\n', _headers: '/*\n  Set-Cookie: a=b\n' };
+    await writeFile(join(home.folder, 'docs-2024-08-01.tar.gz'), bundle('august', rules));
+    const notes = [
+      expect.stringMatching(/^_redirects of the bundle, line 2, "\/\/d" is neither a path .*; it is left out\.$/),
+      expect.stringMatching(/^_headers of the bundle, line 2, says "Set-Cookie"/),
+    ];
+    expect((await home.bundle(['inspect', 'docs-2024-08-01.tar.gz'])).json()).toMatchObject({ notes });
+    await home.bundle(['import', 'docs-2024-08-01.tar.gz']);
+    expect((await home.bundle(['inspect', '2024-08-01'])).json()).toMatchObject({ notes });
+    const daemon = await bench.start(null, { folder: home.folder });
+    await daemon.untilServing('2024-08-01');
+    expect((await daemon.status()).notices).toEqual(notes);
+    const redirect = await fetch(`${daemon.site}/a`, { redirect: 'manual' });
+    expect([redirect.status, redirect.headers.get('location')]).toEqual([301, '/b']);
+    await daemon.stop();
     await writeFile(join(home.folder, 'bad.zip'), 'PK');
     expect((await home.bundle(['inspect', 'bad.zip'])).code).toBe(65);
     expect((await home.bundle(['inspect', '2030-01-01'])).json()).toMatchObject({ code: 'version_not_found' });

@@ -4,15 +4,15 @@ import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
 import type { SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
 import { SiteFile } from '../../src/serve/site-file.ts';
 
-it('serves by the form that holds at the swap, where a reload came between', () => {
+it('serves by the form that holds at the swap, where a reload came between', async () => {
   const swap = vi.fn<(snapshot: SiteSnapshot | null) => void>();
   const site = new SiteSwitch({ swap } as unknown as SiteServer, { trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a/index.html', type: 'text/html', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', files: new Map([[entry.path, entry]]) };
-  const commit = site.prepare(release as unknown as ReleaseView, []);
+  const commit = await site.prepare(release as unknown as ReleaseView, []);
   site.use({ trailingSlash: 'always', basePath: '/' });
   commit();
-  expect(swap.mock.lastCall?.[0]?.find('a')).toEqual({ kind: 'redirect', location: 'a/' });
+  expect(swap.mock.lastCall?.[0]?.find('a')).toEqual({ kind: 'redirect', status: 308, location: 'a/' });
 });
 
 it('judges by releases that come after the swap, too', async () => {
@@ -20,7 +20,8 @@ it('judges by releases that come after the swap, too', async () => {
   const site = new SiteSwitch({ swap } as unknown as SiteServer, { trailingSlash: 'never', basePath: '/' });
   const entry = { path: 'a.5b0e4cfb.js', type: 'text/javascript', size: 1, sha256: 'ab'.repeat(32) };
   const release = { builtFor: '/', createdAt: '2026-01-01T00:00:00Z', siteDir: '/', digest: 'd' };
-  site.prepare({ ...release, files: new Map([[entry.path, entry]]) } as unknown as ReleaseView, [])();
+  const active = { ...release, files: new Map([[entry.path, entry]]) };
+  (await site.prepare(active as unknown as ReleaseView, []))();
   const cacheControl = async () => {
     const found = await swap.mock.lastCall?.[0]?.find(entry.path);
     return found?.kind === 'file' && found.file instanceof SiteFile

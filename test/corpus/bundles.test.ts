@@ -29,7 +29,7 @@ function clientOf(bench: Bench, daemon: DaemonProcess): SiteClient {
   return client;
 }
 
-const isHidden = (path: string): boolean => /(?:^|\/)\./.test(path);
+const isHidden = (path: string): boolean => /(?:^|\/)\.|^_(?:headers|redirects)$/.test(path);
 
 describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (known) => {
   const bench = openBench(afterAll);
@@ -46,7 +46,7 @@ describe.skipIf(corpus === undefined).each(BUNDLES)(`$name${whyNoCorpus}`, (know
     client = clientOf(bench, daemon);
   });
 
-  it('answers every file byte for byte, and neither launchers nor dotfiles', async () => {
+  it('answers every file byte for byte, and neither launchers, dotfiles nor rules', async () => {
     const wrong: string[] = [];
     await sideBySide(site.files, CONNECTIONS, async ([path, bytes]) => {
       const { status, body, headers } = await client.get(addressOf(path), { 'accept-encoding': 'identity' });

@@ -14,7 +14,7 @@ afterEach(() => releases.remove());
 function fileOf(release: ReleaseView, path: string): SiteFile {
   const entry = release.files.get(path);
   if (entry === undefined) throw new Error(`the test's release has no ${path}`);
-  return new SiteFile(entry, release, false);
+  return new SiteFile(entry, release, { id: '', headers: {}, cacheControl: null }, false);
 }
 
 const TEXT = 'all work and no play '.repeat(200);

@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { FileEntry, FileTable, KeptRelease, ReleaseView, TrailingSlash } from '../../src/domain/release.ts';
-import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
+import { BodyCache, type ServeEvents, SiteServer, SiteSnapshot, type SnapshotForm } from '../../src/serve/index.ts';
 import { mediaTypeOf } from '../../src/web/index.ts';
+import { NO_RULES, type SiteRules } from '../../src/web/rules/index.ts';
 
 export type Files = Readonly<Record<string, string | Buffer>>;
 
@@ -70,15 +71,17 @@ export interface Served {
 /** A server of these releases, the first active, and a way to ask it. */
 export function serve(
   releases: readonly [ReleaseView, ...ReleaseView[]],
-  options: { cacheBytes?: number; events?: ServeEvents; basePath?: string } = {},
+  options: { cacheBytes?: number; events?: ServeEvents; rules?: SiteRules } & Partial<SnapshotForm> = {},
 ): Served {
   const [active, ...older] = releases;
-  const server = new SiteServer(new BodyCache(options.cacheBytes ?? 1024 ** 2), options.events);
+  const { cacheBytes = 1024 ** 2, events, rules = NO_RULES, ...form } = options;
+  const server = new SiteServer(new BodyCache(cacheBytes), events);
   server.swap(
     new SiteSnapshot(
       active,
       older.map((each) => kept(each)),
-      { trailingSlash: 'auto', basePath: options.basePath ?? '/' },
+      { trailingSlash: 'auto', ...form },
+      rules,
     ),
   );
   return {

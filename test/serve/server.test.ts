@@ -11,6 +11,15 @@ const LAST_MODIFIED = 'Sat, 01 Jun 2024 10:20:30 GMT';
 
 const bytesOf = async (response: Response) => Buffer.from(await response.arrayBuffer());
 
+/** What is recommended for pages (contract, section 4.1). */
+const PRESET = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'x-frame-options': 'SAMEORIGIN',
+  'cross-origin-opener-policy': 'same-origin-allow-popups',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+};
+
 describe('respond() to a plain request', () => {
   it('gives the file with all its headers', async () => {
     const { ask } = serve([releases.make({ 'a.html': PAGE })]);
@@ -24,7 +33,7 @@ describe('respond() to a plain request', () => {
       etag: `"${TAG}"`,
       'last-modified': LAST_MODIFIED,
       vary: 'Accept-Encoding',
-      'x-content-type-options': 'nosniff',
+      ...PRESET,
     });
     expect(await response.text()).toBe(PAGE);
   });
@@ -161,6 +170,7 @@ describe('respond() to conditions', () => {
       etag: `"${TAG}-br"`,
       'last-modified': LAST_MODIFIED,
       vary: 'Accept-Encoding',
+      ...PRESET,
     });
     expect(await response.text()).toBe('');
   });

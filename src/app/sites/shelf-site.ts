@@ -82,8 +82,8 @@ export class ShelfSite {
     const { deployment, store } = await openShelf(config.config, network, {
       folder: host.folder,
       search: localSearch,
-      prepareSwap: (active, older) => {
-        const commit = site.prepare(active, older);
+      prepareSwap: async (active, older) => {
+        const commit = await site.prepare(active, older);
         return () => {
           commit();
           localSearch?.follow(indexedRelease(active), active.version);
@@ -203,7 +203,7 @@ export class ShelfSite {
       versions,
       lastError,
       search: this.#parts.localSearch?.status ?? SEARCH_OFF,
-      notices: [...notices, ...(this.#parts.localSearch?.notices ?? [])],
+      notices: [...notices, ...this.#parts.site.notices, ...(this.#parts.localSearch?.notices ?? [])],
       activity,
     };
   }

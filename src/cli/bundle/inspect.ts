@@ -3,9 +3,11 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { archiveLimits } from '../../app/slices.ts';
 import type { Config } from '../../config/index.ts';
+import { loadSiteRules } from '../../serve/index.ts';
+import { RULE_FILE_BYTES_MAX, RULE_FILES, readSiteRules } from '../../web/rules/index.ts';
 import { answer, command, loadSite, type SiteChoice, withSite } from '../command.ts';
 import { table, toMiB } from '../table.ts';
-import { storedReleaseInfo } from './stored-release.ts';
+import { storedRelease, storedReleaseInfo } from './stored-release.ts';
 
 export function bundleInspectCommand(): Command {
   return withSite(
@@ -19,20 +21,26 @@ export function bundleInspectCommand(): Command {
     .action(async (name: string, options: SiteChoice) => {
       const { config } = await loadSite(options);
       const isFile = (await stat(name).catch(() => null))?.isFile() === true;
-      const facts = isFile
-        ? await inspectFile(name, config)
-        : { version: name, ...(await storedReleaseInfo(name, config, 'inspect')) };
+      const facts = isFile ? await inspectFile(name, config) : await inspectStored(name, config);
       answer(options, facts, () => table(Object.entries(facts).map(([key, value]) => [key, textOf(key, value)])));
     });
 }
 
-/** Reads the listing alone: a wrong CRC is not found here. */
+/** Reads the listing, and the site's rules where it has any: else a wrong CRC is not found here. */
 async function inspectFile(file: string, config: Config): Promise<Record<string, unknown>> {
-  const { inspectArchive } = await import('../../archive/index.ts');
+  const { inspectArchive, readArchiveFiles } = await import('../../archive/index.ts');
   const reading = { name: basename(file), limits: archiveLimits(config), foldsCase: false };
   const listing = await inspectArchive(file, reading);
   const { format, archiveBytes, files, pages, totalBytes, root, launchers, caseConflicts } = listing;
-  return { format, archiveBytes, files, pages, bytes: totalBytes, root, launchers, caseConflicts };
+  const rules = await readArchiveFiles(file, listing, { ...reading, paths: RULE_FILES, bytesMax: RULE_FILE_BYTES_MAX });
+  const notes = readSiteRules(rules).notices;
+  return { format, archiveBytes, files, pages, bytes: totalBytes, root, launchers, caseConflicts, notes };
+}
+
+async function inspectStored(version: string, config: Config): Promise<Record<string, unknown>> {
+  const info = await storedReleaseInfo(version, config, 'inspect');
+  const rules = await loadSiteRules(await storedRelease(version, config, 'inspect'));
+  return { version, ...info, notes: [...info.notes, ...rules.notices] };
 }
 
 function textOf(key: string, value: unknown): string {

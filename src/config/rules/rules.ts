@@ -8,7 +8,18 @@ import { SIGN_IN_RULES } from './sign-in-rules.ts';
 
 const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
+/** What HTTP or docshelf itself says of an answer. */
+const OWN_HEADERS =
+  /^(?:accept-ranges|age|connection|content-(?:encoding|length|location|range|type)|date|etag|expires|host|keep-alive|last-modified|location|proxy-.*|retry-after|te|trailer|transfer-encoding|upgrade|vary|via|warning|www-authenticate|x-request-id)$/i;
+
 const RULES: readonly Rule[] = [
+  {
+    keys: ['server.headers.set'],
+    broken: ({ server }) => {
+      const name = Object.keys(server.headers.set).find((each) => OWN_HEADERS.test(each));
+      return name === undefined ? null : `server.headers.set has "${name}", which docshelf says itself; remove it`;
+    },
+  },
   rule(
     ['staticExport.bundleUrlFile', 'staticExport.bundleUrl'],
     ({ staticExport }) => staticExport.bundleUrl !== null && staticExport.bundleUrlFile !== null,

@@ -64,18 +64,22 @@ export const perSite = {
     "Whether a folder's page answers with or without its slash; auto: as the site's own links ask.",
     'auto',
   ),
-  spaFallback: t.boolean('Answers paths that name no page with the start page.', false, { notBuilt: true }),
+  spaFallback: t.boolean('Answers paths without an extension that name no page with the start page.', false),
   headers: t.section(
     {
-      preset: t.oneOf(['none', 'recommended'], 'Security headers that docshelf sends by itself.', 'recommended'),
+      preset: t.oneOf(
+        ['none', 'recommended'],
+        'Security headers that docshelf sends with pages by itself.',
+        'recommended',
+      ),
       set: t.map(
         { pattern: '^[A-Za-z0-9-]{1,128}$', 'x-expects': 'the name of a header' },
-        t.text('the value of a header', { pattern: '^[\\x20-\\x7e]*$' }, 'Its value.'),
-        "Further headers; one of these wins over the preset and over the site's own.",
+        t.text('the value of a header', { pattern: '^[\\x20-\\x7e]*$', minLength: 0 }, 'Its value.'),
+        "Further headers of every file; one of these wins over the preset and over the site's own, an empty one takes the header away.",
+        { examples: [{ 'Access-Control-Allow-Origin': '*' }] },
       ),
     },
-    'Headers of all pages.',
-    { notBuilt: true },
+    'Headers that are sent beside those of HTTP itself.',
   ),
   auth,
 };

@@ -1,0 +1,113 @@
+import { type HeaderRules, NO_HEADERS, type SiteHeaders } from '../web/rules/index.ts';
+
+export type AnswerHeaders = Readonly<Record<string, string>>;
+
+export const COMMON_HEADERS: AnswerHeaders = { 'X-Content-Type-Options': 'nosniff' };
+
+/** Headers of the operator's making (contract, section 4.1). */
+export interface HeaderForm {
+  readonly preset: 'none' | 'recommended';
+  /** Wins over preset and site; an empty value takes a header away. */
+  readonly set: AnswerHeaders;
+  /** Sent with documents beside whatever policy the site and the operator have: each can only forbid more. */
+  readonly policy: AnswerHeaders;
+}
+
+export const RECOMMENDED: HeaderForm = { preset: 'recommended', set: {}, policy: {} };
+
+/** Of documents: what a browser shows by itself, and runs scripts in. */
+const DOCUMENT_PRESET: AnswerHeaders = {
+  'Referrer-Policy': 'same-origin',
+  'X-Frame-Options': 'SAMEORIGIN',
+  'Cross-Origin-Opener-Policy': 'same-origin-allow-popups',
+  'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
+};
+const DOCUMENT = /^(?:text\/(?:html|xml)|application\/(?:xhtml\+xml|xml)|image\/svg\+xml)(?:;|$)/;
+
+/** What is sent with a file besides what describes it; one object for all files that share it. */
+export interface SentHeaders {
+  /** Tells one from another among those of a snapshot; empty for what most files have. */
+  readonly id: string;
+  readonly headers: AnswerHeaders;
+  /** Null where nobody says: as the file's name has it. */
+  readonly cacheControl: string | null;
+}
+
+interface SentByKind {
+  readonly document: SentHeaders;
+  readonly other: SentHeaders;
+}
+
+/** Names and values without case, in the order of their first mention. */
+class Headers {
+  readonly #byName = new Map<string, readonly [name: string, value: string]>();
+
+  set(name: string, value: string): void {
+    if (value === '') this.#byName.delete(name.toLowerCase());
+    else this.#byName.set(name.toLowerCase(), [name, value]);
+  }
+
+  add(name: string, value: string): void {
+    const former = this.take(name);
+    this.set(name, former === null ? value : `${former}, ${value}`);
+  }
+
+  take(name: string): string | null {
+    const found = this.#byName.get(name.toLowerCase());
+    this.#byName.delete(name.toLowerCase());
+    return found?.[1] ?? null;
+  }
+
+  toObject(): AnswerHeaders {
+    return Object.fromEntries(this.#byName.values());
+  }
+}
+
+/** Preset, then the site's own rules, then the operator's, made once for each set of rules that meet. */
+export class HeaderPolicy {
+  readonly #form: HeaderForm;
+  readonly #rules: HeaderRules;
+  readonly #made = new WeakMap<SiteHeaders, SentByKind>();
+  readonly #usual: SentByKind;
+  #count = 0;
+
+  constructor(form: HeaderForm, rules: HeaderRules) {
+    this.#form = form;
+    this.#rules = rules;
+    this.#usual = this.#make(NO_HEADERS, '');
+  }
+
+  /** @param asked path of the request, decoded, with its first slash, as the site was built */
+  of(asked: string, type: string): SentHeaders {
+    const { document, other } = this.#byKind(asked);
+    return DOCUMENT.test(type) ? document : other;
+  }
+
+  #byKind(asked: string): SentByKind {
+    if (this.#rules.isEmpty) return this.#usual;
+    const own = this.#rules.of(asked);
+    if (own === NO_HEADERS) return this.#usual;
+    const known = this.#made.get(own);
+    if (known !== undefined) return known;
+    this.#count += 1;
+    const made = this.#make(own, `${this.#count}`);
+    this.#made.set(own, made);
+    return made;
+  }
+
+  #make(own: SiteHeaders, id: string): SentByKind {
+    return { document: this.#sent(own, id, true), other: this.#sent(own, id, false) };
+  }
+
+  #sent(own: SiteHeaders, id: string, isDocument: boolean): SentHeaders {
+    const { preset, set, policy } = this.#form;
+    const headers = new Headers();
+    const usual = preset === 'none' ? {} : { ...COMMON_HEADERS, ...(isDocument && DOCUMENT_PRESET) };
+    for (const [name, value] of Object.entries(usual)) if (!own.removed.has(name)) headers.set(name, value);
+    for (const [name, value] of own.set) headers.set(name, value);
+    for (const [name, value] of Object.entries(set)) headers.set(name, value);
+    if (isDocument) for (const [name, value] of Object.entries(policy)) headers.add(name, value);
+    const cacheControl = headers.take('Cache-Control');
+    return { id, headers: headers.toObject(), cacheControl };
+  }
+}

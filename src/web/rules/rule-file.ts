@@ -1,0 +1,47 @@
+/** Files at the root of a site that say how it is served; they are never served themselves. */
+export const RULE_FILES: readonly string[] = ['_redirects', '_headers'];
+
+/** Bounds of the contract, section 9.1. */
+const RULES_MAX = 10_000;
+export const RULE_FILE_BYTES_MAX = 1024 * 1024;
+
+/** A line that is left out; the others hold. */
+export interface RuleFault {
+  readonly file: '_redirects' | '_headers';
+  /** From 1. */
+  readonly line: number;
+  /** The rest of a sentence about the line, without its end. */
+  readonly reason: string;
+}
+
+export interface RuleLine {
+  readonly number: number;
+  /** Trimmed, not empty and no comment. */
+  readonly text: string;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+
+/** The lines that say something; those with control characters are told and left out. */
+export function* ruleLines(text: string, onFault: (line: number, reason: string) => void): Generator<RuleLine> {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/);
+  for (const [index, line] of lines.entries()) {
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) continue;
+    if (CONTROL.test(trimmed)) onFault(index + 1, 'holds a control character');
+    else yield { number: index + 1, text: trimmed };
+  }
+}
+
+/** Takes rules while there are not too many, and tells of the first that is one. */
+export class RuleCounter {
+  #count = 0;
+
+  /** @returns null, or why there is no place for it; empty for those behind the first */
+  refuse(): string | null {
+    this.#count += 1;
+    if (this.#count <= RULES_MAX) return null;
+    return this.#count === RULES_MAX + 1 ? `is over the limit of ${RULES_MAX} rules, as are all that follow` : '';
+  }
+}

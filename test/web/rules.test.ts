@@ -1,0 +1,317 @@
+import { describe, expect, it } from 'vitest';
+import { readSiteRules, type SiteRules } from '../../src/web/rules/index.ts';
+
+const redirects = (text: string): SiteRules => readSiteRules(new Map([['_redirects', Buffer.from(text)]]));
+const headers = (text: string): SiteRules => readSiteRules(new Map([['_headers', Buffer.from(text)]]));
+
+/** Status and location of the first rule that matches, as far as it leads elsewhere or to a file. */
+function first(text: string, path: string, query = ''): string {
+  const rules = redirects(text).redirects;
+  const [matched] = [...rules.forced(path), ...rules.others(path)];
+  if (matched === undefined) return 'none';
+  const { rule, captures } = matched;
+  const { status, target, isForced } = rule;
+  const where =
+    status === 200 || status === 404 ? target.pathOf(captures) : target.location(captures, query, (at) => at);
+  return `${status}${isForced ? '!' : ''} ${where}`;
+}
+
+describe('_redirects', () => {
+  it.each<[string, string, string]>([
+    ['/a /b', '/a', '301 /b'],
+    ['/a /b', '/a/', '301 /b'],
+    ['/a/ /b', '/a', '301 /b'],
+    ['/a /b', '/A', 'none'],
+    ['/a /b', '/a/c', 'none'],
+    ['/a /b', '/ab', 'none'],
+    ['/ /home', '/', '301 /home'],
+    ['\uFEFF/a /b', '/a', '301 /b'],
+    ['# /a /x\n\n  /a\t\t/b   # why', '/a', '301 /b'],
+    ['/a /b 302\r\n/c /d 303\r\n', '/c', '303 /d'],
+    ['/a /b 301', '/a', '301 /b'],
+    ['/a /b 302', '/a', '302 /b'],
+    ['/a /b 303', '/a', '303 /b'],
+    ['/a /b 307', '/a', '307 /b'],
+    ['/a /b 308', '/a', '308 /b'],
+    ['/a /b 308!', '/a', '308! /b'],
+    ['/a /b 200', '/a', '200 /b'],
+    ['/a /b 200!', '/a', '200! /b'],
+    ['/a /b 404', '/a', '404 /b'],
+    ['/* /:splat/x 302', '/', '302 /x'],
+    ['/old/* /new/:splat', '/old/a/b', '301 /new/a/b'],
+    ['/old/* /new/:splat', '/old', '301 /new/'],
+    ['/old/* /new/:splat', '/old/', '301 /new/'],
+    ['/old/* /new/:splat', '/older', 'none'],
+    ['/old* /new/:splat', '/older', '301 /new/er'],
+    ['/*.php /:splat', '/a/b.php', '301 /a/b'],
+    ['/a/*/z /:splat', '/a/b/c/z', '301 /b/c'],
+    ['/a/*/z /:splat', '/a/z', 'none'],
+    ['/:lang/docs /d/:lang', '/en/docs', '301 /d/en'],
+    ['/:lang/docs /d/:lang', '/docs', 'none'],
+    ['/:lang/docs /d/:lang', '/en/us/docs', 'none'],
+    ['/:a/:b/* /:b/:a/:splat', '/x/y/z/w', '301 /y/x/z/w'],
+    ['/:a/:b/* /:b/:a/:splat', '/x/y', '301 /y/x/'],
+    ['/:a/:b/* /:b', '/x', 'none'],
+    ['/news/:y/:m /n?y=:y&m=:m', '/news/2024/06', '301 /n?y=2024&m=06'],
+    ['/:v/* /x/:unknown/:v', '/1/2', '301 /x/:unknown/1'],
+    ['/a /b#c', '/a', '301 /b#c'],
+    ['/a https://x.example/b', '/a', '301 https://x.example/b'],
+    ['/a https://x.example', '/a', '301 https://x.example/'],
+    ['/a https://x.example:8443/b', '/a', '301 https://x.example:8443/b'],
+    ['/a/* https://x.example/:splat 302', '/a/b/c', '302 https://x.example/b/c'],
+    ['/a /b\n/a /c', '/a', '301 /b'],
+    ['/* /all\n/a /c', '/a', '301 /all'],
+    ['/a /c\n/* /all', '/a', '301 /c'],
+    ['/:x /any\n/a /c', '/a', '301 /any'],
+    ['/a/* /in\n/:x/* /any\n/a/b /whole', '/a/b', '301 /in'],
+    ['/* /all\n/a /b 301!', '/a', '301! /b'],
+    ['/caf%C3%A9 /x', '/café', '301 /x'],
+    ['/café /x', '/café', '301 /x'],
+    ['/a /日本', '/a', '301 /%E6%97%A5%E6%9C%AC'],
+    ['/a/* /b/:splat', '/a/日 本?#%', '301 /b/%E6%97%A5%20%E6%9C%AC%3F%23%25'],
+    ['/a /b%20c', '/a', '301 /b%20c'],
+  ])('%j, asked %s: %s', (text, path, expected) => {
+    expect(first(text, path)).toBe(expected);
+    expect(redirects(text).notices).toEqual([]);
+  });
+
+  it.each<[string, string, string]>([
+    ['/a /b', '?q=1', '301 /b?q=1'],
+    ['/a /b?x=2', '?q=1', '301 /b?x=2&q=1'],
+    ['/a /b?x=2#c', '?q=1', '301 /b?x=2&q=1#c'],
+    ['/a /b#c', '?q=1', '301 /b?q=1#c'],
+    ['/a /b', '?', '301 /b?'],
+    ['/a https://x.example/', '?q=1', '301 https://x.example/?q=1'],
+  ])('%j keeps the query %s: %s', (text, query, expected) => {
+    expect(first(text, '/a', query)).toBe(expected);
+  });
+
+  it.each<[string, string, string]>([
+    ['/x* /:splat', '/x/evil.example', '301 /evil.example'],
+    ['/x/* /:splat/evil.example', '/x', '301 /evil.example'],
+    ['/x/* /:splat', '/x/\\evil.example', '301 /%5Cevil.example'],
+    ['/x/* /:splat', '/x/a\r\nSet-Cookie: b', '301 /a%0D%0ASet-Cookie%3A%20b'],
+    ['/x/* https://good.example/:splat', '/x/@evil.example', '301 https://good.example/%40evil.example'],
+    ['/:a/* https://good.example:443/:a', '/.evil.example/y', '301 https://good.example:443/.evil.example'],
+    ['/a /b\\c', '/a', '301 /b%5Cc'],
+    ['/a /b"<>', '/a', '301 /b%22%3C%3E'],
+  ])('%j leads nobody elsewhere and makes no header: asked %j', (text, path, expected) => {
+    expect(first(text, path)).toBe(expected);
+  });
+
+  it.each([
+    ['/a', 'says no target'],
+    ['/a # /b', 'says no target'],
+    ['a /b', 'is no path from the root'],
+    ['https://x.example/a /b', 'names a host'],
+    ['/a b', 'neither a path from the root'],
+    ['/a //evil.example', 'neither a path from the root'],
+    ['/a /\\evil.example', 'neither a path from the root'],
+    ['/a javascript:alert(1)', 'neither a path from the root'],
+    ['/a data:text/html,x', 'neither a path from the root'],
+    ['/a ftp://x.example/', 'neither a path from the root'],
+    ['/* https://:splat/', 'no host that can be led to'],
+    ['/* https://x.example:splat/', 'no host that can be led to'],
+    ['/a https://user:pw@x.example/', 'no host that can be led to'],
+    ['/a https://x.example\\@y/', 'no host that can be led to'],
+    ['/a /b 200x', 'says "200x"'],
+    ['/a /b 418', 'says "418"'],
+    ['/a /b !', 'says "!"'],
+    ['/a /b ok', 'says "ok"'],
+    ['/a https://x.example/ 200', 'hands no request on'],
+    ['/a https://x.example/ 404', 'hands no request on'],
+    ['/a /b 301 Country=au', 'under a condition'],
+    ['/a /b Language=de', 'under a condition'],
+    ['/a /b 301 x y', 'under a condition'],
+    ['/a id=:id /b/:id', 'asks for the query'],
+    ['/a?b /c', 'more than a path'],
+    ['/a//b /c', 'more than a path'],
+    ['/a*b*c /d', 'several "*"'],
+    ['/:a/*/c /d', 'not its last segment'],
+    ['/:a/b* /d', 'not its last segment'],
+    ['/:a-:b /d', 'no placeholder'],
+    ['/: /d', 'no placeholder'],
+    ['/%zz /d', 'percent sign'],
+    ['/d /%zz', 'percent sign'],
+    ['/a\u0000 /b', 'control character'],
+    ['/a /b\u0007', 'control character'],
+    ['/a /a', 'leads back to'],
+    ['/a /a?x=1', 'leads back to'],
+  ])('leaves out %j, and tells it', (line, reason) => {
+    const { redirects: rules, notices } = redirects(`/kept /x\n${line}\n`);
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatch(/^_redirects of the bundle, line 2, .*; it is left out\.$/);
+    expect(notices[0]).toContain(reason);
+    expect([...rules.others('/kept')]).toHaveLength(1);
+    expect([...rules.others('/a'), ...rules.forced('/a')]).toEqual([]);
+  });
+
+  it('leaves out the rule that closes a circle, and no rule that adds a slash', () => {
+    const { redirects: rules, notices } = redirects('/a /b\n/b /c/\n/c /a\n/d /d/\n/e /f\n/e /e');
+    expect(notices).toEqual(['_redirects of the bundle, line 3, leads back to "/c"; it is left out.']);
+    for (const path of ['/a', '/b', '/d', '/e']) expect([...rules.others(path)], path).not.toEqual([]);
+    expect([...rules.others('/c')]).toEqual([]);
+  });
+
+  it('takes 10,000 rules and no more, tells ten faults and how many more', () => {
+    const many = redirects(Array.from({ length: 10_050 }, (_, n) => `/r${n} /t${n}`).join('\n'));
+    expect([...many.redirects.others('/r9999')]).toHaveLength(1);
+    expect([...many.redirects.others('/r10000')]).toEqual([]);
+    expect(many.notices).toEqual([
+      '_redirects of the bundle, line 10001, is over the limit of 10000 rules, as are all that follow; it is left out.',
+    ]);
+    const wrong = redirects('wrong\n'.repeat(40));
+    expect(wrong.notices).toHaveLength(11);
+    expect(wrong.notices[10]).toBe('_redirects of the bundle has 30 more such lines.');
+    expect(redirects(`${'x'.repeat(50_000)} /b`).notices[0]?.length).toBeLessThan(400);
+  });
+
+  it('reads no file over 1 MiB, and tells it', () => {
+    const large = redirects(`/a /b\n${'#'.repeat(1024 ** 2)}`);
+    expect(large.notices).toEqual(['_redirects of the bundle is over 1 MiB; none of its rules holds.']);
+    expect([...large.redirects.others('/a')]).toEqual([]);
+  });
+
+  it('answers whatever stands in a full file in little time', () => {
+    const lines = [
+      ...Array.from({ length: 5_000 }, (_, n) => `/:a/:b/:c/${n}/* /:a`),
+      ...Array.from({ length: 5_000 }, (_, n) => `/*${'a'.repeat(30)}${n} /x`),
+    ];
+    const { redirects: rules, notices } = redirects(lines.join('\n'));
+    expect(notices).toEqual([]);
+    const path = `/${'a'.repeat(2000)}/${'b/'.repeat(1000)}`;
+    const start = performance.now();
+    for (let n = 0; n < 10; n++) expect([...rules.others(path)]).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(20_000);
+  });
+});
+
+const of = (text: string, path: string): Record<string, string> =>
+  Object.fromEntries(headers(text).headers.of(path).set);
+
+describe('_headers', () => {
+  it.each<[string, string, Record<string, string>]>([
+    ['/*\n  X-Robots-Tag: noindex', '/a/b', { 'X-Robots-Tag': 'noindex' }],
+    ['/*\n  X-Robots-Tag: noindex', '/', { 'X-Robots-Tag': 'noindex' }],
+    ['/*\nx-robots-tag:noindex', '/', { 'X-Robots-Tag': 'noindex' }],
+    ['# a\n/a\n\n  # b\n  Referrer-Policy: no-referrer', '/a', { 'Referrer-Policy': 'no-referrer' }],
+    ['/a\n  Referrer-Policy: no-referrer', '/a/', { 'Referrer-Policy': 'no-referrer' }],
+    ['/a\n  Referrer-Policy: no-referrer', '/b', {}],
+    ['/:v/api/*\n  X-Robots-Tag: none', '/v1/api/x', { 'X-Robots-Tag': 'none' }],
+    ['/*.pdf\n  X-Robots-Tag: none', '/a/b.pdf', { 'X-Robots-Tag': 'none' }],
+    ['/*.pdf\n  X-Robots-Tag: none', '/a/b.html', {}],
+    [
+      '/_astro/*\n  Cache-Control: public\n  Cache-Control: max-age=31536000\n  Cache-Control: immutable',
+      '/_astro/a.js',
+      { 'Cache-Control': 'public, max-age=31536000, immutable' },
+    ],
+    ['/*\n  Cache-Control: no-cache\n/a/*\n  Cache-Control: max-age=60', '/a/b', { 'Cache-Control': 'max-age=60' }],
+    ['/*\n  X-Robots-Tag: noindex\n/a\n  X-Robots-Tag: nofollow', '/a', { 'X-Robots-Tag': 'noindex, nofollow' }],
+    ['/*\n  X-Frame-Options: DENY\n/a\n  ! X-Frame-Options', '/a', {}],
+    ['/*\n  Content-Language: de', '/', { 'Content-Language': 'de' }],
+    ['/*\n  Access-Control-Allow-Origin: *', '/', { 'Access-Control-Allow-Origin': '*' }],
+    ['/*\n  Cross-Origin-Resource-Policy: same-site', '/', { 'Cross-Origin-Resource-Policy': 'same-site' }],
+    ['/*\n  Permissions-Policy: camera=()', '/', { 'Permissions-Policy': 'camera=()' }],
+    ['/*\n  Link: </a.css>; rel=preload; as=style', '/', { Link: '</a.css>; rel=preload; as=style' }],
+    [
+      '/*\n  Link: </a.css>; rel=preload, <https://x.example/b.js>; rel=preload, </c.js>; rel="a, b"',
+      '/',
+      { Link: '</a.css>; rel=preload, </c.js>; rel="a, b"' },
+    ],
+    [
+      "/*\n  Content-Security-Policy: default-src 'self'; report-uri https://x.example/r; img-src *",
+      '/',
+      { 'Content-Security-Policy': "default-src 'self'; img-src *" },
+    ],
+    [
+      "/*\n  Content-Security-Policy: default-src 'self'; report-uri /r; report-to x",
+      '/',
+      { 'Content-Security-Policy': "default-src 'self'; report-uri /r" },
+    ],
+    [
+      '/*\n  Content-Security-Policy-Report-Only: img-src *; report-uri /r //x.example/r',
+      '/',
+      { 'Content-Security-Policy-Report-Only': 'img-src *' },
+    ],
+  ])('%j, asked %s', (text, path, expected) => {
+    expect(of(text, path)).toEqual(expected);
+    expect(headers(text).notices).toEqual([]);
+  });
+
+  it.each([
+    ['Set-Cookie: a=b', 'says "Set-Cookie", which docshelf does not take'],
+    ['Content-Type: text/html', 'does not take'],
+    ['Content-Length: 3', 'does not take'],
+    ['Content-Encoding: br', 'does not take'],
+    ['Transfer-Encoding: chunked', 'does not take'],
+    ['Connection: close', 'does not take'],
+    ['Location: /x', 'does not take'],
+    ['Refresh: 0; url=https://x.example', 'does not take'],
+    ['Strict-Transport-Security: max-age=1', 'does not take'],
+    ['Service-Worker-Allowed: /', 'does not take'],
+    ['Basic-Auth: a:b', 'does not take'],
+    ['Clear-Site-Data: "*"', 'does not take'],
+    ['Access-Control-Allow-Credentials: true', 'does not take'],
+    ['Reporting-Endpoints: a="https://x.example"', 'does not take'],
+    ['NEL: {}', 'does not take'],
+    ['ETag: "x"', 'does not take'],
+    ['__proto__: x', 'does not take'],
+    ['! Set-Cookie', 'does not take'],
+    ['X-Robots-Tag : x', null],
+    ['X Robots: x', 'does not take'],
+    ['X-Robots-Tag', 'neither a path nor a header'],
+    [': x', 'neither a path nor a header'],
+    ['X-Robots-Tag:', 'empty or not ASCII'],
+    ['X-Robots-Tag: größe', 'empty or not ASCII'],
+    ['X-Robots-Tag: a\u0000b', 'control character'],
+    ['X-Robots-Tag: a\u007fb', 'control character'],
+    [`X-Robots-Tag: ${'a'.repeat(5000)}`, 'longer than 4096'],
+    ['Link: <https://x.example/a>; rel=preload', 'nothing that stays on the site'],
+    ['Link: <//x.example/a>; rel=preload', 'nothing that stays on the site'],
+    ['Link: </\\x.example/a>; rel=preload', 'nothing that stays on the site'],
+    ['Content-Security-Policy: report-uri https://x.example', 'nothing that stays on the site'],
+  ])('leaves out %j, and tells it', (line, reason) => {
+    const { headers: rules, notices } = headers(`/*\n  Referrer-Policy: origin\n  ${line}\n  Content-Language: de`);
+    const { set } = rules.of('/');
+    expect(set.get('Referrer-Policy')).toBe('origin');
+    expect(set.get('Content-Language')).toBe('de');
+    if (reason === null) expect(notices).toEqual([]);
+    else {
+      expect(set.size).toBe(2);
+      expect(notices).toHaveLength(1);
+      expect(notices[0]).toMatch(/^_headers of the bundle, line 3, .*; it is left out\.$/);
+      expect(notices[0]).toContain(reason);
+    }
+  });
+
+  it('cannot be made to say two headers by any end of a line', () => {
+    const { headers: rules } = headers('/*\n  X-Robots-Tag: a\rSet-Cookie: b\r\n  Content-Language: de\u2028X: y');
+    expect(Object.fromEntries(rules.of('/').set)).toEqual({ 'X-Robots-Tag': 'a' });
+  });
+
+  it('leaves out rules of other hosts with their headers, and headers without a path', () => {
+    const text =
+      'X-Robots-Tag: a\nhttps://x.example/*\n  X-Robots-Tag: b\n/c*d*\n  X-Robots-Tag: c\n/d\n  X-Robots-Tag: d';
+    const { headers: rules, notices } = headers(text);
+    expect(notices.map((notice) => /line (\d+)/.exec(notice)?.[1])).toEqual(['1', '2', '4']);
+    expect(rules.of('/x').set.size).toBe(0);
+    expect(rules.of('/d').set.get('X-Robots-Tag')).toBe('d');
+  });
+
+  it('bounds what ten thousand rules say of one address together', () => {
+    const rules = headers(`/*\n  X-Robots-Tag: ${'a'.repeat(50)}\n`.repeat(9_000)).headers;
+    expect(rules.of('/a').set.get('X-Robots-Tag')?.length).toBeLessThanOrEqual(4096);
+  });
+
+  it('gives the same object for the same rules', () => {
+    const rules = headers('/a/*\n  X-Robots-Tag: a').headers;
+    expect(rules.of('/a/b')).toBe(rules.of('/a/c'));
+    expect(rules.of('/b')).toBe(rules.of('/c'));
+  });
+
+  it('moves links with the site', () => {
+    const rules = headers('/*\n  Link: </docs/a.css>; rel=preload, </b.css>; rel=preload').headers;
+    const moved = rules.mounted({ from: '/docs/', to: '/team/' });
+    expect(moved.of('/').set.get('Link')).toBe('</team/a.css>; rel=preload, </b.css>; rel=preload');
+  });
+});
