@@ -99,6 +99,10 @@ function listNodes(schema: SchemaNode, path: readonly string[]): KeySpec[] {
 
 const NODES = listNodes(configSchema, []).slice(1);
 const KEYS = NODES.filter(({ schema }) => sectionOf(schema) === null);
+const RESTART_KEYS = NODES.filter(({ schema }) => schema['x-restart']).filter(
+  ({ path }, _, marked) =>
+    !marked.some((other) => other.path.length < path.length && other.path.every((key, at) => key === path[at])),
+);
 const SECTIONS = NODES.filter(({ schema }) => sectionOf(schema) !== null);
 
 export function listKeys(): readonly KeySpec[] {
@@ -110,12 +114,8 @@ export function listSections(): readonly KeySpec[] {
 }
 
 /** Every key and section that a running daemon cannot change, those inside such a section left out. */
-export function listRestartKeys(): KeySpec[] {
-  const marked = NODES.filter(({ schema }) => schema['x-restart']);
-  return marked.filter(
-    ({ path }) =>
-      !marked.some((other) => other.path.length < path.length && other.path.every((key, at) => key === path[at])),
-  );
+export function listRestartKeys(): readonly KeySpec[] {
+  return RESTART_KEYS;
 }
 
 /** `static_export` for `staticExport`, upper-case: the way a key is written in an environment variable. */

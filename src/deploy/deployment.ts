@@ -11,7 +11,7 @@ import type { LabelPointer } from './releases/site-store.ts';
 import { versionNotFound } from './releases/version-not-found.ts';
 import { type DeploySettings, fingerprintOf, isSameData, PART_AGE_MS_MAX, wantedOf } from './settings.ts';
 import type { DeploymentOptions, SiteContext } from './site-context.ts';
-import { type DeployStatus, readStored } from './status.ts';
+import { type DeployStatus, StoredReport } from './status.ts';
 import { Intake } from './take-in/intake.ts';
 import { spoolStream } from './take-in/spool-stream.ts';
 import { createStaging, removeStaging } from './take-in/staging.ts';
@@ -31,6 +31,7 @@ export class Deployment {
   readonly #intake: Intake;
   readonly #reconciler: Reconciler;
   readonly #renewLoop: RenewLoop;
+  readonly #stored: StoredReport;
   readonly #stopping = new AbortController();
   #settings: DeploySettings;
   #opening: Promise<void> | null = null;
@@ -53,6 +54,7 @@ export class Deployment {
     };
     this.#intake = new Intake(this.#context);
     this.#reconciler = new Reconciler(this.#context, this.#intake);
+    this.#stored = new StoredReport(options.store);
     this.#renewLoop = new RenewLoop(() => this.#reconciler.exportAnew());
   }
 
@@ -236,9 +238,8 @@ export class Deployment {
 
   async status(): Promise<DeployStatus> {
     // The disk first: what is read after it is of one moment.
-    const { store } = this.#context;
     // Where it is not open, its fault says it all.
-    const stored = this.#isOpen ? await readStored(store, this.#settings, this.active) : { versions: [], notices: [] };
+    const stored = this.#isOpen ? await this.#stored.read(this.#settings, this.active) : { versions: [], notices: [] };
     return {
       state: this.state,
       domain: this.domain,

@@ -1,6 +1,8 @@
+import { stat } from 'node:fs/promises';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { BundleSourceKind, ReleaseInfo } from '../domain/release.ts';
 import type { ActiveVersion, StatusReport, StoredVersion } from '../domain/status.ts';
+import { ifThere } from '../files/index.ts';
 import type { SiteStore } from './releases/site-store.ts';
 import { type DeploySettings, linkDigestOf } from './settings.ts';
 
@@ -56,19 +58,36 @@ export async function storedVersions(store: SiteStore): Promise<StoredVersion[]>
   return versions.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
-/** A folder that cannot be read hides no other site's status. */
-export async function readStored(
-  store: SiteStore,
-  settings: DeploySettings,
-  active: ActiveVersion | null,
-): Promise<Pick<DeployStatus, 'versions' | 'notices'>> {
-  try {
-    return { versions: await storedVersions(store), notices: await noticesOf(store, settings, active) };
-  } catch (error) {
-    return {
-      versions: [],
-      notices: [`Cannot read what is stored of ${store.domain}: ${toDocshelfError(error).message}`],
-    };
+type Stored = Pick<DeployStatus, 'versions' | 'notices'>;
+
+/** Younger folders may change once more within the time stamp that they have. */
+const STAMP_MS_MIN = 1_000;
+
+/** What the status says of the disk, read anew where the folder of labels has changed: a thousand sites are asked at once. */
+export class StoredReport {
+  readonly #store: SiteStore;
+  #known: { readonly of: readonly unknown[]; readonly stored: Stored } | null = null;
+
+  constructor(store: SiteStore) {
+    this.#store = store;
+  }
+
+  /** A folder that cannot be read hides no other site's status. */
+  async read(settings: DeploySettings, active: ActiveVersion | null): Promise<Stored> {
+    const store = this.#store;
+    try {
+      const info = await ifThere(stat(store.site.versions));
+      const of = [settings, active, store.domain, info?.ino, info?.mtimeMs];
+      const known = this.#known;
+      if (known?.of.every((each, at) => each === of[at]) === true) return known.stored;
+      const stored = { versions: await storedVersions(store), notices: await noticesOf(store, settings, active) };
+      const isOld = info === null || Date.now() - info.mtimeMs > STAMP_MS_MIN;
+      this.#known = isOld ? { of, stored } : null;
+      return stored;
+    } catch (error) {
+      const state = toDocshelfError(error).message;
+      return { versions: [], notices: [`Cannot read what is stored of ${store.domain}: ${state}`] };
+    }
   }
 }
 

@@ -51,6 +51,8 @@ interface Release {
   readonly createdAt: string;
   readonly fetchedAt: number;
   readonly manifestVersion: string | null;
+  /** By its manifest. */
+  readonly isDated: boolean;
 }
 
 interface Archive {
@@ -62,6 +64,8 @@ interface Archive {
 interface Disk {
   releases: Map<string, Release>;
   labels: Map<string, string>;
+  /** By label: when its bundle was made, as this site says. */
+  dates: Map<string, string>;
   /** By digest, when each was active last. */
   served: Map<string, number>;
   active: (Ref & { lastFetched: string | null; history: Ref[] }) | null;
@@ -78,7 +82,9 @@ interface DaemonState {
   previous: string | null;
   isMet: boolean;
   error: string | null;
-  errorIsOfReload: boolean;
+  /** A config was refused, and is still; it hides the error that was met before it. */
+  isRefused: boolean;
+  refusalIsLast: boolean;
   fetchedFor: string | null;
   choiceHasEnded: boolean;
   mustPrune: boolean;
@@ -106,7 +112,8 @@ const noDaemon = (): DaemonState => ({
   previous: null,
   isMet: true,
   error: null,
-  errorIsOfReload: false,
+  isRefused: false,
+  refusalIsLast: false,
   fetchedFor: null,
   choiceHasEnded: false,
   mustPrune: false,
@@ -176,6 +183,7 @@ export class World {
     const disk: Disk = {
       releases: new Map(),
       labels: new Map(),
+      dates: new Map(),
       served: new Map(),
       active: null,
       choice: null,
@@ -214,10 +222,11 @@ export class World {
     return [this.first, this.second].filter((daemon) => daemon !== null).map((daemon) => this.#observe(daemon));
   }
 
-  #observe({ served: active, isMet, error }: DaemonState): Observation {
+  #observe({ served: active, isMet, error: ofWork, isRefused, refusalIsLast }: DaemonState): Observation {
     const { enabled, version: pinned } = this.config;
     const state = !enabled ? 'off' : active === null ? 'waiting' : isMet ? 'ready' : 'stale';
     const versions = [...this.disk.labels].map(([version, digest]) => `${version} ${digest}`).sort();
+    const error = isRefused && (refusalIsLast || ofWork === null) ? 'config_invalid' : ofWork;
     return { state, active: active && refOf(active), pinned, versions, error };
   }
 
@@ -253,7 +262,7 @@ export class World {
 
   /** The config becomes one that is refused. */
   spoil(): void {
-    if (this.first !== null) Object.assign(this.first, { error: 'config_invalid', errorIsOfReload: true });
+    if (this.first !== null) Object.assign(this.first, { isRefused: true, refusalIsLast: true });
   }
 
   /** @param mayComeTwice the file watch may have seen the change before the daemon was told of it */
@@ -262,7 +271,7 @@ export class World {
     const isOther = JSON.stringify(config) !== JSON.stringify(this.config);
     this.config = config;
     if (daemon === null) return;
-    if (daemon.errorIsOfReload) Object.assign(daemon, { error: null, errorIsOfReload: false });
+    daemon.isRefused = false;
     if (isOther) daemon.choiceHasEnded = true;
     this.#settle(daemon);
     if (mayComeTwice && this.#decide(2) === 1) this.#settle(daemon);
@@ -292,8 +301,7 @@ export class World {
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      daemon.error = error.code;
-      daemon.errorIsOfReload = false;
+      this.#tell(daemon, error.code);
       return false;
     }
   }
@@ -352,12 +360,12 @@ export class World {
     // A pinned version that is here is served before anything else is looked at.
     if (this.#servePin(daemon, pin)) {
       const { failures } = this.#takeInPreload(daemon);
-      if (failures.length > 0) daemon.error = failures.at(-1) ?? null;
+      this.#tell(daemon, failures.at(-1));
       return;
     }
     const { failures } = this.#takeInPreload(daemon);
     if (daemon.isMet && isSame(daemon.served, this.#pinnedRef(pin))) {
-      daemon.error = failures.at(-1) ?? daemon.error;
+      this.#tell(daemon, failures.at(-1));
       return;
     }
     if (this.#relabelFault(pin) !== null) return;
@@ -387,7 +395,7 @@ export class World {
         if (!this.#bringAbout(daemon, target, isNew ? 'delivery' : 'settings') && isSettled) return;
         if (!isSettled) {
           this.#met(daemon);
-          if (failures.length > 0) daemon.error = failures.splice(0).at(-1) ?? null;
+          this.#tell(daemon, failures.splice(0).at(-1));
         }
       }
       newest = null;
@@ -405,7 +413,7 @@ export class World {
   }
 
   #unpinnedTarget(daemon: DaemonState, newest: (Ref & { createdAt: string; isNew: boolean }) | null): Target {
-    const { active, releases } = this.disk;
+    const { active } = this.disk;
     const { link, sha256 } = this.config;
     const held = this.#heldChoice(daemon);
     if (link !== null) {
@@ -423,7 +431,7 @@ export class World {
       const ref = active.lastFetched === null ? null : this.#labelled(active.lastFetched);
       return ref === null ? { do: 'fetch' } : { do: 'serve', ref };
     }
-    const activeCreatedAt = releases.get(active?.digest ?? '')?.createdAt ?? '';
+    const activeCreatedAt = this.#dateOf(active);
     const isNewer = newest !== null && (active === null || newest.createdAt > activeCreatedAt);
     if (newest !== null && isNewer && (held === null || newest.isNew)) return { do: 'serve', ref: refOf(newest) };
     if (held !== null) return { do: 'serve', ref: refOf(held) };
@@ -466,7 +474,7 @@ export class World {
       daemon.pinIsRefused = true;
       return false;
     }
-    if (this.disk.labels.get(pin) !== ref.digest) this.#write(() => this.disk.labels.set(pin, ref.digest));
+    if (this.disk.labels.get(pin) !== ref.digest) this.#label(pin, ref.digest);
     this.#serve(daemon, ref, { by: 'settings' });
     this.#met(daemon);
     return true;
@@ -479,7 +487,7 @@ export class World {
   } {
     const { disk } = this;
     const { version: pin, sha256 } = this.config;
-    const activeCreatedAt = disk.releases.get(disk.active?.digest ?? '')?.createdAt ?? '';
+    const activeCreatedAt = this.#dateOf(disk.active);
     const seen: Disk['seen'] = new Map();
     const failures: string[] = [];
     const found: (Ref & { createdAt: string; isNew: boolean })[] = [];
@@ -509,7 +517,7 @@ export class World {
       if (!isWanted) continue;
       try {
         const taken = this.#takeIn({ bundle, fileName: name, version: null, pinnedFrom: null });
-        const createdAt = disk.releases.get(bundle.digest)?.createdAt ?? '';
+        const createdAt = this.#dateOf(taken);
         seen.set(name, { stamp, digest: bundle.digest, taken: { ...taken, createdAt } });
         found.push({ ...taken, createdAt, isNew: !isStored });
         if (pin !== null && !isSame(daemon.served, this.#pinnedRef(pin))) this.#servePin(daemon, pin);
@@ -541,7 +549,7 @@ export class World {
       });
       daemon.fetchedFor = this.#fetchKey;
       this.#met(daemon);
-      if (failures.length > 0) daemon.error = failures.splice(0).at(-1) ?? null;
+      this.#tell(daemon, failures.splice(0).at(-1));
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -570,18 +578,41 @@ export class World {
     }
     if (!isStored) {
       const now = this.#tick();
-      const createdAt = manifest?.createdAt ?? dateOfVersion(label) ?? `9999-${String(now).padStart(6, '0')}`;
+      const createdAt = this.#creation(label, manifest?.createdAt ?? null);
       this.#write(() => {
         const sites = [this.domain];
-        releases.set(digest, { sites, createdAt, fetchedAt: now, manifestVersion: manifest?.version ?? null });
+        const manifestVersion = manifest?.version ?? null;
+        releases.set(digest, { sites, createdAt, fetchedAt: now, manifestVersion, isDated: manifest !== null });
       });
     } else if (!this.#has(digest)) {
       const stored = releases.get(digest) as Release;
       this.#write(() => releases.set(digest, { ...stored, sites: [...stored.sites, this.domain].sort() }));
     }
     if (pinnedFrom !== null) this.#write(() => links.push({ link: pinnedFrom, digest, version: label }));
-    this.#write(() => labels.set(label, digest));
+    if (labels.get(label) !== digest) this.#label(label, digest);
     return { version: label, digest };
+  }
+
+  #label(label: string, digest: string): void {
+    const { labels, dates, releases } = this.disk;
+    const release = releases.get(digest);
+    const createdAt = this.#creation(label, release?.isDated === true ? release.createdAt : null);
+    this.#write(() => {
+      labels.set(label, digest);
+      dates.set(label, createdAt);
+    });
+  }
+
+  /** Contract section 2: the manifest's time, else the label's date, else now. */
+  #creation(label: string, madeAt: string | null): string {
+    return madeAt ?? dateOfVersion(label) ?? `9999-${String(this.#tick()).padStart(6, '0')}`;
+  }
+
+  #dateOf(ref: Ref | null): string {
+    const { labels, dates, releases } = this.disk;
+    if (ref === null) return '';
+    const own = labels.get(ref.version) === ref.digest ? dates.get(ref.version) : undefined;
+    return own ?? releases.get(ref.digest)?.createdAt ?? '';
   }
 
   /** A pinned label moves to no other digest than the one that `sha256` asks for. */
@@ -751,11 +782,16 @@ export class World {
   #met(daemon: DaemonState): void {
     daemon.isMet = true;
     daemon.pinIsRefused = false;
-    if (!daemon.errorIsOfReload) daemon.error = null;
+    daemon.error = null;
   }
 
   #failed(daemon: DaemonState, code: string): void {
-    Object.assign(daemon, { isMet: false, error: code, errorIsOfReload: false, pinIsRefused: false });
+    Object.assign(daemon, { isMet: false, pinIsRefused: false });
+    this.#tell(daemon, code);
+  }
+
+  #tell(daemon: DaemonState, code: string | undefined): void {
+    if (code !== undefined) Object.assign(daemon, { error: code, refusalIsLast: false });
   }
 
   /** Who carries an order out: the daemon, or the command itself where none runs. */

@@ -25,13 +25,11 @@ export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<St
   };
   const { only } = sites;
   if (!sites.isList && only !== null) return statusOf(only);
-  const each: SiteStatusReport[] = [];
-  for (const site of sites.all) {
-    const { title, hosts, basePath } = site.config;
-    const status = await statusOf(site);
-    each.push({ ...status, title, hosts, basePath });
-    if (only !== null) return { ...status, sites: each };
+  if (only !== null) {
+    const status = await statusOf(only);
+    return { ...status, sites: [listed(only, status)] };
   }
+  const each = await Promise.all(sites.all.map(async (site) => listed(site, await statusOf(site))));
   return {
     state: sites.state,
     deployment: { type: deploymentType, domain: null },
@@ -45,6 +43,11 @@ export async function daemonStatus(sites: Sites, facts: DaemonFacts): Promise<St
     notices,
     sites: each,
   };
+}
+
+function listed({ config }: ShelfSite, status: StatusReport): SiteStatusReport {
+  const { title, hosts, basePath } = config;
+  return { ...status, title, hosts, basePath };
 }
 
 export function daemonFeatures(sites: Sites, deploymentType: DeploymentType): DaemonFeatures {

@@ -1,0 +1,37 @@
+import { utimes } from 'node:fs/promises';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { SiteStore } from '../../src/deploy/index.ts';
+import { StoredReport } from '../../src/deploy/status.ts';
+import { copyOf, type Seed, seedShelf, settingsOf } from './workbench.ts';
+
+let seed: Seed;
+beforeAll(async () => {
+  seed = await seedShelf();
+});
+
+/** As if the folder of labels had been left alone for a minute. */
+async function age({ site }: SiteStore): Promise<void> {
+  const then = new Date(Date.now() - 60_000);
+  await utimes(site.versions, then, then);
+}
+
+const versionsOf = async (report: StoredReport, settings: ReturnType<typeof settingsOf>) =>
+  (await report.read(settings, null)).versions.map(({ version }) => version);
+
+test('what is stored is read again where its labels have changed, by whomever, and not before', async () => {
+  const store = await copyOf(seed);
+  const settings = settingsOf(store);
+  const report = new StoredReport(store);
+  const read = vi.spyOn(store, 'labels');
+  await age(store);
+  const before = await versionsOf(report, settings);
+  expect(before.length).toBeGreaterThan(1);
+  expect(await versionsOf(report, settings)).toEqual(before);
+  expect(read).toHaveBeenCalledTimes(1);
+
+  await new SiteStore(store.paths).removeLabel(before[0] ?? '');
+  expect(await versionsOf(report, settings)).toEqual(before.slice(1));
+  // A folder that has just changed may change again within its time stamp.
+  await versionsOf(report, settings);
+  expect(read).toHaveBeenCalledTimes(3);
+});
