@@ -12,22 +12,19 @@ const PAGES_A_FOLDER = 100;
 const VOCABULARY = 30_000;
 const SYLLABLES = 'ba co di fu ga ho ji ku la me ni po qua re si tu va wo xe zy'.split(' ');
 /** The pages that are other ones in the second version. */
-export const CHANGED_PART = 0.05;
+const CHANGED_PART = 0.05;
 
 export const READ_PAGE = '/';
 
-/** The same for the same pages and version. Of so many pages at a time: a hundred thousand need no memory. */
+/** The same for the same pages and version. */
 export async function packSite(pages: number, version: 1 | 2, to: string): Promise<void> {
-  const paths = Array.from({ length: pages }, (_, at) => pathOf(at));
-  const inOrder = paths.map((path, at) => ({ path, at })).sort(archiveOrder);
-  await packBundle({ entries: entriesOf(inOrder, paths, version), to, level: 1 });
+  await packBundle({ entries: pagesOf(pages, version), to, level: 1 });
 }
 
-function* entriesOf(
-  inOrder: readonly { readonly path: string; readonly at: number }[],
-  paths: readonly string[],
-  version: number,
-): Generator<PackEntry> {
+/** One at a time, in the order of an archive: a hundred thousand need no memory. */
+export function* pagesOf(pages: number, version: 1 | 2): Generator<PackEntry & { readonly bytes: Buffer }> {
+  const paths = Array.from({ length: pages }, (_, at) => pathOf(at));
+  const inOrder = paths.map((path, at) => ({ path, at })).sort(archiveOrder);
   const stride = Math.round(1 / CHANGED_PART);
   for (const { path, at } of inOrder) {
     const isChanged = version === 2 && at % stride === stride - 1;

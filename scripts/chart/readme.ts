@@ -21,7 +21,7 @@ const SIZES = `
 ## Sizes
 
 Requests cover serving; limits are the highest that was measured and more than half as much again. What takes most is the first index of a large
-site, and swaps, while two releases are open.
+site, and swaps, while two releases are open. By the pages of a site: [sizing](../docs/sizing.md).
 
 | What | Resident memory |
 |---|---|

@@ -1,12 +1,52 @@
-import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { FORMAT_VERSION, SCHEMA, seal } from '../../../src/search/keyword/format.ts';
-import { KeywordIndex, KeywordIndexWriter } from '../../../src/search/keyword/index.ts';
+import { FormerIndex, KeywordIndex, KeywordIndexWriter } from '../../../src/search/keyword/index.ts';
 import { indexPath, writeIndex } from './index-folder.ts';
 
 const DAMAGED = expect.objectContaining({ code: 'index_damaged' });
 const SECTIONS = Array.from({ length: 50 }, (_, at) => ({ title: `Page ${at}`, text: `Some words of page ${at}.` }));
+
+describe('KeywordIndexWriter', () => {
+  it('keeps no journal of what is of no use before it is whole, also where it goes on from a former index', () => {
+    const former = indexPath();
+    writeIndex(former, SECTIONS);
+    for (const [path, from] of [[indexPath(), null] as const, [indexPath(), FormerIndex.open(former)] as const]) {
+      using writer = new KeywordIndexWriter(path, from);
+      const section = { headings: [], text: 'Other words.', language: 'en', version: null, tags: [] };
+      for (let at = 0; at < 100; at += 1) writer.add({ ...section, page: `/${at}`, path: `/${at}`, title: `${at}` });
+      expect(readdirSync(dirname(path))).toEqual(['keyword.sqlite']);
+    }
+  });
+
+  it('takes no index for a former one that is damaged or of which more is gone than there', () => {
+    const [first, second] = [indexPath(), indexPath()];
+    writeIndex(first, SECTIONS);
+    {
+      using writer = new KeywordIndexWriter(second, FormerIndex.open(first));
+      writer.add({
+        page: '/',
+        path: '/',
+        title: 'A',
+        headings: [],
+        text: 'b',
+        language: null,
+        version: null,
+        tags: [],
+      });
+      writer.finish();
+    }
+    const index = KeywordIndex.open(second);
+    expect(index.count).toBe(1);
+    index.close();
+    expect(FormerIndex.open(second)).toBeNull();
+    truncateSync(first, 5_000);
+    expect(FormerIndex.open(first)).toBeNull();
+    expect(FormerIndex.open(indexPath())).toBeNull();
+  });
+});
 
 describe('KeywordIndex.open()', () => {
   it('refuses a file that is not there', () => {

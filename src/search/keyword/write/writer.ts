@@ -60,7 +60,8 @@ export class KeywordIndexWriter implements Disposable {
     this.#run = former?.runs ?? 0;
     this.#nextPlace = former?.places ?? 0;
     if (former !== null) copyFileSync(former.path, path, constants.COPYFILE_FICLONE);
-    this.#database = new DatabaseSync(path);
+    // Defensive, it would keep a journal all the same (sqlite.org/c3ref/c_dbconfig_defensive.html).
+    this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
     this.#database.exec(`PRAGMA temp_store = MEMORY; ${former === null ? SCHEMA : ''} BEGIN;`);
     this.#insertSection = this.#database.prepare('INSERT INTO sections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');

@@ -1,0 +1,124 @@
+import { hash, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { loadavg } from 'node:os';
+import { dirname, join } from 'node:path';
+import { archiveOrder, packBundle } from '../../src/archive/pack/bundle.ts';
+import type { PackEntry } from '../../src/archive/pack/entries.ts';
+import { SEARCH_FOLDER } from '../../src/search/bundle-data/bundle-format.ts';
+import { BundleSearchMaker } from '../../src/search/bundle-data/bundle-search-maker.ts';
+import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
+import { openBench } from '../../test/helpers/daemon.ts';
+import { tableOf } from '../search/table.ts';
+import { watchProcesses } from './processes.ts';
+import { pagesOf } from './site.ts';
+
+/**
+ * `node bench/growth/carried.ts [pages]`, on a build: what a daemon takes for the search data that bundles carry, hostile ones of 77 and
+ * 176 MB, and those of an honest site, 10,000 pages unless told. Linux only.
+ */
+const [honestPages = 10_000] = process.argv.slice(2).map(Number);
+const TAKEN_MS_MAX = 1_800_000;
+const MB = 1e6;
+const SECTION_BYTES = 500_000;
+
+interface Case {
+  readonly what: string;
+  /** Writes pages and search data below the folder. */
+  readonly write: (folder: string) => Promise<void>;
+}
+
+const CASES: readonly Case[] = [
+  ...[77, 176].map((megabytes) => ({
+    what: `${megabytes} MB for one small page`,
+    write: async (folder: string) => writeHostile(folder, megabytes * MB),
+  })),
+  { what: `an honest site of ${honestPages.toLocaleString('en')} pages`, write: writeHonest },
+];
+
+/** Text that nothing compresses, so that the archive is as large, in as few sections as the format allows. */
+function writeHostile(folder: string, bytes: number): void {
+  const page = '<!doctype html><title>Home</title><main><h1>Home</h1><p>Small.</p></main>';
+  writeAt(join(folder, 'site/index.html'), page);
+  const writer = new BundleSearchWriter(searchFolder(folder), bytes);
+  const of = { path: '/', title: 'Home', headings: [], language: 'en', version: null, tags: [] };
+  writer.writeSections(
+    (function* () {
+      for (let written = 0; written < bytes; written += SECTION_BYTES) {
+        const text = randomBytes((SECTION_BYTES * 3) / 4).toString('base64');
+        yield { section: { ...of, text }, passages: [{ start: 0, end: text.length }], embedded: false };
+      }
+    })(),
+  );
+  writer.finish(null);
+}
+
+async function writeHonest(folder: string): Promise<void> {
+  const files = [];
+  for (const { path, bytes } of pagesOf(honestPages, 1)) {
+    writeAt(join(folder, 'site', path), bytes);
+    files.push({ path, size: bytes.length, sha256: hash('sha256', bytes), type: 'text/html; charset=utf-8' });
+  }
+  const maker = new BundleSearchMaker({ model: null, cacheDir: join(folder, 'vectors') });
+  const siteDir = join(folder, 'site');
+  await maker.make({ siteDir, files }, searchFolder(folder), () => undefined, new AbortController().signal);
+}
+
+function searchFolder(folder: string): string {
+  const into = join(folder, 'search');
+  mkdirSync(into);
+  return into;
+}
+
+function writeAt(file: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+
+function entriesOf(folder: string): PackEntry[] {
+  const names = readdirSync(join(folder, 'site'), { recursive: true }) as string[];
+  const carried = readdirSync(join(folder, 'search'));
+  return [
+    ...names.map((name) => ({ path: name, file: join(folder, 'site', name) })),
+    ...carried.map((name) => ({ path: SEARCH_FOLDER + name, file: join(folder, 'search', name) })),
+  ]
+    .map(({ path, file }) => ({ path, file, info: statSync(file) }))
+    .filter(({ info }) => info.isFile())
+    .map(({ path, file, info }) => ({ path, file, size: info.size }))
+    .sort(archiveOrder);
+}
+
+const rows: string[][] = [];
+for (const { what, write } of CASES) {
+  const ends: (() => Promise<void>)[] = [];
+  const bench = openBench((end) => ends.push(end));
+  try {
+    const made = await bench.folder();
+    await write(made);
+    const archive = join(made, 'docs-v1.0.0.tar.gz');
+    await packBundle({ entries: entriesOf(made), to: archive, level: 1 });
+    const archiveMb = statSync(archive).size / MB;
+    const daemon = await bench.start({ log: { access: false } });
+    const inbox = join(daemon.dataDir, 'inbox');
+    await daemon.until(() => readdirSync(daemon.dataDir).includes('inbox'));
+    const end = watchProcesses(daemon.pid);
+    const beganMs = performance.now();
+    await rename(archive, join(inbox, 'docs-v1.0.0.tar.gz'));
+    const { search, notices } = await daemon.until(
+      ({ active, search: { keyword } }) => active !== null && (keyword === 'ready' || keyword === 'failed'),
+      TAKEN_MS_MAX,
+    );
+    const seconds = (performance.now() - beganMs) / 1000;
+    const { daemonMiB, childrenMiB, sumMiB } = end();
+    const memory = [daemonMiB, childrenMiB, sumMiB].map((mib) => mib.toFixed(0));
+    const told = (notices ?? []).filter((notice) => notice.includes('bad_search_data')).join(' ');
+    const result = `${search.keyword}, ${search.sections} sections${told === '' ? '' : `: ${told}`}`;
+    rows.push([what, archiveMb.toFixed(0), ...memory, seconds.toFixed(1), result]);
+    console.error(rows.at(-1)?.join(' | '));
+    rmSync(made, { recursive: true });
+  } finally {
+    for (const end of ends) await end();
+  }
+}
+const head = ['search data', 'archive, MB', 'daemon, MiB', 'child, MiB', 'both, MiB', 'seconds', 'search'];
+console.log(`Load ${loadavg()[0]?.toFixed(1)}\n\n${tableOf(head, rows)}`);
