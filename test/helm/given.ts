@@ -15,6 +15,7 @@ export const GIVEN: Given = {
   'docs-organizations': { 'organizations.yaml': organizations },
   'acme-bundle-link': { url: link, bundleUrl: link },
   'handbook-bundle-link': { bundleUrl: link },
+  'docs-users': { users: 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba' },
   'docs-signing': { 'minisign.key': 'untrusted comment: a key' },
   '0123': { 1: link },
   link: { url: link },
