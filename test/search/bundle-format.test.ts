@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FileEntry } from '../../src/domain/release.ts';
 import { CarriedSearch } from '../../src/search/bundle-data/read-bundle-search.ts';
 import { BundleSearchWriter } from '../../src/search/bundle-data/write-bundle-search.ts';
+import { fuzz } from '../helpers/fuzz.ts';
 
 const MODEL = 'a'.repeat(64);
 const [HEADER, SECTIONS, VECTORS] = ['header.json', 'sections-1.jsonl', 'vectors-1.i8'] as const;
@@ -293,5 +294,30 @@ describe('BundleSearchWriter', () => {
     }
     const write = () => new BundleSearchWriter(folder(), 300).writeSections(endless());
     expect(write).toThrow(expect.objectContaining({ code: 'bad_search_data' }));
+  });
+});
+
+describe('a seeded variation of search data is read, or refused', { timeout: 1_800_000 }, () => {
+  const readOrRefused = async (from: string): Promise<void> => {
+    expect(['none', 'bad_search_data']).toContain(await codeOf(from));
+  };
+
+  it('of the header', async () => {
+    const from = written();
+    await fuzz([readFileSync(join(from, HEADER))], async (bytes) => {
+      writeFileSync(join(from, HEADER), bytes);
+      await readOrRefused(from);
+    });
+  });
+
+  it('of the sections, with the digest that they have', async () => {
+    const from = written();
+    const header = JSON.parse(readFileSync(join(from, HEADER), 'utf8'));
+    await fuzz([readFileSync(join(from, SECTIONS))], async (bytes) => {
+      const shard = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+      writeFileSync(join(from, SECTIONS), bytes);
+      writeFileSync(join(from, HEADER), JSON.stringify({ ...header, sections: { count: 3, shards: [shard] } }));
+      await readOrRefused(from);
+    });
   });
 });
