@@ -1,6 +1,6 @@
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DocshelfError, type PlainError } from '../../domain/errors.ts';
+import { DocshelfError, errnoOf, type PlainError, toDocshelfError } from '../../domain/errors.ts';
 import type { FileEntry, TrailingSlash } from '../../domain/release.ts';
 import { readFileTable } from '../../files/index.ts';
 import { carriedFolder } from '../bundle-data/carried-attempts.ts';
@@ -146,9 +146,16 @@ async function writeIndex(
   former: Former | null,
 ): Promise<number> {
   const file = join(searchDir, KEYWORD_FILE);
-  const facts = fillIndex(file, entries(), former);
+  let facts: SectionFactsWriter | null = null;
+  try {
+    facts = fillIndex(file, entries(), former);
+  } catch (error) {
+    // The site may have had the former one built anew, or lost it.
+    const isOfFormer = errnoOf(error) === 'ENOENT' || toDocshelfError(error).code === 'index_damaged';
+    if (former === null || !isOfFormer) throw error;
+  }
   if (facts === null) {
-    await rm(file);
+    await rm(file, { force: true });
     return writeIndex(searchDir, entries, null);
   }
   await facts.write(searchDir);

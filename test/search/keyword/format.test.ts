@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
@@ -19,6 +19,15 @@ describe('KeywordIndexWriter', () => {
       for (let at = 0; at < 100; at += 1) writer.add({ ...section, page: `/${at}`, path: `/${at}`, title: `${at}` });
       expect(readdirSync(dirname(path))).toEqual(['keyword.sqlite']);
     }
+  });
+
+  it('does not go on from a former index that another one has replaced since', () => {
+    const path = indexPath();
+    writeIndex(path, SECTIONS);
+    const former = FormerIndex.open(path);
+    rmSync(path);
+    writeIndex(path, SECTIONS.slice(1));
+    expect(() => new KeywordIndexWriter(indexPath(), former)).toThrow(DAMAGED);
   });
 
   it('takes no index for a former one that is damaged or of which more is gone than there', () => {

@@ -1,7 +1,8 @@
+import { constants, copyFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { FINGERPRINT_BYTES, Fingerprints } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
-import { GONE, openSound } from '../format.ts';
+import { damaged, GONE, openSound, sealOf } from '../format.ts';
 import { readPostings } from '../postings.ts';
 import { COLUMNS } from '../terms.ts';
 
@@ -17,7 +18,8 @@ interface Entries {
 
 /** The index of the version before, which one of the next is made of: what both have keeps its place in the file. */
 export class FormerIndex {
-  readonly path: string;
+  readonly #path: string;
+  readonly #seal: number;
   readonly count: number;
   /** Place of each section. */
   readonly placeOf: Uint32Array;
@@ -35,7 +37,8 @@ export class FormerIndex {
   readonly #isClaimed: Uint8Array;
 
   private constructor(path: string, database: DatabaseSync) {
-    this.path = path;
+    this.#path = path;
+    this.#seal = sealOf(path);
     const numbers = new Uint32Array(arrayOf(database, 'numbers').buffer);
     this.places = numbers.length;
     this.lengths = COLUMNS.map((name) => new Uint16Array(arrayOf(database, `${name} lengths`).buffer));
@@ -74,6 +77,12 @@ export class FormerIndex {
     } catch {
       return null;
     }
+  }
+
+  /** @throws DocshelfError `index_damaged` where it has been replaced since it was opened; ENOENT where it is gone */
+  copyTo(path: string): void {
+    copyFileSync(this.#path, path, constants.COPYFILE_FICLONE);
+    if (sealOf(path) !== this.#seal) throw damaged(this.#path, 'another one has taken its place');
   }
 
   digest(number: number): Uint8Array {

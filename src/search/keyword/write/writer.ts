@@ -1,4 +1,3 @@
-import { constants, copyFileSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Numbers } from '../../numbers.ts';
 import type { Section } from '../../section.ts';
@@ -52,6 +51,7 @@ export class KeywordIndexWriter implements Disposable {
   /**
    * @param path where no file is yet; its folder exists
    * @param former of the version before, to go on from
+   * @throws as `FormerIndex.copyTo`
    */
   constructor(path: string, former: FormerIndex | null = null) {
     this.#path = path;
@@ -59,7 +59,7 @@ export class KeywordIndexWriter implements Disposable {
     this.#keptAs = new Uint32Array(former?.count ?? 0).fill(GONE);
     this.#run = former?.runs ?? 0;
     this.#nextPlace = former?.places ?? 0;
-    if (former !== null) copyFileSync(former.path, path, constants.COPYFILE_FICLONE);
+    former?.copyTo(path);
     // Defensive, it would keep a journal all the same (sqlite.org/c3ref/c_dbconfig_defensive.html).
     this.#database = new DatabaseSync(path, { defensive: false });
     this.#database.exec('PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;');
