@@ -39,9 +39,8 @@ export class Reconciler {
   #preload: PreloadRun | null = null;
   #formerPreload: Promise<void> = Promise.resolve();
   #fetchedFor: string | null = null;
-  #export: PromiseWithResolvers<'done' | 'failed for now'> | null = null;
-  /** Until whoever waits for the export has heard of its end, which is later than the end of its fetch. */
-  #exportIsBegun = false;
+  /** Until whoever waits for it has heard of its end, which is later than the end of its fetch. */
+  #export: (PromiseWithResolvers<'done' | 'failed for now'> & { isBegun: boolean }) | null = null;
 
   constructor(context: SiteContext, intake: Intake) {
     this.#context = context;
@@ -95,7 +94,7 @@ export class Reconciler {
   }
 
   exportAnew(): Promise<'done' | 'failed for now'> {
-    this.#export ??= Promise.withResolvers();
+    this.#export ??= { ...Promise.withResolvers(), isBegun: false };
     this.wake();
     return this.#export.promise;
   }
@@ -211,7 +210,7 @@ export class Reconciler {
       if (of !== null && !isAborted) this.#failed(of, error);
       this.wake();
     };
-    this.#exportIsBegun ||= of === null;
+    if (of === null && this.#export !== null) this.#export.isBegun = true;
     this.#fetching.start({ key, version, isExport: of === null, onTaken, onFailed });
   }
 
@@ -236,7 +235,6 @@ export class Reconciler {
   #endExport(outcome: 'done' | 'failed for now'): void {
     this.#export?.resolve(outcome);
     this.#export = null;
-    this.#exportIsBegun = false;
   }
 
   async #attempt(of: string, act: () => Promise<void>): Promise<void> {
@@ -279,7 +277,7 @@ export class Reconciler {
       preloaded: this.#isSettled ? null : (this.#preload?.newest ?? null),
       fetching: this.#fetching.current,
       fetchedFor: this.#fetchedFor,
-      exportIsDue: this.#export !== null && !this.#exportIsBegun,
+      exportIsDue: this.#export?.isBegun === false,
       isSettled: this.#isSettled,
       fault: this.#fault,
       fallbackAtMs: this.#fallbackAtMs,
