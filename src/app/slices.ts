@@ -126,6 +126,34 @@ function sourceOf(source: ConfiguredSource): SourceSettings | null {
   return { kind, url, allowAddresses, robots, cookieFile, bearerFile, concurrency, rateMax, limits, render };
 }
 
+/**
+ * What `features.enforce` sends with documents (contract, section 4.1): they load from the site and from the origins of features that
+ * are on. Generators need inline scripts and `eval`.
+ */
+export function policyHeaders(config: Config, domain: string, basePath: string): Readonly<Record<string, string>> {
+  const { deployment, features } = config;
+  const enforce = features.enforce ?? (deployment.type === 'air-gapped' ? 'on' : 'off');
+  if (enforce === 'off') return {};
+  const switched: Readonly<Record<string, { readonly origins?: readonly string[] } | unknown>> = features;
+  const origins = featureReport(config, domain)
+    .features.filter(({ enabled }) => enabled)
+    .flatMap(({ id }) => (switched[id] as { readonly origins?: readonly string[] } | undefined)?.origins ?? [])
+    .map((origin) => new URL(origin).origin);
+  const self = ["'self'", ...new Set(origins)].join(' ');
+  const reports = `${basePath}_docshelf/csp-report`;
+  const policy = [
+    `default-src ${self} data: blob: 'unsafe-inline' 'unsafe-eval'`,
+    "object-src 'none'",
+    "base-uri 'self'",
+    `form-action ${self}`,
+    "frame-ancestors 'self'",
+    `report-uri ${reports}`,
+    'report-to docshelf',
+  ].join('; ');
+  const name = enforce === 'on' ? 'Content-Security-Policy' : 'Content-Security-Policy-Report-Only';
+  return { [name]: policy, 'Reporting-Endpoints': `docshelf="${reports}"` };
+}
+
 export function featureReport(config: Config, domain: string): FeatureReport {
   const wishes = FEATURES.map(({ id, key }) => {
     const path = key.endsWith('.enabled') ? key : `${key}.enabled`;

@@ -96,7 +96,7 @@ describe('loadConfig() without a config file', () => {
         assistant: feature,
         analytics: feature,
         apiPlayground: feature,
-        enforce: 'off',
+        enforce: null,
       },
       search: { enabled: true, widget: false, mcp: false, memory: 402_653_184, model: 'builtin', keys: [] },
       exportApi: {

@@ -5,8 +5,6 @@ describe('what is not built yet', () => {
   it.each([
     ['server: { workers: 2 }', 'server.workers'],
     ['server: { tls: { certFile: a } }', 'server.tls.certFile'],
-    ['features: { enforce: report }', 'features.enforce'],
-    ['features: { analytics: { origins: ["https://x"] } }', 'features.analytics.origins'],
     ['search: { widget: replace }', 'search.widget'],
     ['search: { mcp: true }', 'search.mcp'],
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],

@@ -125,8 +125,8 @@ sites:
     ['a host with a port', `sites:\n${entry('acme', 'hosts: ["a.test:8080"]')}`, /without a port/],
     [
       'what is not built in an entry',
-      `sites:\n${entry('acme', 'auth: { kind: basic }')}`,
-      /sites\[0\]\.auth is not built yet/,
+      `sites:\n${entry('acme').replace('enabled: true', 'enabled: true, serveVersions: kept')}`,
+      /sites\[0\]\.staticExport\.serveVersions is not built yet/,
     ],
   ])('are refused for %s', async (_, yaml, sentence) => {
     expect(await toldOf(yaml)).toEqual([expect.stringMatching(sentence)]);

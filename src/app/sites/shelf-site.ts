@@ -10,6 +10,7 @@ import type { SiteReport } from '../../domain/status.ts';
 import type { SiteMetrics } from '../../http/metrics/site-metrics.ts';
 import { guarded } from '../../http/sign-in/guarded-site.ts';
 import type { SignIn } from '../../http/sign-in/sign-in.ts';
+import { PageReports } from '../../http/site/page-reports.ts';
 import { createSiteApp } from '../../http/site/site.ts';
 import type { AnswerSiteSearch } from '../../http/site/site-search.ts';
 import {
@@ -61,6 +62,7 @@ export class ShelfSite {
   /** For readers; null where search is off. */
   readonly search: Search | null;
   readonly #parts: Parts;
+  readonly #reports: PageReports;
   readonly #host: SiteHost;
   /** Made for one base path and one sign-in. */
   #fetch: ((request: Request, env: HttpBindings) => Response | Promise<Response>) | null = null;
@@ -112,6 +114,7 @@ export class ShelfSite {
     this.#config = config;
     this.#host = host;
     this.#parts = parts;
+    this.#reports = new PageReports((origin) => host.metrics.onPageReport(origin));
     this.#signIn = this.#openSignIn(config);
     const features = (): FeatureReport => this.features();
     const onFault = (error: unknown): void => logFailure(log, 'search', error);
@@ -203,7 +206,12 @@ export class ShelfSite {
       versions,
       lastError,
       search: this.#parts.localSearch?.status ?? SEARCH_OFF,
-      notices: [...notices, ...this.#parts.site.notices, ...(this.#parts.localSearch?.notices ?? [])],
+      notices: [
+        ...notices,
+        ...this.#parts.site.notices,
+        ...this.#reports.notices,
+        ...(this.#parts.localSearch?.notices ?? []),
+      ],
       activity,
     };
   }
@@ -242,6 +250,7 @@ export class ShelfSite {
       status: () => ({ state: deployment.state, reason: this.reasonForReaders() }),
       features: () => this.features(),
       ...(this.search === null ? {} : { search: this.#searchAnswer(this.search) }),
+      reports: this.#reports,
       onError: this.#onError('site'),
     });
     if (signIn === null) return app.fetch;

@@ -3,10 +3,16 @@ import type { SiteConfig } from '../../config/index.ts';
 import type { KeptRelease, ReleaseView } from '../../domain/release.ts';
 import { loadSiteRules, type SiteServer, SiteSnapshot, type SnapshotForm } from '../../serve/index.ts';
 import type { SiteRules } from '../../web/rules/index.ts';
+import { policyHeaders } from '../slices.ts';
 
-export function snapshotForm({ config, basePath }: SiteConfig): SnapshotForm {
+export function snapshotForm({ config, domain, basePath }: SiteConfig): SnapshotForm {
   const { trailingSlash, spaFallback, headers } = config.server;
-  return { trailingSlash, basePath, spaFallback, headers: { ...headers, policy: {} } };
+  return {
+    trailingSlash,
+    basePath,
+    spaFallback,
+    headers: { ...headers, policy: policyHeaders(config, domain ?? '', basePath) },
+  };
 }
 
 interface Served {

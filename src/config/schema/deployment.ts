@@ -176,8 +176,7 @@ const switched = {
   enabled: t.optional(t.boolean('On or off. Without it: on where the feature table says available, else off.')),
   origins: t.list(
     t.text('an origin such as https://search.example.com', { format: 'http-url' }, 'An origin that pages may talk to.'),
-    'Origins that the feature needs.',
-    { notBuilt: true },
+    'Origins that the feature needs; with features.enforce, pages may load from them.',
   ),
 };
 const simple = FEATURES.filter(({ key, id }) => key === `features.${id}` && id !== 'search').map(
@@ -198,11 +197,11 @@ export const features = t.section(
       Exclude<SwitchedFeatureId, 'search'>,
       ReturnType<typeof t.switchable<typeof switched>>
     >),
-    enforce: t.oneOf(
-      ['off', 'report', 'on'],
-      'Whether pages are held to the feature report: not at all, reported, or blocked.',
-      'off',
-      { notBuilt: true },
+    enforce: t.optional(
+      t.oneOf(
+        ['off', 'report', 'on'],
+        'Whether pages are held to the feature report by a Content-Security-Policy: not at all, reported, or blocked. Without it: on where air-gapped, else off.',
+      ),
     ),
   },
   'What readers find on the site. true and false are short for enabled.',

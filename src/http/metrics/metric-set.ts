@@ -41,6 +41,11 @@ export function defineMetrics(registry: Registry) {
     jobsEnded: counter('export_jobs_ended_total', 'Export jobs that this process has ended, by result.', ['result']),
     wrongTokens: counter('admin_wrong_tokens_total', 'Requests of the admin listener with a wrong token.', []),
     wrongSignIns: counter('wrong_sign_ins_total', 'Requests of readers with a wrong password or token.', ['site']),
+    pageReports: counter(
+      'page_reports_total',
+      'What features.enforce kept pages from, as browsers report it, by origin.',
+      ['site', 'origin'],
+    ),
     errors: counter('errors_total', 'Faults, by code.', ['site', 'code']),
     activeVersion: gauge('active_version_info', 'The version that is served, in its labels.', [
       'site',

@@ -35,6 +35,10 @@ export class SiteMetrics {
     this.#metrics.wrongSignIns.inc(this.#label);
   }
 
+  onPageReport(origin: string): void {
+    this.#metrics.pageReports.inc({ ...this.#label, origin });
+  }
+
   onError(code: ErrorCode): void {
     this.#metrics.errors.inc({ ...this.#label, code });
   }

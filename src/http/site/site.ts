@@ -4,6 +4,7 @@ import type { FeatureReport } from '../../domain/feature.ts';
 import { COMMON_HEADERS, noticePage, noticeText, type SiteRequest, type SiteServer } from '../../serve/index.ts';
 import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
+import type { PageReports } from './page-reports.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
 export interface SiteStatus {
@@ -19,6 +20,7 @@ export interface SiteAppOptions {
   status(): SiteStatus;
   features(): FeatureReport;
   readonly search?: AnswerSiteSearch;
+  readonly reports?: PageReports;
   onError?(error: unknown, requestId: string | null): void;
 }
 
@@ -87,10 +89,12 @@ const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
  * targets without the base path.
  */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
-  const { server, basePath = '/', status, features, search, onError } = options;
+  const { server, basePath = '/', status, features, search, reports, onError } = options;
   const app = new Hono<SiteEnv>();
 
   app.get(`${basePath}_docshelf/features.json`, (c) => featureAnswer(c.req.method, features()));
+
+  if (reports !== undefined) app.post(`${basePath}_docshelf/csp-report`, (c) => reports.answer(c.req.raw));
 
   if (search !== undefined) app.get(`${basePath}_docshelf/search`, (c) => search(c.req.raw, c.env));
 
