@@ -35,6 +35,7 @@ const HEAVY = [
   'model-processes',
   'oci',
   'preload',
+  'sign-in-probes',
   'signature',
   'sites',
   'sites-soak',
