@@ -12,8 +12,9 @@ export interface Body {
 }
 
 interface CacheableFile {
-  readonly sha256: string;
   readonly type: string;
+  /** Of the content in that encoding. */
+  bodyKey(encoding: Encoding): string;
   /** @throws DocshelfError `cannot_read`, `release_damaged` */
   read(): Promise<Buffer<ArrayBuffer>>;
 }
@@ -27,7 +28,7 @@ const LOADS_MAX = 4;
 
 /** An LRU of bodies by content and encoding, bounded in bytes. Concurrent requests share one read and compression. */
 export class BodyCache {
-  /** Larger files are streamed from disk, uncompressed and uncached. */
+  /** Larger files are streamed from disk; compressed, they are kept where that makes them as small. */
   readonly bodyBytesMax: number;
   readonly #bodies: LRUCache<string, Body>;
   readonly #loading = new Map<string, Promise<Body>>();
@@ -41,18 +42,18 @@ export class BodyCache {
     });
   }
 
-  get(sha256: string, encoding: Encoding): Body | undefined {
-    return this.#bodies.get(`${sha256}${encoding}`);
+  get(file: Pick<CacheableFile, 'bodyKey'>, encoding: Encoding): Body | undefined {
+    return this.#bodies.get(file.bodyKey(encoding));
   }
 
-  /** Keeps bytes that were made anyhow. */
-  keep(sha256: string, bytes: Buffer<ArrayBuffer>): void {
-    this.#bodies.set(`${sha256}identity`, { encoding: 'identity', bytes });
+  /** Keeps what was made anyhow. */
+  keep(file: Pick<CacheableFile, 'bodyKey'>, body: Body): void {
+    this.#bodies.set(file.bodyKey(body.encoding), body);
   }
 
   /** The body, compressed where that pays. @throws DocshelfError `cannot_read`, `release_damaged`. */
   load(file: CacheableFile, encoding: Encoding): Promise<Body> {
-    const key = `${file.sha256}${encoding}`;
+    const key = file.bodyKey(encoding);
     const loading = this.#loading.get(key);
     if (loading !== undefined) return loading;
     const started = this.#slots
@@ -67,7 +68,7 @@ export class BodyCache {
   }
 
   async #make(file: CacheableFile, encoding: Encoding): Promise<Body> {
-    const bytes = this.get(file.sha256, 'identity')?.bytes ?? (await file.read());
+    const bytes = this.get(file, 'identity')?.bytes ?? (await file.read());
     if (encoding === 'identity' || !isCompressible(file.type, bytes)) return { encoding: 'identity', bytes };
     const compressed = await compress(bytes, encoding);
     return compressed.length < bytes.length ? { encoding, bytes: compressed } : { encoding: 'identity', bytes };
@@ -81,8 +82,8 @@ const gzipAsync = promisify(gzip);
  * Brotli 5 and gzip 6. Measured on 16 MB of pages: Brotli 4 leaves 13.4 %, 5 12.4 % at 95 MB/s, 6 12.3 % at 74 MB/s,
  * 9 12.1 % at 6 MB/s; gzip 6 14.6 %, 9 14.4 % in twice the time.
  */
-const BROTLI_QUALITY = 5;
-const GZIP_LEVEL = 6;
+export const BROTLI_QUALITY = 5;
+export const GZIP_LEVEL = 6;
 
 export async function compress(bytes: Buffer, encoding: 'gzip' | 'br'): Promise<Buffer<ArrayBuffer>> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };

@@ -3,8 +3,9 @@ import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isAssetPath } from '../web/media-type.ts';
 import { isHidden } from '../web/resolve.ts';
 import type { Body, BodyCache } from './body-cache.ts';
+import { StreamCompressor } from './compressed-stream.ts';
 import type { Encoding } from './encoding.ts';
-import { noticePage, noticeText, plainPage, plainText } from './notice.ts';
+import { MALFORMED, MISSING_ASSET, MISSING_PAGE, noticePage, noticeText } from './notice.ts';
 import { type PlainAnswer, toResponse } from './plain-answer.ts';
 import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
 import { type ByteRange, parseRange } from './range.ts';
@@ -38,6 +39,7 @@ const PREPARED_MAX = 8192;
 /** `plain` answers what is prepared, in memory; `respond` all else, and by that prepares it. */
 export class SiteServer {
   readonly #bodies: BodyCache;
+  readonly #compressor: StreamCompressor;
   readonly #events: ServeEvents;
   #current: SiteSnapshot | null = null;
   /** Of the current snapshot, by raw target. */
@@ -46,6 +48,7 @@ export class SiteServer {
   /** @param bodies by content, so that sites may share it */
   constructor(bodies: BodyCache, events: ServeEvents = {}) {
     this.#bodies = bodies;
+    this.#compressor = new StreamCompressor(bodies);
     this.#events = events;
   }
 
@@ -75,7 +78,7 @@ export class SiteServer {
     const wanted = file.encodingFor(headers['accept-encoding']);
     const known = headers['if-none-match'];
     if (known !== undefined && matchesWeakly(known, file.etag(wanted))) return file.notModified(wanted);
-    const body = this.#bodies.get(file.sha256, wanted);
+    const body = this.#bodies.get(file, wanted);
     if (body === undefined) return null;
     this.#events.onCache?.(true);
     const isOther = body.encoding !== wanted;
@@ -91,12 +94,14 @@ export class SiteServer {
     const asked = canonicalise(target);
     // What is hidden may be docshelf's own.
     if (snapshot === null || asked.kind !== 'path' || isHidden(asked.path)) return null;
-    const found = snapshot.isAlone(asked.path) ? snapshot.find(asked.path) : null;
+    const found = snapshot.isAlone(asked.path)
+      ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
+      : null;
     if (found === null || found instanceof Promise || found.kind !== 'missing') return null;
     if (found.isAsset) return MISSING_ASSET;
     if (found.page === null) return MISSING_PAGE;
     if (found.page instanceof UnmountedFile) return null;
-    const body = this.#bodies.get(found.page.sha256, found.page.encodingFor(headers['accept-encoding']));
+    const body = this.#bodies.get(found.page, found.page.encodingFor(headers['accept-encoding']));
     if (body === undefined) return null;
     this.#events.onCache?.(true);
     return found.page.missing(body);
@@ -159,9 +164,9 @@ export class SiteServer {
     const encoding = this.#encodingFor(file, request);
     const conditional = this.#conditional(file, encoding, request);
     if (conditional !== null) return conditional;
-    if (this.#isStreamed(file)) return this.#streamed(file, request);
     const body = this.#cached(file, encoding);
     if (body !== undefined) return this.#whole(file, encoding, body, request);
+    if (this.#isStreamed(file)) return this.#streamed(file, encoding, request);
     return this.#bodies.load(file, encoding).then(
       (loaded) => this.#whole(file, encoding, loaded, request),
       (error: unknown) => this.#unreadable(file, request, error),
@@ -169,7 +174,7 @@ export class SiteServer {
   }
 
   #encodingFor(file: SiteFile, request: SiteRequest): Encoding {
-    return this.#isStreamed(file) ? 'identity' : file.encodingFor(request.header('accept-encoding'));
+    return file.encodingFor(request.header('accept-encoding'));
   }
 
   /** Made bytes are on no disk, and at most so many as the rewriter takes. */
@@ -178,7 +183,7 @@ export class SiteServer {
   }
 
   #cached(file: SiteFile, encoding: Encoding): Body | undefined {
-    const body = this.#bodies.get(file.sha256, encoding);
+    const body = this.#bodies.get(file, encoding);
     this.#events.onCache?.(body !== undefined);
     return body;
   }
@@ -201,10 +206,14 @@ export class SiteServer {
     });
   }
 
-  async #streamed(file: SiteFile, request: SiteRequest): Promise<Response> {
+  async #streamed(file: SiteFile, wanted: Encoding, request: SiteRequest): Promise<Response> {
     try {
       const stream = request.method === 'HEAD' ? null : await this.#open(file, 0, file.size, request);
-      return new Response(stream, { headers: file.headers('identity', file.size) });
+      const encoding = this.#compressor.isFull ? 'identity' : wanted;
+      const isWhole = stream === null || encoding === 'identity';
+      return new Response(isWhole ? stream : this.#compressor.compress(file, stream, encoding), {
+        headers: file.headers(encoding, encoding === 'identity' ? file.size : null),
+      });
     } catch (error) {
       return this.#unreadable(file, request, error);
     }
@@ -270,18 +279,6 @@ export class SiteServer {
 }
 
 export const METHOD_NOT_ALLOWED = { status: 405, title: 'Method not allowed', headers: { Allow: 'GET, HEAD' } };
-const MALFORMED = {
-  status: 400,
-  title: 'Bad address',
-  text: 'The address holds a percent sign that does not stand for a character. Check how the link was written.',
-};
-const NOT_FOUND = {
-  status: 404,
-  title: 'Not found',
-  text: 'There is no such page in this version of the documentation.',
-};
-const MISSING_ASSET = plainText(NOT_FOUND);
-const MISSING_PAGE = plainPage(NOT_FOUND);
 
 /** `no-cache`: browsers keep a 301 or 308 for good otherwise, and another version may decide otherwise. */
 function redirect(status: number, location: string): Response {

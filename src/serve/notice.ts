@@ -32,7 +32,7 @@ function plain(status: number, headers: AnswerHeaders, text: string): PlainAnswe
   return { status, headers: flatHeaders({ ...BASE_HEADERS, ...headers, ...own }), body };
 }
 
-export function plainPage({ status, title, text, headers, button }: Notice): PlainAnswer {
+function plainPage({ status, title, text, headers, button }: Notice): PlainAnswer {
   const form = button === undefined ? '' : `\n<form method="post"><button>${escapeHtml(button.label)}</button></form>`;
   const html = `<!doctype html>
 <html lang="en">
@@ -57,7 +57,7 @@ export function plainPage({ status, title, text, headers, button }: Notice): Pla
 }
 
 /** A notice as one line of text, for scripts, pictures and refused methods. */
-export function plainText({ status, title, headers }: Omit<Notice, 'text'>): PlainAnswer {
+function plainText({ status, title, headers }: Omit<Notice, 'text'>): PlainAnswer {
   return plain(status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, `${title}\n`);
 }
 
@@ -68,3 +68,16 @@ export function noticePage(method: string, notice: Notice): Response {
 export function noticeText(method: string, notice: Omit<Notice, 'text'>): Response {
   return toResponse(plainText(notice), method);
 }
+
+export const MALFORMED = {
+  status: 400,
+  title: 'Bad address',
+  text: 'The address holds a percent sign that does not stand for a character. Check how the link was written.',
+};
+const NOT_FOUND = {
+  status: 404,
+  title: 'Not found',
+  text: 'There is no such page in this version of the documentation.',
+};
+export const MISSING_ASSET = plainText(NOT_FOUND);
+export const MISSING_PAGE = plainPage(NOT_FOUND);

@@ -28,6 +28,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #cacheControl: string;
   /** Prepared with the first request that asks for it. */
   readonly #etags: { [encoding in Encoding]?: string } = {};
+  readonly #bodyKeys: { [encoding in Encoding]?: string } = {};
   readonly #whole: { [encoding in Encoding]?: readonly string[] } = {};
   readonly #notModified: { [encoding in Encoding]?: PlainAnswer } = {};
   readonly #missing: { [encoding in Encoding]?: readonly string[] } = {};
@@ -78,6 +79,13 @@ export class SiteFile implements SiteFileOnDisk {
     return etag;
   }
 
+  /** Kept: hashing a key that was just put together costs four times the look-up. */
+  bodyKey(encoding: Encoding): string {
+    const key = this.#bodyKeys[encoding] ?? `${this.sha256}${encoding}`;
+    this.#bodyKeys[encoding] = key;
+    return key;
+  }
+
   validators(encoding: Encoding): Validators {
     return { etag: this.etag(encoding), lastModifiedMs: this.#lastModifiedMs };
   }
@@ -94,10 +102,11 @@ export class SiteFile implements SiteFileOnDisk {
     };
   }
 
-  headers(encoding: Encoding, bytes: number): AnswerHeaders {
+  /** @param bytes null where they are not counted yet */
+  headers(encoding: Encoding, bytes: number | null): AnswerHeaders {
     return {
       'Content-Type': this.type,
-      'Content-Length': String(bytes),
+      ...(bytes === null ? {} : { 'Content-Length': String(bytes) }),
       ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
       ...this.validatorHeaders(encoding),
       'Accept-Ranges': 'bytes',

@@ -20,7 +20,7 @@ export class UnmountedFile {
   mount(bodies: BodyCache): Promise<SiteFile> {
     this.#making ??= this.#make()
       .then(({ file, bytes }) => {
-        if (bytes !== null) bodies.keep(file.sha256, bytes);
+        if (bytes !== null) bodies.keep(file, { encoding: 'identity', bytes });
         return file;
       })
       .finally(() => {

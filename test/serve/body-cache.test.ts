@@ -44,7 +44,7 @@ describe('BodyCache', () => {
     const cache = new BodyCache(1024 ** 2);
     const loaded = await cache.load(fileOf(first, 'a.html'), 'br');
     rmSync(second.siteDir, { recursive: true });
-    expect(cache.get(fileOf(second, 'b.html').sha256, 'br')).toBe(loaded);
+    expect(cache.get(fileOf(second, 'b.html'), 'br')).toBe(loaded);
   });
 
   it('reads and compresses once for many who ask at once', async () => {
@@ -71,7 +71,7 @@ describe('BodyCache', () => {
     const release = releases.make({ 'a.txt': 'a'.repeat(4000), 'b.txt': 'b'.repeat(4000), 'c.txt': 'c'.repeat(4000) });
     const cache = new BodyCache(9000);
     for (const path of ['a.txt', 'b.txt', 'c.txt']) await cache.load(fileOf(release, path), 'identity');
-    const kept = ['a.txt', 'b.txt', 'c.txt'].filter((path) => cache.get(fileOf(release, path).sha256, 'identity'));
+    const kept = ['a.txt', 'b.txt', 'c.txt'].filter((path) => cache.get(fileOf(release, path), 'identity'));
     expect(kept).toEqual(['b.txt', 'c.txt']);
   });
 
@@ -79,7 +79,7 @@ describe('BodyCache', () => {
     const file = fileOf(releases.make({ 'a.txt': '' }), 'a.txt');
     const cache = new BodyCache(0);
     expect((await cache.load(file, 'identity')).bytes.length).toBe(0);
-    expect(cache.get(file.sha256, 'identity')).toBeUndefined();
+    expect(cache.get(file, 'identity')).toBeUndefined();
   });
 
   it('tells a file that is gone from one that is damaged, and asks the disk anew after both', async () => {

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DocshelfError } from '../../src/domain/errors.ts';
 import { BodyCache, SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
@@ -68,14 +70,63 @@ describe('respond() to ranges', () => {
 });
 
 describe('a stream that nobody reads to its end', () => {
-  it.skipIf(process.platform !== 'linux')('closes its file', async () => {
-    const release = releases.make({ 'big.txt': 'x'.repeat(1_000_000) });
+  it.skipIf(process.platform !== 'linux').each(['identity', 'gzip', 'br'])('closes its file (%s)', async (encoding) => {
+    const release = releases.make({ 'big.txt': randomBytes(1_000_000).toString('hex') });
     const { ask } = serve([release], { cacheBytes: 64 * 1024 });
     const isOpen = () => readdirSync('/proc/self/fd').some((fd) => linkOf(fd).startsWith(release.siteDir));
-    const response = await ask('/big.txt');
+    const response = await ask('/big.txt', { 'accept-encoding': encoding });
     expect(isOpen()).toBe(true);
     await response.body?.cancel();
-    expect(isOpen()).toBe(false);
+    await expect.poll(isOpen).toBe(false);
+  });
+});
+
+describe('text over the bound of one body', () => {
+  const text = Array.from({ length: 30_000 }, (_, at) => `line ${at}\n`).join('');
+  const cacheBytes = 1024 ** 2;
+  const decoded = { gzip: gunzipSync, br: brotliDecompressSync };
+
+  it.each(['gzip', 'br'] as const)('is compressed as it is read, and then kept (%s)', async (encoding) => {
+    const { ask } = serve([releases.make({ 'big.txt': text })], { cacheBytes });
+    const headers = { 'accept-encoding': encoding };
+    const lengths: (string | null)[] = [];
+    for (const method of ['HEAD', 'GET', 'GET', 'HEAD']) {
+      const answer = await ask('/big.txt', headers, method);
+      const tag = `"${sha256(text).slice(0, 32)}-${encoding === 'br' ? 'br' : 'gz'}"`;
+      expect([answer.status, answer.headers.get('content-encoding'), answer.headers.get('etag')]).toEqual([
+        200,
+        encoding,
+        tag,
+      ]);
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      if (method === 'GET') expect(decoded[encoding](bytes).toString()).toBe(text);
+      lengths.push(answer.headers.get('content-length'));
+      expect((await ask('/big.txt', { ...headers, 'if-none-match': tag })).status).toBe(304);
+    }
+    const size = expect.stringMatching(/^\d{4,5}$/);
+    expect(lengths).toEqual([null, null, size, size]);
+  });
+
+  it('is not kept where it does not become small', async () => {
+    const hex = randomBytes(300_000).toString('hex');
+    const { ask } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
+    for (let time = 0; time < 2; time++) {
+      const answer = await ask('/big.txt', { 'accept-encoding': 'gzip' });
+      expect(answer.headers.get('content-length')).toBeNull();
+      expect(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString() === hex).toBe(true);
+    }
+  });
+
+  it('is sent as it is where many are compressed at once, until they end', async () => {
+    const hex = randomBytes(300_000).toString('hex');
+    const { ask } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
+    const askGzip = () => ask('/big.txt', { 'accept-encoding': 'gzip' });
+    const encodingOf = (answer: Response) => answer.headers.get('content-encoding');
+    const begun = await Promise.all(Array.from({ length: 9 }, askGzip));
+    expect(begun.map(encodingOf)).toEqual([...Array.from({ length: 8 }, () => 'gzip'), null]);
+    expect((await begun[8]?.text()) === hex).toBe(true);
+    for (const answer of begun.slice(0, 8)) await answer.body?.cancel();
+    await expect.poll(async () => encodingOf(await askGzip())).toBe('gzip');
   });
 });
 
