@@ -17,6 +17,12 @@ function first(text: string, path: string, query = ''): string {
 }
 
 describe('_redirects', () => {
+  it('leads to no host where the mount takes the first folder away', () => {
+    const [matched] = redirects('/docs/old* /docs/:splat').redirects.others('/docs/old/evil.example');
+    const strip = (path: string) => path.replace(/^\/docs/, '');
+    expect(matched?.rule.target.location(matched.captures, '', strip)).toBe('/evil.example');
+  });
+
   it.each<[string, string, string]>([
     ['/a /b', '/a', '301 /b'],
     ['/a /b', '/a/', '301 /b'],
@@ -236,6 +242,15 @@ describe('_headers', () => {
   ])('%j, asked %s', (text, path, expected) => {
     expect(of(text, path)).toEqual(expected);
     expect(headers(text).notices).toEqual([]);
+  });
+
+  it.each([
+    ['a policy of many places', `Content-Security-Policy: report-uri ${'/a'.repeat(1500)} x`],
+    ['a link with many commas', `Link: <https://x.example>${','.repeat(4000)}x`],
+    ['a link with a million commas', `Link: <https://x.example>${','.repeat(1_000_000)}x`],
+  ])('reads %s in one pass', (_, line) => {
+    const { headers: rules, notices } = headers(`/*\n  ${line}`);
+    expect([rules.isEmpty, notices.length]).toEqual([true, 1]);
   });
 
   it.each([

@@ -80,6 +80,7 @@ function addLine(line: string, { set, removed }: { set: Map<string, string>; rem
   }
   const value = line.slice(colon + 1).trim();
   if (!/^[\x20-\x7e\t]+$/.test(value)) return `gives ${name} a value that is empty or not ASCII`;
+  if (value.length > VALUE_CHARS_MAX) return `makes ${name} longer than ${VALUE_CHARS_MAX} characters`;
   const taken = takenValue(name, value);
   if (taken === null) return `gives ${name} nothing that stays on the site: "${value.slice(0, 100)}"`;
   const joined = set.has(name) ? `${set.get(name)}, ${taken}` : taken;
@@ -92,18 +93,31 @@ function addLine(line: string, { set, removed }: { set: Map<string, string>; rem
 function takenValue(name: string, value: string): string | null {
   if (name === 'Link') {
     const links = value.match(/<[^>]*>[^,<]*(?:,(?!\s*<)[^,<]*)*/g) ?? [];
-    const own = links.map((link) => link.replace(/[,\s]+$/, '')).filter((link) => /^<\/(?![/\\])/.test(link));
+    const own = links.map(withoutCommas).filter((link) => /^<\/(?![/\\])/.test(link));
     return own.length === 0 ? null : own.join(', ');
   }
   if (!name.startsWith('Content-Security-Policy')) return value;
   const policies = value.split(',').map((policy) =>
     policy
       .split(';')
-      .filter((directive) => !/^\s*(?:report-to\s|report-uri\s(?!\s*(?:\/(?![/\\])\S*\s*)+$))/i.test(directive))
+      .filter((directive) => !reportsElsewhere(directive))
       .join(';')
       .trim(),
   );
   return policies.filter((policy) => policy.replaceAll(';', '').trim() !== '').join(', ') || null;
+}
+
+/** In steps, as all that reads a value is: an expression that tries anew takes a bundle's word for how long. */
+function withoutCommas(link: string): string {
+  let end = link.length;
+  while (end > 0 && /[,\s]/.test(link.charAt(end - 1))) end -= 1;
+  return link.slice(0, end);
+}
+
+function reportsElsewhere(directive: string): boolean {
+  const [name = '', ...places] = directive.trim().toLowerCase().split(/\s+/);
+  if (name === 'report-to') return true;
+  return name === 'report-uri' && !(places.length > 0 && places.every((place) => /^\/(?![/\\])/.test(place)));
 }
 
 /** What the rules that match an address say together. Equal sets of rules give the same object. */

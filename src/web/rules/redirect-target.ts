@@ -52,14 +52,17 @@ export class RedirectTarget {
    * @param query of the request, with its `?`, or empty
    */
   location(captures: Captures, query: string, moved: (path: string) => string): string {
-    const path = escaped(expand(this.#path, captures, encodePath)).replace(/^[/\\]+/, '/');
+    const path = folded(escaped(expand(this.#path, captures, encodePath)));
     const rest = escaped(expand(this.#rest, captures, encodeURIComponent));
     const hash = rest.indexOf('#');
     const [ownQuery, fragment] = hash === -1 ? [rest, ''] : [rest.slice(0, hash), rest.slice(hash)];
     const joined = ownQuery.length > 1 && query.length > 1 ? `${ownQuery}&${query.slice(1)}` : ownQuery || query;
-    return (this.origin === null ? moved(path) : this.origin + path) + joined + fragment;
+    return (this.origin === null ? folded(moved(path)) : this.origin + path) + joined + fragment;
   }
 }
+
+/** `//host` would lead to a host: also where the move takes the first folder away. */
+const folded = (path: string): string => path.replace(/^[/\\]+/, '/');
 
 function expand(template: string, captures: Captures, encode: (text: string) => string): string {
   return template.replace(PLACEHOLDER, (written, name: string) => {
