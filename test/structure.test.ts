@@ -42,7 +42,7 @@ const SOCKETS: Readonly<Record<string, readonly string[]>> = {
   'playwright-core': [],
   'node:http': ['STATUS_CODES', 'createServer', 'validateHeaderName', 'validateHeaderValue'],
   'node:https': ['createServer'],
-  'node:http2': ['createServer', 'createSecureServer'],
+  'node:http2': ['createServer', 'createSecureServer', 'constants', 'Http2ServerResponse'],
   'node:net': ['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'createServer'],
   'node:tls': ['TLSSocket', 'getCACertificates', 'createSecureContext', 'createServer'],
   'node:dns': [],

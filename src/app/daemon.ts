@@ -16,6 +16,7 @@ import type { SignIns } from './sites/sign-ins.ts';
 import { siteActions } from './sites/site-actions.ts';
 import type { Sites } from './sites/sites.ts';
 import { daemonFeatures, daemonStatus } from './sites/status.ts';
+import { certificateNotices, presentedCertificates } from './tls.ts';
 import { readVolume, volumeNotices } from './volume.ts';
 
 export interface DaemonOptions {
@@ -97,8 +98,8 @@ export class Daemon {
     const { sites, folder } = this.#parts;
     try {
       this.#listeners = await this.#listen();
-      const { site, admin, api } = this.#listeners;
-      this.#parts.network.useOwnPorts([site, admin, api].flatMap((listener) => listener?.port ?? []));
+      const { site, admin, api, redirects } = this.#listeners;
+      this.#parts.network.useOwnPorts([site, admin, api, ...redirects].flatMap((listener) => listener?.port ?? []));
       await this.#openExports();
       await folder.registration.announce(this.adminUrl, this.#listeners.commands?.socket ?? null);
       await this.#watch.start(this.#options.loaded.watchedFiles);
@@ -159,6 +160,7 @@ export class Daemon {
       this.#listeners?.site.stop(requestsMs),
       this.#listeners?.api?.stop(requestsMs),
       this.#listeners?.commands?.listener.stop(requestsMs),
+      ...(this.#listeners?.redirects ?? []).map((listener) => listener.stop(requestsMs)),
       sites.stop().then(() => folder.registration.withdraw()),
       this.#parts.ownExports.stop(),
       this.#exports?.promise.then(
@@ -186,6 +188,7 @@ export class Daemon {
         features: (): DaemonFeatures => daemonFeatures(sites, this.#config.deployment.type),
         jobs: () => this.#jobs(),
         volume: () => readVolume(this.#opened.config.storage.dir),
+        certificates: () => presentedCertificates(this.#config),
         actions: {
           reload: () => this.reload(),
           site: (domain) => siteActions(sites.chosen(domain)),
@@ -211,6 +214,7 @@ export class Daemon {
       // From one site to a list, or back, is a restart: until then the sites go on as they are.
       if (config.sites.length > 0 === sites.isList) await sites.accept(loaded.sites);
       network.useConfig(config);
+      this.#listeners?.useConfig(config);
       this.#options.log.level = config.log.level;
       this.#loaded = loaded;
       await this.#watch.start(loaded.watchedFiles);
@@ -255,7 +259,7 @@ export class Daemon {
     const jobs = await this.#jobs().catch(() => NO_JOBS);
     const volume = await readVolume(this.#opened.config.storage.dir);
     return daemonStatus(this.#parts.sites, {
-      notices: volumeNotices(volume, this.#config),
+      notices: [...volumeNotices(volume, this.#config), ...certificateNotices(this.#config, Date.now())],
       deploymentType: this.#config.deployment.type,
       opened: this.#opened,
       current: this.#loaded,

@@ -11,11 +11,13 @@ import { accessLog } from '../http/listener/access-log.ts';
 import { type ListenAddress, type Listener, type ListenerOptions, openListener } from '../http/listener/listener.ts';
 import { LISTENERS, type ListenerName, type ServedRequest } from '../http/listener/served-request.ts';
 import type { Metrics } from '../http/metrics/metrics.ts';
+import { redirectAnswer } from '../http/tls/redirect.ts';
 import type { Logger } from './log.ts';
 import { logFailure } from './log-events.ts';
 import type { Exports } from './open-exports.ts';
 import type { Sites } from './sites/sites.ts';
 import { organizationsSlice } from './slices.ts';
+import { tlsSlice } from './tls.ts';
 
 interface ListenerParts {
   readonly config: Config;
@@ -37,6 +39,10 @@ export interface Listeners {
   readonly api: Listener | null;
   /** For commands; null where no socket could be opened. */
   readonly commands: { readonly socket: DaemonSocket; readonly listener: Listener } | null;
+  /** Ports without TLS that lead to those with it. */
+  readonly redirects: readonly Listener[];
+  /** Takes certificates anew, for new connections. */
+  useConfig(config: Config): void;
   /** Of the rate limit's counts. */
   flush(): Promise<void>;
 }
@@ -47,15 +53,35 @@ type Answers = Pick<ListenerOptions, 'fetch' | 'plain'>;
 export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   const { config, sites, metrics, log, logRequest } = parts;
   const opened: Listener[] = [];
+  const secure = new Map<ListenerName, Listener>();
+  const redirects: Listener[] = [];
   const open = async (
     name: ListenerName,
     answers: Answers,
     at = addressOf(config[LISTENERS[name].section]),
   ): Promise<Listener> => {
     const onFault = (error: DocshelfError): void => logFailure(log, 'listen', error);
-    const listener = await openListener({ name, ...at, ...answers, onRequest, onFault });
+    const tls = 'host' in at ? tlsSlice(config[LISTENERS[name].section].tls) : null;
+    const listener = await openListener({ name, ...at, ...answers, onRequest, onFault, ...(tls && { tls }) });
     opened.push(listener);
+    if (tls !== null) secure.set(name, listener);
     return listener;
+  };
+  const openRedirect = async (name: ListenerName, { port, isCertifiedFor }: Listener): Promise<void> => {
+    const { section } = LISTENERS[name];
+    const { host, tls } = config[section];
+    if (tls.redirectPort === null) return;
+    const publicUrl = (): string | null => (section === 'admin' ? null : parts.current()[section].publicUrl);
+    const listener = await openListener({
+      name,
+      host,
+      port: tls.redirectPort,
+      portKey: `${section}.tls.redirectPort`,
+      fetch: redirectAnswer({ port, publicUrl, isCertifiedFor }),
+      onRequest,
+    });
+    opened.push(listener);
+    redirects.push(listener);
   };
   const logAccess = accessLog({ write: logRequest, trustedProxies: config.server.trustedProxies });
   const onRequest = (served: ServedRequest): void => {
@@ -77,6 +103,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     const admin = await open('admin', { fetch: adminAnswer(parts, 'token') });
     const hasApi = parts.apiHasSearch || parts.exports !== null;
     const api = hasApi ? await open('api', { fetch: apiAnswer(parts, rateLog) }) : null;
+    for (const [name, listener] of secure) await openRedirect(name, listener);
     const commands = await openDaemonSocket(dataPaths(config.storage.dir), (socket) =>
       open('admin', { fetch: adminAnswer(parts, 'socket') }, { socket }),
     ).catch((error: unknown) => {
@@ -84,7 +111,13 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
       logFailure(log, 'listen', error);
       return null;
     });
-    return { site, admin, api, commands, flush: () => rateLog.flush() };
+    const useConfig = (next: Config): void => {
+      for (const [name, listener] of secure) {
+        const tls = tlsSlice(next[LISTENERS[name].section].tls);
+        if (tls !== null) listener.useTls(tls);
+      }
+    };
+    return { site, admin, api, commands, redirects, useConfig, flush: () => rateLog.flush() };
   } catch (error) {
     for (const listener of opened) await listener.stop(0);
     throw error;

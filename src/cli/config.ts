@@ -10,9 +10,14 @@ export function configCommand(): Command {
       'name every fault of the config, or say that it is sound',
       'docshelf config check --config config.yaml',
     ).action(async (options: CommonOptions) => {
-      const { file } = await loadFor(options);
-      answer(options, { ok: true, file }, () =>
-        file === null ? 'No config file: the defaults and the environment are sound.' : `${file} is sound.`,
+      const { config, file } = await loadFor(options);
+      const { certificateNotices } = await import('../app/tls.ts');
+      const warnings = certificateNotices(config, Date.now());
+      answer(options, { ok: true, file, warnings }, () =>
+        [
+          file === null ? 'No config file: the defaults and the environment are sound.' : `${file} is sound.`,
+          ...warnings.map((warning) => `warning  ${warning}`),
+        ].join('\n'),
       );
     }),
     command('print', 'print every value and where it comes from; secrets are redacted', 'docshelf config print').action(

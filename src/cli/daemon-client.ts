@@ -1,22 +1,24 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { RequestOptions } from 'node:https';
 import { hostname } from 'node:os';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { getCACertificates } from 'node:tls';
 import type { Config } from '../config/index.ts';
 import { type DaemonMark, dataPaths, runningDaemons } from '../deploy/index.ts';
 import { bareHost } from '../domain/egress.ts';
 import { DocshelfError, errnoOf, rethrowAs } from '../domain/errors.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { Secret } from '../domain/secret.ts';
 import type { StatusReport } from '../domain/status.ts';
 import { ifThere } from '../files/index.ts';
 import { operations } from '../http/admin/operations.ts';
 import { sitePath } from '../http/admin/site-operations.ts';
+import { readCertificates } from '../net/certificates.ts';
 import { requestDaemon } from '../net/daemon-request.ts';
 import type { ChosenSite, DaemonChoice } from './command.ts';
 
@@ -60,8 +62,7 @@ export async function findDaemons(
   options: DaemonChoice,
   domain: string | null = null,
 ): Promise<readonly DaemonClient[]> {
-  const { token } = config.admin;
-  if (options.adminUrl !== undefined) return [overNetwork(options.adminUrl, token)];
+  if (options.adminUrl !== undefined) return [overNetwork(options.adminUrl, config, authorities(config))];
   const marks = await marksOn(config);
   const here = marks.filter(({ owner }) => owner.host === hostname());
   const meant = here.filter(({ owner }) => options.pid === undefined || owner.pid === options.pid);
@@ -79,7 +80,7 @@ export async function findDaemons(
     });
   }
   const hasSite = (mark: DaemonMark): number => (mark.sites.some((site) => site.domain === domain) ? 1 : 0);
-  return meant.toSorted((a, b) => hasSite(b) - hasSite(a)).map((mark) => clientOf(mark, token));
+  return meant.toSorted((a, b) => hasSite(b) - hasSite(a)).map((mark) => clientOf(mark, config));
 }
 
 /** Of all sites of the daemon that is asked. */
@@ -97,16 +98,30 @@ export async function marksOn(config: Config): Promise<readonly DaemonMark[]> {
   return (await ifThere(runningDaemons(dataPaths(config.storage.dir)))) ?? [];
 }
 
-function clientOf({ owner, socket, adminUrl }: DaemonMark, token: Secret | null): DaemonClient {
+function clientOf({ owner, socket, adminUrl }: DaemonMark, config: Config): DaemonClient {
   if (socket !== null) return clientAt(socket, `the daemon ${owner.pid}`);
-  return overNetwork(adminUrl ?? 'http://127.0.0.1:0', token);
+  // Its certificate is not for this machine's loopback; that it is the config's own says whose it is.
+  const own = { ca: ownCertificates(config), allowPartialTrustChain: true, checkServerIdentity: () => undefined };
+  return overNetwork(adminUrl ?? 'http://127.0.0.1:0', config, own);
+}
+
+/** An own certificate that nobody else has signed is trusted as it is. */
+function authorities(config: Config): RequestOptions {
+  const { caFile } = config.network;
+  const further = caFile === null ? [] : [readCertificates(caFile, 'network.caFile')];
+  const ca = [...getCACertificates('default'), ...further, ...ownCertificates(config)];
+  return { ca, allowPartialTrustChain: true };
+}
+
+function ownCertificates({ admin: { tls } }: Config): string[] {
+  return [tls, ...tls.certificates].flatMap(({ certFile }) => certFile?.text.reveal() ?? []);
 }
 
 export function clientAt(path: string, name = 'the daemon'): DaemonClient {
   return clientOver(name, { socketPath: path }, {});
 }
 
-function overNetwork(adminUrl: string, token: Secret | null): DaemonClient {
+function overNetwork(adminUrl: string, { admin: { token } }: Config, trust: RequestOptions): DaemonClient {
   const url = URL.canParse(adminUrl) ? new URL(adminUrl) : null;
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new DocshelfError('usage', `Cannot reach "${adminUrl}": it is no http or https address`, {
@@ -114,7 +129,7 @@ function overNetwork(adminUrl: string, token: Secret | null): DaemonClient {
     });
   }
   const { protocol, hostname: host, port } = url;
-  const target = { protocol, host: bareHost(host), port };
+  const target = { ...(protocol === 'https:' ? trust : {}), protocol, host: bareHost(host), port };
   const headers = token === null ? {} : { authorization: `Bearer ${token.reveal()}` };
   return clientOver(`the daemon at ${url.origin}`, target, headers);
 }

@@ -34,8 +34,8 @@ async function adminUrlOf(config: Config): Promise<string> {
   const marks = await marksOn(config);
   const [adminUrl] = marks.filter(({ owner }) => owner.host === hostname()).map((mark) => mark.adminUrl);
   if (adminUrl != null) return adminUrl;
-  const { host, port } = config.admin;
+  const { host, port, tls } = config.admin;
   const reachable =
     host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  return `http://${reachable}:${port}`;
+  return `${tls.certFile === null ? 'http' : 'https'}://${reachable}:${port}`;
 }

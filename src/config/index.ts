@@ -11,6 +11,7 @@ import { findOrganizationFaults } from './rules/organization-rules.ts';
 import { findBrokenRules } from './rules/rules.ts';
 import { findMixedSignIns } from './rules/sign-in-rules.ts';
 import { findSiteFaults } from './rules/site-rules.ts';
+import { findTlsFaults } from './rules/tls-rules.ts';
 import type { Config } from './schema/index.ts';
 import { configSchema, listKeys, listRestartKeys } from './schema-node.ts';
 import { Settings } from './setting.ts';
@@ -67,6 +68,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...findBrokenRules(sound, config, validation.faulty),
     ...findOrganizationFaults(sound, config),
     ...findSiteFaults(sound, config),
+    ...findTlsFaults(sound, config),
     ...findMixedSignIns(sound, many.sites),
     ...many.findFaults(),
     ...findNotBuilt(sound),
@@ -88,7 +90,11 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
 
 export function pendingRestart(running: Config, wanted: Config): string[] {
   return listRestartKeys()
-    .filter(({ path }) => !isEqual(valueAt(running, path), valueAt(wanted, path)))
+    .filter(({ path, schema }) => {
+      const [before, after] = [valueAt(running, path), valueAt(wanted, path)];
+      if (schema['x-restart'] === 'presence') return (before === null) !== (after === null);
+      return !isEqual(before, after);
+    })
     .map(({ path }) => path.join('.'));
 }
 

@@ -35,7 +35,8 @@ function sectionReference(name: string, keys: readonly KeySpec[]): string {
     const chain = path.map((_, index) => schemaAt(path.slice(0, index + 1)));
     const notes = [
       schema.description ?? '',
-      ...(chain.some((each) => each?.['x-restart']) ? ['A change needs a restart.'] : []),
+      ...(chain.some((each) => each?.['x-restart'] === true) ? ['A change needs a restart.'] : []),
+      ...(schema['x-restart'] === 'presence' ? ['To set it where none was, or to remove it, needs a restart.'] : []),
       ...(chain.some((each) => each?.['x-not-built']) ? ['*Not built yet in this version.*'] : []),
     ];
     const usual = typeof schema.default === 'string' ? schema.default : JSON.stringify(schema.default);

@@ -47,7 +47,8 @@ export interface SchemaNode {
   readonly 'x-holds'?: Contents;
   /** A secret of which a link's host and path are printed. */
   readonly 'x-shown'?: 'link';
-  readonly 'x-restart'?: true;
+  /** `presence`: another value is taken live, having one or none is not. */
+  readonly 'x-restart'?: true | 'presence';
   readonly 'x-not-built'?: true;
 }
 

@@ -4,17 +4,12 @@ import { briefsOf, errorOf, faultsOf, load } from './folder.ts';
 describe('what is not built yet', () => {
   it.each([
     ['server: { workers: 2 }', 'server.workers'],
-    ['server: { tls: { certFile: a } }', 'server.tls.certFile'],
     ['search: { widget: replace }', 'search.widget'],
     ['search: { mcp: true }', 'search.mcp'],
     ['exportApi: { queue: { kind: postgres } }', 'exportApi.queue.kind'],
     ['exportApi: { retention: { completed: 5 } }', 'exportApi.retention'],
     ['server: { markdown: false }', 'server.markdown'],
     ['server: { versionSwitcher: true }', 'server.versionSwitcher'],
-    ['server: { tls: { certificates: [{ certFile: a, keyFile: b }] } }', 'server.tls.certificates'],
-    ['server: { tls: { redirectPort: 80 } }', 'server.tls.redirectPort'],
-    ['admin: { tls: { certFile: a } }', 'admin.tls.certFile'],
-    ['api: { tls: { keyFile: a } }', 'api.tls.keyFile'],
     ['staticExport: { serveVersions: kept }', 'staticExport.serveVersions'],
     ['database: { urlFile: ./url }', 'database.urlFile'],
     ['rateLimits: { onFault: closed }', 'rateLimits.onFault'],

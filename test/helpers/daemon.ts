@@ -91,7 +91,7 @@ export class DaemonProcess {
     const { site = '', admin = '' } = await waitFor(
       () => {
         if (this.#child.exitCode !== null) throw new Error(`it ended with ${this.#child.exitCode}: ${this.log()}`);
-        return /site on (?<site>http:[^\s,]+), admin on (?<admin>http:[^\s",]+)/.exec(this.#stdout)?.groups ?? null;
+        return /site on (?<site>https?:[^\s,]+), admin on (?<admin>https?:[^\s",]+)/.exec(this.#stdout)?.groups ?? null;
       },
       () => `no line with the daemon's addresses: ${this.log()}`,
       START_MS_MAX,

@@ -3,6 +3,7 @@ import { dataPaths, SiteStore } from '../../deploy/index.ts';
 import type { Diagnosis } from '../../domain/diagnosis.ts';
 import { listedDomain, readStore } from '../slices.ts';
 import { checkBundle, checkExportSources, checkPreload } from './check-bundles.ts';
+import { checkCertificates } from './check-certificates.ts';
 import { checkDaemon } from './check-daemon.ts';
 import { checkNamedFiles } from './check-named-files.ts';
 import { type CheckedConfig, checkNetwork } from './check-network.ts';
@@ -32,6 +33,7 @@ export async function diagnose(loaded: LoadedConfig): Promise<readonly Diagnosis
     checkExportSources(config),
     Promise.all(each.map(ofSite)).then((lists) => lists.flat()),
     named,
+    checkCertificates(config, Date.now()),
     checkDaemon(config, signal),
     checkNetwork(config.sites.length > 0 ? [ofDaemon, ...each] : each, signal),
   ]);

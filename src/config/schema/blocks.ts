@@ -3,7 +3,7 @@ import { DOMAIN_PATTERN } from '../../domain/deployment.ts';
 import type { Secret } from '../../domain/secret.ts';
 import { VERSION_PATTERN } from '../../domain/version.ts';
 import type { NamedFile, NamedFolder } from '../named-files.ts';
-import type { Contents, FileKind, TextRule } from '../schema-node.ts';
+import type { Contents, FileKind, SchemaNode, TextRule } from '../schema-node.ts';
 
 /**
  * A row's JSON Schema describes what a person writes, its `Static` type the value in `Config`; `decode.ts` goes
@@ -12,8 +12,8 @@ import type { Contents, FileKind, TextRule } from '../schema-node.ts';
 
 interface More {
   readonly examples?: unknown[];
-  /** A running daemon cannot change it: asked for by a reload, it waits for a restart. */
-  readonly restart?: true;
+  /** A running daemon cannot change it: asked for by a reload, it waits for a restart; `presence`: only that it is set. */
+  readonly restart?: SchemaNode['x-restart'];
   /** Anything but the default is refused as not built yet. */
   readonly notBuilt?: true;
 }
@@ -29,7 +29,7 @@ const row = <T>(schema: object, ...[description, fallback, { restart, notBuilt, 
     ...schema,
     description,
     ...(fallback !== undefined && { default: fallback }),
-    ...(restart && { 'x-restart': true }),
+    ...(restart && { 'x-restart': restart }),
     ...(notBuilt && { 'x-not-built': true }),
     ...more,
   });
@@ -188,7 +188,12 @@ export const version = (...told: Told) => text(VERSION_RULE, { pattern: VERSION_
 export const DOMAIN_RULE = 'a domain: 1 to 63 lower-case letters, digits or "-", such as acme';
 export const domain = (...told: Told) => text(DOMAIN_RULE, { pattern: DOMAIN_PATTERN.source }, ...told);
 
-export const certificate = () => ({
-  certFile: optional(path('Certificate chain in PEM.')),
-  keyFile: optional(path('Private key in PEM.')),
+const PEM_BYTES_MAX = 256 * 1024;
+const CHAIN = { pattern: '-----BEGIN CERTIFICATE-----', expects: 'a certificate in PEM', bytesMax: PEM_BYTES_MAX };
+const PRIVATE_KEY = { pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----', expects: 'a private key in PEM' };
+export const certificate = (more: More = {}) => ({
+  certFile: optional(
+    contents('file', CHAIN, "Certificate chain in PEM, the server's own first; watched for changes.", undefined, more),
+  ),
+  keyFile: optional(contents('secret', PRIVATE_KEY, 'Private key in PEM; watched for changes.', undefined, more)),
 });

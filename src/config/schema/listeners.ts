@@ -1,13 +1,13 @@
 import * as t from './blocks.ts';
 
 const tls = {
-  ...t.certificate(),
+  ...t.certificate({ restart: 'presence' }),
   http2: t.boolean('Offers HTTP/2.', true),
   hsts: t.optional(t.duration('1s', '3650d', 'Strict-Transport-Security, for this long.')),
   certificates: t.list(t.record(t.certificate(), 'A certificate.'), 'Further certificates, chosen by server name.'),
-  redirectPort: t.optional(t.port('A port without TLS that redirects here.')),
+  redirectPort: t.optional(t.port('A port without TLS that redirects here.', undefined, { restart: true })),
 };
-const tlsOf = (listener: string) => t.section(tls, `TLS on the ${listener}.`, { notBuilt: true });
+const tlsOf = (listener: string) => t.section(tls, `TLS on the ${listener}, where it has a certificate.`);
 
 const name = (description: string) => t.text('a name', {}, description);
 

@@ -69,6 +69,7 @@ export interface AdminOptions extends FaultHooks {
   readonly features: () => DaemonFeatures;
   readonly jobs?: () => Promise<ExportJobs>;
   readonly volume?: () => Promise<Readings['volume']>;
+  readonly certificates?: () => Readings['certificates'];
   readonly metrics: Metrics;
   readonly actions: AdminActions;
   readonly programVersion: string;
@@ -103,7 +104,8 @@ export function adminRoutes(options: AdminOptions, signatures: PendingSignatures
       // All other metrics answer also where the queue does not.
       const jobs = (await options.jobs?.().catch(() => null)) ?? null;
       const volume = (await options.volume?.()) ?? null;
-      const text = await metrics.expose({ states: states(), isReady: readiness().ready, jobs, volume });
+      const certificates = options.certificates?.() ?? [];
+      const text = await metrics.expose({ states: states(), isReady: readiness().ready, jobs, volume, certificates });
       return c.body(text, 200, { 'Content-Type': metrics.contentType });
     },
     status: async (c) => c.json(await status()),

@@ -5,10 +5,13 @@ import { getRequestListener, type HttpBindings, RequestError } from '@hono/node-
 import { DocshelfError, errnoState, rethrowAs, toDocshelfError } from '../../domain/errors.ts';
 import type { PlainAnswer } from '../../serve/index.ts';
 import { problemResponse } from '../problem.ts';
+import type { Http2Options } from '../tls/http2-door.ts';
+import type { TlsSettings } from '../tls/served-certificates.ts';
+import { TlsPort } from '../tls/tls-port.ts';
 import { Connections } from './connections.ts';
-import { answerMalformed } from './malformed-request.ts';
+import { answerMalformed, answerPlainHttp } from './malformed-request.ts';
 import { isPlainRequest, PlainWriter } from './plain-request.ts';
-import { HEADER_BYTES_MAX, makeReadable, refusalOf, refuse } from './refused-request.ts';
+import { HEADER_BYTES_MAX, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
 import { REQUEST_ID_HEADER, RequestIds } from './request-id.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
@@ -21,6 +24,10 @@ interface ListenerHandlers {
   readonly plain?: (incoming: IncomingMessage) => PlainAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
   readonly onFault?: (error: DocshelfError) => void;
+  /** The setting of its port, where that is another than its section's. */
+  readonly portKey?: string;
+  /** Absent: plain HTTP. */
+  readonly tls?: TlsSettings | undefined;
   /** For tests, which cannot wait. */
   readonly times?: Partial<typeof TIMES>;
 }
@@ -33,6 +40,10 @@ export interface Listener {
   readonly url: string;
   readonly port: number;
   readonly address: string;
+  /** Of new connections; nothing where it speaks no TLS. @throws Error of OpenSSL, and goes on as before */
+  useTls(settings: TlsSettings): void;
+  /** A name or address that it has a certificate for. */
+  isCertifiedFor(host: string): boolean;
   /** Closes idle connections, ends requests in flight with `Connection: close`, cuts the rest at the deadline. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -42,6 +53,7 @@ const TIMES = {
   /** Longer than the 60 s of load balancers, which would send a request into a closing connection. */
   keepAliveMs: 75_000,
   headersMsMax: 30_000,
+  handshakeMsMax: 10_000,
   /** Without taking a byte of an answer: as nginx has it. */
   unreadMsMax: 60_000,
   /** Node looks at headers and requests that are late so often. */
@@ -77,7 +89,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       error instanceof RequestError ? undefined : problemResponse(toDocshelfError(error), null),
   });
 
+  let tls: TlsPort | null = null;
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const isHttp2 = incoming.httpVersionMajor === 2;
+    if (isHttp2) makeAlike(incoming);
+    const hsts = tls?.hsts ?? null;
+    if (hsts !== null) outgoing.setHeader('Strict-Transport-Security', hsts);
     const begun = { requestId: ids.of(incoming.headers['x-request-id']), startedMs: performance.now() };
     const { requestId } = begun;
     const refusal = refusalOf(incoming);
@@ -86,12 +103,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (prepared !== null) {
       plainWriter.write(prepared, outgoing, requestId);
       // A slow client's answer is one in flight, as those below.
-      if (incoming.socket.writableLength === 0) {
+      if (!isHttp2 && incoming.socket.writableLength === 0) {
         meter?.answered(incoming, prepared.status, begun);
         return;
       }
     } else outgoing.setHeader(REQUEST_ID_HEADER, requestId);
-    connections.began(outgoing);
+    if (!isHttp2) connections.began(outgoing);
     meter?.began(incoming, outgoing, begun);
     if (prepared !== null) return;
     if (refusal !== null) {
@@ -112,23 +129,43 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   // Other expectations may be ignored (RFC 9110, section 10.1.1); Node's 417 would have no id.
   server.on('checkExpectation', handle);
   server.on('clientError', answerMalformed(connections, meter, ids));
+  if (options.tls !== undefined) {
+    tls = new TlsPort(server, options.tls, {
+      handshakeMsMax: times.handshakeMsMax,
+      http2: {
+        headerBytesMax: HEADER_BYTES_MAX,
+        idleMsMax: times.keepAliveMs,
+        unreadMsMax: times.unreadMsMax,
+        receiveMsMax: LISTENERS[name].receiveMsMax,
+        // Of one shape, and of two types.
+        onRequest: handle as unknown as Http2Options['onRequest'],
+      },
+      onPlain: answerPlainHttp(meter, ids),
+    });
+  }
 
-  const bound = await listen(server, name, options);
+  const bound = await listen(server, options);
   server.on('error', (error) => onFault?.(toDocshelfError(error)));
   let stopped: Promise<void> | null = null;
   return {
-    url: 'host' in options ? `http://${urlHost(bound.address)}:${bound.port}` : `unix:${options.socket}`,
+    url:
+      'host' in options
+        ? `${tls === null ? 'http' : 'https'}://${urlHost(bound.address)}:${bound.port}`
+        : `unix:${options.socket}`,
     port: bound.port,
     address: bound.address,
+    useTls: (settings) => tls?.use(settings),
+    isCertifiedFor: (host) => tls?.covers(host) ?? false,
     stop: (deadlineMs) => {
-      stopped ??= close(server, connections, deadlineMs);
+      stopped ??= close(server, tls === null ? [connections] : [connections, tls], deadlineMs);
       return stopped;
     },
   };
 }
 
 /** A socket is bound before `listen` returns: its mode is right from the first moment. */
-async function listen(server: Server, name: ListenerName, at: ListenAddress): Promise<AddressInfo> {
+async function listen(server: Server, options: ListenerOptions): Promise<AddressInfo> {
+  const at: ListenAddress = options;
   if ('host' in at) server.listen({ host: at.host, port: at.port });
   else {
     const mask = process.umask(0o177);
@@ -139,27 +176,32 @@ async function listen(server: Server, name: ListenerName, at: ListenAddress): Pr
     await once(server, 'listening');
   } catch (error) {
     if ('socket' in at) return rethrowAs('cannot_listen', `listen on "${at.socket}"`, undefined, errnoState)(error);
-    throw listenFault(error, name, at.host, at.port);
+    throw listenFault(error, options, at);
   }
   const bound = server.address();
   return typeof bound === 'object' && bound !== null ? bound : { address: String(bound), port: 0, family: 'unix' };
 }
 
-function listenFault(error: unknown, name: ListenerName, host: string, port: number): DocshelfError {
+function listenFault(
+  error: unknown,
+  { name, portKey }: ListenerHandlers,
+  { host, port }: { readonly host: string; readonly port: number },
+): DocshelfError {
   const { code, message } = error as NodeJS.ErrnoException;
   const { section } = LISTENERS[name];
+  const key = portKey ?? `${section}.port`;
   const act = `Cannot listen on "${urlHost(host)}:${port}" for the ${name}`;
   const detail = { fields: { listener: name, host, port }, cause: error };
   if (code === 'EADDRINUSE') {
     return new DocshelfError('port_taken', `${act}: port ${port} is taken`, {
       ...detail,
-      next: `Stop what listens there, or set ${section}.port to a free port.`,
+      next: `Stop what listens there, or set ${key} to a free port.`,
     });
   }
   if (code === 'EACCES') {
     return new DocshelfError('cannot_listen', `${act}: the user that docshelf runs as may not use port ${port}`, {
       ...detail,
-      next: `Set ${section}.port to one above 1023.`,
+      next: `Set ${key} to one above 1023.`,
     });
   }
   const state = code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' ? 'this machine has no such address' : message;
@@ -169,11 +211,17 @@ function listenFault(error: unknown, name: ListenerName, host: string, port: num
   });
 }
 
-async function close(server: Server, connections: Connections, deadlineMs: number): Promise<void> {
+async function close(
+  server: Server,
+  all: readonly Pick<Connections, 'drain' | 'cut'>[],
+  deadlineMs: number,
+): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  connections.drain();
-  const cut = setTimeout(() => connections.cut(), deadlineMs);
+  for (const each of all) each.drain();
+  const cut = setTimeout(() => {
+    for (const each of all) each.cut();
+  }, deadlineMs);
   await closed;
   clearTimeout(cut);
 }

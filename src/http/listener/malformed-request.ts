@@ -2,12 +2,12 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connections } from './connections.ts';
-import { type Refusal, refusalParts, TARGET_TOO_LONG } from './refused-request.ts';
+import { FIELDS_TOO_LARGE, type Refusal, refusalParts, TARGET_TOO_LONG } from './refused-request.ts';
 import type { RequestIds } from './request-id.ts';
 import type { RequestMeter } from './served-request.ts';
 
 const BY_FAULT: Readonly<Record<string, Refusal>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, state: 'its header is over the limit' },
+  HPE_HEADER_OVERFLOW: FIELDS_TOO_LARGE,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, state: 'the extensions of its chunks are over the limit' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, state: 'it did not come whole within the time limit' },
 };
@@ -45,11 +45,34 @@ export function answerMalformed(
   function tell(socket: Socket, refusal: Refusal): void {
     // The last answer closed it.
     if (!socket.writable) return;
-    const requestId = ids.next();
-    socket.write(answerOf(refusal, requestId));
-    meter?.malformed(socket, refusal.status, requestId);
+    write(refusal, socket, { meter, ids });
     socket.destroySoon();
   }
+}
+
+const NO_TLS: Refusal = { status: 400, state: 'it is plain HTTP, and this port speaks HTTPS; ask with https://' };
+/** For a client to end its side, which a reset would keep from reading the answer. */
+const LEAVE_MS = 2_000;
+
+/** For a connection to a port of TLS that begins otherwise. */
+export function answerPlainHttp(meter: RequestMeter | null, ids: RequestIds): (socket: Socket) => void {
+  return (socket) => {
+    write(NO_TLS, socket, { meter, ids });
+    const late = setTimeout(() => socket.destroy(), LEAVE_MS);
+    socket.once('close', () => clearTimeout(late));
+    socket.end();
+    socket.resume();
+  };
+}
+
+function write(
+  refusal: Refusal,
+  socket: Socket,
+  { meter, ids }: { readonly meter: RequestMeter | null; readonly ids: RequestIds },
+): void {
+  const requestId = ids.next();
+  socket.write(answerOf(refusal, requestId));
+  meter?.malformed(socket, refusal.status, requestId);
 }
 
 function refusalOfFault({ code = '', rawPacket, bytesParsed = 0 }: ParserFault): Refusal {

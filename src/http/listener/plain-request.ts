@@ -11,11 +11,11 @@ import { REQUEST_ID_HEADER } from './request-id.ts';
 /** A host name or an IPv4 address, as nearly all requests have; the framework judges the others. */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
-/** A GET of HTTP/1.1 without a body, by its headers, whose answer needs not wait for another one of its connection. */
+/** A GET of HTTP/1.1 or HTTP/2 without a body, by its headers, whose answer needs not wait for another one of its connection. */
 export function isPlainRequest({ method, httpVersion, headers }: IncomingMessage, outgoing: ServerResponse): boolean {
   return (
     method === 'GET' &&
-    httpVersion === '1.1' &&
+    (httpVersion === '1.1' || httpVersion === '2.0') &&
     outgoing.socket !== null &&
     headers['content-length'] === undefined &&
     headers['transfer-encoding'] === undefined &&

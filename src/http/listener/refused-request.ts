@@ -16,22 +16,36 @@ export interface Refusal {
 }
 
 export const TARGET_TOO_LONG: Refusal = { status: 414, state: 'its address is over the limit' };
+export const FIELDS_TOO_LARGE: Refusal = { status: 431, state: 'its header is over the limit' };
 const NO_HOST: Refusal = { status: 400, state: 'it has no Host header' };
 const TWO_HOSTS: Refusal = { status: 400, state: 'it has more than one Host header' };
+const OTHER_HOST: Refusal = { status: 400, state: 'its Host header is another than its :authority' };
+const FOR_PROXY: Refusal = { status: 501, state: 'it is for a proxy, and this is none' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
 const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding besides "chunked"' };
 
 /** By RFC 9112, where Node's parser lets a request through. */
-export function refusalOf({ url = '', httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | null {
+export function refusalOf({ method, url = '', httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | null {
+  // Of HTTP/2 alone: Node closes such a connection of HTTP/1.1.
+  if (method === 'CONNECT') return FOR_PROXY;
   if (url.length > TARGET_LENGTH_MAX) return TARGET_TOO_LONG;
   // Section 3.2. HTTP/1.0 asks without a Host, as some load balancers' probes do.
   if (headers.host === undefined) {
     if (httpVersion !== '1.0') return NO_HOST;
   } else if (countOf('host', rawHeaders) > 1) return TWO_HOSTS;
+  // RFC 9113, section 8.3.1.
+  const authority = headers[':authority'];
+  if (authority !== undefined && authority !== headers.host) return OTHER_HOST;
+  // Node bounds them once the client has agreed to it.
+  if (httpVersion === '2.0' && bytesOf(rawHeaders) > HEADER_BYTES_MAX) return FIELDS_TOO_LARGE;
   // Section 6.3, item 4.
   const coding = headers['transfer-encoding']?.toLowerCase();
   if (coding === undefined || coding === 'chunked') return null;
   return /,\s*chunked$/.test(coding) ? UNKNOWN_CODING : UNENDED_CODING;
+}
+
+function bytesOf(rawHeaders: readonly string[]): number {
+  return rawHeaders.reduce((sum, each) => sum + each.length, 0);
 }
 
 function countOf(name: string, rawHeaders: readonly string[]): number {
@@ -41,6 +55,12 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
     if (each?.length === name.length && each.toLowerCase() === name) count++;
   }
   return count;
+}
+
+/** A request of HTTP/2 names its host in a field of its own (RFC 9113, section 8.3.1). */
+export function makeAlike({ headers }: IncomingMessage): void {
+  const authority = headers[':authority'];
+  if (typeof authority === 'string') headers.host ??= authority;
 }
 
 /** Forms of an address that are well-formed, and that the framework does not take. */

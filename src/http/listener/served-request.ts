@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { CountedResponse } from '../tls/http2-door.ts';
 
 /** Contract section 2. Another one is a row here, and an app in `openListeners`. */
 export const LISTENERS = {
@@ -81,7 +82,9 @@ export class RequestMeter {
     const peer = socket.remoteAddress ?? '';
     outgoing.once('close', () => {
       const status = outgoing.headersSent ? outgoing.statusCode : CLIENT_CLOSED;
-      this.#ended(incoming, status, { requestId, startedMs, peer });
+      // Answers of HTTP/2 share their connection.
+      const bytes = outgoing instanceof CountedResponse ? outgoing.bytesWritten : null;
+      this.#ended(incoming, status, { requestId, startedMs, peer }, bytes);
     });
   }
 
@@ -108,6 +111,7 @@ export class RequestMeter {
     { method, url, socket, headers, [ANSWERER]: answerer }: SitedMessage,
     status: number,
     { requestId, startedMs, peer }: Begun & { readonly peer: string },
+    bytes: number | null = null,
   ): void {
     const forwardedFor = headers['x-forwarded-for'];
     this.#tell({
@@ -117,7 +121,7 @@ export class RequestMeter {
       method: method ?? '-',
       path: pathOf(url ?? '/'),
       status,
-      bytes: this.#bytesSince(socket),
+      bytes: bytes ?? this.#bytesSince(socket),
       durationMs: performance.now() - startedMs,
       requestId,
       peer,

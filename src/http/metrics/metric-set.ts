@@ -32,6 +32,11 @@ export function defineMetrics(registry: Registry) {
     lastReloadSuccess: gauge('last_reload_success_timestamp_seconds', 'When a reload last succeeded.', []),
     volumeFree: gauge('volume_free_bytes', 'Free space of the volume of the data folder.', []),
     volumeSize: gauge('volume_size_bytes', 'Size of the volume of the data folder.', []),
+    certificateEnd: gauge(
+      'tls_certificate_expiry_timestamp_seconds',
+      'When the certificate that a setting names ends, as it was read last.',
+      ['setting'],
+    ),
     loopDelay: gauge(
       'event_loop_delay_seconds',
       'How late the main thread turned to its work since the last reading, the 99th percentile.',

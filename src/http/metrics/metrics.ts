@@ -14,6 +14,7 @@ export interface Readings {
   readonly jobs: ExportJobs | null;
   /** Of the data folder; null where the system does not tell. */
   readonly volume: VolumeSpace | null;
+  readonly certificates?: readonly { readonly setting: string; readonly endsAtMs: number }[];
 }
 
 export interface VolumeSpace {
@@ -54,7 +55,7 @@ export class Metrics {
     return new SiteMetrics(this.#metrics, this.#namesSites() ? site : null);
   }
 
-  async expose({ states, isReady, jobs, volume }: Readings): Promise<string> {
+  async expose({ states, isReady, jobs, volume, certificates = [] }: Readings): Promise<string> {
     this.#metrics.state.reset();
     for (const { site, state } of states) {
       const label = site === null ? {} : { site };
@@ -67,6 +68,8 @@ export class Metrics {
       this.#metrics.volumeFree.set(volume.freeBytes);
       this.#metrics.volumeSize.set(volume.sizeBytes);
     }
+    this.#metrics.certificateEnd.reset();
+    for (const { setting, endsAtMs } of certificates) this.#metrics.certificateEnd.set({ setting }, endsAtMs / 1000);
     // A sample is the time between two ticks of its timer.
     this.#metrics.loopDelay.set(Math.max(0, this.#loopDelay.percentile(99) / 1e9 - LOOP_TICK_MS / 1000));
     this.#loopDelay.reset();

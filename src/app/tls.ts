@@ -1,0 +1,97 @@
+import { X509Certificate } from 'node:crypto';
+import type { Config } from '../config/index.ts';
+import { bareHost } from '../domain/egress.ts';
+import { LISTENERS } from '../http/listener/served-request.ts';
+import { isCertifiedFor, type KeyPair, type TlsSettings } from '../http/tls/served-certificates.ts';
+
+type TlsConfig = Config['server']['tls'];
+type ConfiguredPair = TlsConfig['certificates'][number];
+
+/** Null: plain HTTP. That a pair is whole and fits is a rule of the config. */
+export function tlsSlice(tls: TlsConfig): TlsSettings | null {
+  const pairs = [tls, ...tls.certificates].flatMap(pairOf);
+  return pairs.length === 0 ? null : { pairs, http2: tls.http2, hstsMs: tls.hstsMs };
+}
+
+function pairOf({ certFile, keyFile }: ConfiguredPair): KeyPair[] {
+  return certFile === null || keyFile === null ? [] : [{ chain: certFile.text.reveal(), key: keyFile.text }];
+}
+
+/** A certificate that a listener presents. */
+export interface PresentedCertificate {
+  /** `server.tls.certFile`, `server.tls.certificates[0].certFile` */
+  readonly setting: string;
+  readonly file: string;
+  readonly certificate: X509Certificate;
+  readonly endsAtMs: number;
+}
+
+export function presentedCertificates(config: Config): PresentedCertificate[] {
+  return Object.values(LISTENERS).flatMap(({ section }) => {
+    const { tls } = config[section];
+    return [tls, ...tls.certificates].flatMap(({ certFile }, index) => {
+      if (certFile === null) return [];
+      const certificate = new X509Certificate(certFile.text.reveal());
+      const place = index === 0 ? '' : `.certificates[${index - 1}]`;
+      return [
+        {
+          setting: `${section}.tls${place}.certFile`,
+          file: certFile.path,
+          certificate,
+          endsAtMs: Date.parse(certificate.validTo),
+        },
+      ];
+    });
+  });
+}
+
+const DAY_MS = 86_400_000;
+/** Time for a person to get another one; what renews itself does so 30 days before the end. */
+const SOON_MS = 21 * DAY_MS;
+
+interface CertificateFinding {
+  readonly setting: string;
+  readonly message: string;
+  readonly next: string;
+}
+
+const RENEW = 'Put a new one in its place; it is taken without a restart.';
+
+/** Certificates that clients refuse, or soon will, and names that none is for. Sound pairs: a fault of the config is told as one. */
+export function certificateFindings(config: Config, nowMs: number): CertificateFinding[] {
+  const presented = presentedCertificates(config);
+  const found = presented.flatMap(({ setting, file, certificate, endsAtMs }): CertificateFinding[] => {
+    const beginsAtMs = Date.parse(certificate.validFrom);
+    const state =
+      beginsAtMs > nowMs
+        ? `is not valid before ${dayOf(beginsAtMs)}, so that clients refuse it`
+        : endsAtMs <= nowMs
+          ? `ended on ${dayOf(endsAtMs)}, so that clients refuse it`
+          : endsAtMs - nowMs < SOON_MS
+            ? `ends on ${dayOf(endsAtMs)}`
+            : null;
+    return state === null ? [] : [{ setting, message: `The certificate "${file}" ${state}.`, next: RENEW }];
+  });
+  const ofSite = presented.filter(({ setting }) => setting.startsWith('server.'));
+  if (ofSite.length === 0) return found;
+  const unnamed = siteNames(config).filter(
+    ([, host]) => !ofSite.some(({ certificate }) => isCertifiedFor(certificate, host)),
+  );
+  const next = 'Add one for it to server.tls.certificates.';
+  return [
+    ...found,
+    ...unnamed.map(([setting, host]) => ({ setting, message: `No certificate of server.tls is for "${host}".`, next })),
+  ];
+}
+
+/** Names by which readers are known to ask. */
+function siteNames({ sites, server: { publicUrl } }: Config): (readonly [setting: string, host: string])[] {
+  const hosts = sites.flatMap((site, at) => site.hosts.map((host) => [`sites[${at}].hosts`, bareHost(host)] as const));
+  return publicUrl === null ? hosts : [['server.publicUrl', bareHost(new URL(publicUrl).hostname)], ...hosts];
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+export function certificateNotices(config: Config, nowMs: number): string[] {
+  return certificateFindings(config, nowMs).map(({ message, next }) => `${message} ${next}`);
+}

@@ -1,0 +1,104 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { createServer, type Server as TlsServer } from 'node:tls';
+import { Http2Door, type Http2Options } from './http2-door.ts';
+import { ServedCertificates, type TlsSettings } from './served-certificates.ts';
+
+interface TlsPortOptions {
+  /** For a client's first byte, and then for its handshake. */
+  readonly handshakeMsMax: number;
+  readonly http2: Http2Options;
+  /** A connection whose first byte is none of TLS. */
+  readonly onPlain: (socket: Socket) => void;
+}
+
+/** First byte of a TLS record that holds a handshake (RFC 8446, section 5.1). */
+const HANDSHAKE = 0x16;
+
+/** TLS on the port of a server that knows nothing of it: connections reach it when they have shaken hands. */
+export class TlsPort {
+  readonly #certificates: ServedCertificates;
+  readonly #tls: TlsServer;
+  readonly #http2: Http2Door;
+  /** All of the port, whatever they speak. */
+  readonly #open = new Set<Socket>();
+  /** Those of which no byte has come. */
+  readonly #silent = new Set<Socket>();
+  #isDraining = false;
+
+  constructor(server: Server, settings: TlsSettings, options: TlsPortOptions) {
+    this.#certificates = new ServedCertificates(settings);
+    this.#http2 = new Http2Door(options.http2);
+    this.#tls = createServer({
+      ...this.#certificates.fallback,
+      handshakeTimeout: options.handshakeMsMax,
+      SNICallback: (name, choose) => choose(null, this.#certificates.contextFor(name)),
+      ALPNCallback: ({ protocols }) => {
+        const offered = this.#certificates.settings.http2 ? ['h2', 'http/1.1'] : ['http/1.1'];
+        return offered.find((protocol) => protocols.includes(protocol));
+      },
+    });
+    const takers = server.listeners('connection');
+    this.#tls.on('secureConnection', (socket) => {
+      if (this.#isDraining) socket.destroy();
+      else if (socket.alpnProtocol === 'h2') this.#http2.accept(socket);
+      else for (const take of takers) take.call(server, socket);
+    });
+    // Node leaves the connection open where the handshake takes too long.
+    this.#tls.on('tlsClientError', (_, socket) => socket.destroy());
+    server.removeAllListeners('connection');
+    server.on('connection', (socket) => this.#meet(socket, options));
+  }
+
+  /** Of Strict-Transport-Security (RFC 6797, section 6.1); null: not sent. */
+  get hsts(): string | null {
+    const { hstsMs } = this.#certificates.settings;
+    return hstsMs === null ? null : `max-age=${Math.floor(hstsMs / 1000)}`;
+  }
+
+  covers(host: string): boolean {
+    return this.#certificates.covers(host);
+  }
+
+  /** @throws Error of OpenSSL, and goes on as before */
+  use(settings: TlsSettings): void {
+    this.#certificates.use(settings, this.#tls);
+  }
+
+  /** Handshakes that have begun end, or are late. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const socket of this.#silent) socket.destroy();
+    this.#http2.drain();
+  }
+
+  cut(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
+
+  #meet(socket: Socket, { handshakeMsMax, onPlain }: TlsPortOptions): void {
+    const late = setTimeout(() => socket.destroy(), handshakeMsMax);
+    const heard = (): void => {
+      clearTimeout(late);
+      this.#silent.delete(socket);
+    };
+    this.#open.add(socket);
+    this.#silent.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => {
+      heard();
+      this.#open.delete(socket);
+    });
+    socket.once('readable', () => {
+      heard();
+      const first: Buffer | null = socket.read(1);
+      if (first === null) {
+        socket.destroy();
+        return;
+      }
+      socket.unshift(first);
+      if (first[0] === HANDSHAKE) this.#tls.emit('connection', socket);
+      else onPlain(socket);
+    });
+  }
+}

@@ -1,0 +1,132 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { makeCertificate, type TestPair } from '../helpers/certificates.ts';
+import { type ConfigFile, type DaemonProcess, openBench, runDocshelf, waitFor } from '../helpers/daemon.ts';
+import { askHttp1, askHttp2, openHttp2, shakeHands } from '../http/tls/tls-client.ts';
+import { bundle, folderOf } from './bundles.ts';
+
+const bench = openBench(afterEach);
+const TOKEN = 'a-long-random-token';
+const TLS = { certFile: 'tls.crt', keyFile: 'tls.key' };
+
+const pairOf = (...names: string[]): TestPair => makeCertificate({ names: [...names, '127.0.0.1'] });
+
+async function putPair(folder: string, { cert, key }: TestPair): Promise<void> {
+  for (const [name, text] of [
+    ['tls.crt', cert],
+    ['tls.key', key],
+  ] as const) {
+    await writeFile(join(folder, `.${name}`), text);
+    await rename(join(folder, `.${name}`), join(folder, name));
+  }
+}
+
+/** One version on the shelf, and a certificate for `first.test`. */
+async function start(config: ConfigFile): Promise<{ folder: string; daemon: DaemonProcess }> {
+  const folder = await bench.folder();
+  await folderOf(join(folder, 'bundles'), { 'docs-2024-06-01.tar.gz': bundle('june') });
+  await putPair(folder, pairOf('first.test'));
+  const daemon = await bench.start({ staticExport: {}, ...config }, { folder });
+  return { folder, daemon };
+}
+
+const portOf = (url: string): number => Number(new URL(url).port);
+
+async function nameAt(port: number): Promise<string> {
+  const socket = await shakeHands(port);
+  const name = socket.getPeerCertificate().subject.CN;
+  socket.destroy();
+  return String(name);
+}
+
+describe('a site with TLS', () => {
+  test('takes new certificates while it is asked, keeps the old where a pair is broken, and tells so', async () => {
+    const { folder, daemon } = await start({ server: { tls: TLS } });
+    expect(daemon.site).toMatch(/^https:/);
+    await daemon.untilServing('2024-06-01');
+    const port = portOf(daemon.site);
+    const until = { isOver: false };
+    const ask = async (): Promise<number> => {
+      let count = 0;
+      const session = openHttp2(port);
+      for (; !until.isOver; count++) {
+        for (const told of [await askHttp1(port, {}), await askHttp2(session, {})]) {
+          expect(told).toMatchObject({ status: 200, body: expect.stringContaining('june') });
+        }
+      }
+      session.destroy();
+      return count;
+    };
+    const asking = [ask(), ask()];
+    for (const name of ['second.test', 'third.test']) {
+      await putPair(folder, pairOf(name));
+      await waitFor(
+        async () => ((await nameAt(port)) === name ? true : null),
+        () => `the certificate of ${name} is not taken: ${daemon.log()}`,
+      );
+    }
+    await daemon.until(({ lastReload }) => lastReload?.ok === true);
+    await writeFile(join(folder, 'tls.key'), pairOf('other.test').key);
+    const { notices, lastReload } = await daemon.until((status) => status.lastReload?.ok === false);
+    expect(lastReload?.error).toContain('is the key of another certificate');
+    expect(notices.join()).toContain('is the key of another certificate');
+    expect(await (await fetch(`${daemon.admin}/metrics`)).text()).toContain(
+      'docshelf_config_last_reload_successful 0\n',
+    );
+    expect(await nameAt(port)).toBe('third.test');
+    await putPair(folder, pairOf('fourth.test'));
+    await daemon.until((status) => status.lastReload?.ok === true);
+    expect(await nameAt(port)).toBe('fourth.test');
+    until.isOver = true;
+    for (const count of await Promise.all(asking)) expect(count).toBeGreaterThan(0);
+    const metrics = await (await fetch(`${daemon.admin}/metrics`)).text();
+    const [, end] =
+      /^docshelf_tls_certificate_expiry_timestamp_seconds\{setting="server\.tls\.certFile"\} (\S+)$/m.exec(metrics) ??
+      [];
+    expect(Math.round((Number(end) * 1000 - Date.now()) / 86_400_000)).toBe(90);
+    const idle = openHttp2(port);
+    await askHttp2(idle, {});
+    expect(await daemon.stop()).toBe(0);
+  });
+
+  test('leads there from its redirecting port, and tells a certificate that ends', async () => {
+    const { folder, daemon } = await start({ server: { tls: { ...TLS, redirectPort: 0, hsts: '30d' } } });
+    const soon = new Date(Date.now() + 3 * 86_400_000);
+    await putPair(folder, makeCertificate({ names: ['soon.test', '127.0.0.1'], notAfter: soon }));
+    const { notices } = await daemon.until((status) => status.notices.length > 0);
+    expect(notices).toEqual([expect.stringMatching(/^The certificate ".*tls\.crt" ends on \d{4}-\d\d-\d\d\. /)]);
+    const config = ['--config', daemon.configFile];
+    const checked = await runDocshelf(['config', 'check', '--json', ...config], { cwd: folder });
+    expect(checked.json<{ warnings: string[] }>().warnings).toEqual(notices);
+    const doctor = await runDocshelf(['doctor', '--json', ...config], { cwd: folder });
+    expect(doctor.json<{ checks: object[] }>().checks).toContainEqual(
+      expect.objectContaining({ check: 'certificate', subject: 'server.tls.certFile', state: 'warning' }),
+    );
+    expect((await askHttp1(portOf(daemon.site), {})).headers).toMatchObject({
+      'strict-transport-security': 'max-age=2592000',
+    });
+  });
+});
+
+test('commands ask an admin listener with TLS', async () => {
+  const { folder, daemon } = await start({ admin: { token: TOKEN, tls: TLS } });
+  expect(daemon.admin).toMatch(/^https:/);
+  const config = ['--config', daemon.configFile];
+  const health = await runDocshelf(['healthcheck', '--live', ...config], { cwd: folder });
+  expect(health.exitCode).toBe(0);
+  const reload = await runDocshelf(['reload', '--admin-url', daemon.admin, ...config], { cwd: folder });
+  expect([reload.exitCode, reload.stderr]).toEqual([0, '']);
+  const doctor = await runDocshelf(['doctor', '--json', ...config], { cwd: folder });
+  expect(JSON.stringify(doctor.json())).not.toContain('Cannot reach the daemon');
+  // One who does not know the certificate sends no token.
+  const stranger = await bench.folder();
+  await bench.writeConfig(stranger, { admin: { token: TOKEN } });
+  const refused = await runDocshelf(
+    ['reload', '--admin-url', daemon.admin, '--config', join(stranger, 'config.yaml')],
+    {
+      cwd: stranger,
+    },
+  );
+  expect(refused.exitCode).toBe(69);
+});

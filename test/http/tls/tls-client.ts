@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2';
+import { request } from 'node:https';
+import { text } from 'node:stream/consumers';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+
+/** What a client of either protocol was told. */
+export interface Told {
+  readonly status: number;
+  /** In lower case; without `date` and the request's id. */
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+export interface Asked {
+  readonly method?: string;
+  readonly path?: string;
+  readonly host?: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+/** The certificate is what most tests do not ask about. */
+const UNVERIFIED = { rejectUnauthorized: false };
+
+export async function askHttp1(port: number, { method = 'GET', path = '/', host, headers }: Asked): Promise<Told> {
+  const asked = request({
+    ...UNVERIFIED,
+    ...{ host: '127.0.0.1', port, method, path, agent: false },
+    headers: { ...headers, ...(host === undefined ? {} : { host }), connection: 'close' },
+  });
+  asked.end();
+  const [answer] = await once(asked, 'response');
+  const { connection: _, 'transfer-encoding': __, ...alike } = answer.headers;
+  return { status: answer.statusCode, headers: sameEachTime(alike), body: await text(answer) };
+}
+
+export function openHttp2(port: number, options: ConnectionOptions = {}): ClientHttp2Session {
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ...UNVERIFIED, ...options });
+  // What a test asks of is the stream, or that the session ended.
+  session.on('error', () => undefined);
+  return session;
+}
+
+export async function askHttp2(session: ClientHttp2Session, asked: Asked): Promise<Told> {
+  const { method = 'GET', path = '/', host, headers } = asked;
+  const authority = host ?? new URL(session.originSet?.[0] ?? 'https://127.0.0.1').host;
+  const stream = session.request({ ':method': method, ':path': path, ':authority': authority, ...headers });
+  const [answer] = await once(stream, 'response');
+  const { ':status': status, ...alike } = answer;
+  return { status, headers: sameEachTime(alike), body: await text(stream) };
+}
+
+export async function shakeHands(port: number, options: ConnectionOptions = {}): Promise<TLSSocket> {
+  const socket = connect({ host: '127.0.0.1', port, ...UNVERIFIED, ...options });
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+function sameEachTime(headers: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { date: _, 'x-request-id': __, ...rest } = headers;
+  return { ...rest };
+}

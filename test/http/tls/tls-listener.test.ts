@@ -1,0 +1,333 @@
+import { once } from 'node:events';
+import { constants } from 'node:http2';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
+import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
+import type { KeyPair, TlsSettings } from '../../../src/http/tls/served-certificates.ts';
+import { makeCertificate } from '../../helpers/certificates.ts';
+import { RawConnection } from '../listener/raw-connection.ts';
+import { askHttp1, askHttp2, openHttp2, shakeHands } from './tls-client.ts';
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close();
+});
+
+function pairFor(...names: string[]): KeyPair {
+  const { cert, key } = makeCertificate({ names });
+  return { chain: cert, key: new Secret(key) };
+}
+
+const FIRST = pairFor('first.test', '127.0.0.1');
+const SECOND = pairFor('second.test', '*.wild.test');
+const tlsOf = (...pairs: KeyPair[]): TlsSettings => ({ pairs, http2: true, hstsMs: null });
+
+async function open(options: Partial<ListenerOptions> = {}): Promise<Listener> {
+  const listener = await openListener({
+    name: 'site',
+    fetch: (request) => new Response(`hello ${new URL(request.url).host}`),
+    host: '127.0.0.1',
+    port: 0,
+    tls: tlsOf(FIRST),
+    ...options,
+  } as ListenerOptions);
+  opened.push(() => listener.stop(0));
+  return listener;
+}
+
+function session(port: number, options = {}) {
+  const made = openHttp2(port, options);
+  opened.push(() => made.destroy());
+  return made;
+}
+
+async function nameOf(port: number, servername?: string): Promise<string> {
+  const socket = await shakeHands(port, servername === undefined ? {} : { servername });
+  const { subject } = socket.getPeerCertificate();
+  socket.destroy();
+  return String(subject.CN);
+}
+
+describe('a listener with TLS', () => {
+  it.each([
+    ['a page', {}],
+    ['a page by HEAD', { method: 'HEAD' }],
+    ['a prepared page', { path: '/plain' }],
+    ['a missing one', { path: '/missing' }],
+    ['one of two hosts', { host: 'other.test:8443' }],
+    ['an address over the limit', { path: `/${'a'.repeat(17_000)}` }],
+  ])('answers %s over HTTP/2 as over HTTP/1.1', async (_, asked) => {
+    const plain = { status: 200, headers: ['Content-Type', 'text/x-plain'], body: Buffer.from('prepared') } as const;
+    const { port, url } = await open({
+      plain: (incoming) => (incoming.url === '/plain' ? plain : null),
+      fetch: (request) => {
+        const { host, pathname } = new URL(request.url);
+        return new Response(`${host} ${pathname}`, { status: pathname === '/missing' ? 404 : 200 });
+      },
+    });
+    expect(url).toBe(`https://127.0.0.1:${port}`);
+    const host = `127.0.0.1:${port}`;
+    const first = await askHttp1(port, { host, ...asked });
+    const { body, ...second } = await askHttp2(session(port), { host, ...asked });
+    const { requestId: __, ...told } = body.startsWith('{') ? JSON.parse(body) : { body };
+    expect(first).toMatchObject(second);
+    const { requestId: ___, ...toldFirst } = first.body.startsWith('{') ? JSON.parse(first.body) : { body: first.body };
+    expect(told).toEqual(toldFirst);
+  });
+
+  it('tells of each request of HTTP/2 on its own', async () => {
+    const served: ServedRequest[] = [];
+    const { port } = await open({ onRequest: (each) => served.push(each) });
+    const client = session(port);
+    await Promise.all(['/a', '/b'].map((path) => askHttp2(client, { path, headers: { 'x-request-id': path } })));
+    await expect.poll(() => served.length).toBe(2);
+    expect(served.map(({ path, requestId, status }) => [path, requestId, status])).toEqual([
+      ['/a', '/a', 200],
+      ['/b', '/b', 200],
+    ]);
+    const [{ bytes = 0 } = {}, second] = served;
+    expect(second?.bytes).toBe(bytes);
+    expect(bytes).toBeGreaterThan('hello 127.0.0.1'.length);
+    expect(bytes).toBeLessThan(1000);
+  });
+
+  it('chooses the certificate by the name that is asked for', async () => {
+    const { port, isCertifiedFor } = await open({ tls: tlsOf(FIRST, SECOND) });
+    expect(await nameOf(port)).toBe('first.test');
+    expect(await nameOf(port, 'second.test')).toBe('second.test');
+    expect(await nameOf(port, 'a.wild.test')).toBe('second.test');
+    expect(await nameOf(port, 'unknown.test')).toBe('first.test');
+    expect(await nameOf(port, 'unknown.test')).toBe('first.test');
+    expect(['127.0.0.1', 'b.wild.test', 'a.b.wild.test', '127.0.0.2', '\0', ''].map(isCertifiedFor)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it('swaps certificates for new connections, and those that are open go on', async () => {
+    const { port, useTls } = await open();
+    const before = session(port);
+    await askHttp2(before, {});
+    const renewed = pairFor('renewed.test', 'first.test');
+    useTls(tlsOf(renewed));
+    expect(await nameOf(port)).toBe('renewed.test');
+    expect(await nameOf(port, 'first.test')).toBe('renewed.test');
+    expect((await askHttp2(before, {})).status).toBe(200);
+    expect(() => useTls(tlsOf({ chain: FIRST.chain, key: SECOND.key }))).toThrow();
+    expect(await nameOf(port, 'first.test')).toBe('renewed.test');
+  });
+
+  it('fails no request while certificates are swapped', async () => {
+    const { port, useTls } = await open();
+    const until = { isOver: false };
+    const ask = async (): Promise<number> => {
+      let count = 0;
+      for (const kept = session(port); !until.isOver; count++) {
+        expect((await askHttp1(port, {})).status).toBe(200);
+        expect((await askHttp2(kept, {})).status).toBe(200);
+      }
+      return count;
+    };
+    const asking = Array.from({ length: 4 }, ask);
+    for (let swap = 0; swap < 30; swap++) {
+      useTls(tlsOf(pairFor(`swap-${swap}.test`)));
+      await sleep(5);
+    }
+    until.isOver = true;
+    for (const count of await Promise.all(asking)) expect(count).toBeGreaterThan(0);
+  });
+
+  it('tells a plain request what the port speaks', async () => {
+    const served: ServedRequest[] = [];
+    const { port } = await open({ onRequest: (each) => served.push(each) });
+    const connection = await RawConnection.open(port);
+    connection.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const answer = await connection.untilClosed();
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*X-Request-Id: /s);
+    expect(answer).toContain('Cannot read the request: it is plain HTTP, and this port speaks HTTPS');
+    expect(served).toMatchObject([{ status: 400, method: '-' }]);
+  });
+
+  it.each([
+    ['TLS 1.2', 'TLSv1.2', 'TLSv1.2'],
+    ['TLS 1.3', 'TLSv1.3', 'TLSv1.3'],
+  ] as const)('speaks %s', async (_, maxVersion, spoken) => {
+    const { port } = await open();
+    const socket = await shakeHands(port, { maxVersion });
+    opened.push(() => socket.destroy());
+    expect(socket.getProtocol()).toBe(spoken);
+  });
+
+  it('speaks nothing older', async () => {
+    const { port } = await open();
+    const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
+    await expect(shakeHands(port, old)).rejects.toMatchObject({ code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
+  });
+
+  it.each([
+    ['h2', ['http/1.1', 'h2'], true, 'h2'],
+    ['HTTP/1.1 where HTTP/2 is off', ['h2', 'http/1.1'], false, 'http/1.1'],
+    ['nothing to who asks for nothing', undefined, true, false],
+  ] as const)('agrees on %s', async (_, ALPNProtocols, http2, agreed) => {
+    const { port } = await open({ tls: { ...tlsOf(FIRST), http2 } });
+    const socket = await shakeHands(port, ALPNProtocols === undefined ? {} : { ALPNProtocols: [...ALPNProtocols] });
+    opened.push(() => socket.destroy());
+    expect(socket.alpnProtocol).toBe(agreed);
+  });
+
+  it('agrees on no protocol that it does not speak', async () => {
+    const { port } = await open();
+    await expect(shakeHands(port, { ALPNProtocols: ['spdy/3'] })).rejects.toMatchObject({
+      code: 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL',
+    });
+  });
+
+  it('sends Strict-Transport-Security where that is asked for, over both protocols', async () => {
+    const plain = { status: 200, headers: ['A', 'b'], body: null } as const;
+    const { port } = await open({
+      tls: { ...tlsOf(FIRST), hstsMs: 86_400_000 },
+      plain: ({ url }) => (url === '/plain' ? plain : null),
+    });
+    const client = session(port);
+    for (const path of ['/', '/plain']) {
+      for (const { headers } of [await askHttp1(port, { path }), await askHttp2(client, { path })]) {
+        expect(headers).toMatchObject({ 'strict-transport-security': 'max-age=86400' });
+      }
+    }
+  });
+});
+
+describe('what a client of TLS may keep', () => {
+  const times = { handshakeMsMax: 300, keepAliveMs: 300, unreadMsMax: 300, checkMs: 50 };
+
+  it.each([
+    ['says nothing', ''],
+    ['stops in its first record', '\x16\x03\x01'],
+  ])('cuts a connection that %s', async (_, bytes) => {
+    const { port } = await open({ times });
+    const connection = await RawConnection.open(port);
+    connection.write(bytes);
+    await connection.untilClosed();
+  });
+
+  it('ends an idle session of HTTP/2', async () => {
+    const { port } = await open({ times });
+    const client = session(port);
+    await askHttp2(client, {});
+    await once(client, 'close');
+  });
+
+  it('resets an answer that is not read', async () => {
+    const { port } = await open({ times, fetch: () => new Response('x'.repeat(10_000_000)) });
+    const client = session(port);
+    const unread = client.request({ ':path': '/large' });
+    unread.on('error', () => undefined);
+    await once(unread, 'close');
+    expect(unread.rstCode).toBe(constants.NGHTTP2_CANCEL);
+  });
+
+  it('bounds what is asked at once', async () => {
+    const { port } = await open();
+    const client = session(port);
+    await once(client, 'remoteSettings');
+    expect(client.remoteSettings).toMatchObject({ maxConcurrentStreams: 128, maxHeaderListSize: 32 * 1024 });
+  });
+
+  it.each([
+    ['too large', Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`a-${at}`, 'a'.repeat(8_000)]))],
+    ['too long', Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`a-${at}`, 'a']))],
+  ])('takes no list of fields that is %s', async (_, fields) => {
+    const { port } = await open();
+    const client = session(port, { maxSendHeaderBlockLength: 1_000_000 });
+    // Settings hold from the moment that the client has said so: before it, the listener answers.
+    const answer = await askHttp2(client, { headers: fields }).catch(() => null);
+    expect(answer?.status ?? 431).toBe(431);
+    expect((await askHttp2(session(port), {})).status).toBe(200);
+  });
+
+  it('leaves a client that takes back what it asks, again and again', async () => {
+    let answered = 0;
+    const { port } = await open({
+      fetch: () => {
+        answered++;
+        return new Response('hello');
+      },
+    });
+    const client = session(port);
+    await once(client, 'remoteSettings');
+    const ASKED = 5_000;
+    for (let at = 0; at < ASKED && !client.destroyed; at++) {
+      const stream = client.request({ ':path': '/' });
+      stream.on('error', () => undefined);
+      stream.close(constants.NGHTTP2_CANCEL);
+      if (at % 100 === 0) await sleep(1);
+    }
+    expect((await askHttp2(session(port), {})).body).toBe('hello');
+    expect(answered).toBeLessThan(ASKED / 2);
+  });
+});
+
+describe('stop() with TLS', () => {
+  it('tells idle sessions to go, and waits for none that stays', async () => {
+    const listener = await open();
+    const client = session(listener.port);
+    await askHttp2(client, {});
+    const gone = once(client, 'goaway');
+    // A client that shakes hands and never leaves.
+    const stays = connectTls({
+      ...{ allowHalfOpen: true },
+      host: '127.0.0.1',
+      port: listener.port,
+      rejectUnauthorized: false,
+    });
+    await once(stays, 'secureConnect');
+    const silent = connect({ host: '127.0.0.1', port: listener.port, allowHalfOpen: true });
+    await once(silent, 'connect');
+    opened.push(
+      () => stays.destroy(),
+      () => silent.destroy(),
+    );
+    await listener.stop(60_000);
+    expect((await gone)[0]).toBe(constants.NGHTTP2_NO_ERROR);
+  });
+
+  it('ends what is in flight, and cuts it at the deadline', async () => {
+    const answer = Promise.withResolvers<Response>();
+    const asked = Promise.withResolvers<void>();
+    const listener = await open({
+      fetch: () => {
+        asked.resolve();
+        return answer.promise;
+      },
+    });
+    const told = askHttp2(session(listener.port), {});
+    await asked.promise;
+    const stopped = listener.stop(60_000);
+    answer.resolve(new Response('the end'));
+    expect((await told).body).toBe('the end');
+    await stopped;
+
+    const asks = Promise.withResolvers<void>();
+    const other = await open({
+      fetch: () => {
+        asks.resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    const client = session(other.port);
+    const never = client.request({ ':path': '/' });
+    never.on('error', () => undefined);
+    await asks.promise;
+    const cut = once(client, 'close');
+    await other.stop(100);
+    await cut;
+  });
+});
