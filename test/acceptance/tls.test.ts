@@ -114,9 +114,9 @@ test('commands ask an admin listener with TLS', async () => {
   expect(daemon.admin).toMatch(/^https:/);
   const config = ['--config', daemon.configFile];
   const health = await runDocshelf(['healthcheck', '--live', ...config], { cwd: folder });
-  expect(health.exitCode).toBe(0);
+  expect(health.code).toBe(0);
   const reload = await runDocshelf(['reload', '--admin-url', daemon.admin, ...config], { cwd: folder });
-  expect([reload.exitCode, reload.stderr]).toEqual([0, '']);
+  expect([reload.code, reload.stderr]).toEqual([0, '']);
   const doctor = await runDocshelf(['doctor', '--json', ...config], { cwd: folder });
   expect(JSON.stringify(doctor.json())).not.toContain('Cannot reach the daemon');
   // One who does not know the certificate sends no token.
@@ -128,5 +128,5 @@ test('commands ask an admin listener with TLS', async () => {
       cwd: stranger,
     },
   );
-  expect(refused.exitCode).toBe(69);
+  expect(refused.code).toBe(69);
 });
