@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/index.ts';
 import { listKeys } from '../../src/config/schema-node.ts';
 import { defineMetrics } from '../../src/http/metrics/metric-set.ts';
+import { makeCertificate } from '../helpers/certificates.ts';
 
 /** What the manual says of the config and the metrics must hold of those that are built. */
 const DOCS = join(import.meta.dirname, '../../docs');
@@ -35,6 +36,11 @@ describe('the manual', () => {
   writeFileSync(join(dir, 'client-secret'), 'a-secret');
   for (const name of ['users', 'board-users']) {
     writeFileSync(join(dir, name), 'anna:$2y$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba');
+  }
+  for (const name of ['tls', 'acme', 'beta']) {
+    const { cert, key } = makeCertificate({ names: [`docs.${name}.dev`] });
+    writeFileSync(join(dir, `${name}.crt`), cert);
+    writeFileSync(join(dir, `${name}.key`), key);
   }
   writeFileSync(join(dir, 'minisign.pub'), 'RWR9+ogUm6lA4h4PZoZXlOmUZNots2mLkQ8rnRcLDNGmD1yD7VpJRoPK');
   afterAll(() => rmSync(dir, { recursive: true }));
