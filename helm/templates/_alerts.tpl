@@ -54,6 +54,9 @@ of DocshelfBundleRefused.
 {{ include "docshelf.alert" (dict "root" . "name" "DocshelfVolumeFilling" "for" "15m" "severity" "warning"
   "expr" (printf "min by (pod) (docshelf_volume_free_bytes{%s} / docshelf_volume_size_bytes{%s}) < 0.1" $of $of)
   "summary" "The volume of {{ $labels.pod }} has less than a tenth of its space left.") }}
+{{ include "docshelf.alert" (dict "root" . "name" "DocshelfCertificateEnds" "for" "1h" "severity" "warning"
+  "expr" (printf "min by (setting) (docshelf_tls_certificate_expiry_timestamp_seconds{%s}) - time() < 14 * 86400" $of)
+  "summary" "The certificate of {{ $labels.setting }} ends within two weeks.") }}
 {{ include "docshelf.alert" (dict "root" . "name" "DocshelfEventLoopLate" "for" "10m" "severity" "warning"
   "expr" (printf "max by (pod) (docshelf_event_loop_delay_seconds{%s}) > 0.5" $of)
   "summary" "{{ $labels.pod }} is half a second late at its work, and so are its answers.") }}

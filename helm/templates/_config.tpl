@@ -63,6 +63,19 @@
 {{- toYaml $found -}}
 {{- end -}}
 
+{{/* Sections of the config whose listeners have the certificate of tls.existingSecret. */}}
+{{- define "docshelf.tlsSections" -}}
+{{- $sections := dict "site" "server" "api" "api" "admin" "admin" -}}
+{{- $found := list -}}
+{{- if .Values.tls.existingSecret -}}{{- range .Values.tls.listeners -}}{{- $found = append $found (get $sections .) -}}{{- end -}}{{- end -}}
+{{- toYaml $found -}}
+{{- end -}}
+
+{{/* http or https: {root, section}. A certificate may come by fromSecret, too. */}}
+{{- define "docshelf.scheme" -}}
+{{- ternary "https" "http" (hasKey (include "docshelf.files" .root | fromYaml) (printf "%s.tls.certFile" .section)) -}}
+{{- end -}}
+
 {{/*
 Files that pods get out of Secrets and ConfigMaps, by config key: {kind, name, item}; a site's by sites.DOMAIN.KEY. They are mounted beside
 config.yaml.
@@ -71,6 +84,11 @@ config.yaml.
 {{- $files := dict -}}
 {{- range $key := include "docshelf.credentials" . | fromYaml | keys -}}
 {{- $_ := set $files $key (dict "kind" "secret" "name" (include "docshelf.fullname" $) "item" $key) -}}
+{{- end -}}
+{{- range $section := include "docshelf.tlsSections" . | fromYamlArray -}}
+{{- range $key, $item := dict "certFile" "tls.crt" "keyFile" "tls.key" -}}
+{{- $_ := set $files (printf "%s.tls.%s" $section $key) (dict "kind" "secret" "name" $.Values.tls.existingSecret "item" $item) -}}
+{{- end -}}
 {{- end -}}
 {{- range $site := concat (list dict) .Values.sites -}}
 {{- $of := ternary (printf "sites.%s." ($site.domain | default "")) "" (hasKey $site "domain") -}}
@@ -143,7 +161,7 @@ config.yaml.
 {{- if not (dig "api" "publicUrl" "" $config) -}}
 {{/* Links lead to the API; without another address, to its service inside the cluster. */}}
 {{- $service := include "docshelf.backend" (dict "root" $root "backend" "export") | fromYaml -}}
-{{- $url := printf "http://%s.%s.svc:%v" $service.name $root.Release.Namespace $service.port -}}
+{{- $url := printf "%s://%s.%s.svc:%v" (include "docshelf.scheme" (dict "root" $root "section" "api")) $service.name $root.Release.Namespace $service.port -}}
 {{- include "docshelf.put" (dict "into" $config "path" (list "api" "publicUrl") "value" $url) -}}
 {{- end -}}
 {{- end -}}

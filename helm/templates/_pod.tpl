@@ -5,6 +5,7 @@
 {{- $isSite := eq $part "site" -}}
 {{- $workload := ternary $root.Values $root.Values.exportApi $isSite -}}
 {{- $files := include "docshelf.partFiles" . | fromYaml -}}
+{{- $scheme := include "docshelf.scheme" (dict "root" $root "section" "admin") | upper -}}
 metadata:
   labels: {{- include "docshelf.labelsWith" (dict "root" $root "part" $part "more" $root.Values.podLabels) | nindent 4 }}
   {{- $annotations := deepCopy $root.Values.podAnnotations }}
@@ -59,17 +60,17 @@ spec:
       # readiness and never costs the pod its life. A pod that only waits for a bundle to be imported is alive too.
       {{- with $root.Values.probes.startup }}
       startupProbe:
-        httpGet: { path: /livez, port: admin }
+        httpGet: { path: /livez, port: admin{{ if eq $scheme "HTTPS" }}, scheme: HTTPS{{ end }} }
         {{- toYaml . | nindent 8 }}
       {{- end }}
       {{- with $root.Values.probes.liveness }}
       livenessProbe:
-        httpGet: { path: /livez, port: admin }
+        httpGet: { path: /livez, port: admin{{ if eq $scheme "HTTPS" }}, scheme: HTTPS{{ end }} }
         {{- toYaml . | nindent 8 }}
       {{- end }}
       {{- with $root.Values.probes.readiness }}
       readinessProbe:
-        httpGet: { path: /readyz, port: admin }
+        httpGet: { path: /readyz, port: admin{{ if eq $scheme "HTTPS" }}, scheme: HTTPS{{ end }} }
         {{- toYaml . | nindent 8 }}
       {{- end }}
       lifecycle:

@@ -156,6 +156,13 @@ export const kubernetes: TProperties = {
     },
     "The site's releases.",
   ),
+  tls: group(
+    {
+      existingSecret: text('A Secret of yours of the type kubernetes.io/tls; a changed one is picked up.'),
+      listeners: some(oneOf(['site', 'api', 'admin'], ''), 'Which listeners have it: site, api, admin.'),
+    },
+    'TLS by docshelf itself; further settings are under config.server.tls.',
+  ),
   service: group(
     {
       type: oneOf(['ClusterIP', 'NodePort', 'LoadBalancer'], 'Type of the service.'),

@@ -1,0 +1,47 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { configOf, fetchHelm, type Manifest, only, siteOf, templateWith } from './chart.ts';
+
+beforeAll(fetchHelm, 120_000);
+
+const schemesOf = ({ spec }: Manifest): unknown[] => {
+  const [{ startupProbe, livenessProbe, readinessProbe }] = spec.template.spec.containers;
+  return [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.scheme);
+};
+const serviceOf = (manifests: readonly Manifest[]): Manifest =>
+  manifests.find(({ kind, metadata }) => kind === 'Service' && metadata.name === 'docshelf');
+
+describe('tls', () => {
+  it('mounts the Secret beside the config, and has the site speak it', () => {
+    const manifests = templateWith('tls.existingSecret=docs-tls', 'service.port=443');
+    const tls = { certFile: '/etc/docshelf/server.tls.certFile', keyFile: '/etc/docshelf/server.tls.keyFile' };
+    expect(configOf(manifests).server.tls).toEqual(tls);
+    expect(configOf(manifests).admin.tls).toBeUndefined();
+    const { volumes } = siteOf(manifests).spec.template.spec;
+    const mode = 0o440;
+    expect(volumes.find(({ name }: Manifest) => name === 'config').projected.sources).toEqual(
+      expect.arrayContaining([
+        { secret: { name: 'docs-tls', items: [{ key: 'tls.crt', path: 'server.tls.certFile', mode }] } },
+        { secret: { name: 'docs-tls', items: [{ key: 'tls.key', path: 'server.tls.keyFile', mode }] } },
+      ]),
+    );
+    expect(serviceOf(manifests).spec.ports[0]).toMatchObject({ port: 443, appProtocol: 'https' });
+    expect(schemesOf(siteOf(manifests))).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('has probes and Prometheus ask an admin listener that speaks it by https', () => {
+    const manifests = templateWith(
+      'tls.existingSecret=docs-tls',
+      'tls.listeners={site,admin}',
+      'serviceMonitor.enabled=true',
+    );
+    expect(configOf(manifests).admin.tls.certFile).toBe('/etc/docshelf/admin.tls.certFile');
+    expect(schemesOf(siteOf(manifests))).toEqual(['HTTPS', 'HTTPS', 'HTTPS']);
+    expect(only(manifests, 'ServiceMonitor').spec.endpoints[0]).toMatchObject({ scheme: 'https' });
+  });
+
+  it('is off by default', () => {
+    const manifests = templateWith();
+    expect(configOf(manifests).server.tls).toBeUndefined();
+    expect(serviceOf(manifests).spec.ports[0].appProtocol).toBe('http');
+  });
+});
