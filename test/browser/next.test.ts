@@ -1,9 +1,12 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BuiltSite } from '../corpus/built-site.ts';
 import { NEXT_JULY, NEXT_JUNE } from '../corpus/bundles.ts';
+import { makeCertificate } from '../helpers/certificates.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
-import { openBench } from '../helpers/daemon.ts';
+import { type ConfigFile, openBench } from '../helpers/daemon.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { spread } from '../helpers/spread.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
@@ -52,46 +55,56 @@ describe.skipIf(corpus === undefined || !hasChromium)(
       await daemon.kill();
     });
 
-    it('goes on after a swap: what is clicked next shows its page, and the tab comes to the new version', async () => {
-      const { reader, site, daemon } = await openReader('2024-06-01');
-      const next = siteOf('2024-07-15');
-      const links = await pageLinks(reader, 'nav', site);
-      const inBoth = links.filter((href) => next.fileAt(href.slice(1)) !== null);
-      for (const href of spread(inBoth, 3)) expect(await reader.follow('nav', href)).toBe(true);
-      expect(faultsOf(reader, site)).toEqual([]);
+    it.each([
+      ['HTTP/1.1', {}, 'http/1.1'],
+      ['HTTPS and HTTP/2', { tls: { certFile: 'tls.crt', keyFile: 'tls.key' } }, 'h2'],
+    ])(
+      'goes on after a swap over %s: what is clicked next shows its page, of the new version',
+      async (_, server, spoken) => {
+        const { reader, site, daemon } = await openReader('2024-06-01', server);
+        expect(await reader.page.evaluate(PROTOCOLS)).toEqual([spoken]);
+        const next = siteOf('2024-07-15');
+        const links = await pageLinks(reader, 'nav', site);
+        const inBoth = links.filter((href) => next.fileAt(href.slice(1)) !== null);
+        for (const href of spread(inBoth, 3)) expect(await reader.follow('nav', href)).toBe(true);
+        expect(faultsOf(reader, site)).toEqual([]);
 
-      await daemon.rewriteConfig({ staticExport: { version: '2024-07-15' } });
-      await daemon.untilServing('2024-07-15');
-      const navigations: string[] = [];
-      for (const href of spread(inBoth.toReversed(), 10)) {
-        const isClientSide = await reader.follow('nav', href);
-        await reader.untilTitled(next.titleAt(href.slice(1)));
-        expect(await reader.page.locator('main h1').first().innerText()).not.toBe('');
-        navigations.push(isClientSide ? 'by script' : 'as a whole');
-      }
-      const faults = faultsOf(reader, next);
-      console.log(`figure: pages clicked after the swap came ${navigations.join(', ')}`);
-      console.log(`figure: failed requests and complaints after the swap: ${faults.join(', ') || 'none'}`);
-      expect(faults).toEqual([]);
-      const scripts = await reader.page.evaluate(() =>
-        [...document.scripts].map((script) => script.getAttribute('src') ?? '/'),
-      );
-      expect(scripts.filter((path) => path !== '/' && !site.files.has(path.slice(1)))).not.toEqual([]);
-      await reader.close();
-      await daemon.kill();
-    });
+        // The certificate with it.
+        await writePair(folder);
+        await daemon.rewriteConfig({ staticExport: { version: '2024-07-15' } });
+        await daemon.untilServing('2024-07-15');
+        const navigations: string[] = [];
+        for (const href of spread(inBoth.toReversed(), 10)) {
+          const isClientSide = await reader.follow('nav', href);
+          await reader.untilTitled(next.titleAt(href.slice(1)));
+          expect(await reader.page.locator('main h1').first().innerText()).not.toBe('');
+          navigations.push(isClientSide ? 'by script' : 'as a whole');
+        }
+        const faults = faultsOf(reader, next);
+        console.log(`figure: pages clicked after the swap came ${navigations.join(', ')}`);
+        console.log(`figure: failed requests and complaints after the swap: ${faults.join(', ') || 'none'}`);
+        expect(faults).toEqual([]);
+        const scripts = await reader.page.evaluate(() =>
+          [...document.scripts].map((script) => script.getAttribute('src') ?? '/'),
+        );
+        expect(scripts.filter((path) => path !== '/' && !site.files.has(path.slice(1)))).not.toEqual([]);
+        await reader.close();
+        await daemon.kill();
+      },
+    );
 
     function siteOf(version: string): BuiltSite {
       return sites.get(version) ?? new BuiltSite(new Map());
     }
 
-    async function openReader(version: string) {
+    async function openReader(version: string, server: ConfigFile = {}) {
+      await writePair(folder);
       const daemon = await bench.start(
-        { staticExport: { version }, search: { enabled: false }, log: { access: false } },
+        { staticExport: { version }, search: { enabled: false }, log: { access: false }, server },
         { folder },
       );
       await daemon.untilServing(version);
-      const reader = await Reader.open(browser, daemon.site);
+      const reader = await Reader.open(browser, daemon.site, { ignoreHTTPSErrors: true });
       await reader.load('/');
       return { daemon, reader, site: siteOf(version) };
     }
@@ -105,6 +118,15 @@ describe.skipIf(corpus === undefined || !hasChromium)(
     }
   },
 );
+
+/** What the page and its parts came over; files that the browser had already came over none. */
+const PROTOCOLS =
+  "[...new Set([...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map((each) => each.nextHopProtocol).filter(Boolean))]";
+
+async function writePair(folder: string): Promise<void> {
+  const { cert, key } = makeCertificate({ names: ['localhost', '127.0.0.1'] });
+  await Promise.all([writeFile(join(folder, 'tls.crt'), cert), writeFile(join(folder, 'tls.key'), key)]);
+}
 
 /** What went wrong, besides requests for what the site as built does not have: it has dead links, and prefetches them. */
 function faultsOf({ failures, complaints }: Reader, site: BuiltSite): string[] {
