@@ -2,18 +2,18 @@ import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 
 const DIMS = 384;
 
 /** An endpoint in the place of a model: vectors of a text's digest, at next to no cost. */
 export async function startStandIn(): Promise<{ readonly url: string; close(): void }> {
-  const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const { input } = JSON.parse(body) as { input: string[] };
-    const data = input.map((text, index) => ({ index, embedding: vectorOf(text) }));
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ data }));
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      const data = (body as { input: string[] }).input.map((text, index) => ({ index, embedding: vectorOf(text) }));
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ data }));
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -148,7 +148,7 @@ sites:
   });
 
   it('leave keys and memory of search to the daemon, which has one for all', async () => {
-    const search = '{ memory: 64MiB, keys: [{ id: a, sha256: "' + '0'.repeat(64) + '" }] }';
+    const search = `{ memory: 64MiB, keys: [{ id: a, sha256: "${'0'.repeat(64)}" }] }`;
     expect(await toldOf(`sites:\n${entry('acme', `search: ${search}`)}`)).toEqual([
       expect.stringMatching(/^config\.yaml:2:\d+ unknown key "sites\[0\]\.search\.memory"/),
       expect.stringMatching(/^config\.yaml:2:\d+ unknown key "sites\[0\]\.search\.keys"/),

@@ -20,7 +20,6 @@ export interface RuleLine {
   readonly text: string;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
 /** The lines that say something; those with control characters are told and left out. */
