@@ -1,8 +1,7 @@
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSiteApp } from '../../src/http/site/site.ts';
-import { BodyCache, SiteServer } from '../../src/serve/index.ts';
+import { READ_ROUTES } from '../../src/http/site/site.ts';
 import { type DaemonProcess, openBench } from '../helpers/daemon.ts';
 import { bundle, folderOf } from './bundles.ts';
 
@@ -71,18 +70,10 @@ function ask(host: string, target: string, method = 'GET'): Promise<string> {
   });
 }
 
-/** Paths of the routes of a site, wildcards as files of each site. */
+/** Docshelf's own, and the files of each site. */
 function pathsOfRoutes(): string[] {
-  const app = createSiteApp({
-    server: new SiteServer(new BodyCache(0)),
-    basePath: '/',
-    status: () => ({ state: 'off', reason: null }),
-    features: () => ({ deploymentType: 'cloud', domain: 'acme', features: [] }),
-    search: async () => new Response(),
-  });
-  const routes = [...new Set(app.routes.map(({ path }) => path))];
   const files = SITES.flatMap(({ domain }) => FILES.map((file) => `/${file.replace('<domain>', domain)}`));
-  return routes.flatMap((route) => (route.endsWith('*') ? files : SITES.map(({ mark }) => `${route}?q=${mark}`)));
+  return [...READ_ROUTES.flatMap((route) => SITES.map(({ mark }) => `${route}?q=${mark}`)), ...files];
 }
 
 const PLACES = ['/', '/beta/', '/beta/delta/', '/kappa/', '/none/'];

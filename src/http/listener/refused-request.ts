@@ -21,8 +21,12 @@ const NO_HOST: Refusal = { status: 400, state: 'it has no Host header' };
 const TWO_HOSTS: Refusal = { status: 400, state: 'it has more than one Host header' };
 const OTHER_HOST: Refusal = { status: 400, state: 'its Host header is another than its :authority' };
 const FOR_PROXY: Refusal = { status: 501, state: 'it is for a proxy, and this is none' };
+const BAD_HOST: Refusal = { status: 400, state: 'its Host header names no host' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
 const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding besides "chunked"' };
+
+/** The framework parses it before the target, as one URL: a path in it would be answered in place of the target's. */
+const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
 
 /** By RFC 9112, where Node's parser lets a request through. */
 export function refusalOf({ method, url = '', httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | null {
@@ -33,6 +37,7 @@ export function refusalOf({ method, url = '', httpVersion, headers, rawHeaders }
   if (headers.host === undefined) {
     if (httpVersion !== '1.0') return NO_HOST;
   } else if (countOf('host', rawHeaders) > 1) return TWO_HOSTS;
+  else if (!HOST.test(headers.host)) return BAD_HOST;
   // RFC 9113, section 8.3.1.
   const authority = headers[':authority'];
   if (authority !== undefined && authority !== headers.host) return OTHER_HOST;

@@ -4,7 +4,8 @@ import type { FeatureReport } from '../../domain/feature.ts';
 import { COMMON_HEADERS, noticePage, noticeText, type SiteRequest, type SiteServer } from '../../serve/index.ts';
 import { type StrippedTarget, stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
-import type { PageReports } from './page-reports.ts';
+import { pathOf } from '../listener/served-request.ts';
+import { type PageReports, REPORTS_PATH } from './page-reports.ts';
 import type { AnswerSiteSearch } from './site-search.ts';
 
 export interface SiteStatus {
@@ -84,26 +85,33 @@ export function outsideAnswer(
 
 const REDIRECT_HEADERS = { 'Content-Length': '0', 'Cache-Control': 'no-cache' };
 
+/** Docshelf's own that are read, below the base path. They come before the site's. */
+export const READ_ROUTES = ['/_docshelf/features.json', '/_docshelf/search'] as const;
+
 /**
- * One site below its base path. Addresses are read from the raw request: the framework normalises its URL. The server is given
- * targets without the base path.
+ * One site below its base path. Addresses are read from the raw request, as the sign-in judges them: the framework makes its
+ * URL of the Host header, too, and normalises it. The server is given targets without the base path.
  */
 export function createSiteApp(options: SiteAppOptions): Hono<SiteEnv> {
   const { server, basePath = '/', status, features, search, reports, onError } = options;
   const app = new Hono<SiteEnv>();
 
-  app.get(`${basePath}_docshelf/features.json`, (c) => featureAnswer(c.req.method, features()));
-
-  if (reports !== undefined) app.post(`${basePath}_docshelf/csp-report`, (c) => reports.answer(c.req.raw));
-
-  if (search !== undefined) app.get(`${basePath}_docshelf/search`, (c) => search(c.req.raw, c.env));
+  const reads: Readonly<Record<(typeof READ_ROUTES)[number], AnswerSiteSearch | undefined>> = {
+    '/_docshelf/features.json': async ({ method }) => featureAnswer(method, features()),
+    '/_docshelf/search': search,
+  };
+  const byPath = new Map(Object.entries(reads));
 
   app.all('*', (c) => {
     const asked = siteRequest(c.req.raw, c.env);
     const stripped = stripBase(asked.target, basePath);
     if (stripped.kind !== 'inside') return outsideAnswer(asked.method, stripped);
+    const path = pathOf(stripped.target);
+    if (asked.method === 'POST' && path === REPORTS_PATH && reports !== undefined) return reports.answer(c.req.raw);
+    const read = byPath.get(path);
     const request = basePath === '/' ? asked : { ...asked, target: stripped.target };
     const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (isRead && read !== undefined) return read(c.req.raw, c.env);
     if (isRead && server.current === null) return nothingServed(request.method, status());
     return server.respond(request);
   });

@@ -143,6 +143,18 @@ describe('the site listener on a real socket', () => {
   });
 });
 
+describe('docshelf’s own addresses', () => {
+  it('are those of the raw target, whatever the framework makes of the Host header', async () => {
+    const app = siteApp(releases.make({ 'a.html': PAGE }));
+    const answer = async (url: string, target: string) => {
+      const env = { incoming: { url: target, headers: {} } as never };
+      return (await app.fetch(new Request(url), env)).status;
+    };
+    expect(await answer('http://x/_docshelf/features.json', '/_docshelf/assets/a')).toBe(404);
+    expect(await answer('http://x/a', '/_docshelf/features.json')).toBe(200);
+  });
+});
+
 describe('the site without a version', () => {
   it('answers 503 with the reason and Retry-After while waiting', async () => {
     const app = siteApp(null, { state: 'waiting', reason: 'The version "v9" & <others> are not there.' });
