@@ -5,7 +5,7 @@ import { ImmutableNames } from '../web/immutable-names.ts';
 import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
 import { percentDecode } from '../web/percent-decode.ts';
-import { isHidden, resolvePath } from '../web/resolve.ts';
+import { isHidden, isOwn, resolvePath } from '../web/resolve.ts';
 import { type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
 import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { type MountableRelease, MountedRelease } from './mounted-release.ts';
@@ -90,7 +90,8 @@ export class SiteSnapshot {
    * @throws DocshelfError `cannot_read`
    */
   find(path: string | null, asked = NOTHING_ELSE): Found | Promise<Found> {
-    const built = path === null || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
+    // No rule of a site sees docshelf's own folder.
+    const built = path === null || isOwn(path) || DOTS.test(`/${path}/`) ? null : this.#mount.from + path;
     const forced =
       built === null || this.#redirects.isEmpty ? null : this.#byRule(this.#redirects.forced(built), built, asked);
     if (forced !== null && forced.found !== null) return forced.found;

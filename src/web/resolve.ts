@@ -17,9 +17,12 @@ const INDEX_PAGES = PAGE_EXTENSIONS.map((extension) => `index${extension}`);
 const NOT_FOUND_PAGES = ['404.html', '404/index.html'];
 const WELL_KNOWN = '.well-known/';
 
+/** Docshelf's own folder, and all below it. */
+export const isOwn = (path: string): boolean => `${path}/`.startsWith(OWN_FOLDER);
+
 /** Docshelf's own folder, the files with the site's rules, and segments that begin with a dot, except `.well-known/` (RFC 8615) at the root. */
 export function isHidden(path: string): boolean {
-  if (`${path}/`.startsWith(OWN_FOLDER) || RULE_FILES.includes(path)) return true;
+  if (isOwn(path) || RULE_FILES.includes(path)) return true;
   const rest = path.startsWith(WELL_KNOWN) ? path.slice(WELL_KNOWN.length) : path;
   return rest.startsWith('.') || rest.includes('/.');
 }

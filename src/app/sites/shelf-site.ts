@@ -254,7 +254,7 @@ export class ShelfSite {
       onError: this.#onError('site'),
     });
     if (signIn === null) return app.fetch;
-    return guarded({ signIn, basePath, onFault: this.#onError('sign-in') }, app.fetch);
+    return guarded({ signIn, basePath, reports: this.#reports, onFault: this.#onError('sign-in') }, app.fetch);
   }
 
   /** Loaded with the first search: a start needs no validator. */

@@ -1,6 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
+import { noticeText } from '../../serve/index.ts';
 import { stripBase } from '../../web/mount/base-path.ts';
 import { requestIdOf } from '../listener/request-id.ts';
+import { type PageReports, REPORTS_PATH } from '../site/page-reports.ts';
 import { outsideAnswer } from '../site/site.ts';
 import { refusal } from './refusals.ts';
 import type { SignIn } from './sign-in.ts';
@@ -11,6 +13,7 @@ interface Guard {
   readonly signIn: SignIn;
   /** With its last slash. */
   readonly basePath: string;
+  readonly reports: Pick<PageReports, 'answer'>;
   readonly onFault: (error: unknown, requestId: string | null) => void;
 }
 
@@ -24,15 +27,22 @@ const FREE = /^\/_docshelf\/(?:assets\/[A-Za-z0-9][A-Za-z0-9._-]*|csp-report)$/;
 export const isFree = (target: string): boolean => FREE.test(target);
 
 /** A site whose every address below its base path needs the sign-in, before any route is looked at: a later one is covered. */
-export function guarded({ signIn, basePath, onFault }: Guard, answer: AnswerSite): AnswerSite {
+export function guarded({ signIn, basePath, reports, onFault }: Guard, answer: AnswerSite): AnswerSite {
   return async (request, env) => {
     const { incoming } = env;
     const stripped = stripBase(incoming.url ?? '/', basePath);
     if (stripped.kind !== 'inside') return outsideAnswer(request.method, stripped);
-    if (isFree(stripped.target)) return answer(request, env);
+    if (isFree(stripped.target)) return answerFree(request, stripped.target, reports);
     const refused = await admit(signIn, env, stripped.target, onFault);
     return asPrivate(refused ?? (await answer(request, env)), signIn);
   };
+}
+
+/** Not by the site, whose own 404 page and rules may speak of it; of docshelf's files its pages have none yet. */
+function answerFree(request: Request, target: string, reports: Guard['reports']): Response | Promise<Response> {
+  const { method } = request;
+  if (method === 'POST' && target === REPORTS_PATH) return reports.answer(request);
+  return noticeText(method, { status: 404, title: 'Not found' });
 }
 
 /** Null where the reader may read on. A fault lets nobody in. */

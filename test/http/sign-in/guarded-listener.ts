@@ -54,7 +54,8 @@ export async function guardedSite(
     search: async () => Response.json([{ content: SECRET }]),
   });
   const faults: unknown[] = [];
-  const answer = guarded({ signIn, basePath, onFault: (error) => faults.push(error) }, app.fetch);
+  const reports = { answer: async () => new Response(null, { status: 204 }) };
+  const answer = guarded({ signIn, basePath, reports, onFault: (error) => faults.push(error) }, app.fetch);
   const listener = await openListener({ name: 'site', fetch: answer, host, port: 0 });
   return {
     listener,

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { TrustedHeader } from '../../../src/http/sign-in/trusted-header.ts';
+import { RawConnection } from '../listener/raw-connection.ts';
+import { guardedSite, SECRET } from './guarded-listener.ts';
+
+/** Lets nobody in who comes from this machine. */
+const nobody = new TrustedHeader({ name: 'X-Remote-User', trustedProxies: ['192.0.2.1'] });
+
+describe('a guarded site', () => {
+  // In ASCII, names of these letters are as much longer as the slash and what follows are cut: the framework takes them.
+  it.each([
+    '\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc/_docshelf/search?q=secret&limit=3#x',
+    '\u00fc.\u00fc.\u00fc.\u00fc.\u00fc/_docshelf/features.json?xxxxx',
+    'docs.acme.dev:x@\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc.\u00fc/_docshelf/search?q=secret#xxxxx',
+  ])('is reached by no address in the Host header: %s', async (host) => {
+    for (const basePath of ['/', '/docs/']) {
+      await using site = await guardedSite(nobody, { basePath });
+      const connection = await RawConnection.open(site.listener.port);
+      const lines = [`GET ${basePath}_docshelf/assets/a HTTP/1.1`, `Host: ${host}`, 'Connection: close', '', ''];
+      connection.socket.write(Buffer.from(lines.join('\r\n'), 'latin1'));
+      const answer = await connection.untilClosed();
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).not.toContain(SECRET);
+    }
+  });
+
+  it('says nothing of itself at free addresses: reports of browsers come in, no file is there', async () => {
+    for (const basePath of ['/', '/docs/']) {
+      await using site = await guardedSite(nobody, { basePath });
+      for (const method of ['GET', 'HEAD', 'POST', 'DELETE']) {
+        for (const path of ['_docshelf/assets/a', '_docshelf/csp-report']) {
+          const answer = await site.ask(basePath + path, { accept: 'text/html' }, method);
+          expect(answer.status).toBe(method === 'POST' && path.endsWith('csp-report') ? 204 : 404);
+          expect(JSON.stringify(answer)).not.toContain(SECRET);
+        }
+      }
+    }
+  });
+});
