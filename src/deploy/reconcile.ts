@@ -112,6 +112,8 @@ export class Reconciler {
   async #reconcile(): Promise<number | null> {
     const { stopping, journal } = this.#context;
     try {
+      // What could not be opened is not tried once more to be stopped.
+      if (stopping.aborted) return null;
       await this.#context.opened();
       for (let steps = 0; steps < STEPS_MAX; steps += 1) {
         const settings = this.#context.settings();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DocshelfError, toDocshelfError } from '../domain/errors.ts';
 import { isAssetPath } from '../web/media-type.ts';
-import { isHidden } from '../web/resolve.ts';
+import { isWithheld } from '../web/resolve.ts';
 import type { Body, BodyCache } from './body-cache.ts';
 import { StreamCompressor } from './compressed-stream.ts';
 import type { Encoding } from './encoding.ts';
@@ -93,7 +93,7 @@ export class SiteServer {
     const snapshot = this.#current;
     const asked = canonicalise(target);
     // What is hidden may be docshelf's own.
-    if (snapshot === null || asked.kind !== 'path' || isHidden(asked.path)) return null;
+    if (snapshot === null || asked.kind !== 'path' || isWithheld(asked.path)) return null;
     const found = snapshot.isAlone(asked.path)
       ? snapshot.find(asked.path, { query: asked.query, host: headers.host })
       : null;

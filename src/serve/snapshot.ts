@@ -5,7 +5,7 @@ import { ImmutableNames } from '../web/immutable-names.ts';
 import { isAssetPath, isPagePart } from '../web/media-type.ts';
 import { type Mount, rebase } from '../web/mount/base-path.ts';
 import { percentDecode } from '../web/percent-decode.ts';
-import { isHidden, isOwn, resolvePath } from '../web/resolve.ts';
+import { isOwn, isWithheld, resolvePath } from '../web/resolve.ts';
 import { type MatchedRule, NO_RULES, type RedirectRules, type SiteRules } from '../web/rules/index.ts';
 import { type HeaderForm, HeaderPolicy, RECOMMENDED, type SentHeaders } from './answer-headers.ts';
 import { type MountableRelease, MountedRelease } from './mounted-release.ts';
@@ -122,7 +122,7 @@ export class SiteSnapshot {
       const isAsset = path !== null && isAssetPath(path);
       return { kind: 'missing', page: this.#pageAt(resolution.notFoundPage, built), isAsset };
     };
-    if (path === null || this.#older.length === 0 || isHidden(path) || !isPagePart(path)) return missing();
+    if (path === null || this.#older.length === 0 || isWithheld(path) || !isPagePart(path)) return missing();
     return this.#findOlder(path, built).then((file) =>
       file === null ? missing() : { kind: 'file', file, isPassing: true },
     );
@@ -246,7 +246,7 @@ const DOTS = /\/\.{1,2}\//;
 
 /** True for a path whose last segment has no extension. */
 function isPageLike(path: string): boolean {
-  return !path.slice(path.lastIndexOf('/') + 1).includes('.') && !isHidden(path);
+  return !path.slice(path.lastIndexOf('/') + 1).includes('.') && !isWithheld(path);
 }
 
 /** True where a location is the address that was asked, by its host and path. */

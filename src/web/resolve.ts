@@ -20,12 +20,15 @@ const WELL_KNOWN = '.well-known/';
 /** Docshelf's own folder, and all below it. */
 export const isOwn = (path: string): boolean => `${path}/`.startsWith(OWN_FOLDER);
 
-/** Docshelf's own folder, the files with the site's rules, and segments that begin with a dot, except `.well-known/` (RFC 8615) at the root. */
+/** No part of a site: docshelf's own folder, and segments that begin with a dot, except `.well-known/` (RFC 8615) at the root. */
 export function isHidden(path: string): boolean {
-  if (isOwn(path) || RULE_FILES.includes(path)) return true;
+  if (isOwn(path)) return true;
   const rest = path.startsWith(WELL_KNOWN) ? path.slice(WELL_KNOWN.length) : path;
   return rest.startsWith('.') || rest.includes('/.');
 }
+
+/** At no address: what is hidden, and the site's rules, which travel with it. */
+export const isWithheld = (path: string): boolean => RULE_FILES.includes(path) || isHidden(path);
 
 function firstOf(files: Paths, prefix: string, names: readonly string[]): string | null {
   const name = names.find((each) => files.has(prefix + each));
@@ -74,7 +77,7 @@ function nearestNotFoundPage(files: Paths, path: string): string | null {
  * @param path decoded, without a leading slash; empty for the root
  */
 export function resolvePath(files: Paths, path: string, trailingSlash: TrailingSlash): Resolution {
-  if (!isHidden(path)) {
+  if (!isWithheld(path)) {
     const found = resolveExactly(files, path, trailingSlash);
     if (found !== null) return found;
     for (const form of ['NFC', 'NFD']) {

@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium)(`what only a script can name${whyNoChromium}`, () 
     browser = await launchChromium();
     bench.onEnd(() => browser.close());
     await showAll(bundles.chromium);
-  }, 180_000);
+  }, 300_000);
 
   afterAll(() => {
     for (const render of RENDERS) {

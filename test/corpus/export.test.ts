@@ -15,6 +15,8 @@ import { SiteCrawl } from './site-crawl.ts';
 const run = promisify(execFile);
 const KEY = 'svc_corpus-admin';
 const isHidden = (path: string): boolean => /(?:^|\/)\./.test(path);
+/** They travel with the site, and stand at no address. */
+const isRules = (path: string): boolean => /^_(?:headers|redirects)$/.test(path);
 
 /** A service that exports the files of one bundle, as its generator left them in a folder. */
 async function exporterOf(name: string, files: Files, config: object = {}): Promise<Exporter> {
@@ -39,7 +41,8 @@ describe.skipIf(corpus === undefined).each(SITES)(
   `the folder of $name, exported, imported, served and crawled, without a model${whyNoCorpus}`,
   (known) => {
     const left = new Set(known.launchers);
-    const isServed = (path: string): boolean => !left.has(path) && !isHidden(path);
+    const isExported = (path: string): boolean => !left.has(path) && !isHidden(path);
+    const isServed = (path: string): boolean => isExported(path) && !isRules(path);
     let service: Exporter;
     let site: BuiltSite;
     let jobId = '';
@@ -58,7 +61,7 @@ describe.skipIf(corpus === undefined).each(SITES)(
       expect(hash('sha256', bytes)).toBe(sha256);
       await writeFile(file, bytes);
       const exported = [...(await readArchive(file))].filter(([path]) => !path.startsWith('_docshelf/'));
-      const wanted = [...site.files].filter(([path]) => isServed(path));
+      const wanted = [...site.files].filter(([path]) => isExported(path));
       expect(exported.map(([path]) => path).sort()).toEqual(wanted.map(([path]) => path).sort());
       expect(exported.filter(([path, content]) => !site.files.get(path)?.equals(content))).toEqual([]);
       expect((await service.job(jobId)).pageCount).toBe(known.pages);
