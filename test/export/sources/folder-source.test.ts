@@ -55,6 +55,12 @@ describe('FolderSource', () => {
     expect(sink.findings).toEqual([]);
   });
 
+  it("gives a site's rules along, and nothing hidden", async () => {
+    await write({ ...SITE_FILES, _headers: '/*\n  X-Robots-Tag: noindex', _redirects: '/a /b', '.env': 'KEY=1' });
+    const { files } = await collect();
+    expect([files.has('_headers'), files.has('_redirects'), files.has('.env')]).toEqual([true, true, false]);
+  });
+
   it.each(ARCHIVE_FORMATS)('gives the site out of a %s', async (format) => {
     const path = join(dir, 'site.bin');
     await writeFile(path, siteArchive(format));
