@@ -24,8 +24,8 @@ const SOURCES = { handbook: join(import.meta.dirname, 'handbook'), manual: join(
 const NEWER = '2026-11-01';
 /** Its docs.json gives each version a hue of its own, so that the switch shows. */
 const OLDER = '2026-10-01';
-/** Starting takes under a second; a slow machine gets a wide margin. */
-const READY_TIMEOUT_MS = 30_000;
+/** Starting takes under a second, the first export some; a slow machine gets a wide margin. */
+const READY_TIMEOUT_MS = 120_000;
 /** The daemon's own deadline for requests in flight is shorter. */
 const STOP_TIMEOUT_MS = 15_000;
 /** The first export makes a vector of every passage: some seconds, on a slow machine a minute. */

@@ -7,6 +7,8 @@ import { afterEach, expect, test } from 'vitest';
 import { openBench, waitFor } from '../helpers/daemon.ts';
 
 const bench = openBench(afterEach);
+/** The demo embeds each passage of the manual. */
+const EXPORTS_MS_MAX = 240_000;
 const ROOT = join(import.meta.dirname, '../..');
 
 /** The demo in a folder of its own, and what it prints. */
@@ -26,6 +28,7 @@ async function startDemo() {
     waitFor(
       () => words.exec(output)?.[1] ?? null,
       () => output,
+      EXPORTS_MS_MAX,
     );
   return { folder, child, printed, output: () => output };
 }
@@ -48,6 +51,7 @@ test('npm run demo shows two sites, one exported live, and every command that it
   await waitFor(
     async () => ((await fetch(`${shelf}handbook/`)).ok ? true : null),
     () => output(),
+    EXPORTS_MS_MAX,
   );
   expect(output(), 'the first site is there before the second is finished').not.toContain('Ctrl-C');
   await printed(/(Ctrl-C) ends the demo/);
