@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Config } from '../../config/index.ts';
 import { hostName } from '../../domain/deployment.ts';
 import { writeOnce } from '../../files/index.ts';
-import { ClientRates } from '../../http/limits/client-rates.ts';
+import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
 import { remoteAddressBehind } from '../../http/listener/remote-address.ts';
 import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
 import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
@@ -135,6 +135,6 @@ function clientBehind(trustedProxies: readonly string[]): (incoming: IncomingMes
   return ({ socket, headers }) => {
     const forwardedFor = headers['x-forwarded-for'];
     const hops = Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor;
-    return remoteAddress(socket.remoteAddress ?? '', hops);
+    return clientOf(remoteAddress(socket.remoteAddress ?? '', hops));
   };
 }

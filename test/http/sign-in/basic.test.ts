@@ -131,6 +131,16 @@ describe('BasicPasswords', () => {
 });
 
 describe('PasswordCheck', () => {
+  it('takes a place from the client with the most for one who asks when all are taken', async () => {
+    const check = new PasswordCheck(4);
+    const hash = (USERS.match(/\$2y.*/) ?? [''])[0];
+    const guesses = Array.from({ length: 6 }, (_, n) => Promise.resolve(check.holds('guesser', `guess ${n}`, hash)));
+    const told = Promise.allSettled(guesses);
+    expect(await check.holds('reader', 'correct horse', hash)).toBe(true);
+    expect((await told).map(({ status }) => status)).toEqual([...Array(5).fill('fulfilled'), 'rejected']);
+    await check.end();
+  });
+
   const [right, other] = [
     '$2b$04$Nuq.jlV0goywBMrqjGx.LOsLa4Ecagy1IAw9MYcsF2wmiJv43N9ba',
     '$2b$04$wa1Po1AGF.DqvQEJGv7d0OLEFStJNU6.w1Q.vVad8EFhSH8kTgRLe',

@@ -113,6 +113,20 @@ describe('signing in at a provider', () => {
     expect((await site.ask('/', { cookie })).status).toBe(401);
   });
 
+  it('finds its session among what other hosts have set, and beside credentials of another scheme', async () => {
+    await using site = await oidcSite(provider);
+    const browser = new BrowserLike();
+    await browser.visit(site.home);
+    const own = `__Host-docshelf=${browser.cookies(site.origin).get('__Host-docshelf')}`;
+    const tossed = Array.from({ length: 60 }, (_, at) => `__Host-docshelf=${String(at).repeat(40)}`);
+    const short = Array.from({ length: 400 }, () => '__Host-docshelf=x');
+    expect((await site.ask('/', { cookie: [...short, ...tossed, own].join('; ') })).status).toBe(200);
+    expect((await site.ask('/', { cookie: own, authorization: 'Basic YTpi' })).status).toBe(200);
+    expect((await site.ask('/', { cookie: own, authorization: 'Bearer none' })).status).toBe(401);
+    expect((await site.ask('/', { authorization: 'Basic YTpi' })).status).toBe(401);
+    expect(site.wrong).toHaveLength(1);
+  });
+
   it('says so in words where the reader gave up at the provider', async () => {
     await using site = await oidcSite(provider);
     provider.reader = '';

@@ -1,5 +1,7 @@
-/** Of one name a browser sends those of all paths that fit, and what another host below the domain has set. */
-const SAME_NAME_MAX = 4;
+/** Of one name a browser sends those of all paths that fit, and what other hosts below the domain have set, in any number. */
+const SAME_NAME_MAX = 64;
+/** Of a sealed value: any is longer than its random part, seal and date, and none is over what browsers keep. */
+const VALUE_LENGTHS = [64, 4_096] as const;
 
 /** A cookie of one site, for its path alone (RFC 6265bis, section 4.1.3). */
 export class SiteCookie {
@@ -17,7 +19,9 @@ export class SiteCookie {
     const values: string[] = [];
     for (const pair of header?.split(';') ?? []) {
       const end = pair.indexOf('=');
-      if (end !== -1 && pair.slice(0, end).trim() === this.name) values.push(pair.slice(end + 1).trim());
+      if (end === -1 || pair.slice(0, end).trim() !== this.name) continue;
+      const value = pair.slice(end + 1).trim();
+      if (value.length >= VALUE_LENGTHS[0] && value.length <= VALUE_LENGTHS[1]) values.push(value);
       if (values.length === SAME_NAME_MAX) break;
     }
     return values;

@@ -67,8 +67,9 @@ export class OidcSignIn implements SignIn {
     const [path] = target.split('?', 1);
     if (path === `/${CALLBACK}`) return this.#finish(incoming, target.slice(path.length));
     if (path === `/${SIGN_OUT}`) return this.#signOut(incoming);
-    const { authorization } = incoming.headers;
-    if (authorization !== undefined) return this.#judgeToken(incoming, authorization);
+    // Of another scheme it is a proxy's, or of another site of the host.
+    const token = bearerToken(incoming.headers.authorization);
+    if (token !== null) return this.#judgeToken(incoming, token);
     if (this.#hasSession(incoming)) return null;
     return isNavigation(incoming) ? this.#begin(incoming, target) : this.#challenge(incoming);
   }
@@ -82,10 +83,8 @@ export class OidcSignIn implements SignIn {
     });
   }
 
-  async #judgeToken(incoming: IncomingMessage, authorization: string): Promise<Response | null> {
+  async #judgeToken(incoming: IncomingMessage, token: string): Promise<Response | null> {
     const { provider, groupsClaim, allowedGroups, onWrong } = this.#options;
-    const token = bearerToken(authorization);
-    if (token === null) return this.#challenge(incoming);
     try {
       const claims = await provider.verify(token);
       if (allowedGroups.length === 0 || allowedOf(claims[groupsClaim], allowedGroups).length > 0) return null;

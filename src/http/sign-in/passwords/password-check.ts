@@ -27,6 +27,7 @@ export interface Passwords {
 
 /** bcrypt in threads, remembered by keyed digests. Clients take turns: who guesses waits behind himself. */
 export class PasswordCheck implements Passwords {
+  readonly #waitingInAllMax: number;
   readonly #key = randomBytes(32);
   readonly #known = new LRUCache<string, boolean>({ max: REMEMBERED_MAX, ttl: REMEMBERED_MS });
   readonly #asked = new Map<string, Promise<boolean>>();
@@ -42,6 +43,11 @@ export class PasswordCheck implements Passwords {
         task: 'verify a password',
       }),
   );
+
+  /** @param waitingInAllMax passwords of all clients */
+  constructor(waitingInAllMax = WAITING_IN_ALL_MAX) {
+    this.#waitingInAllMax = waitingInAllMax;
+  }
 
   holds(client: string, password: string, hash: string): Promise<boolean> | boolean {
     const digest = createHmac('sha256', this.#key).update(`${hash}\n${password}`).digest('base64');
@@ -63,15 +69,26 @@ export class PasswordCheck implements Passwords {
 
   async #enqueue(client: string, password: string, hash: string): Promise<boolean> {
     const own = this.#waiting.get(client) ?? [];
-    if (own.length >= WAITING_MAX || this.#waitingCount >= WAITING_IN_ALL_MAX) {
-      throw new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords wait to be verified');
-    }
+    if (own.length >= WAITING_MAX) throw tooMany();
+    if (this.#waitingCount >= this.#waitingInAllMax) this.#makeRoomBeside(own);
     const { promise, resolve } = Promise.withResolvers<boolean>();
     own.push({ password, hash, done: resolve });
     this.#waiting.set(client, own);
     this.#waitingCount++;
     this.#runNext();
     return promise;
+  }
+
+  /** Who has the most places gives one up. @throws DocshelfError `rate_limited` where that is who asks for one */
+  #makeRoomBeside(own: readonly Order[]): void {
+    const longest = [...this.#waiting.values()].reduce(
+      (most, orders) => (orders.length > most.length ? orders : most),
+      [] as Order[],
+    );
+    const dropped = longest.length > own.length ? longest.pop() : undefined;
+    if (dropped === undefined) throw tooMany();
+    this.#waitingCount--;
+    dropped.done(Promise.reject(tooMany()));
   }
 
   #runNext(): void {
@@ -94,3 +111,6 @@ export class PasswordCheck implements Passwords {
     );
   }
 }
+
+const tooMany = (): DocshelfError =>
+  new DocshelfError('rate_limited', 'Cannot sign in now: too many passwords wait to be verified');
