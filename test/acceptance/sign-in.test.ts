@@ -236,4 +236,36 @@ describe('sites behind an identity provider', () => {
       await provider.close();
     }
   });
+
+  it('lie on a shelf that shows the open ones to everybody, and the others to who signs in there', async () => {
+    const provider = await TestIdentityProvider.start();
+    try {
+      const [port = 0] = await freePorts(1);
+      const origin = `http://127.0.0.1:${port}`;
+      await provider.serve({ redirectUris: [`${origin}/_docshelf/sign-in/callback`] });
+      const folder = await bench.folder();
+      await writeFile(join(folder, 'client-secret'), `${CLIENT.secret}\n`);
+      for (const domain of ['acme', 'open']) {
+        await folderOf(join(folder, 'bundles', domain), { 'docs-2024-06-01.tar.gz': bundle(`word-of-${domain}`) });
+      }
+      const auth = { kind: 'oidc', issuer: provider.issuer, clientId: CLIENT.id, clientSecretFile: './client-secret' };
+      const staticExport = { enabled: true };
+      const sites = [
+        { domain: 'acme', basePath: '/acme', staticExport },
+        { domain: 'open', hosts: ['open.test'], auth: { kind: 'none' }, staticExport },
+      ];
+      const server = { host: '127.0.0.1', port, publicUrl: origin, auth };
+      const daemon = await bench.start({ staticExport: null, server, sites }, { folder });
+      await daemon.until((status) => status.sites?.every(({ state }) => state === 'ready') === true);
+      const browser = new BrowserLike();
+      const before = await browser.visit(`${origin}/`);
+      expect([before.url, before.body.includes('data-domain="open"')]).toEqual([`${origin}/`, true]);
+      expect(before.body).not.toContain('data-domain="acme"');
+      expect((await browser.visit(`${origin}/?sign-in`)).body).toContain('data-domain="acme"');
+      expect((await browser.visit(`${origin}/`)).body).toContain('data-domain="acme"');
+      expect((await browser.visit(`${origin}/_docshelf/sign-out`)).body).toMatch(/sign/i);
+    } finally {
+      await provider.close();
+    }
+  });
 });

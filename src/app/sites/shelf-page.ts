@@ -49,10 +49,11 @@ export class ShelfPageAnswer {
     const target = env.incoming.url ?? '/';
     if (signIn === null || isFree(target) || !this.#options.current().server.shelf)
       return apps.open.fetch(request, env);
-    const refused = await admit(signIn, env, target, (error, id) => this.#options.onError?.(error as never, id));
+    const isAsked = this.#shown(null).length === 0 || SIGN_IN_QUERY.test(target) || signIn.isOwn?.(target) === true;
+    const onFault = (error: unknown, id: string | null): void => this.#options.onError?.(error as never, id);
+    const refused = await admit(signIn, env, target, onFault, isAsked);
     if (refused === null) return asPrivate(await apps.signedIn.fetch(request, env), signIn);
-    const hasOpen = this.#shown(null).length > 0 && !SIGN_IN_QUERY.test(target);
-    return asPrivate(hasOpen ? await apps.open.fetch(request, env) : refused, signIn);
+    return asPrivate(isAsked ? refused : await apps.open.fetch(request, env), signIn);
   }
 
   #currentSignIn(): SignIn | null {

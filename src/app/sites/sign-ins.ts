@@ -9,7 +9,7 @@ import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
 import { remoteAddressBehind } from '../../http/listener/remote-address.ts';
 import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
 import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
-import type { SignIn, SignInEvents } from '../../http/sign-in/sign-in.ts';
+import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign-in/sign-in.ts';
 import { TrustedHeader } from '../../http/sign-in/trusted-header.ts';
 import type { Network } from '../network.ts';
 
@@ -88,12 +88,13 @@ export class SignIns {
     let made: Promise<SignIn> | null = null;
     return {
       vary: 'Cookie, Authorization',
-      admit: async (incoming, target) => {
+      isOwn: isSignInAddress,
+      admit: async (incoming, target, begins) => {
         made ??= make().catch((error: unknown) => {
           made = null;
           throw error;
         });
-        return (await made).admit(incoming, target);
+        return (await made).admit(incoming, target, begins);
       },
     };
   }

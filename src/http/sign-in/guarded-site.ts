@@ -51,9 +51,10 @@ export async function admit(
   env: HttpBindings,
   target: string,
   onFault: Guard['onFault'],
+  begins = true,
 ): Promise<Response | null> {
   try {
-    return await signIn.admit(env.incoming, target);
+    return await signIn.admit(env.incoming, target, begins);
   } catch (error) {
     onFault(error, requestIdOf(env));
     return refusal(env.incoming, {

@@ -7,8 +7,21 @@ export interface SignIn {
   /**
    * Null where the reader may read; else the answer, which shows nothing of the site, or a page of the sign-in itself.
    * @param target below the base path
+   * @param begins false: no sign-in is begun, since there is something to see without
    */
-  admit(incoming: IncomingMessage, target: string): Response | null | Promise<Response | null>;
+  admit(incoming: IncomingMessage, target: string, begins?: boolean): Response | null | Promise<Response | null>;
+  /** True of the addresses that the sign-in answers itself. */
+  isOwn?(target: string): boolean;
+}
+
+/** Where a provider leads back to, and where readers sign out; below the base path, without the first slash. */
+export const CALLBACK = '_docshelf/sign-in/callback';
+export const SIGN_OUT = '_docshelf/sign-out';
+
+/** @param target below the base path */
+export function isSignInAddress(target: string): boolean {
+  const [path = ''] = target.slice(1).split('?', 1);
+  return path === CALLBACK || path === SIGN_OUT;
 }
 
 /** What a sign-in tells of those it turns away. */

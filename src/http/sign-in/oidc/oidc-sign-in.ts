@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import * as oidc from 'openid-client';
 import { bearerToken } from '../../bearer.ts';
 import { refusal } from '../refusals.ts';
-import type { SignIn, SignInEvents } from '../sign-in.ts';
+import { CALLBACK, SIGN_OUT, type SignIn, type SignInEvents } from '../sign-in.ts';
 import { SiteCookie } from './cookies.ts';
 import { allowedOf } from './groups.ts';
 import { type IdentityProvider, isBadToken } from './identity-provider.ts';
@@ -45,8 +45,6 @@ interface Session {
   readonly groups: readonly string[];
 }
 
-const CALLBACK = '_docshelf/sign-in/callback';
-const SIGN_OUT = '_docshelf/sign-out';
 /** Contract, section 9.7. */
 const FLOW_MS = 600_000;
 
@@ -63,7 +61,7 @@ export class OidcSignIn implements SignIn {
     this.#flow = new SiteCookie('docshelf-sign-in', options.basePath);
   }
 
-  async admit(incoming: IncomingMessage, target: string): Promise<Response | null> {
+  async admit(incoming: IncomingMessage, target: string, begins = true): Promise<Response | null> {
     const [path] = target.split('?', 1);
     if (path === `/${CALLBACK}`) return this.#finish(incoming, target.slice(path.length));
     if (path === `/${SIGN_OUT}`) return this.#signOut(incoming);
@@ -71,7 +69,7 @@ export class OidcSignIn implements SignIn {
     const token = bearerToken(incoming.headers.authorization);
     if (token !== null) return this.#judgeToken(incoming, token);
     if (this.#hasSession(incoming)) return null;
-    return isNavigation(incoming) ? this.#begin(incoming, target) : this.#challenge(incoming);
+    return begins && isNavigation(incoming) ? this.#begin(incoming, target) : this.#challenge(incoming);
   }
 
   #hasSession({ headers }: IncomingMessage): boolean {
