@@ -22,12 +22,18 @@ const REMOVER = /"removeBasePath"/g;
 const IDENTITY = /function [\w$]+\(([\w$]+)\)\{(?<body>return \1)\}/dg;
 const SLICE = /\.slice\((?<length>\d+)\)/dg;
 const NEAR_CHARS = 400;
+/** Of a page's payload: `PAGE.txt`, which for home would lie beside the base path. */
+const PAYLOAD_NAME = /(?<url>[\w$]+)\.pathname\+="index\.txt":\k<url>\.pathname\+=(?<name>"\.txt")/dg;
 
 export function* nextRuntime({ text, site }: MountSource): Generator<Edit> {
   const [from, to] = [site.from.slice(0, -1), site.to.slice(0, -1)];
   for (const { groups, indices } of text.matchAll(PREFIX)) {
     const [start, end] = indices?.groups?.base ?? [0, 0];
     if (groups?.base === from) yield { start, end, text: to };
+  }
+  for (const { groups, indices } of to === '' ? [] : text.matchAll(PAYLOAD_NAME)) {
+    const [start, end] = indices?.groups?.name ?? [0, 0];
+    yield { start, end, text: `${groups?.url}.pathname===${JSON.stringify(to)}?"/index.txt":".txt"` };
   }
   for (const { index } of text.matchAll(REMOVER)) {
     const first = Math.max(0, index - NEAR_CHARS / 2);

@@ -47,6 +47,19 @@ describe('Next.js', () => {
     expect(['/a', '/'].map(back)).toEqual(['/a', '/']);
   });
 
+  it('asks for the payload of home within the base path', () => {
+    const script = 'addPathPrefix;(e=new URL(e)).pathname.endsWith("/")?e.pathname+="index.txt":e.pathname+=".txt"';
+    const asked = (code: string, path: string): string =>
+      new Function('e', 'addPathPrefix', `${code};return e.pathname`)(`https://x.example${path}`);
+    const made = rewritten('a.js', script, '/', '/team/docs/');
+    expect(['/team/docs', '/team/docs/', '/team/docs/a'].map((path) => asked(made, path))).toEqual([
+      '/team/docs/index.txt',
+      '/team/docs/index.txt',
+      '/team/docs/a.txt',
+    ]);
+    expect(rewritten('a.js', script, '/docs/', '/')).toBe(script);
+  });
+
   const PAYLOAD = [
     ':HL["/_next/static/a.css","style"]',
     '2:"/_next/static/chunks/a.js"',
