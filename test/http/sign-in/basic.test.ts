@@ -153,6 +153,14 @@ describe('PasswordCheck', () => {
     expect(passwords.holds('b', 'correct horse', other)).toBe(false);
   });
 
+  it('takes nobody his only place, and answers all who have one', async () => {
+    const check = new PasswordCheck(2);
+    const clients = ['a', 'b', 'c', 'd', 'late', 'later'];
+    const told = await Promise.allSettled(clients.map((client) => check.holds(client, `guess of ${client}`, right)));
+    expect(told.map(({ status }) => status)).toEqual([...Array(4).fill('fulfilled'), 'rejected', 'rejected']);
+    await check.end();
+  });
+
   it('takes clients in turns, and refuses one of whom too many wait', async () => {
     const check = new PasswordCheck();
     const ended: string[] = [];

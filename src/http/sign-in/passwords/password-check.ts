@@ -85,7 +85,8 @@ export class PasswordCheck implements Passwords {
       (most, orders) => (orders.length > most.length ? orders : most),
       [] as Order[],
     );
-    const dropped = longest.length > own.length ? longest.pop() : undefined;
+    // One more at least than who asks will have: nobody loses his only place, and none is left with an empty queue.
+    const dropped = longest.length > own.length + 1 ? longest.pop() : undefined;
     if (dropped === undefined) throw tooMany();
     this.#waitingCount--;
     dropped.done(Promise.reject(tooMany()));
