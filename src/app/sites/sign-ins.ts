@@ -6,7 +6,7 @@ import type { Config } from '../../config/index.ts';
 import { hostName } from '../../domain/deployment.ts';
 import { writeOnce } from '../../files/index.ts';
 import { ClientRates, clientOf } from '../../http/limits/client-rates.ts';
-import { remoteAddressBehind } from '../../http/listener/remote-address.ts';
+import { forwardedForOf, remoteAddressBehind } from '../../http/listener/remote-address.ts';
 import { BasicPasswords } from '../../http/sign-in/basic-passwords.ts';
 import { PasswordCheck } from '../../http/sign-in/passwords/password-check.ts';
 import { isSignInAddress, type SignIn, type SignInEvents } from '../../http/sign-in/sign-in.ts';
@@ -133,9 +133,5 @@ export function signInKey({ server: { auth, publicUrl } }: Config): string {
 
 function clientBehind(trustedProxies: readonly string[]): (incoming: IncomingMessage) => string {
   const remoteAddress = remoteAddressBehind(trustedProxies);
-  return ({ socket, headers }) => {
-    const forwardedFor = headers['x-forwarded-for'];
-    const hops = Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor;
-    return clientOf(remoteAddress(socket.remoteAddress ?? '', hops));
-  };
+  return ({ socket, headers }) => clientOf(remoteAddress(socket.remoteAddress ?? '', forwardedForOf(headers)));
 }

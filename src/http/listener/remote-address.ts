@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
 const IPV4_MAPPED = '::ffff:';
@@ -22,6 +23,11 @@ export function remoteAddressBehind(trustedProxies: readonly string[]): RemoteAd
     }
     return address;
   };
+}
+
+/** All of its fields, in their order. */
+export function forwardedForOf({ 'x-forwarded-for': hops }: IncomingHttpHeaders): string | undefined {
+  return Array.isArray(hops) ? hops.join(', ') : hops;
 }
 
 /** True of the socket's own address, where it is one of those: no header counts. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CountedResponse } from '../tls/http2-door.ts';
+import { forwardedForOf } from './remote-address.ts';
 
 /** Contract section 2. Another one is a row here, and an app in `openListeners`. */
 export const LISTENERS = {
@@ -113,7 +114,6 @@ export class RequestMeter {
     { requestId, startedMs, peer }: Begun & { readonly peer: string },
     bytes: number | null = null,
   ): void {
-    const forwardedFor = headers['x-forwarded-for'];
     this.#tell({
       listener: this.#listener,
       site: answerer?.site,
@@ -125,7 +125,7 @@ export class RequestMeter {
       durationMs: performance.now() - startedMs,
       requestId,
       peer,
-      forwardedFor: Array.isArray(forwardedFor) ? forwardedFor.join(', ') : forwardedFor,
+      forwardedFor: forwardedForOf(headers),
       userAgent: headers['user-agent'],
       referrer: headers.referer,
     });
