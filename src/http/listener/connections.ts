@@ -7,6 +7,8 @@ import type { Socket } from 'node:net';
  */
 export class Connections {
   readonly #owed = new Map<Socket, Set<ServerResponse>>();
+  /** Prepared ones aside, whose requests have no body. */
+  readonly #latest = new WeakMap<Socket, ServerResponse>();
   readonly #unreadMsMax: number;
   #isDraining = false;
 
@@ -33,6 +35,7 @@ export class Connections {
   began(answer: ServerResponse): void {
     const { socket } = answer.req;
     this.#owed.get(socket)?.add(answer);
+    this.#latest.set(socket, answer);
     // Until Node sets that of idle connections. Not for all: an answer that has left needs none.
     socket.setTimeout(this.#unreadMsMax);
     if (this.#isDraining && !answer.headersSent) answer.setHeader('Connection', 'close');
@@ -46,9 +49,10 @@ export class Connections {
     return (this.#owed.get(socket)?.size ?? 0) > 0;
   }
 
-  /** True where a request that is being answered is not here as a whole. */
-  isReceiving(socket: Socket): boolean {
-    return [...(this.#owed.get(socket) ?? [])].some(({ req, writableEnded }) => !req.complete && !writableEnded);
+  /** The answer, given or not, to a request that is not here as a whole. */
+  incompleteOf(socket: Socket): ServerResponse | undefined {
+    const latest = this.#latest.get(socket);
+    return latest?.req.complete === false ? latest : undefined;
   }
 
   /** At once where no answer is owed. */

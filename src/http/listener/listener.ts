@@ -11,7 +11,7 @@ import { TlsPort } from '../tls/tls-port.ts';
 import { Connections } from './connections.ts';
 import { answerMalformed, answerPlainHttp } from './malformed-request.ts';
 import { isPlainRequest, PlainWriter } from './plain-request.ts';
-import { HEADER_BYTES_MAX, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
+import { HEADER_BYTES_MAX, isHttp2, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
 import { REQUEST_ID_HEADER, RequestIds } from './request-id.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
 
@@ -72,6 +72,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     requestTimeout: LISTENERS[name].receiveMsMax,
     connectionsCheckingInterval: times.checkMs,
     maxHeaderSize: HEADER_BYTES_MAX,
+    // Of two lines of one name Node keeps the first: what must be ignored as a list would be taken (RFC 9110, section 13.1.4).
+    joinDuplicateHeaders: true,
     // Node would answer without an id.
     requireHostHeader: false,
   });
@@ -91,8 +93,8 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
   let tls: TlsPort | null = null;
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    const isHttp2 = incoming.httpVersionMajor === 2;
-    if (isHttp2) makeAlike(incoming);
+    const isOfHttp2 = isHttp2(incoming);
+    if (isOfHttp2) makeAlike(incoming);
     const hsts = tls?.hsts ?? null;
     if (hsts !== null) outgoing.setHeader('Strict-Transport-Security', hsts);
     const begun = { requestId: ids.of(incoming.headers['x-request-id']), startedMs: performance.now() };
@@ -103,12 +105,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     if (prepared !== null) {
       plainWriter.write(prepared, outgoing, requestId);
       // A slow client's answer is one in flight, as those below.
-      if (!isHttp2 && incoming.socket.writableLength === 0) {
+      if (!isOfHttp2 && incoming.socket.writableLength === 0) {
         meter?.answered(incoming, prepared.status, begun);
         return;
       }
     } else outgoing.setHeader(REQUEST_ID_HEADER, requestId);
-    if (!isHttp2) connections.began(outgoing);
+    if (!isOfHttp2) connections.began(outgoing);
     meter?.began(incoming, outgoing, begun);
     if (prepared !== null) return;
     if (refusal !== null) {

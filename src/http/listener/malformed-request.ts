@@ -33,8 +33,15 @@ export function answerMalformed(
     told.add(socket);
     // An unused connection is no fault, and the answer to half a request would be garbled.
     const isUnused = socket.bytesRead === 0;
-    if (!socket.writable || isUnused || CLIENT_LEFT.has(error.code ?? '') || connections.isReceiving(socket)) {
+    const incomplete = connections.incompleteOf(socket);
+    const isAsked = incomplete !== undefined && !incomplete.writableEnded;
+    if (!socket.writable || isUnused || CLIENT_LEFT.has(error.code ?? '') || isAsked) {
       socket.destroy();
+      return;
+    }
+    // Its only answer is there, or what follows the last request of a connection gets none (RFC 9112, section 9.6).
+    if (incomplete !== undefined || error.code === 'HPE_CLOSED_CONNECTION') {
+      connections.whenIdle(socket, () => socket.destroySoon());
       return;
     }
     const refusal = refusalOfFault(error);

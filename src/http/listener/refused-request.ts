@@ -17,22 +17,30 @@ export interface Refusal {
 
 export const TARGET_TOO_LONG: Refusal = { status: 414, state: 'its address is over the limit' };
 export const FIELDS_TOO_LARGE: Refusal = { status: 431, state: 'its header is over the limit' };
+const OTHER_VERSION: Refusal = { status: 505, state: 'its HTTP version is none that can be spoken here' };
 const NO_HOST: Refusal = { status: 400, state: 'it has no Host header' };
 const TWO_HOSTS: Refusal = { status: 400, state: 'it has more than one Host header' };
 const OTHER_HOST: Refusal = { status: 400, state: 'its Host header is another than its :authority' };
 const FOR_PROXY: Refusal = { status: 501, state: 'it is for a proxy, and this is none' };
 const BAD_HOST: Refusal = { status: 400, state: 'its Host header names no host' };
+const HOSTLESS: Refusal = { status: 400, state: 'its address names no host' };
 const UNENDED_CODING: Refusal = { status: 400, state: 'its Transfer-Encoding does not end in "chunked"' };
 const UNKNOWN_CODING: Refusal = { status: 501, state: 'its body has a transfer coding besides "chunked"' };
 
 /** The framework parses it before the target, as one URL: a path in it would be answered in place of the target's. */
 const HOST = /^(?:(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{0,5})?)?$/;
 
+/** The absolute form without a host (RFC 9110, section 4.2.1), or with user information, which misleads (section 4.2.4). */
+const HOSTLESS_ADDRESS = /^https?:\/\/(?:[/?#:]|$|[^/?#]*@)/i;
+
 /** By RFC 9112, where Node's parser lets a request through. */
-export function refusalOf({ method, url = '', httpVersion, headers, rawHeaders }: IncomingMessage): Refusal | null {
+export function refusalOf(incoming: IncomingMessage): Refusal | null {
+  const { method, url = '', httpVersion, headers, rawHeaders } = incoming;
   // Of HTTP/2 alone: Node closes such a connection of HTTP/1.1.
   if (method === 'CONNECT') return FOR_PROXY;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0' && !isHttp2(incoming)) return OTHER_VERSION;
   if (url.length > TARGET_LENGTH_MAX) return TARGET_TOO_LONG;
+  if (!url.startsWith('/') && HOSTLESS_ADDRESS.test(url)) return HOSTLESS;
   // Section 3.2. HTTP/1.0 asks without a Host, as some load balancers' probes do.
   if (headers.host === undefined) {
     if (httpVersion !== '1.0') return NO_HOST;
@@ -62,6 +70,11 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
   return count;
 }
 
+/** By its connection: any version can stand in a request line. */
+export function isHttp2(incoming: IncomingMessage): boolean {
+  return 'stream' in incoming;
+}
+
 /** A request of HTTP/2 names its host in a field of its own (RFC 9113, section 8.3.1). */
 export function makeAlike({ headers }: IncomingMessage): void {
   const authority = headers[':authority'];
@@ -70,9 +83,11 @@ export function makeAlike({ headers }: IncomingMessage): void {
 
 /** Forms of an address that are well-formed, and that the framework does not take. */
 export function makeReadable(incoming: IncomingMessage): void {
-  const { url, headers } = incoming;
+  const { method, url, headers } = incoming;
   // Schemes have no case (RFC 3986, section 3.1), and a port may be empty (section 3.2.3).
-  if (url !== undefined && !url.startsWith('/'))
+  // Of the whole server (RFC 9112, section 3.2.4): what may be asked of it may be of its root.
+  if (url === '*' && method === 'OPTIONS') incoming.url = '/';
+  else if (url !== undefined && !url.startsWith('/'))
     incoming.url = url.replace(/^https?:\/\//i, (scheme) => scheme.toLowerCase());
   if (headers.host?.endsWith(':') === true) headers.host = headers.host.slice(0, -1);
 }

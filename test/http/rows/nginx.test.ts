@@ -1,0 +1,25 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { askRow, wordsOf } from './ask-row.ts';
+import { hasNginx, startNginx, whyNoNginx } from './nginx.ts';
+import type { Words } from './row.ts';
+import { SITE_FILES } from './row-site.ts';
+import { TABLES } from './tables.ts';
+
+/** A second opinion on the rows, not the judge: where it answers otherwise, the row says why docshelf does not. */
+describe.skipIf(!hasNginx)(`nginx answers as the rows have it, or they say why not${whyNoNginx}`, () => {
+  let port: number;
+  let words: Words;
+  beforeAll(async () => {
+    port = await startNginx(SITE_FILES);
+    words = await wordsOf(port);
+  });
+
+  describe.each(TABLES)('%s', (_, rows) => {
+    it.each(rows.filter((row) => row[2] === undefined).map((row) => [row[0], row] as const))(
+      '%s',
+      async (_asked, row) => {
+        expect(await askRow(port, row, words)).toEqual([]);
+      },
+    );
+  });
+});

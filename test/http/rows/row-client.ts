@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Names in lower case; lines of one name are joined with a comma. */
+  readonly fields: ReadonlyMap<string, string>;
+  /** Without its transfer and content coding. */
+  readonly body: Buffer;
+  /** Bytes of content as they were sent. */
+  readonly sent: number;
+}
+
+const CLOSED_MS_MAX = 30_000;
+
+/** Writes bytes and reads all that comes until the server has closed the connection. */
+export async function exchange(port: number, bytes: Buffer): Promise<Buffer> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  // A server that refuses the rest of what was sent ends with a reset, after its answer.
+  socket.on('error', () => undefined);
+  socket.setTimeout(CLOSED_MS_MAX, () => socket.destroy());
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  await once(socket, 'connect');
+  socket.write(bytes);
+  await closed;
+  return Buffer.concat(chunks);
+}
+
+/** @param methods of the requests, in their order: the answer to HEAD has no content. @throws Error where the framing is none */
+export function parseAnswers(received: Buffer, methods: readonly string[]): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  let final = 0;
+  for (let rest = received; rest.length > 0; ) {
+    const end = rest.indexOf('\r\n\r\n');
+    const [line = '', ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
+    if (end === -1 || Number.isNaN(status)) throw new Error(`no head of an answer: ${rest.subarray(0, 200)}`);
+    const fields = fieldsOf(lines);
+    rest = rest.subarray(end + 4);
+    const hasContent = status >= 200 && status !== 204 && status !== 304 && methods[final] !== 'HEAD';
+    const { content, length } = hasContent ? contentOf(rest, fields) : { content: Buffer.alloc(0), length: 0 };
+    rest = rest.subarray(length);
+    if (status >= 200) final++;
+    answers.push({ status, fields, body: decoded(content, fields), sent: content.length });
+  }
+  return answers;
+}
+
+function fieldsOf(lines: readonly string[]): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of lines) {
+    const [, name = '', value = ''] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    if (name === '') throw new Error(`no field: ${line}`);
+    const former = fields.get(name.toLowerCase());
+    fields.set(name.toLowerCase(), former === undefined ? value : `${former}, ${value}`);
+  }
+  return fields;
+}
+
+function contentOf(rest: Buffer, fields: ReadonlyMap<string, string>): { content: Buffer; length: number } {
+  if (fields.get('transfer-encoding') === 'chunked') return chunksOf(rest);
+  const said = fields.get('content-length');
+  if (said === undefined) return { content: rest, length: rest.length };
+  const length = Number(said);
+  if (!/^\d+$/.test(said) || rest.length < length) throw new Error(`${rest.length} bytes of ${said}`);
+  return { content: rest.subarray(0, length), length };
+}
+
+function chunksOf(rest: Buffer): { content: Buffer; length: number } {
+  const chunks: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const lineEnd = rest.indexOf('\r\n', at);
+    const size = Number.parseInt(rest.subarray(at, lineEnd).toString('latin1'), 16);
+    if (lineEnd === -1 || Number.isNaN(size)) throw new Error('chunks that do not end');
+    at = lineEnd + 2;
+    chunks.push(rest.subarray(at, at + size));
+    at += size + 2;
+    if (size === 0) return { content: Buffer.concat(chunks), length: at };
+  }
+}
+
+function decoded(content: Buffer, fields: ReadonlyMap<string, string>): Buffer {
+  if (content.length === 0) return content;
+  const coding = fields.get('content-encoding');
+  if (coding === 'gzip') return gunzipSync(content);
+  return coding === 'br' ? brotliDecompressSync(content) : content;
+}

@@ -1,0 +1,40 @@
+import { reportFeatures } from '../../../src/domain/feature.ts';
+import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import { createSiteApp } from '../../../src/http/site/site.ts';
+import type { TlsSettings } from '../../../src/http/tls/served-certificates.ts';
+import { BodyCache, loadSiteRules, SiteServer, SiteSnapshot, type SnapshotForm } from '../../../src/serve/index.ts';
+import { onFileEnd } from '../../helpers/file-end.ts';
+import { type Files, TestReleases } from '../../serve/helpers.ts';
+import { CACHE_BYTES, CREATED_AT } from './row-site.ts';
+
+const NO_FEATURE = { search: null, assistant: null, analytics: null, apiPlayground: null };
+
+/** The site listener as the daemon has it, over one release; closed with the file of tests. */
+export async function openRowServer(
+  files: Files,
+  form: Partial<SnapshotForm> = {},
+  tls?: TlsSettings,
+): Promise<Listener> {
+  const releases = new TestReleases();
+  const release = releases.make(files, { createdAt: CREATED_AT });
+  const server = new SiteServer(new BodyCache(CACHE_BYTES));
+  server.swap(new SiteSnapshot(release, [], { trailingSlash: 'auto', ...form }, await loadSiteRules(release)));
+  const app = createSiteApp({
+    server,
+    status: () => ({ state: 'ready', reason: null }),
+    features: () => reportFeatures('client-hosted', 'docs', { ...NO_FEATURE, staticExport: true, localSearch: true }),
+  });
+  const listener = await openListener({
+    name: 'site',
+    plain: ({ url = '', headers }) => server.plain(url, headers),
+    fetch: (request, env) => app.fetch(request, env),
+    host: '127.0.0.1',
+    port: 0,
+    tls,
+  });
+  onFileEnd(async () => {
+    await listener.stop(0);
+    releases.remove();
+  });
+  return listener;
+}

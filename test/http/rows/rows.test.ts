@@ -1,0 +1,21 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { askRow, wordsOf } from './ask-row.ts';
+import type { Words } from './row.ts';
+import { openRowServer } from './row-server.ts';
+import { SITE_FILES } from './row-site.ts';
+import { TABLES } from './tables.ts';
+
+describe.each(TABLES)('%s', (_, rows) => {
+  let port: number;
+  let words: Words;
+  beforeAll(async () => {
+    ({ port } = await openRowServer(SITE_FILES));
+    words = await wordsOf(port);
+  });
+
+  it.each(rows.map((row) => [row[0], row] as const))('%s', async (_asked, row) => {
+    expect(await askRow(port, row, words)).toEqual([]);
+    // What was just answered is answered from memory.
+    expect(await askRow(port, row, words)).toEqual([]);
+  });
+});
