@@ -26,6 +26,7 @@ export class SiteFile implements SiteFileOnDisk {
   readonly #read: () => Promise<Buffer<ArrayBuffer>>;
   readonly #lastModifiedMs: number;
   readonly #cacheControl: string;
+  readonly #mayShrink: boolean;
   /** Prepared with the first request that asks for it. */
   readonly #etags: { [encoding in Encoding]?: string } = {};
   readonly #bodyKeys: { [encoding in Encoding]?: string } = {};
@@ -53,6 +54,7 @@ export class SiteFile implements SiteFileOnDisk {
     this.diskPath = join(release.siteDir, entry.path);
     this.sent = sent;
     this.isMade = make !== null;
+    this.#mayShrink = this.size >= COMPRESSED_BYTES_MIN && isCompressibleType(this.type);
     this.#read = make ?? (() => readSiteFile(this));
     // HTTP dates have no fractions (RFC 9110, section 5.6.7), and none is later than its answer (section 8.8.2.1).
     const modifiedMs = Math.min(Date.parse(release.createdAt), Date.now());
@@ -67,8 +69,7 @@ export class SiteFile implements SiteFileOnDisk {
 
   /** The encoding to try; the bytes may still turn out not to shrink. */
   encodingFor(acceptEncoding: string | undefined): Encoding {
-    if (this.size < COMPRESSED_BYTES_MIN || !isCompressibleType(this.type)) return 'identity';
-    return negotiateEncoding(acceptEncoding);
+    return this.#mayShrink ? negotiateEncoding(acceptEncoding) : 'identity';
   }
 
   etag(encoding: Encoding): string {

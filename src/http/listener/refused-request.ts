@@ -6,7 +6,7 @@ import { REQUEST_ID_HEADER } from './request-id.ts';
 /** Of the request line and all fields together. */
 export const HEADER_BYTES_MAX = 32 * 1024;
 /** A path of 4,096 bytes in percent escapes, and as long a query. */
-const TARGET_LENGTH_MAX = 16 * 1024;
+export const TARGET_LENGTH_MAX = 16 * 1024;
 
 /** A request that no app is asked about. */
 export interface Refusal {

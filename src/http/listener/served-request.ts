@@ -47,10 +47,11 @@ const CLIENT_CLOSED = 499;
 type Answerer = Pick<ServedRequest, 'site' | 'version'>;
 
 const ANSWERER = Symbol('answerer');
-type SitedMessage = IncomingMessage & { [ANSWERER]?: Answerer };
+/** What is told of one. */
+export type SitedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'> & { [ANSWERER]?: Answerer };
 
 /** For log and metrics: who answers a request. */
-export function tellSite(incoming: SitedMessage, site: Answerer): void {
+export function tellSite(incoming: SitedRequest, site: Answerer): void {
   incoming[ANSWERER] = site;
 }
 
@@ -61,6 +62,10 @@ export function pathOf(target: string): string {
   return end < 0 ? path : path.slice(0, end);
 }
 
+const BYTES_TOLD = Symbol('bytes told');
+/** With those up to the end of its last answer. */
+type MeteredSocket = Socket & { [BYTES_TOLD]?: number };
+
 interface Begun {
   readonly requestId: string;
   readonly startedMs: number;
@@ -69,15 +74,13 @@ interface Begun {
 export class RequestMeter {
   readonly #listener: ListenerName;
   readonly #tell: (served: ServedRequest) => void;
-  /** Up to the end of the connection's last answer. */
-  readonly #bytesTold = new WeakMap<Socket, number>();
 
   constructor(listener: ListenerName, tell: (served: ServedRequest) => void) {
     this.#listener = listener;
     this.#tell = tell;
   }
 
-  began(incoming: SitedMessage, outgoing: ServerResponse, { requestId, startedMs }: Begun): void {
+  began(incoming: SitedRequest, outgoing: ServerResponse, { requestId, startedMs }: Begun): void {
     // A closed connection has no address.
     const { socket } = incoming;
     const peer = socket.remoteAddress ?? '';
@@ -90,7 +93,7 @@ export class RequestMeter {
   }
 
   /** An answer that has left already. */
-  answered(incoming: SitedMessage, status: number, { requestId, startedMs }: Begun): void {
+  answered(incoming: SitedRequest, status: number, { requestId, startedMs }: Begun): void {
     this.#ended(incoming, status, { requestId, startedMs, peer: incoming.socket.remoteAddress ?? '' });
   }
 
@@ -109,7 +112,7 @@ export class RequestMeter {
   }
 
   #ended(
-    { method, url, socket, headers, [ANSWERER]: answerer }: SitedMessage,
+    { method, url, socket, headers, [ANSWERER]: answerer }: SitedRequest,
     status: number,
     { requestId, startedMs, peer }: Begun & { readonly peer: string },
     bytes: number | null = null,
@@ -131,10 +134,10 @@ export class RequestMeter {
     });
   }
 
-  #bytesSince(socket: Socket): number {
+  #bytesSince(socket: MeteredSocket): number {
     const written = socket.bytesWritten;
-    const told = this.#bytesTold.get(socket) ?? 0;
-    this.#bytesTold.set(socket, written);
+    const told = socket[BYTES_TOLD] ?? 0;
+    socket[BYTES_TOLD] = written;
     return written - told;
   }
 }

@@ -81,14 +81,19 @@ describe('a listener with prepared answers', () => {
   it('writes with a field that the answer has already', () => {
     const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
     outgoing.setHeader('A', 'b');
-    new PlainWriter(0).write({ status: 200, headers: ['C', 'd'], body: null }, outgoing, 'r-1');
+    new PlainWriter(0).write({ status: 200, headers: ['C', 'd'], body: null }, outgoing, {
+      requestId: 'r-1',
+      hsts: null,
+    });
     expect({ ...outgoing.getHeaders() }).toEqual({ a: 'b', c: 'd', 'x-request-id': 'r-1' });
   });
 
   it('writes no field that would end another', () => {
     const outgoing = new ServerResponse(new IncomingMessage(new Socket()));
     const answer: PlainAnswer = { status: 200, headers: ['A', 'b\r\nC: d'], body: null };
-    expect(() => new PlainWriter(0).write(answer, outgoing, 'r-1')).toThrow(/Invalid character/);
+    expect(() => new PlainWriter(0).write(answer, outgoing, { requestId: 'r-1', hsts: null })).toThrow(
+      /Invalid character/,
+    );
   });
 
   it.each([
