@@ -10,10 +10,15 @@ function isRequestId(header: string | string[] | undefined): header is string {
   return typeof header === 'string' && SANE_ID.test(header);
 }
 
+/** The last digits of ids: putting them together anew cost a request as much as looking its file up. */
+const LAST = Array.from({ length: 0x1000 }, (_, at) => at.toString(16).padStart(3, '0'));
+
 /** UUIDs of version 8 (RFC 9562): random where they begin, then counted, since most are read by nobody. */
 export class RequestIds {
-  readonly #begin = `${randomUUID().slice(0, 14)}8${randomUUID().slice(15, 24)}`;
-  #count = 0;
+  readonly #random = `${randomUUID().slice(0, 14)}8${randomUUID().slice(15, 24)}`;
+  #begin = '';
+  #thousands = 0;
+  #last = LAST.length;
 
   /** The client's own, where it is one. */
   of(header: string | string[] | undefined): string {
@@ -21,8 +26,12 @@ export class RequestIds {
   }
 
   next(): string {
-    this.#count++;
-    return this.#begin + this.#count.toString(16).padStart(12, '0');
+    if (this.#last === LAST.length) {
+      this.#begin = this.#random + this.#thousands.toString(16).padStart(9, '0');
+      this.#thousands++;
+      this.#last = 0;
+    }
+    return this.#begin + LAST[this.#last++];
   }
 }
 

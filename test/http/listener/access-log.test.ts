@@ -67,6 +67,29 @@ describe('accessLog()', () => {
     });
   });
 
+  it.each([
+    [0, 0],
+    [0.0004, 0],
+    [0.0127, 0.013],
+    [9.9999, 10],
+    [60_000.25, 60_000.25],
+  ])('writes %d ms as %d', (durationMs, shown) => {
+    expect(lineOf({ durationMs }).durationMs).toBe(shown);
+  });
+
+  it('keeps the facts of one request out of the line of the next', () => {
+    const lines: string[] = [];
+    const log = accessLog({ write: (fields) => lines.push(fields), trustedProxies: [] });
+    for (const of of ['a', undefined, 'b']) log({ ...SERVED, site: of, version: of, userAgent: of });
+    expect(
+      lines.map((line) => JSON.parse(`{${line}}`)).map(({ site, version, userAgent }) => [site, version, userAgent]),
+    ).toEqual([
+      ['a', 'a', 'a'],
+      [undefined, undefined, undefined],
+      ['b', 'b', 'b'],
+    ]);
+  });
+
   it('leaves out what is not known', () => {
     for (const name of ['site', 'version', 'userAgent', 'referrer']) expect(lineOf({})).not.toHaveProperty(name);
   });
@@ -115,7 +138,8 @@ describe('RequestIds', () => {
   });
 
   it('gives each once', () => {
-    const given = [ids, new RequestIds()].flatMap((each) => Array.from({ length: 100 }, () => each.next()));
-    expect(new Set(given).size).toBe(200);
+    const given = [ids, new RequestIds()].flatMap((each) => Array.from({ length: 5_000 }, () => each.next()));
+    expect(new Set(given).size).toBe(10_000);
+    expect(given.filter((id) => id.length !== 36)).toEqual([]);
   });
 });

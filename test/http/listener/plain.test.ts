@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
+import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
-import { PlainWriter } from '../../../src/http/listener/plain-request.ts';
+import { type PlainRequest, PlainWriter } from '../../../src/http/listener/plain-request.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
 import type { PlainAnswer } from '../../../src/serve/index.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -104,6 +105,14 @@ describe('a listener with prepared answers', () => {
     ['a body in chunks', PLAIN.replace('\r\n\r\n', '\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n')],
     ['a Host that is none', PLAIN.replace('Host: x', 'Host: a b')],
     ['no Host', PLAIN.replace('Host: x\r\n', '')],
+    ['two Hosts', PLAIN.replace('Host: x', 'Host: x\r\nhOST: x')],
+    ['a range', PLAIN.replace('Host: x', 'Host: x\r\nrange: bytes=0-1')],
+    ['a condition on what is there', PLAIN.replace('Host: x', 'Host: x\r\nIF-MATCH: "x"')],
+    [
+      'a field of which there are two',
+      PLAIN.replace('Host: x', 'Host: x\r\nAccept-Encoding: br\r\naccept-encoding: gzip'),
+    ],
+    ['an address over the limit', PLAIN.replace('/a', `/${'a'.repeat(16 * 1024)}`)],
   ])('leaves %s to the framework', async (_, request) => {
     const { listener } = await open();
     const connection = await connectTo(listener);
@@ -121,6 +130,56 @@ describe('a listener with prepared answers', () => {
     await expect
       .poll(() => served.map(({ bytes }) => bytes).reduce((sum, each) => sum + each, 0))
       .toBe(connection.received.length);
+  });
+
+  it.each(['Accept-Encoding', 'accept-encoding', 'ACCEPT-Encoding'])(
+    'reads %s, and leaves what it does not know',
+    async (name) => {
+      const asked: PlainRequest[] = [];
+      const { listener } = await open({
+        plain: (each) => {
+          asked.push(each);
+          return ANSWER;
+        },
+      });
+      const connection = await connectTo(listener);
+      connection.write(
+        PLAIN.replace('Host: x', `Accept-Language: de\r\nHost: x\r\n${name}: br\r\nSec-Fetch-Mode: navigate`),
+      );
+      await connection.until(/prepared$/);
+      expect(asked).toMatchObject([
+        { url: '/a?q=1', headers: { host: 'x', 'accept-encoding': 'br', 'user-agent': undefined } },
+      ]);
+    },
+  );
+
+  it('keeps the bytes of a slow client from those of the next, however many there are', () => {
+    const writer = new PlainWriter(75_000);
+    const held: { readonly letter: string; readonly chunks: Buffer[] }[] = [];
+    for (let at = 0; at < 300; at++) {
+      const letter = String.fromCharCode(97 + (at % 26));
+      const body = Buffer.alloc(1000, letter);
+      const chunks: Buffer[] = [];
+      // Takes what it is given, and never says so.
+      const socket = new Writable({
+        decodeStrings: false,
+        highWaterMark: 1,
+        write: (chunk) => void chunks.push(chunk),
+      });
+      const request = Object.assign(new IncomingMessage(new Socket()), { httpVersionMajor: 1, httpVersionMinor: 1 });
+      const outgoing = new ServerResponse(request);
+      outgoing.assignSocket(socket as Socket);
+      writer.write({ status: 200, headers: ['Content-Length', '1000'], body }, outgoing, {
+        requestId: 'r',
+        hsts: null,
+      });
+      held.push({ letter, chunks });
+    }
+    const firsts = held.map(({ chunks }) => chunks[0]?.toString('latin1') ?? '');
+    expect(firsts.filter((text) => !text.startsWith('HTTP/1.1 200 OK'))).toEqual([]);
+    // Past so many the body waits beside its head.
+    const joined = firsts.filter((text, at) => text.endsWith(`\r\n\r\n${(held[at]?.letter ?? '').repeat(1000)}`));
+    expect(joined.length).toBe(256);
   });
 
   it('closes the connection of a client that wants it so', async () => {
