@@ -43,6 +43,7 @@ const HEAVY = [
   'socket',
   'systemd',
   'transfer',
+  'variants',
 ].map((name) => `test/acceptance/${name}.test.ts`);
 
 /**

@@ -4,6 +4,7 @@ import { toDocshelfError } from '../domain/errors.ts';
 import type { DaemonFeatures } from '../domain/feature.ts';
 import type { LastReload, StatusReport } from '../domain/status.ts';
 import type { ExportJobs, Metrics } from '../http/metrics/metrics.ts';
+import type { VariantMaker } from '../serve/index.ts';
 import { FileWatch } from './file-watch.ts';
 import { type Listeners, openListeners } from './listeners.ts';
 import type { Logger } from './log.ts';
@@ -34,6 +35,7 @@ export interface DaemonParts {
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly sites: Sites;
+  readonly variants: VariantMaker;
   readonly signIns: SignIns;
   /** Null where exports are off. */
   readonly exports: PromiseWithResolvers<Exports> | null;
@@ -163,6 +165,7 @@ export class Daemon {
       ...(this.#listeners?.redirects ?? []).map((listener) => listener.stop(requestsMs)),
       sites.stop().then(() => folder.registration.withdraw()),
       this.#parts.ownExports.stop(),
+      this.#parts.variants.stop(),
       this.#exports?.promise.then(
         (exports) => exports.stop(),
         () => undefined,

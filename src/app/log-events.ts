@@ -2,6 +2,7 @@ import type { DeployEvent } from '../deploy/index.ts';
 import { toDocshelfError } from '../domain/errors.ts';
 import type { JobEvent } from '../export/index.ts';
 import type { SearchEvent } from '../search/index.ts';
+import type { MadeVariants } from '../serve/index.ts';
 import type { Logger } from './log.ts';
 
 /** Progress is for the terminal. */
@@ -47,6 +48,14 @@ export function logSearchEvent(log: Logger, event: SearchEvent): void {
     const amount = event.kind === 'indexed' ? `${event.sections} sections` : `${event.passages} passages`;
     log.info({ event: kind, ...facts }, `${kind} ${amount}`);
   }
+}
+
+export function logVariants(log: Logger, version: string, { made, linked, bytes }: MadeVariants): void {
+  const mebibytes = (bytes / 1024 ** 2).toFixed(1);
+  log.info(
+    { event: 'compressed', version, made, linked, bytes },
+    `keeps ${made} compressed files of ${version}, ${mebibytes} MiB`,
+  );
 }
 
 export function logJobEvent(log: Logger, event: JobEvent): void {

@@ -1,6 +1,6 @@
 import { adoptDefaultDomain, settleListedDomains } from '../deploy/index.ts';
 import { Metrics } from '../http/metrics/metrics.ts';
-import { BodyCache } from '../serve/index.ts';
+import { BodyCache, VariantMaker } from '../serve/index.ts';
 import { Daemon, type DaemonOptions } from './daemon.ts';
 import { logFailure } from './log-events.ts';
 import { Network } from './network.ts';
@@ -30,6 +30,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   });
   const folder = await openFolder(loaded.config, network, ownExports);
   const bodies = new BodyCache(loaded.config.server.cacheBytes);
+  const variants = new VariantMaker(() => bodies.forgetMade());
   const signIns = new SignIns(network);
   const isList = loaded.config.sites.length > 0;
   let daemon: Daemon | null = null;
@@ -51,6 +52,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       search,
       folder,
       bodies,
+      variants,
       signIns,
       metrics: metrics.of(domain),
       log: domain === null ? log : log.child({ site: domain }),
@@ -71,7 +73,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const listed = loaded.config.sites.map(({ domain }) => domain);
   if (isList) await adoptDefaultDomain(folder.paths, listed);
   await sites.accept(loaded.sites);
-  daemon = new Daemon(options, { network, metrics, search, folder, sites, signIns, exports, ownExports });
+  daemon = new Daemon(options, { network, metrics, search, folder, sites, variants, signIns, exports, ownExports });
   await daemon.start();
   return daemon;
 }

@@ -2,4 +2,4 @@ export { findInTable, readFileTable, TABLE_FILE, writeFileTable } from './file-t
 export { LineSpool } from './line-spool.ts';
 export { isAlive, isRunning, type Owner, parseOwner, startTicksOf, thisProcess } from './owner.ts';
 export { collect, digestFile, hashFile, ifThere, listFiles, openNamed, readBytesIfThere, readIfThere } from './read.ts';
-export { flushPath, flushTree, replaceFile, sweepTemporaries, writeOnce } from './write.ts';
+export { flushPath, flushTree, replaceFile, sweepTemporaries, temporaryIn, writeOnce } from './write.ts';

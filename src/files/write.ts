@@ -39,8 +39,7 @@ async function writeBeside(
   publish: (temporary: string) => Promise<void>,
 ): Promise<void> {
   const folder = dirname(file);
-  // Unique: leftovers of a crash must not block the next attempt.
-  const temporary = join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
+  const temporary = temporaryIn(folder);
   try {
     await writeFlushed(temporary, content, mode);
     await publish(temporary);
@@ -62,6 +61,11 @@ async function writeFlushed(file: string, content: Content, mode: number): Promi
 
 const TEMPORARY = '.tmp-';
 const AGE_MS_MAX = 60_000;
+
+/** Unique: leftovers of a crash must not block the next attempt. */
+export function temporaryIn(folder: string): string {
+  return join(folder, `${TEMPORARY}${randomBytes(6).toString('hex')}`);
+}
 
 /** Removes temporary files of killed processes. A folder may be missing. */
 export async function sweepTemporaries(folders: readonly string[], nowMs: number): Promise<void> {

@@ -1,11 +1,10 @@
 import { pipeline, Readable } from 'node:stream';
-import { type BrotliCompress, constants, createBrotliCompress, createGzip, type Gzip } from 'node:zlib';
+import { constants, createBrotliCompress, createGzip, createZstdCompress } from 'node:zlib';
 import { type BodyCache, BROTLI_QUALITY, GZIP_LEVEL } from './body-cache.ts';
+import { type Coding, FORMS } from './encoding.ts';
 import type { SiteFile } from './site-file.ts';
 
 type ByteStream = ReadableStream<Uint8Array<ArrayBuffer>>;
-
-type Compression = 'gzip' | 'br';
 
 /** At a time: Brotli takes some 10 MiB for each. */
 const STREAMS_MAX = 8;
@@ -25,7 +24,7 @@ export class StreamCompressor {
   }
 
   /** Errors of the source are its own; cancelling it ends the source. */
-  compress(file: SiteFile, source: ByteStream, encoding: Compression): ByteStream {
+  compress(file: SiteFile, source: ByteStream, encoding: Coding): ByteStream {
     const compressor = compressorOf(encoding);
     this.#streams++;
     compressor.once('close', () => {
@@ -41,7 +40,7 @@ export class StreamCompressor {
       pull: async (controller) => {
         const next = await chunks.next();
         if (next.done === true) {
-          if (bytes <= bodyBytesMax) this.#bodies.keep(file, { encoding, bytes: Buffer.concat(kept) });
+          if (bytes <= bodyBytesMax) this.#bodies.keep(file, { ...FORMS[encoding], bytes: Buffer.concat(kept) });
           controller.close();
           return;
         }
@@ -57,7 +56,8 @@ export class StreamCompressor {
   }
 }
 
-function compressorOf(encoding: Compression): Gzip | BrotliCompress {
+function compressorOf(coding: Coding) {
   const params = { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY };
-  return encoding === 'gzip' ? createGzip({ level: GZIP_LEVEL }) : createBrotliCompress({ params });
+  if (coding === 'zstd') return createZstdCompress();
+  return coding === 'gzip' ? createGzip({ level: GZIP_LEVEL }) : createBrotliCompress({ params });
 }

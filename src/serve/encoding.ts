@@ -1,7 +1,21 @@
-export type Encoding = 'identity' | 'gzip' | 'br';
+/** Of compressed bytes. */
+export type Coding = 'gzip' | 'br' | 'zstd';
+export type Encoding = 'identity' | Coding;
 
-/** Entity tag suffixes: a strong tag must differ by encoding (RFC 9110, section 8.8.3). */
-export const ETAG_SUFFIX: Readonly<Record<Encoding, string>> = { identity: '', gzip: '-gz', br: '-br' };
+/** The bytes of a content in an encoding: those of another compressor are other ones. */
+export interface Form {
+  readonly encoding: Encoding;
+  /** Ends the entity tag: a strong one differs by bytes (RFC 9110, section 8.8.3). */
+  readonly tag: string;
+}
+
+/** As they are made when they are asked for. */
+export const FORMS: Readonly<Record<Encoding, Form>> = {
+  identity: { encoding: 'identity', tag: '' },
+  gzip: { encoding: 'gzip', tag: '-gz' },
+  br: { encoding: 'br', tag: '-br' },
+  zstd: { encoding: 'zstd', tag: '-zst' },
+};
 
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/i;
 
@@ -14,13 +28,15 @@ function weightOf(parameter: string | undefined): number {
 /** Names without weights, as browsers send them. */
 const UNWEIGHTED = /^[a-z-]+(?:, ?[a-z-]+)*$/;
 const HAS_BR = /(?:^|[ ,])br(?:,|$)/;
+const HAS_ZSTD = /(?:^|[ ,])zstd(?:,|$)/;
 const HAS_GZIP = /(?:^|[ ,])gzip(?:,|$)/;
 
-/** By weight, then Brotli, gzip, identity (RFC 9110, section 12.5.3); identity where all are excluded, not 406. */
+/** By weight, then Brotli, Zstandard, gzip, identity (RFC 9110, section 12.5.3); identity where all are excluded, not 406. */
 export function negotiateEncoding(accept: string | undefined): Encoding {
   if (accept === undefined || accept === '') return 'identity';
   if (UNWEIGHTED.test(accept)) {
     if (HAS_BR.test(accept)) return 'br';
+    if (HAS_ZSTD.test(accept)) return 'zstd';
     if (HAS_GZIP.test(accept)) return 'gzip';
   }
   const weights = new Map<string, number>();
@@ -30,10 +46,11 @@ export function negotiateEncoding(accept: string | undefined): Encoding {
     weights.set(name === 'x-gzip' ? 'gzip' : name, weightOf(parameter));
   }
   const rest = weights.get('*');
-  const br = weights.get('br') ?? rest ?? 0;
-  const gzip = weights.get('gzip') ?? rest ?? 0;
+  // Who accepts all may not know it: it is the youngest.
+  const of = (coding: Coding): number => weights.get(coding) ?? (coding === 'zstd' ? 0 : (rest ?? 0));
   // Identity that is not named is acceptable, but less wanted than anything that is.
   const identity = weights.get('identity') ?? (rest === 0 ? 0 : Number.MIN_VALUE);
-  if (br > 0 && br >= gzip && br >= identity) return 'br';
-  return gzip > 0 && gzip >= identity ? 'gzip' : 'identity';
+  const most = Math.max(of('br'), of('zstd'), of('gzip'));
+  if (most === 0 || most < identity) return 'identity';
+  return (['br', 'zstd'] as const).find((coding) => of(coding) === most) ?? 'gzip';
 }

@@ -4,17 +4,18 @@ import { isAssetPath } from '../web/media-type.ts';
 import { isWithheld } from '../web/resolve.ts';
 import type { Body, BodyCache } from './body-cache.ts';
 import { StreamCompressor } from './compressed-stream.ts';
-import type { Encoding } from './encoding.ts';
+import { type Coding, type Encoding, FORMS, type Form } from './encoding.ts';
 import { MALFORMED, MISSING_ASSET, MISSING_PAGE, noticePage, noticeText } from './notice.ts';
-import { type PlainAnswer, toResponse } from './plain-answer.ts';
+import { type PlainAnswer, redirect, toResponse } from './plain-answer.ts';
 import { evaluatePreconditions, matchesWeakly, rangeHolds } from './preconditions.ts';
 import { type ByteRange, parseRange } from './range.ts';
 import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
-import { streamSiteFile } from './site-bytes.ts';
+import { type SiteFileOnDisk, streamSiteFile } from './site-bytes.ts';
 import type { SiteFile } from './site-file.ts';
 import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
 import { UnmountedFile } from './unmounted-file.ts';
+import { HEADER_BYTES } from './variants/variant-file.ts';
 
 export { COMMON_HEADERS, type HeaderForm } from './answer-headers.ts';
 export { BodyCache } from './body-cache.ts';
@@ -23,6 +24,7 @@ export type { PlainAnswer } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
 export { loadSiteRules } from './site-rules.ts';
 export { SiteSnapshot, type SnapshotForm } from './snapshot.ts';
+export { type MadeVariants, VariantMaker } from './variants/variant-maker.ts';
 
 export interface ServeEvents {
   onCache?(hit: boolean): void;
@@ -75,16 +77,14 @@ export class SiteServer {
   }
 
   #plainFile(file: SiteFile, headers: IncomingHttpHeaders): PlainAnswer | null {
-    const wanted = file.encodingFor(headers['accept-encoding']);
+    const wanted = FORMS[file.encodingFor(headers['accept-encoding'])];
     const known = headers['if-none-match'];
     if (known !== undefined && matchesWeakly(known, file.etag(wanted))) return file.notModified(wanted);
-    const body = this.#bodies.get(file, wanted);
+    const body = this.#bodies.get(file, wanted.encoding);
     if (body === undefined) return null;
     this.#events.onCache?.(true);
-    const isOther = body.encoding !== wanted;
-    if (isOther && known !== undefined && matchesWeakly(known, file.etag(body.encoding))) {
-      return file.notModified(body.encoding);
-    }
+    const isOther = body.tag !== wanted.tag;
+    if (isOther && known !== undefined && matchesWeakly(known, file.etag(body))) return file.notModified(body);
     return file.whole(body);
   }
 
@@ -157,24 +157,21 @@ export class SiteServer {
     if (rangeHeader !== undefined) {
       const range = parseRange(rangeHeader, file.size);
       // Ranges are of the file itself: a download of an encoding made on the fly could not be continued.
-      if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators('identity'))) {
-        return this.#conditional(file, 'identity', request) ?? this.#range(file, range, request);
+      if (range !== 'whole' && rangeHolds(request.header('if-range'), file.validators(FORMS.identity))) {
+        return this.#conditional(file, FORMS.identity, request) ?? this.#range(file, range, request);
       }
     }
-    const encoding = this.#encodingFor(file, request);
-    const conditional = this.#conditional(file, encoding, request);
-    if (conditional !== null) return conditional;
+    const encoding = file.encodingFor(request.header('accept-encoding'));
+    // Whoever has it as it was compressed before has what is asked for; no other condition can be judged yet.
+    const conditional = this.#conditional(file, FORMS[encoding], request);
+    if (conditional?.status === 304) return conditional;
     const body = this.#cached(file, encoding);
-    if (body !== undefined) return this.#whole(file, encoding, body, request);
+    if (body !== undefined) return this.#whole(file, body, request);
     if (this.#isStreamed(file)) return this.#streamed(file, encoding, request);
     return this.#bodies.load(file, encoding).then(
-      (loaded) => this.#whole(file, encoding, loaded, request),
+      (loaded) => this.#whole(file, loaded, request),
       (error: unknown) => this.#unreadable(file, request, error),
     );
-  }
-
-  #encodingFor(file: SiteFile, request: SiteRequest): Encoding {
-    return file.encodingFor(request.header('accept-encoding'));
   }
 
   /** Made bytes are on no disk, and at most so many as the rewriter takes. */
@@ -188,35 +185,52 @@ export class SiteServer {
     return body;
   }
 
-  #conditional(file: SiteFile, encoding: Encoding, request: SiteRequest): Response | null {
-    const verdict = evaluatePreconditions(request, file.validators(encoding));
+  #conditional(file: SiteFile, form: Form, request: SiteRequest): Response | null {
+    const verdict = evaluatePreconditions(request, file.validators(form));
     if (verdict === 'proceed') return null;
     if (verdict === 'not-modified') {
-      return new Response(null, { status: 304, headers: file.validatorHeaders(encoding) });
+      return new Response(null, { status: 304, headers: file.validatorHeaders(form) });
     }
     return noticeText(request.method, { status: 412, title: 'Precondition failed' });
   }
 
-  #whole(file: SiteFile, wanted: Encoding, body: Body, request: SiteRequest): Response {
-    // Compression did not pay: conditions hold for another form than was assumed.
-    const conditional = body.encoding === wanted ? null : this.#conditional(file, body.encoding, request);
+  #whole(file: SiteFile, body: Body, request: SiteRequest): Response {
+    const conditional = this.#conditional(file, body, request);
     if (conditional !== null) return conditional;
     return new Response(request.method === 'HEAD' ? null : body.bytes, {
-      headers: file.headers(body.encoding, body.bytes.length),
+      headers: file.headers(body, body.bytes.length),
     });
   }
 
   async #streamed(file: SiteFile, wanted: Encoding, request: SiteRequest): Promise<Response> {
     try {
+      const kept = wanted === 'identity' ? null : await this.#keptLarge(file, wanted, request);
+      if (kept !== null) return kept;
+      const conditional = this.#conditional(file, FORMS[wanted], request);
+      if (conditional !== null) return conditional;
       const stream = request.method === 'HEAD' ? null : await this.#open(file, 0, file.size, request);
       const encoding = this.#compressor.isFull ? 'identity' : wanted;
       const isWhole = stream === null || encoding === 'identity';
       return new Response(isWhole ? stream : this.#compressor.compress(file, stream, encoding), {
-        headers: file.headers(encoding, encoding === 'identity' ? file.size : null),
+        headers: file.headers(FORMS[encoding], encoding === 'identity' ? file.size : null),
       });
     } catch (error) {
       return this.#unreadable(file, request, error);
     }
+  }
+
+  /** As it is kept with its release: from memory where it is small enough. */
+  async #keptLarge(file: SiteFile, coding: Coding, request: SiteRequest): Promise<Response | null> {
+    const kept = await file.findKept(coding);
+    if (kept === null) return null;
+    if (kept.size <= this.#bodies.bodyBytesMax) {
+      const body = await this.#bodies.loadKept(file, coding);
+      return body && this.#whole(file, body, request);
+    }
+    const conditional = this.#conditional(file, kept, request);
+    if (conditional !== null) return conditional;
+    const stream = request.method === 'HEAD' ? null : await this.#open(kept.onDisk, HEADER_BYTES, kept.size, request);
+    return new Response(stream, { headers: file.headers(kept, kept.size) });
   }
 
   async #range(file: SiteFile, range: ByteRange | 'unsatisfiable', request: SiteRequest): Promise<Response> {
@@ -231,7 +245,7 @@ export class SiteServer {
       return new Response(bytes ?? (await this.#open(file, start, length, request)), {
         status: 206,
         headers: {
-          ...file.headers('identity', file.size),
+          ...file.headers(FORMS.identity, file.size),
           'Content-Length': String(length),
           'Content-Range': `bytes ${start}-${start + length - 1}/${file.size}`,
         },
@@ -241,7 +255,7 @@ export class SiteServer {
     }
   }
 
-  #open(file: SiteFile, start: number, length: number, request: SiteRequest): ReturnType<typeof streamSiteFile> {
+  #open(file: SiteFileOnDisk, start: number, length: number, request: SiteRequest): ReturnType<typeof streamSiteFile> {
     return streamSiteFile(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
   }
 
@@ -253,7 +267,7 @@ export class SiteServer {
     try {
       const file = page instanceof UnmountedFile ? await page.mount(this.#bodies) : page;
       if (this.#isStreamed(file)) return toResponse(MISSING_PAGE, method);
-      const encoding = this.#encodingFor(file, request);
+      const encoding = file.encodingFor(request.header('accept-encoding'));
       return toResponse(
         file.missing(this.#cached(file, encoding) ?? (await this.#bodies.load(file, encoding))),
         method,
@@ -279,11 +293,3 @@ export class SiteServer {
 }
 
 export const METHOD_NOT_ALLOWED = { status: 405, title: 'Method not allowed', headers: { Allow: 'GET, HEAD' } };
-
-/** `no-cache`: browsers keep a 301 or 308 for good otherwise, and another version may decide otherwise. */
-function redirect(status: number, location: string): Response {
-  return new Response(null, {
-    status,
-    headers: { Location: location, 'Content-Length': '0', 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' },
-  });
-}

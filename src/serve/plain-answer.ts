@@ -15,3 +15,11 @@ export function toResponse({ status, headers, body }: PlainAnswer, method: strin
   for (let at = 0; at < headers.length; at += 2) fields.append(headers[at] ?? '', headers[at + 1] ?? '');
   return new Response(method === 'HEAD' ? null : body, { status, headers: fields });
 }
+
+/** `no-cache`: browsers keep a 301 or 308 for good otherwise, and another version may decide otherwise. */
+export function redirect(status: number, location: string): Response {
+  return new Response(null, {
+    status,
+    headers: { Location: location, 'Content-Length': '0', 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' },
+  });
+}

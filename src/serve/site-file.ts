@@ -1,17 +1,18 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { FileEntry, ReleaseView } from '../domain/release.ts';
 import { isCompressibleType } from '../web/compressible.ts';
 import type { AnswerHeaders, SentHeaders } from './answer-headers.ts';
 import type { Body } from './body-cache.ts';
-import { type Encoding, ETAG_SUFFIX, negotiateEncoding } from './encoding.ts';
+import { type Coding, type Encoding, type Form, negotiateEncoding } from './encoding.ts';
 import { flatHeaders, type PlainAnswer } from './plain-answer.ts';
 import type { Validators } from './preconditions.ts';
 import { readSiteFile, type SiteFileOnDisk } from './site-bytes.ts';
+import { findVariant, readVariant, type Variant } from './variants/variant-file.ts';
 
 /** Hex digits of the SHA-256 in an entity tag: 128 bits. */
 const ETAG_DIGITS = 32;
 /** Smaller files fit one packet: compression would save nothing. */
-const COMPRESSED_BYTES_MIN = 1024;
+export const COMPRESSED_BYTES_MIN = 1024;
 const YEAR_S = 365 * 24 * 3600;
 
 export class SiteFile implements SiteFileOnDisk {
@@ -23,16 +24,17 @@ export class SiteFile implements SiteFileOnDisk {
   /** True where the bytes are made of those on disk. */
   readonly isMade: boolean;
   readonly sent: SentHeaders;
+  readonly #releaseDir: string;
   readonly #read: () => Promise<Buffer<ArrayBuffer>>;
   readonly #lastModifiedMs: number;
   readonly #cacheControl: string;
   readonly #mayShrink: boolean;
   /** Prepared with the first request that asks for it. */
-  readonly #etags: { [encoding in Encoding]?: string } = {};
+  readonly #etags: { [tag: string]: string } = {};
   readonly #bodyKeys: { [encoding in Encoding]?: string } = {};
-  readonly #whole: { [encoding in Encoding]?: readonly string[] } = {};
-  readonly #notModified: { [encoding in Encoding]?: PlainAnswer } = {};
-  readonly #missing: { [encoding in Encoding]?: readonly string[] } = {};
+  readonly #whole: { [tag: string]: readonly string[] } = {};
+  readonly #notModified: { [tag: string]: PlainAnswer } = {};
+  readonly #missing: { [tag: string]: readonly string[] } = {};
 
   /**
    * @param entry of the bytes that are sent
@@ -52,6 +54,7 @@ export class SiteFile implements SiteFileOnDisk {
     this.sha256 = entry.sha256;
     this.size = entry.size;
     this.diskPath = join(release.siteDir, entry.path);
+    this.#releaseDir = dirname(release.siteDir);
     this.sent = sent;
     this.isMade = make !== null;
     this.#mayShrink = this.size >= COMPRESSED_BYTES_MIN && isCompressibleType(this.type);
@@ -72,11 +75,20 @@ export class SiteFile implements SiteFileOnDisk {
     return this.#mayShrink ? negotiateEncoding(acceptEncoding) : 'identity';
   }
 
-  etag(encoding: Encoding): string {
-    const made = this.#etags[encoding];
+  /** Compressed before, and kept with its release; null where there is none. What is rewritten has none. */
+  findKept(coding: Coding): Promise<Variant | null> {
+    return findVariant(this.#releaseDir, this.sha256, coding);
+  }
+
+  async readKept(coding: Coding): Promise<Body | null> {
+    return this.isMade ? null : readVariant(this.#releaseDir, this.sha256, coding);
+  }
+
+  etag({ tag }: Form): string {
+    const made = this.#etags[tag];
     if (made !== undefined) return made;
-    const etag = `"${this.sha256.slice(0, ETAG_DIGITS)}${ETAG_SUFFIX[encoding]}"`;
-    this.#etags[encoding] = etag;
+    const etag = `"${this.sha256.slice(0, ETAG_DIGITS)}${tag}"`;
+    this.#etags[tag] = etag;
     return etag;
   }
 
@@ -87,14 +99,14 @@ export class SiteFile implements SiteFileOnDisk {
     return key;
   }
 
-  validators(encoding: Encoding): Validators {
-    return { etag: this.etag(encoding), lastModifiedMs: this.#lastModifiedMs };
+  validators(form: Form): Validators {
+    return { etag: this.etag(form), lastModifiedMs: this.#lastModifiedMs };
   }
 
   /** Headers of the 200 that a 304 repeats (RFC 9110, section 15.4.5). */
-  validatorHeaders(encoding: Encoding): AnswerHeaders {
+  validatorHeaders(form: Form): AnswerHeaders {
     return {
-      ETag: this.etag(encoding),
+      ETag: this.etag(form),
       'Last-Modified': new Date(this.#lastModifiedMs).toUTCString(),
       'Cache-Control': this.#cacheControl,
       Vary: 'Accept-Encoding',
@@ -104,26 +116,28 @@ export class SiteFile implements SiteFileOnDisk {
   }
 
   /** @param bytes null where they are not counted yet */
-  headers(encoding: Encoding, bytes: number | null): AnswerHeaders {
+  headers(form: Form, bytes: number | null): AnswerHeaders {
+    const { encoding } = form;
     return {
       'Content-Type': this.type,
       ...(bytes === null ? {} : { 'Content-Length': String(bytes) }),
       ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
-      ...this.validatorHeaders(encoding),
+      ...this.validatorHeaders(form),
       'Accept-Ranges': 'bytes',
     };
   }
 
-  whole({ encoding, bytes }: Body): PlainAnswer {
-    const headers = this.#whole[encoding] ?? flatHeaders(this.headers(encoding, bytes.length));
-    this.#whole[encoding] = headers;
+  whole(body: Body): PlainAnswer {
+    const { tag, bytes } = body;
+    const headers = this.#whole[tag] ?? flatHeaders(this.headers(body, bytes.length));
+    this.#whole[tag] = headers;
     return { status: 200, headers, body: bytes };
   }
 
   /** As a 404 page. Without an entity tag: a 404 is never `not modified`. */
-  missing({ encoding, bytes }: Body): PlainAnswer {
-    const headers = this.#missing[encoding] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
-    this.#missing[encoding] = headers;
+  missing({ encoding, tag, bytes }: Body): PlainAnswer {
+    const headers = this.#missing[tag] ?? flatHeaders(this.#missingHeaders(encoding, bytes.length));
+    this.#missing[tag] = headers;
     return { status: 404, headers, body: bytes };
   }
 
@@ -138,11 +152,11 @@ export class SiteFile implements SiteFileOnDisk {
     };
   }
 
-  notModified(encoding: Encoding): PlainAnswer {
-    const made = this.#notModified[encoding];
+  notModified(form: Form): PlainAnswer {
+    const made = this.#notModified[form.tag];
     if (made !== undefined) return made;
-    const answer: PlainAnswer = { status: 304, headers: flatHeaders(this.validatorHeaders(encoding)), body: null };
-    this.#notModified[encoding] = answer;
+    const answer: PlainAnswer = { status: 304, headers: flatHeaders(this.validatorHeaders(form)), body: null };
+    this.#notModified[form.tag] = answer;
     return answer;
   }
 }

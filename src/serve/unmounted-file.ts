@@ -1,5 +1,6 @@
 import type { SentHeaders } from './answer-headers.ts';
 import type { BodyCache } from './body-cache.ts';
+import { FORMS } from './encoding.ts';
 import type { MadeFile } from './mounted-release.ts';
 import type { SiteFile } from './site-file.ts';
 
@@ -20,7 +21,7 @@ export class UnmountedFile {
   mount(bodies: BodyCache): Promise<SiteFile> {
     this.#making ??= this.#make()
       .then(({ file, bytes }) => {
-        if (bytes !== null) bodies.keep(file, { encoding: 'identity', bytes });
+        if (bytes !== null) bodies.keep(file, { ...FORMS.identity, bytes });
         return file;
       })
       .finally(() => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
@@ -46,6 +46,12 @@ function processPort(): Port & { close(): void } {
 /** Readers come first. On Linux a thread has a niceness of its own (setpriority(2), "C library/kernel differences"). */
 export function yieldToReaders(): void {
   if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+}
+
+/** A process after all others: those of readers, indexes and exports. Its pool of threads began before it could say so. */
+export function yieldToAll(): void {
+  if (process.platform !== 'linux') return;
+  for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), constants.priority.PRIORITY_LOW);
 }
 
 /** A thread's module, beside the one that starts it: `.ts` where the sources run as they are, `.js` in the built program. */

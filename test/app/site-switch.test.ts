@@ -1,6 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { SiteSwitch } from '../../src/app/sites/site-switch.ts';
 import type { KeptRelease, ReleaseView } from '../../src/domain/release.ts';
+import { FORMS } from '../../src/serve/encoding.ts';
 import type { SiteServer, SiteSnapshot } from '../../src/serve/index.ts';
 import { SiteFile } from '../../src/serve/site-file.ts';
 
@@ -25,7 +26,7 @@ it('judges by releases that come after the swap, too', async () => {
   const cacheControl = async () => {
     const found = await swap.mock.lastCall?.[0]?.find(entry.path);
     return found?.kind === 'file' && found.file instanceof SiteFile
-      ? found.file.validatorHeaders('identity')['Cache-Control']
+      ? found.file.validatorHeaders(FORMS.identity)['Cache-Control']
       : null;
   };
   expect(await cacheControl()).toContain('immutable');

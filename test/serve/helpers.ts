@@ -20,8 +20,10 @@ export class TestReleases {
     files: Files,
     info: { version?: string; createdAt?: string; trailingSlash?: TrailingSlash; builtFor?: string } = {},
   ): ReleaseView {
-    const siteDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
-    this.#folders.push(siteDir);
+    const releaseDir = mkdtempSync(join(tmpdir(), 'docshelf-serve-'));
+    this.#folders.push(releaseDir);
+    const siteDir = join(releaseDir, 'site');
+    mkdirSync(siteDir);
     const table: FileEntry[] = [];
     for (const [path, content] of Object.entries(files)) {
       const bytes = Buffer.from(content);
@@ -71,11 +73,16 @@ export interface Served {
 /** A server of these releases, the first active, and a way to ask it. */
 export function serve(
   releases: readonly [ReleaseView, ...ReleaseView[]],
-  options: { cacheBytes?: number; events?: ServeEvents; rules?: SiteRules } & Partial<SnapshotForm> = {},
+  options: {
+    cacheBytes?: number;
+    bodies?: BodyCache;
+    events?: ServeEvents;
+    rules?: SiteRules;
+  } & Partial<SnapshotForm> = {},
 ): Served {
   const [active, ...older] = releases;
-  const { cacheBytes = 1024 ** 2, events, rules = NO_RULES, ...form } = options;
-  const server = new SiteServer(new BodyCache(cacheBytes), events);
+  const { cacheBytes = 1024 ** 2, bodies = new BodyCache(cacheBytes), events, rules = NO_RULES, ...form } = options;
+  const server = new SiteServer(bodies, events);
   server.swap(
     new SiteSnapshot(
       active,

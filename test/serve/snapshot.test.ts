@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { DocshelfError } from '../../src/domain/errors.ts';
+import { FORMS } from '../../src/serve/encoding.ts';
 import { SiteSnapshot } from '../../src/serve/index.ts';
 import { SiteFile } from '../../src/serve/site-file.ts';
 import { kept, TestReleases } from './helpers.ts';
@@ -14,7 +15,7 @@ const IMMUTABLE = 'public, max-age=31536000, immutable';
 async function cacheControl(snapshot: SiteSnapshot, path: string): Promise<string | undefined> {
   const found = await snapshot.find(path);
   if (found.kind !== 'file') return found.kind;
-  return found.file instanceof SiteFile ? found.file.validatorHeaders('identity')['Cache-Control'] : 'not made yet';
+  return found.file instanceof SiteFile ? found.file.validatorHeaders(FORMS.identity)['Cache-Control'] : 'not made yet';
 }
 
 describe('SiteSnapshot', () => {

@@ -20,9 +20,9 @@ import {
   type SearchStatus,
   type SiteSearch,
 } from '../../search/index.ts';
-import { type BodyCache, type PlainAnswer, SiteServer } from '../../serve/index.ts';
+import { type BodyCache, type PlainAnswer, SiteServer, type VariantMaker } from '../../serve/index.ts';
 import type { Logger } from '../log.ts';
-import { logDeployEvent, logFailure, logSearchEvent } from '../log-events.ts';
+import { logDeployEvent, logFailure, logSearchEvent, logVariants } from '../log-events.ts';
 import type { Network } from '../network.ts';
 import type { OpenedSearch } from '../open-search.ts';
 import { ReaderSearch } from '../reader-search.ts';
@@ -40,6 +40,7 @@ export interface SiteHost {
   readonly search: OpenedSearch;
   readonly folder: ShelfFolder;
   readonly bodies: BodyCache;
+  readonly variants: VariantMaker;
   readonly signIns: SignIns;
   readonly metrics: SiteMetrics;
   readonly log: Logger;
@@ -74,7 +75,7 @@ export class ShelfSite {
 
   /** @throws DocshelfError of the single form's: `cannot_write`, `config_invalid`, `data_folder_newer`. */
   static async open(config: SiteConfig, host: SiteHost): Promise<ShelfSite> {
-    const { network, metrics, log, onProgress } = host;
+    const { network, metrics, log, variants, onProgress } = host;
     const server = new SiteServer(host.bodies, {
       onCache: (isHit) => metrics.onCache(isHit),
       onFault: (error, requestId) => logFailure(log, 'serve', error, requestId),
@@ -89,12 +90,20 @@ export class ShelfSite {
         return () => {
           commit();
           localSearch?.follow(indexedRelease(active), active.version);
+          variants.follow(server, {
+            active,
+            older,
+            basePath: config.basePath,
+            onMade: (made) => logVariants(log, active.version, made),
+            onFault: (error) => logFailure(log, 'variants', error),
+          });
         };
       },
       onOthers: site.useOthers,
       onOff: () => {
         site.turnOff();
         localSearch?.forget();
+        variants.forget(server);
       },
       onEvent: (event) => {
         if (event.kind === 'progress') onProgress(event);
@@ -210,6 +219,7 @@ export class ShelfSite {
         ...notices,
         ...this.#parts.site.notices,
         ...this.#reports.notices,
+        ...this.#host.variants.notices(this.#parts.server),
         ...(this.#parts.localSearch?.notices ?? []),
       ],
       activity,
@@ -230,6 +240,7 @@ export class ShelfSite {
   /** For a site that leaves the daemon. */
   close(): void {
     this.#parts.localSearch?.forget();
+    this.#host.variants.forget(this.#parts.server);
     this.#host.metrics.forget();
   }
 

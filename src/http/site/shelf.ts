@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { Hono } from 'hono';
 import { compress } from '../../serve/body-cache.ts';
-import { ETAG_SUFFIX, negotiateEncoding } from '../../serve/encoding.ts';
+import { FORMS, negotiateEncoding } from '../../serve/encoding.ts';
 import { COMMON_HEADERS, METHOD_NOT_ALLOWED, noticePage, noticeText, type SiteRequest } from '../../serve/index.ts';
 import { evaluatePreconditions } from '../../serve/preconditions.ts';
 import { answerAsset, type HashedAsset, hashedAsset } from '../hashed-asset.ts';
@@ -101,7 +101,7 @@ async function answerPage(request: SiteRequest, page: string): Promise<Response>
   const bytes = Buffer.from(page);
   const encoding = negotiateEncoding(request.header('accept-encoding'));
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
-  const etag = `"${digest}${ETAG_SUFFIX[encoding]}"`;
+  const etag = `"${digest}${FORMS[encoding].tag}"`;
   const validators = { ETag: etag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
   // The page has no date of its own: no condition on one holds.
   const outcome = evaluatePreconditions(request, { etag, lastModifiedMs: Number.NaN });
