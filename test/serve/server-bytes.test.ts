@@ -122,7 +122,7 @@ describe('text over the bound of one body', () => {
     const { ask } = serve([releases.make({ 'big.txt': hex })], { cacheBytes });
     const askGzip = () => ask('/big.txt', { 'accept-encoding': 'gzip' });
     const encodingOf = (answer: Response) => answer.headers.get('content-encoding');
-    const begun = await Promise.all(Array.from({ length: 9 }, askGzip));
+    const begun = [...(await Promise.all(Array.from({ length: 8 }, askGzip))), await askGzip()];
     expect(begun.map(encodingOf)).toEqual([...Array.from({ length: 8 }, () => 'gzip'), null]);
     expect((await begun[8]?.text()) === hex).toBe(true);
     for (const answer of begun.slice(0, 8)) await answer.body?.cancel();
