@@ -35,6 +35,7 @@ const HEAVY = [
   'model-processes',
   'oci',
   'preload',
+  'random-load',
   'sign-in-probes',
   'signature',
   'sites',

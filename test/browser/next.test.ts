@@ -1,15 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BuiltSite } from '../corpus/built-site.ts';
 import { NEXT_JULY, NEXT_JUNE } from '../corpus/bundles.ts';
-import { makeCertificate } from '../helpers/certificates.ts';
 import { bundleFile, corpus, importBundle, newHome, whyNoCorpus } from '../helpers/corpus.ts';
 import { type ConfigFile, openBench } from '../helpers/daemon.ts';
 import { readArchive } from '../helpers/read-archive.ts';
 import { spread } from '../helpers/spread.ts';
 import { hasChromium, launchChromium, Reader, whyNoChromium } from './reader.ts';
+import { faultsOf, PROTOCOLS, writePair } from './swapped-site.ts';
 
 const VERSIONS = ['2024-06-01', '2024-07-15'] as const;
 const SIDEBAR_CLICKS = 16;
@@ -118,18 +116,3 @@ describe.skipIf(corpus === undefined || !hasChromium)(
     }
   },
 );
-
-/** What the page and its parts came over; files that the browser had already came over none. */
-const PROTOCOLS =
-  "[...new Set([...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].map((each) => each.nextHopProtocol).filter(Boolean))]";
-
-async function writePair(folder: string): Promise<void> {
-  const { cert, key } = makeCertificate({ names: ['localhost', '127.0.0.1'] });
-  await Promise.all([writeFile(join(folder, 'tls.crt'), cert), writeFile(join(folder, 'tls.key'), key)]);
-}
-
-/** What went wrong, besides requests for what the site as built does not have: it has dead links, and prefetches them. */
-function faultsOf({ failures, complaints }: Reader, site: BuiltSite): string[] {
-  const failed = failures.filter(({ path }) => site.fileAt(path) !== null);
-  return [...failed.map(({ path, why }) => `${path}: ${why}`), ...complaints];
-}

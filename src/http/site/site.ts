@@ -69,7 +69,8 @@ export function siteRequest(raw: Request, env: SiteEnv['Bindings'] | undefined):
     const value = incoming.headers[name];
     return Array.isArray(value) ? value.join(', ') : value;
   };
-  return { method, target: incoming.url ?? '/', header, id };
+  // As it came: that of `raw` is in capitals, and methods have a case (RFC 9110, section 9.1).
+  return { method: incoming.method ?? method, target: incoming.url ?? '/', header, id };
 }
 
 const OUTSIDE = { status: 404, title: 'Not found', text: 'No documentation is served at this address.' };

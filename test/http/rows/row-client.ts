@@ -82,7 +82,7 @@ function chunksOf(rest: Buffer): { content: Buffer; length: number } {
   }
 }
 
-function decoded(content: Buffer, fields: ReadonlyMap<string, string>): Buffer {
+export function decoded(content: Buffer, fields: ReadonlyMap<string, string>): Buffer {
   if (content.length === 0) return content;
   const coding = fields.get('content-encoding');
   if (coding === 'gzip') return gunzipSync(content);

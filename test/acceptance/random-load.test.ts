@@ -1,0 +1,10 @@
+import { afterEach, test } from 'vitest';
+import { openBench } from '../helpers/daemon.ts';
+import { loadAtRandom, SMALL_SIZE } from './random-load.ts';
+
+const bench = openBench(afterEach);
+
+/** The short form of `npm run soak`'s: seconds, and a small site. */
+test('pages, ranges, conditions and hang-ups at random are answered right, and 2,000 connections at once', async () => {
+  await loadAtRandom(bench, 10, SMALL_SIZE);
+});

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import type { ClientHttp2Session, OutgoingHttpHeaders } from 'node:http2';
+import { buffer } from 'node:stream/consumers';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/domain/secret.ts';
+import { makeCertificate } from '../../helpers/certificates.ts';
+import { onFileEnd } from '../../helpers/file-end.ts';
+import { openHttp2 } from '../tls/tls-client.ts';
+import { wordsOf } from './ask-row.ts';
+import { askedOf, expectedOf, faultsOf, isWhole, type Row, type Words } from './row.ts';
+import { decoded, type RawAnswer } from './row-client.ts';
+import { openRowServer } from './row-server.ts';
+import { SITE_FILES } from './row-site.ts';
+import { TABLES } from './tables.ts';
+
+/** Requests that have another answer here, since Node's parser of HTTP/1.1 does not see them. */
+const OTHERWISE: Readonly<Record<string, string>> = {
+  'BREW /ten.txt': '405 | allow: GET, HEAD',
+  'get /ten.txt': '405 | allow: GET, HEAD',
+  'Get /ten.txt': '405 | allow: GET, HEAD',
+  'GETS /ten.txt': '405 | allow: GET, HEAD',
+};
+/** Of the client: it joins lines that must be single, sends no bytes over ASCII and no fields over the server's limit. */
+const UNSENDABLE = / (If-[A-Za-z-]+|Range):.* \1:|[\u0080-\uffff]|A: a{40000}/;
+
+const rowsOf = (rows: readonly Row[]): Row[] =>
+  rows
+    .filter((row) => !isWhole(row) && !UNSENDABLE.test(row[0]))
+    // Chunks are of HTTP/1.1 alone (RFC 9113, section 8.1).
+    .map((row) => [
+      row[0],
+      OTHERWISE[row[0]] ??
+        expectedOf(row).map((each) => each.replace(' | transfer-encoding: chunked', ' | -transfer-encoding')),
+    ]);
+
+describe.each(TABLES.filter(([, rows]) => rowsOf(rows).length > 0))('%s over HTTP/2', (_, rows) => {
+  let session: ClientHttp2Session;
+  let words: Words;
+  beforeAll(async () => {
+    const { cert, key } = makeCertificate({ names: ['x', '127.0.0.1'] });
+    const tls = { pairs: [{ chain: cert, key: new Secret(key) }], http2: true, hstsMs: null };
+    const { port } = await openRowServer(SITE_FILES, {}, tls);
+    words = await wordsOf((await openRowServer(SITE_FILES)).port);
+    session = openHttp2(port);
+    onFileEnd(() => session.destroy());
+  });
+
+  it.each(rowsOf(rows).map((row) => [row[0], row] as const))('%s', async (_asked, row) => {
+    for (let times = 0; times < 2; times++) {
+      const answer = await ask(session, row, words);
+      expect(faultsOf(row, [answer], words)).toEqual([]);
+      // RFC 9113, section 8.2.2.
+      expect([...answer.fields.keys()].filter((name) => CONNECTION_FIELDS.has(name))).toEqual([]);
+    }
+  });
+});
+
+const CONNECTION_FIELDS = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade']);
+
+async function ask(session: ClientHttp2Session, row: Row, words: Words): Promise<RawAnswer> {
+  const { method, target, fields } = askedOf(row, words);
+  const headers: OutgoingHttpHeaders = { ':method': method, ':path': target, ':authority': 'x' };
+  for (const [name, value] of fields) {
+    const former = headers[name.toLowerCase()];
+    headers[name.toLowerCase()] = former === undefined ? value : [String(former), value];
+  }
+  const stream = session.request(headers, { endStream: true });
+  const [answer] = await once(stream, 'response');
+  const sent = await buffer(stream);
+  const told = new Map(Object.entries(answer as Record<string, unknown>).map(([name, value]) => [name, String(value)]));
+  return { status: Number(told.get(':status')), fields: told, body: decoded(sent, told), sent: sent.length };
+}

@@ -1,0 +1,19 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { askRow, wordsOf } from './ask-row.ts';
+import type { Words } from './row.ts';
+import { openRowServer } from './row-server.ts';
+import { RULE_ROWS, RULED_FILES } from './rule-rows.ts';
+
+describe('a site with rules of its own', () => {
+  let port: number;
+  let words: Words;
+  beforeAll(async () => {
+    ({ port } = await openRowServer(RULED_FILES));
+    words = await wordsOf(port);
+  });
+
+  it.each(RULE_ROWS.map((row) => [row[0], row] as const))('%s', async (_asked, row) => {
+    expect(await askRow(port, row, words)).toEqual([]);
+    expect(await askRow(port, row, words)).toEqual([]);
+  });
+});

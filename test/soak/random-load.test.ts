@@ -1,0 +1,19 @@
+import { afterEach, expect, test } from 'vitest';
+import { LARGE_SIZE, loadAtRandom } from '../acceptance/random-load.ts';
+import { openBench } from '../helpers/daemon.ts';
+
+const bench = openBench(afterEach);
+/** DOCSHELF_LOAD_MINUTES says another number. */
+const MINUTES = Number(process.env.DOCSHELF_LOAD_MINUTES ?? 20);
+/** Over what it was in the second quarter, since the first is of the way up, and a collection may be due. */
+const GROWTH_MAX = 1.1;
+const GROWTH_MAX_MIB = 32;
+
+test(`${MINUTES} minutes of random load over 2 GiB leave the resident size where it was`, {
+  timeout: (MINUTES + 30) * 60_000,
+}, async () => {
+  const samples = await loadAtRandom(bench, MINUTES * 60, LARGE_SIZE);
+  const half = samples.length >> 1;
+  const before = Math.max(...samples.slice(half >> 1, half));
+  expect(Math.max(...samples.slice(half))).toBeLessThan(before * GROWTH_MAX + GROWTH_MAX_MIB);
+});
