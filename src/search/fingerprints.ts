@@ -14,6 +14,9 @@ export class Fingerprints {
   #words = new Uint32Array(WORDS * ENTRIES_AT_FIRST);
   /** A text's number and one, at the place that its fingerprint begins with or the next free one; 0: free. */
   #places = new Uint32Array(2 * ENTRIES_AT_FIRST);
+  /** The fingerprint that is looked up: made anew it would take as long as the look. */
+  readonly #asked = new Uint32Array(WORDS);
+  readonly #askedBytes = new Uint8Array(this.#asked.buffer);
 
   get count(): number {
     return this.#count;
@@ -26,8 +29,7 @@ export class Fingerprints {
 
   /** @param fingerprint the first bytes of a SHA-256 digest; null where it is of no text that is known */
   find(fingerprint: Uint8Array): number | null {
-    const words = wordsOf(fingerprint);
-    const taken = this.#places[this.#placeOf(words)] ?? 0;
+    const taken = this.#places[this.#placeOf(this.#ask(fingerprint))] ?? 0;
     return taken > 0 ? taken - 1 : null;
   }
 
@@ -37,7 +39,7 @@ export class Fingerprints {
 
   /** @returns the number of the text that has this fingerprint */
   add(fingerprint: Uint8Array): number {
-    const words = wordsOf(fingerprint);
+    const words = this.#ask(fingerprint);
     let place = this.#placeOf(words);
     const taken = this.#places[place] ?? 0;
     if (taken > 0) return taken - 1;
@@ -50,6 +52,11 @@ export class Fingerprints {
     this.#places[place] = number + 1;
     this.#count += 1;
     return number;
+  }
+
+  #ask(fingerprint: Uint8Array): Uint32Array {
+    for (let at = 0; at < FINGERPRINT_BYTES; at += 1) this.#askedBytes[at] = fingerprint[at] ?? 0;
+    return this.#asked;
   }
 
   #placeOf(words: Uint32Array): number {
@@ -72,15 +79,12 @@ export class Fingerprints {
     const words = new Uint32Array(this.#words.buffer.transfer(2 * this.#words.byteLength));
     this.#words = words;
     this.#places = new Uint32Array(2 * this.#places.length);
+    // All are others: the next place that is free is theirs.
+    const mask = this.#places.length - 1;
     for (let number = 0; number < this.#count; number += 1) {
-      const at = WORDS * number;
-      this.#places[this.#placeOf(words.subarray(at, at + WORDS))] = number + 1;
+      let place = (words[WORDS * number] ?? 0) & mask;
+      while (this.#places[place] !== 0) place = (place + 1) & mask;
+      this.#places[place] = number + 1;
     }
   }
-}
-
-function wordsOf(fingerprint: Uint8Array): Uint32Array {
-  const words = new Uint32Array(WORDS);
-  new Uint8Array(words.buffer).set(fingerprint.subarray(0, FINGERPRINT_BYTES));
-  return words;
 }

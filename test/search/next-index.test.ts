@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeFileTable } from '../../src/files/index.ts';
@@ -76,6 +77,18 @@ async function seenIn(searchDir: string): Promise<unknown[]> {
   }
 }
 
+function termsWithSeveralRows(searchDir: string, fromRun: number): unknown[] {
+  const database = new DatabaseSync(join(searchDir, 'keyword.sqlite'), { readOnly: true });
+  try {
+    return database
+      .prepare('SELECT term FROM postings WHERE run >= ? GROUP BY term HAVING count(*) > 1')
+      .all(fromRun)
+      .map(({ term }) => term);
+  } finally {
+    database.close();
+  }
+}
+
 const placesIn = (searchDir: string): number | undefined => FormerIndex.open(join(searchDir, 'keyword.sqlite'))?.places;
 
 const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 8 }).map((words) => words.join(' '));
@@ -144,5 +157,16 @@ describe('the index of a next version', () => {
       { numRuns: runs(25) },
     );
     expect(patched).toBeGreaterThan(5);
+  });
+
+  it('writes a term once, where it joins in some sections and leaves others', async () => {
+    const page = (text: string): string => `<html><body><main><h1>Oil</h1><p>${text}</p></main></body></html>`;
+    const pages = { 'a.html': page('lantern wick'), 'b.html': page('server'), 'c.html': page('keys') };
+    const former = await build(pages, null);
+    const next = await build({ ...pages, 'a.html': page('lantern and wick') }, former);
+    expect(termsWithSeveralRows(next, 1)).toEqual([]);
+    expect(await seenIn(next)).toEqual(
+      await seenIn(await build({ ...pages, 'a.html': page('lantern and wick') }, null)),
+    );
   });
 });

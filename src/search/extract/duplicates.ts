@@ -32,8 +32,8 @@ export class Duplicates {
     const number = this.#fingerprints.add(fingerprint);
     if (2 * this.#fingerprints.count > this.#kept.length)
       this.#kept = new Uint32Array(this.#kept.buffer.transfer(2 * this.#kept.byteLength));
-    const [former = 0, formerPage = 0] = this.#kept.subarray(2 * number, 2 * number + 2);
-    const rival = number < count ? this.#ranks[formerPage] : undefined;
+    const former = this.#kept[2 * number] ?? 0;
+    const rival = number < count ? this.#ranks[this.#kept[2 * number + 1] ?? 0] : undefined;
     if (rival !== undefined && !isBetter(rank, rival)) return { kept: false };
     this.#kept[2 * number] = handle;
     this.#kept[2 * number + 1] = this.#ranks.length - 1;

@@ -12,6 +12,8 @@ interface KeptLine {
   readonly path: string;
   readonly key: string;
   readonly json: string;
+  /** All of it, to be written as it is. */
+  readonly text: string;
 }
 
 /** All that decides what is read of a page. */
@@ -45,10 +47,9 @@ export class KeptPages implements Disposable {
   async page(path: string, facts: PageIdentity, read: () => Promise<PageSummary | null>): Promise<PageSummary | null> {
     const key = keyOf(facts);
     while (this.#next !== null && this.#next.path < path) this.#step();
-    const kept = this.#next?.path === path && this.#next.key === key ? this.#next.json : null;
-    const page = kept === null ? await read() : (JSON.parse(kept) as PageSummary | null);
-    const json = kept ?? JSON.stringify(page);
-    this.#add(`${path}\t${key}\t${crc32(json).toString(16)}\t${json}\n`);
+    const kept = this.#next?.path === path && this.#next.key === key ? this.#next : null;
+    const page = kept === null ? await read() : (JSON.parse(kept.json) as PageSummary | null);
+    this.#add(kept?.text ?? lineTextOf(path, key, page));
     return page;
   }
 
@@ -68,7 +69,7 @@ export class KeptPages implements Disposable {
   }
 
   #add(line: string): void {
-    this.#lines.push(line);
+    this.#lines.push(line, '\n');
     this.#filled += line.length;
     if (this.#filled >= CHUNK_BYTES) this.#flush();
   }
@@ -96,7 +97,8 @@ function* linesOf(file: string): Generator<KeptLine> {
       const read = chunk.subarray(0, bytesRead);
       let start = 0;
       for (let end = read.indexOf(NEW_LINE); end !== -1; end = read.indexOf(NEW_LINE, start)) {
-        const line = lineOf(Buffer.concat([...open, read.subarray(start, end)]).toString());
+        const rest = read.subarray(start, end);
+        const line = lineOf(open.length === 0 ? rest : Buffer.concat([...open, rest]));
         open = [];
         start = end + 1;
         if (line === null) return;
@@ -109,10 +111,18 @@ function* linesOf(file: string): Generator<KeptLine> {
   }
 }
 
-function lineOf(text: string): KeptLine | null {
+function lineTextOf(path: string, key: string, page: PageSummary | null): string {
+  const json = JSON.stringify(page);
+  return `${path}\t${key}\t${crc32(json).toString(16)}\t${json}`;
+}
+
+function lineOf(bytes: Buffer): KeptLine | null {
+  const text = bytes.toString();
   const [path = '', key = '', crc = ''] = text.split('\t', 3);
   const json = text.slice(path.length + key.length + crc.length + 3);
-  return crc32(json).toString(16) === crc ? { path, key, json } : null;
+  // Of the bytes: JSON is well-formed, and stands at their end.
+  const jsonBytes = bytes.subarray(bytes.length - Buffer.byteLength(json));
+  return crc32(jsonBytes).toString(16) === crc ? { path, key, json, text } : null;
 }
 
 function openIfThere(file: string): number | null {

@@ -114,9 +114,10 @@ export class SiteSections {
   }
 
   #digestOf(number: number): Uint8Array {
-    const digest = new DataView(new ArrayBuffer(FINGERPRINT_BYTES));
-    for (let at = 0; at < FINGERPRINT_BYTES; at += 4) digest.setUint32(at, this.#facts.at(FACTS * number + 2 + at / 4));
-    return new Uint8Array(digest.buffer);
+    const digest = Buffer.allocUnsafe(FINGERPRINT_BYTES);
+    for (let at = 0; at < FINGERPRINT_BYTES; at += 4)
+      digest.writeUInt32BE(this.#facts.at(FACTS * number + 2 + at / 4), at);
+    return digest;
   }
 }
 

@@ -92,6 +92,18 @@ export function readPostings(
   return isRising ? { sections, impacts } : inOrder({ sections, impacts });
 }
 
+/** Sections of one that counts in one column alone, as `lists` have them. @throws DocshelfError `index_damaged` */
+export function readList(list: Uint8Array): number[] {
+  const sections: number[] = [];
+  const reader = new NumberReader(list);
+  for (let section = -1; !reader.done(); sections.push(section)) {
+    const head = reader.next();
+    if ((head & 1) === 0) throw damagedPostings();
+    section += head >>> 1;
+  }
+  return sections;
+}
+
 /** Numbers are without a comparison of ours: both in one, which a float holds to 2^53. */
 function inOrder({ sections, impacts }: Postings): Postings {
   const { length } = sections;

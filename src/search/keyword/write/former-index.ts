@@ -3,7 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { FINGERPRINT_BYTES, Fingerprints } from '../../fingerprints.ts';
 import { Numbers } from '../../numbers.ts';
 import { damaged, GONE, openSound, sealOf } from '../format.ts';
-import { readPostings } from '../postings.ts';
+import { readList } from '../postings.ts';
 import { COLUMNS } from '../terms.ts';
 
 /** More places than this many times the sections: what is gone makes queries slow, and the index is written anew. */
@@ -13,7 +13,7 @@ interface Entries {
   readonly kind: string;
   readonly key: string;
   /** Numbers of the sections, rising. */
-  readonly sections: Uint32Array;
+  readonly sections: readonly number[];
 }
 
 /** The index of the version before, which one of the next is made of: what both have keeps its place in the file. */
@@ -46,11 +46,11 @@ export class FormerIndex {
     this.placeOf = placesOf(numbers, this.count);
     this.#digests = arrayOf(database, 'digests');
     this.lists = database
-      .prepare('SELECT kind, key, sections, list FROM lists')
+      .prepare('SELECT kind, key, list FROM lists')
       .all()
       .map((row) => {
-        const { kind, key, ...run } = row as unknown as ListRow;
-        return { kind, key, sections: readPostings([run], { count: this.count }, () => 0).sections };
+        const { kind, key, list } = row as unknown as ListRow;
+        return { kind, key, sections: readList(list) };
       });
     const words = Buffer.from(arrayOf(database, 'vocabulary')).toString();
     const counts = new Uint32Array(arrayOf(database, 'vocabulary counts').buffer);
@@ -107,14 +107,16 @@ export class FormerIndex {
 interface ListRow {
   readonly kind: string;
   readonly key: string;
-  readonly sections: number;
   readonly list: Uint8Array;
 }
 
 /** The place of each section, by the number of the section at each place. */
 export function placesOf(numbers: Uint32Array, count: number): Uint32Array {
   const places = new Uint32Array(count);
-  for (const [place, number] of numbers.entries()) if (number !== GONE) places[number] = place;
+  for (let place = 0; place < numbers.length; place += 1) {
+    const number = numbers[place] ?? GONE;
+    if (number !== GONE) places[number] = place;
+  }
   return places;
 }
 

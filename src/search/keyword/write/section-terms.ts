@@ -6,8 +6,8 @@ export interface SectionTerms {
   /** Of title, headings and text: one term a position. */
   readonly sequences: readonly (readonly string[])[];
   readonly identifiers: readonly string[];
-  /** With the column that each counts in. */
-  readonly occurrences: () => Generator<readonly [term: string, column: number]>;
+  /** Every occurrence, with the column that it counts in. */
+  readonly each: (count: (term: string, column: number) => void) => void;
 }
 
 /** @param isOfPage the first section of its page, which the document's title belongs to */
@@ -23,12 +23,12 @@ export function sectionTerms(
   return {
     sequences: columns.map(({ sequence }) => sequence),
     identifiers,
-    *occurrences() {
+    each(count) {
       for (const [column, { sequence, characters }] of columns.entries()) {
-        for (const term of sequence) yield [term, column];
-        for (const term of characters) yield [term, column];
+        for (const term of sequence) count(term, column);
+        for (const term of characters) count(term, column);
       }
-      for (const term of identifiers) yield [term, IDENTIFIERS];
+      for (const term of identifiers) count(term, IDENTIFIERS);
     },
   };
 }

@@ -10,6 +10,7 @@ import { titleKey } from '../words.ts';
 import type { FormerIndex } from './former-index.ts';
 import { KnownWords } from './known-words.ts';
 import { sectionTerms } from './section-terms.ts';
+import { type StoredSection, sectionOf } from './stored-section.ts';
 
 export interface IndexedSection extends Section {
   readonly page: string;
@@ -39,6 +40,7 @@ export class KeywordIndexWriter implements Disposable {
   readonly #places = new Numbers();
   readonly #digests = new Numbers();
   readonly #pages = new Set<string>();
+  #page: string | null = null;
   readonly #lists = new Map<string, number[]>();
   readonly #documentTitles = new Map<string, number[]>();
   readonly #words: KnownWords;
@@ -79,11 +81,12 @@ export class KeywordIndexWriter implements Disposable {
 
   /** @param digest of `digestOf` @returns the number in the former index of a section that is the same; null without: it is to be added */
   keep(digest: Uint8Array, page: string, prior = 0): number | null {
-    const former = this.#former?.claim(this.#asOfPage(digest, page)) ?? null;
+    const marked = this.#asOfPage(digest, page);
+    const former = this.#former?.claim(marked) ?? null;
     if (former === null) return null;
-    const n = this.#begin(digest, page, prior, this.#former?.placeOf[former] ?? 0);
-    for (const [column, lengths] of this.#former?.lengths.entries() ?? [])
-      this.#lengths[column]?.push(lengths[former] ?? 0);
+    const n = this.#begin(marked, page, prior, this.#former?.placeOf[former] ?? 0);
+    for (let column = 0; column < COLUMNS.length; column += 1)
+      this.#lengths[column]?.push(this.#former?.lengths[column]?.[former] ?? 0);
     this.#keptAs[former] = n;
     return former;
   }
@@ -91,9 +94,9 @@ export class KeywordIndexWriter implements Disposable {
   /** A page's own section comes before those under its headings. @returns its number, from 0 */
   add(section: IndexedSection, digest = digestOf(section, section.page)): number {
     const { page, path, title, documentTitle = null, headings, text, language, version, tags, prior } = section;
-    const isOfPage = !this.#pages.has(page);
+    const isOfPage = this.#isFirstOf(page);
     const place = this.#nextPlace;
-    const n = this.#begin(digest, page, prior ?? 0, place);
+    const n = this.#begin(this.#asOfPage(digest, page), page, prior ?? 0, place);
     this.#nextPlace += 1;
     this.#added += 1;
     const [headingsJson, tagsJson] = [JSON.stringify(headings), JSON.stringify(tags)];
@@ -106,7 +109,7 @@ export class KeywordIndexWriter implements Disposable {
     for (const [column, sequence] of sequences.entries())
       this.#lengths[column]?.push(Math.min(LENGTH_MAX, sequence.length));
     this.#insertSequence.run(place, bytesOf(sequenceOf(terms.sequences)));
-    for (const [term, column] of terms.occurrences()) this.#countTerm(term, place, column);
+    terms.each((term, column) => this.#countTerm(term, place, column));
     if (this.#occurrences >= OCCURRENCES_PER_RUN) this.#flush();
 
     if (isOfPage) this.#addToList('title', titleKey(title), n);
@@ -120,7 +123,7 @@ export class KeywordIndexWriter implements Disposable {
   }
 
   finish(): void {
-    this.#flush();
+    this.#flush(this.#former === null ? new Map() : this.#removeGone(this.#former));
     if (this.#former !== null) this.#takeOver(this.#former);
     this.#writeLists();
     this.#writeArrays();
@@ -136,21 +139,28 @@ export class KeywordIndexWriter implements Disposable {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #begin(digest: Uint8Array, page: string, prior: number, place: number): number {
+  /** @param marked by `#asOfPage` */
+  #begin(marked: Uint8Array, page: string, prior: number, place: number): number {
     const n = this.#priors.length;
-    const marked = Buffer.from(this.#asOfPage(digest, page));
-    for (let at = 0; at < marked.length; at += 4) this.#digests.push(marked.readUInt32LE(at));
+    const numbers = new DataView(marked.buffer, marked.byteOffset, marked.byteLength);
+    for (let at = 0; at < marked.length; at += 4) this.#digests.push(numbers.getUint32(at, true));
     this.#priors.push(Math.min(1, Math.max(0, prior)));
     this.#places.push(place);
-    this.#pages.add(page);
+    if (this.#page !== page) this.#pages.add(page);
+    this.#page = page;
     return n;
+  }
+
+  /** Sections of a page mostly follow each other. */
+  #isFirstOf(page: string): boolean {
+    return page !== this.#page && !this.#pages.has(page);
   }
 
   /** Its last bit says that it is the first section of its page. */
   #asOfPage(digest: Uint8Array, page: string): Uint8Array {
-    const marked = Uint8Array.from(digest);
+    const marked = new Uint8Array(digest);
     const last = marked.length - 1;
-    marked[last] = ((marked[last] ?? 0) & 0xfe) | (this.#pages.has(page) ? 0 : 1);
+    marked[last] = ((marked[last] ?? 0) & 0xfe) | (this.#isFirstOf(page) ? 1 : 0);
     return marked;
   }
 
@@ -172,10 +182,12 @@ export class KeywordIndexWriter implements Disposable {
     if (key !== '') addTo(this.#lists, `${kind} ${key}`, n);
   }
 
-  #flush(): void {
+  /** @param gone sections by term that leave their places: a term's row is found once */
+  #flush(gone: ReadonlyMap<string, number> = new Map()): void {
     const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
+    for (const term of gone.keys()) builderOf(this.#postings, term);
     for (const [term, builder] of sorted(this.#postings))
-      insert.run(term, this.#run, builder.sections, builder.bytes());
+      insert.run(term, this.#run, builder.sections - (gone.get(term) ?? 0), builder.bytes());
     this.#postings = new Map();
     this.#occurrences = 0;
     this.#run += 1;
@@ -183,7 +195,6 @@ export class KeywordIndexWriter implements Disposable {
 
   /** Of the former index: what is kept stays in its lists, and what is gone leaves them. */
   #takeOver(former: FormerIndex): void {
-    this.#removeGone(former);
     for (const { kind, key, sections } of former.lists) {
       const isDocumentTitle = kind === 'documentTitle' || kind === 'sharedTitle';
       for (const section of sections) {
@@ -196,7 +207,8 @@ export class KeywordIndexWriter implements Disposable {
     this.#database.exec('DELETE FROM lists; DELETE FROM arrays;');
   }
 
-  #removeGone(former: FormerIndex): void {
+  /** @returns how many sections leave each term */
+  #removeGone(former: FormerIndex): Map<string, number> {
     const read = this.#database.prepare('SELECT * FROM sections WHERE n = ?');
     const removals = ['sections', 'sequences'].map((table) =>
       this.#database.prepare(`DELETE FROM ${table} WHERE n = ?`),
@@ -204,14 +216,14 @@ export class KeywordIndexWriter implements Disposable {
     const gone = new Map<string, number>();
     for (const number of former.unclaimed()) {
       const place = former.placeOf[number] ?? 0;
-      const section = sectionOf(read.get(place) as unknown as SectionRow);
+      const section = sectionOf(read.get(place) as unknown as StoredSection);
       const isOfPage = ((former.digest(number).at(-1) ?? 0) & 1) === 1;
-      const terms = new Set(Array.from(this.#termsOf(section, isOfPage, -1).occurrences(), ([term]) => term));
+      const terms = new Set<string>();
+      this.#termsOf(section, isOfPage, -1).each((term) => terms.add(term));
       for (const term of terms) gone.set(term, (gone.get(term) ?? 0) + 1);
       for (const removal of removals) removal.run(place);
     }
-    const insert = this.#database.prepare('INSERT INTO postings VALUES (?, ?, ?, ?)');
-    for (const [term, sections] of sorted(gone)) insert.run(term, this.#run, -sections, new Uint8Array());
+    return gone;
   }
 
   #writeLists(): void {
@@ -220,7 +232,8 @@ export class KeywordIndexWriter implements Disposable {
     for (const [name, sections] of sorted(this.#lists)) {
       const space = name.indexOf(' ');
       const builder = new PostingsBuilder();
-      for (const section of sections.sort((one, other) => one - other)) builder.count(section, TEXT);
+      if (sections.length > 1) sections.sort((one, other) => one - other);
+      for (const section of sections) builder.count(section, TEXT);
       insert.run(name.slice(0, space), name.slice(space + 1), builder.sections, builder.bytes());
     }
   }
@@ -252,17 +265,6 @@ export class KeywordIndexWriter implements Disposable {
   }
 }
 
-type SectionRow = Omit<Section, 'headings' | 'tags' | 'documentTitle'> & {
-  readonly documentTitle: string | null;
-  readonly headings: string;
-  readonly tags: string;
-};
-
-function sectionOf({ headings, tags, documentTitle, ...row }: SectionRow): Section {
-  const ofDocument = documentTitle === null ? {} : { documentTitle };
-  return { ...row, ...ofDocument, headings: JSON.parse(headings), tags: JSON.parse(tags) };
-}
-
 function builderOf(builders: Map<string, PostingsBuilder>, key: string): PostingsBuilder {
   const known = builders.get(key);
   if (known !== undefined) return known;
@@ -278,7 +280,10 @@ function addTo(lists: Map<string, number[]>, key: string, n: number): void {
 }
 
 function sorted<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
-  return [...map].sort(([left], [right]) => (left < right ? -1 : 1));
+  // By code units, as `<` has it, and without a comparison of ours.
+  return Array.from(map.keys())
+    .sort()
+    .map((key) => [key, map.get(key) as Value]);
 }
 
 function bytesOf(array: Uint16Array | Uint32Array | Float32Array): Uint8Array {
