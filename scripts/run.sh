@@ -58,7 +58,7 @@ case "$task" in
     build
     # Properties and loads that CI runs a few times, ten times as often unless told.
     export DOCSHELF_SOAK="${DOCSHELF_SOAK:-10}"
-    "$bin/vitest" run --project unit --project heavy --project corpus $(grep -rl 'helpers/runs.ts' test)
+    "$bin/vitest" run --project unit --project heavy --project corpus $(grep -rlE 'helpers/(runs|fuzz)\.ts' test)
     DOCSHELF_CRAWL_PAGES="${DOCSHELF_CRAWL_PAGES:-60}" "$bin/vitest" run --project browser
     exec "$bin/vitest" run --project soak "$@"
     ;;

@@ -320,4 +320,15 @@ describe('a seeded variation of search data is read, or refused', { timeout: 1_8
       await readOrRefused(from);
     });
   });
+
+  it('of the vectors, with the digest that they have', async () => {
+    const from = written();
+    const header = JSON.parse(readFileSync(join(from, HEADER), 'utf8'));
+    await fuzz([readFileSync(join(from, VECTORS))], async (bytes) => {
+      const shard = { bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
+      writeFileSync(join(from, VECTORS), bytes);
+      writeFileSync(join(from, HEADER), JSON.stringify({ ...header, vectors: { ...header.vectors, shards: [shard] } }));
+      await readOrRefused(from);
+    });
+  });
 });

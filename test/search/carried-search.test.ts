@@ -58,7 +58,7 @@ function site() {
 }
 
 /** A page that says `Lantern of the page`, and sections that say so of the bundle. */
-async function writeRelease(texts: Iterable<string>, pageBytes = 200): Promise<string> {
+async function writeRelease(texts: Iterable<string>, pageBytes = 200, writtenFor = pageBytes): Promise<string> {
   const folder = join(releaseDir, '_docshelf/search');
   await rm(releaseDir, { recursive: true, force: true });
   await mkdir(join(releaseDir, 'site'), { recursive: true });
@@ -67,7 +67,7 @@ async function writeRelease(texts: Iterable<string>, pageBytes = 200): Promise<s
   await writeFile(join(releaseDir, 'site/a.html'), html);
   const files = [{ path: 'a.html', size: pageBytes, sha256: DIGEST, type: 'text/html' }];
   await writeFileTable(releaseDir, files);
-  const writer = new BundleSearchWriter(folder, pageBytes);
+  const writer = new BundleSearchWriter(folder, writtenFor);
   const ofPage = { path: '/a', title: 'Home', headings: [], language: 'en', version: null, tags: [] };
   writer.writeSections(
     (function* () {
@@ -118,6 +118,20 @@ describe('search data of a bundle', { timeout: 120_000 }, () => {
     const { search, follow } = site();
     expect(await follow()).toBe('Lantern of the page.');
     expect(search.notices[0]).toContain('needs more than 20 MiB of memory (bad_search_data)');
+  });
+
+  it('is left aside where it says more than its pages can, however small it is', async () => {
+    // Within the bound of bytes for a small page, and 2,000,000 terms: minutes of a processor.
+    let word = 0;
+    const words = (): string => Array.from({ length: 5_000 }, () => (word++).toString(36)).join(' ');
+    await writeRelease(
+      Array.from({ length: 400 }, () => `lantern ${words()}`),
+      200,
+      MIB * 100,
+    );
+    const { search, follow } = site();
+    expect(await follow()).toBe('Lantern of the page.');
+    expect(search.notices[0]).toMatch(/say more than pages of 200 bytes can \(bad_search_data\)/);
   });
 
   it('is read within the bound, however much of it there is', async () => {

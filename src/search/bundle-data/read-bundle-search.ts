@@ -13,11 +13,12 @@ import {
   HEADER_NAME,
   type Header,
   LINE_BYTES_MAX,
-  lineParser,
   parseHeader,
+  parseLine,
   sectionBytesMax,
   shardName,
 } from './bundle-format.ts';
+import { SaidCharacters, saidCharactersMax } from './said-characters.ts';
 
 interface ReleasePages {
   readonly files: readonly FileEntry[];
@@ -29,16 +30,18 @@ const CHUNK_BYTES = 256 * 1024;
 
 /**
  * What a bundle carries, read shard by shard: nothing is known to be sound before its end. What a header promises is bounded by the
- * pages before the first line is read.
+ * pages before the first line is read, and what is said as it is read.
  */
 export class CarriedSearch {
   readonly header: Header;
   readonly #folder: string;
+  readonly #pageBytes: number;
   readonly #hasPage: (path: string) => boolean;
 
   private constructor(folder: string, header: Header, pages: ReleasePages) {
     this.#folder = folder;
     this.header = header;
+    this.#pageBytes = bytesOf(pages);
     this.#hasPage = pageFinder(pages);
   }
 
@@ -50,7 +53,7 @@ export class CarriedSearch {
     if (found.size > HEADER_BYTES_MAX) throw bad(HEADER_NAME, `it has more than ${HEADER_BYTES_MAX} bytes`);
     const header = parseHeader(await readFile(file));
     const carried = header.sections.shards.reduce((sum, { bytes }) => sum + bytes, 0);
-    const pageBytes = pages.files.reduce((sum, { path, size }) => sum + (isPage(path) ? size : 0), 0);
+    const pageBytes = bytesOf(pages);
     if (carried > sectionBytesMax(pageBytes))
       throw bad(HEADER_NAME, `sections of ${carried} bytes are too many for pages of ${pageBytes} bytes`);
     return new CarriedSearch(folder, header, pages);
@@ -59,14 +62,16 @@ export class CarriedSearch {
   /** @throws DocshelfError `bad_search_data`, at the latest at the end of the shard that is wrong */
   *sections(): Generator<CarriedSection> {
     const { count } = this.header.sections;
-    const parse = lineParser();
+    const said = new SaidCharacters();
     let number = 0;
     for (const [name, line] of this.#lines()) {
       number += 1;
       const where = `section ${number}`;
       if (number > count) throw bad(name, `there are more than ${count} sections`);
-      const carried = parse(line, name, where);
+      const carried = parseLine(line, name, where);
       if (!this.#hasPage(carried.section.path)) throw bad(name, `${where} is of a page that the bundle does not have`);
+      if (said.add(carried.section) > saidCharactersMax(this.#pageBytes))
+        throw bad(name, `up to ${where} they say more than pages of ${this.#pageBytes} bytes can`);
       yield carried;
     }
     if (number < count) throw bad(HEADER_NAME, `there are ${number} sections, not ${count}`);
@@ -140,6 +145,10 @@ export class CarriedSearch {
       closeSync(fd);
     }
   }
+}
+
+function bytesOf({ files }: ReleasePages): number {
+  return files.reduce((sum, { path, size }) => sum + (isPage(path) ? size : 0), 0);
 }
 
 function openShard(file: string, name: string): number {

@@ -13,6 +13,7 @@ import {
   sectionBytesMax,
   shardName,
 } from './bundle-format.ts';
+import { SaidCharacters, saidCharactersMax } from './said-characters.ts';
 import { tooLargeToCarry } from './too-large-to-carry.ts';
 
 interface CarriedVectors {
@@ -25,22 +26,26 @@ interface CarriedVectors {
 export class BundleSearchWriter {
   readonly #folder: string;
   readonly #bytesMax: number;
+  readonly #saidMax: number;
   #sections: Header['sections'] = { count: 0, shards: [] };
 
   /** @param pageBytes of all pages of the site */
   constructor(folder: string, pageBytes: number) {
     this.#folder = folder;
     this.#bytesMax = sectionBytesMax(pageBytes);
+    this.#saidMax = saidCharactersMax(pageBytes);
   }
 
   /** @returns passages that are to have vectors. @throws DocshelfError `bad_search_data` where a site exceeds the format */
   writeSections(sections: Iterable<CarriedSection>): number {
     let passages = 0;
     using shards = new ShardWriter(this.#folder, 'sections');
+    const said = new SaidCharacters();
     for (const section of sections) {
       const line = lineOf(section);
       if (section.embedded) passages += section.passages.length;
       if (line.length > LINE_BYTES_MAX) throw tooLargeToCarry(`a section has more than ${LINE_BYTES_MAX} bytes`);
+      if (said.add(section.section) > this.#saidMax) throw tooLargeToCarry('its sections say more than its pages can');
       shards.add(line);
       if (shards.count > SECTIONS_MAX) throw tooLargeToCarry(`it has more than ${SECTIONS_MAX} sections`);
       if (shards.bytes > this.#bytesMax) throw tooLargeToCarry(`its sections have more than ${this.#bytesMax} bytes`);

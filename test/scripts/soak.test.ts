@@ -1,0 +1,22 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+describe('npm run soak', () => {
+  it('takes every file whose cases it is to multiply, those of fuzz() among them', () => {
+    const script = readFileSync(join(ROOT, 'scripts/run.sh'), 'utf8');
+    const [, listing = 'false'] = /\$\((grep .* test)\)/.exec(script) ?? [];
+    const taken = execFileSync('sh', ['-c', listing], { cwd: ROOT, encoding: 'utf8' }).split('\n');
+    expect(taken).toEqual(
+      expect.arrayContaining([
+        'test/archive/fuzz.test.ts',
+        'test/web/fuzz.test.ts',
+        'test/search/bundle-format.test.ts',
+        'test/search/next-index.test.ts',
+      ]),
+    );
+  });
+});
