@@ -21,16 +21,31 @@ export function accessLog({ write, trustedProxies }: AccessLogOptions): (served:
   const agentField = ofLast((agent: string | undefined) => field('userAgent', agent));
   const siteField = ofLast((site: string | undefined) => field('site', site));
   const versionField = ofLast((version: string | undefined) => field('version', version));
-  return ({ listener, site, version, method, status, bytes, requestId, ...served }) => {
-    const path = quoted(shortened(served.path));
-    const asked = quoted(method);
+  // Named one by one: gathering the rest in an object cost a third of the line.
+  return ({
+    listener,
+    site,
+    version,
+    method,
+    path,
+    status,
+    bytes,
+    durationMs,
+    requestId,
+    peer,
+    forwardedFor,
+    userAgent,
+    referrer,
+  }) => {
+    const pathText = quoted(shortened(path));
+    const methodText = quoted(method);
     // Addresses and ids hold nothing that would have to be escaped.
     write(
       `"event":"request","listener":"${listener}"${siteField(site)}${versionField(version)}` +
-        `,"method":${asked},"status":${status},"bytes":${bytes},"requestId":"${requestId}","path":${path}` +
-        `,"durationMs":${decimal(served.durationMs)},"remoteAddress":"${remoteAddress(served.peer, served.forwardedFor)}"` +
-        `${agentField(served.userAgent)}${field('referrer', referrerOf(served.referrer))}` +
-        `,"msg":"${asked.slice(1, -1)} ${path.slice(1, -1)} ${status}"`,
+        `,"method":${methodText},"status":${status},"bytes":${bytes},"requestId":"${requestId}","path":${pathText}` +
+        `,"durationMs":${decimal(durationMs)},"remoteAddress":"${remoteAddress(peer, forwardedFor)}"` +
+        `${agentField(userAgent)}${field('referrer', referrerOf(referrer))}` +
+        `,"msg":"${methodText.slice(1, -1)} ${pathText.slice(1, -1)} ${status}"`,
     );
   };
 }

@@ -34,12 +34,10 @@ export class RequestMetrics {
   }
 
   count({ listener, status, bytes, durationMs }: ServedRequest, site: string | undefined): void {
-    const label = site === undefined ? {} : { site };
     const cells = this.#cells.get(listener)?.get(site) ?? this.#add(listener, site);
     const first = Math.floor(status / 100);
-    const counted = cells.classes[first] ?? this.#requests.cell({ ...label, listener, class: `${first}xx` });
-    cells.classes[first] = counted;
-    counted.value++;
+    cells.classes[first] ??= this.#requests.cell({ ...labelOf(site), listener, class: `${first}xx` });
+    cells.classes[first].value++;
     cells.bytes.value += bytes;
     this.#seconds.observe(listener, durationMs / 1000);
   }
@@ -47,9 +45,10 @@ export class RequestMetrics {
   #add(listener: ListenerName, site: string | undefined): RequestCells {
     const ofListener = this.#cells.get(listener) ?? new Map<string | undefined, RequestCells>();
     this.#cells.set(listener, ofListener);
-    const label = site === undefined ? {} : { site };
-    const cells = { classes: [], bytes: this.#bytes.cell({ ...label, listener }) };
+    const cells = { classes: [], bytes: this.#bytes.cell({ ...labelOf(site), listener }) };
     ofListener.set(site, cells);
     return cells;
   }
 }
+
+const labelOf = (site: string | undefined) => (site === undefined ? {} : { site });
