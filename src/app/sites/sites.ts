@@ -1,10 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { SiteConfig } from '../../config/index.ts';
 import { chooseSite } from '../../domain/deployment.ts';
 import type { NamedSite } from '../../domain/organization.ts';
 import type { DeployState } from '../../domain/status.ts';
 import { mapAhead } from '../../files/lanes.ts';
-import type { PlainRequest } from '../../http/listener/plain-request.ts';
 import { tellSite } from '../../http/listener/served-request.ts';
 import { SiteRoutes } from '../../http/site/route-site.ts';
 import type { PlainAnswer } from '../../serve/index.ts';
@@ -99,7 +99,7 @@ export class Sites {
   }
 
   /** Null for what `answer` is for. */
-  plain(incoming: PlainRequest): PlainAnswer | null {
+  plain(incoming: IncomingMessage): PlainAnswer | null {
     const only = this.isList ? null : this.only;
     const target = incoming.url ?? '/';
     if (only !== null) return plainOf(only, incoming, target);
@@ -188,7 +188,7 @@ export class Sites {
 }
 
 /** @param domain on a shelf of many */
-function plainOf(site: ShelfSite, incoming: PlainRequest, target: string, domain?: string): PlainAnswer | null {
+function plainOf(site: ShelfSite, incoming: IncomingMessage, target: string, domain?: string): PlainAnswer | null {
   const answer = site.plain(target, incoming.headers);
   if (answer !== null) tellSite(incoming, { site: domain, version: site.version });
   return answer;

@@ -10,7 +10,7 @@ import type { TlsSettings } from '../tls/served-certificates.ts';
 import { TlsPort } from '../tls/tls-port.ts';
 import { Connections } from './connections.ts';
 import { answerMalformed, answerPlainHttp } from './malformed-request.ts';
-import { HSTS_HEADER, type PlainRequest, PlainWriter, plainRequestOf } from './plain-request.ts';
+import { HSTS_HEADER, isPlainRequest, PlainWriter } from './plain-request.ts';
 import { HEADER_BYTES_MAX, isHttp2, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
 import { REQUEST_ID_HEADER, RequestIds } from './request-id.ts';
 import { LISTENERS, type ListenerName, RequestMeter, type ServedRequest } from './served-request.ts';
@@ -21,7 +21,7 @@ interface ListenerHandlers {
   readonly name: ListenerName;
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
   /** Asked first about GET requests without a body; null: `fetch` answers. */
-  readonly plain?: (asked: PlainRequest) => PlainAnswer | null;
+  readonly plain?: (incoming: IncomingMessage) => PlainAnswer | null;
   readonly onRequest?: (served: ServedRequest) => void;
   readonly onFault?: (error: DocshelfError) => void;
   /** The setting of its port, where that is another than its section's. */
@@ -95,17 +95,16 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     const isOfHttp2 = isHttp2(incoming);
     if (isOfHttp2) makeAlike(incoming);
-    const asked = options.plain === undefined || connections.isDraining ? null : plainRequestOf(incoming, outgoing);
-    const { headers } = asked ?? incoming;
-    const begun = { requestId: ids.of(headers['x-request-id']), startedMs: performance.now() };
+    const begun = { requestId: ids.of(incoming.headers['x-request-id']), startedMs: performance.now() };
     const { requestId } = begun;
     const hsts = tls?.hsts ?? null;
-    const prepared = asked === null ? null : (options.plain?.(asked) ?? null);
-    if (asked !== null && prepared !== null) {
+    const isPlain = !connections.isDraining && isPlainRequest(incoming, outgoing);
+    const prepared = isPlain ? (options.plain?.(incoming) ?? null) : null;
+    if (prepared !== null) {
       plainWriter.write(prepared, outgoing, { requestId, hsts });
       // A slow client's answer is one in flight, as those below.
-      if (!isOfHttp2 && asked.socket.writableLength === 0) {
-        meter?.answered(asked, prepared.status, begun);
+      if (!isOfHttp2 && incoming.socket.writableLength === 0) {
+        meter?.answered(incoming, prepared.status, begun);
         return;
       }
     } else {
@@ -113,7 +112,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       if (hsts !== null) outgoing.setHeader(HSTS_HEADER, hsts);
     }
     if (!isOfHttp2) connections.began(outgoing);
-    meter?.began(prepared === null ? incoming : (asked ?? incoming), outgoing, begun);
+    meter?.began(incoming, outgoing, begun);
     if (prepared !== null) return;
     const refusal = refusalOf(incoming);
     if (refusal !== null) {

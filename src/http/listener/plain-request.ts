@@ -7,90 +7,29 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import type { PlainAnswer } from '../../serve/index.ts';
-import { HEADER_BYTES_MAX, isHttp2, TARGET_LENGTH_MAX } from './refused-request.ts';
+import { hostsIn, isHttp2, refusalOf, TARGET_LENGTH_MAX } from './refused-request.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
-import type { SitedRequest } from './served-request.ts';
 
 export const HSTS_HEADER = 'Strict-Transport-Security';
 
 /** A host name or an IPv4 address, as nearly all requests have; the framework judges the others. */
 const PLAIN_HOST = /^[A-Za-z0-9._-]+(?::\d{1,5})?$/;
 
-/** Of all that a request says, what a prepared answer may depend on, and what the log tells. */
-export type PlainRequest = SitedRequest & Pick<IncomingMessage, 'headers' | 'socket'>;
-
-interface Field {
-  /** As it is mostly written: comparing makes nothing, where a look-up by name has each one hashed. */
-  readonly usual: string;
-  readonly lower: string;
-  /** Index in what is read; -1: answers to it are not prepared. */
-  readonly slot: number;
-}
-
-/** In the order of their slots: what a prepared answer depends on, and what the log tells. */
-const READ = [
-  'Host',
-  'Accept-Encoding',
-  'If-None-Match',
-  REQUEST_ID_HEADER,
-  'User-Agent',
-  'Referer',
-  'X-Forwarded-For',
-];
-const UNPREPARED = ['Range', 'If-Match', 'If-Unmodified-Since', 'Content-Length', 'Transfer-Encoding', 'Expect'];
-const FIELDS: readonly Field[] = [
-  ...READ.map((usual, slot) => ({ usual, lower: usual.toLowerCase(), slot })),
-  ...UNPREPARED.map((usual) => ({ usual, lower: usual.toLowerCase(), slot: -1 })),
-  { usual: ':authority', lower: ':authority', slot: 0 },
-];
-const BY_LENGTH: (readonly Field[] | undefined)[] = Array.from({ length: 32 }, (_, length) => {
-  const same = FIELDS.filter(({ lower }) => lower.length === length);
-  return same.length > 0 ? same : undefined;
-});
-
-function fieldOf(name: string): Field | undefined {
-  const same = BY_LENGTH[name.length];
-  if (same === undefined) return undefined;
-  for (const field of same) if (name === field.usual || name === field.lower) return field;
-  const lower = name.toLowerCase();
-  return same.find((field) => lower === field.lower);
-}
-
 /**
- * A GET of HTTP/1.1 or HTTP/2 without a body, by its headers, whose answer needs not wait for another one of its connection;
- * null for others. Read in one pass: Node's `headers` makes an object of all fields, a fifth of what a 304 costs.
+ * A GET of HTTP/1.1 or HTTP/2 without a body, by its headers, which nothing refuses, and whose answer needs not wait for
+ * another one of its connection.
  */
-export function plainRequestOf(incoming: IncomingMessage, outgoing: ServerResponse): PlainRequest | null {
-  const { method, url, httpVersion, rawHeaders, socket } = incoming;
-  if (method !== 'GET' || url === undefined || url.length > TARGET_LENGTH_MAX || outgoing.socket === null) return null;
-  const isOfHttp2 = isHttp2(incoming);
-  if (!url.startsWith('/') || (!isOfHttp2 && httpVersion !== '1.1')) return null;
-  const read: (string | undefined)[] = [undefined, undefined, undefined, undefined, undefined, undefined, undefined];
-  let bytes = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    const value = rawHeaders[at + 1] ?? '';
-    bytes += name.length + value.length;
-    const field = fieldOf(name);
-    if (field === undefined) continue;
-    // How two are read together goes by the field.
-    if (field.slot < 0 || read[field.slot] !== undefined) return null;
-    read[field.slot] = value;
-  }
-  const host = read[0];
-  if (host === undefined || !PLAIN_HOST.test(host)) return null;
-  // Node bounds those of HTTP/2 once the client has agreed to it.
-  if (isOfHttp2 && bytes > HEADER_BYTES_MAX) return null;
-  const headers = {
-    host,
-    'accept-encoding': read[1],
-    'if-none-match': read[2],
-    'x-request-id': read[3],
-    'user-agent': read[4],
-    referer: read[5],
-    'x-forwarded-for': read[6],
-  };
-  return { method, url, headers, socket };
+export function isPlainRequest(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+  const { method, url, httpVersion, headers } = incoming;
+  if (method !== 'GET' || outgoing.socket === null || headers['content-length'] !== undefined) return false;
+  if (httpVersion !== '1.1') return isHttp2(incoming) && refusalOf(incoming) === null;
+  return isPlainTarget(url) && headers['transfer-encoding'] === undefined && hasPlainHost(incoming);
+}
+
+const isPlainTarget = (url = ''): boolean => url.startsWith('/') && url.length <= TARGET_LENGTH_MAX;
+
+function hasPlainHost({ headers, rawHeaders }: IncomingMessage): boolean {
+  return PLAIN_HOST.test(headers.host ?? '') && hostsIn(rawHeaders) === 1;
 }
 
 /** Node's own place for a head, which no types tell of: null until one is made. */

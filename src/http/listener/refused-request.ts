@@ -44,7 +44,7 @@ export function refusalOf(incoming: IncomingMessage): Refusal | null {
   // Section 3.2. HTTP/1.0 asks without a Host, as some load balancers' probes do.
   if (headers.host === undefined) {
     if (httpVersion !== '1.0') return NO_HOST;
-  } else if (countOf('host', rawHeaders) > 1) return TWO_HOSTS;
+  } else if (hostsIn(rawHeaders) > 1) return TWO_HOSTS;
   else if (!HOST.test(headers.host)) return BAD_HOST;
   // RFC 9113, section 8.3.1.
   const authority = headers[':authority'];
@@ -61,11 +61,12 @@ function bytesOf(rawHeaders: readonly string[]): number {
   return rawHeaders.reduce((sum, each) => sum + each.length, 0);
 }
 
-function countOf(name: string, rawHeaders: readonly string[]): number {
+export function hostsIn(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
-    const each = rawHeaders[at];
-    if (each?.length === name.length && each.toLowerCase() === name) count++;
+    const name = rawHeaders[at];
+    // As nearly all write it: nothing is made to compare it.
+    if (name?.length === 4 && (name === 'Host' || name.toLowerCase() === 'host')) count++;
   }
   return count;
 }

@@ -47,8 +47,7 @@ const CLIENT_CLOSED = 499;
 type Answerer = Pick<ServedRequest, 'site' | 'version'>;
 
 const ANSWERER = Symbol('answerer');
-/** What is told of one. */
-export type SitedRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'> & { [ANSWERER]?: Answerer };
+type SitedRequest = IncomingMessage & { [ANSWERER]?: Answerer };
 
 /** For log and metrics: who answers a request. */
 export function tellSite(incoming: SitedRequest, site: Answerer): void {

@@ -4,7 +4,7 @@ import { type AddressInfo, Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Listener, type ListenerOptions, openListener } from '../../../src/http/listener/listener.ts';
-import { type PlainRequest, PlainWriter } from '../../../src/http/listener/plain-request.ts';
+import { PlainWriter } from '../../../src/http/listener/plain-request.ts';
 import type { ServedRequest } from '../../../src/http/listener/served-request.ts';
 import type { PlainAnswer } from '../../../src/serve/index.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -106,12 +106,6 @@ describe('a listener with prepared answers', () => {
     ['a Host that is none', PLAIN.replace('Host: x', 'Host: a b')],
     ['no Host', PLAIN.replace('Host: x\r\n', '')],
     ['two Hosts', PLAIN.replace('Host: x', 'Host: x\r\nhOST: x')],
-    ['a range', PLAIN.replace('Host: x', 'Host: x\r\nrange: bytes=0-1')],
-    ['a condition on what is there', PLAIN.replace('Host: x', 'Host: x\r\nIF-MATCH: "x"')],
-    [
-      'a field of which there are two',
-      PLAIN.replace('Host: x', 'Host: x\r\nAccept-Encoding: br\r\naccept-encoding: gzip'),
-    ],
     ['an address over the limit', PLAIN.replace('/a', `/${'a'.repeat(16 * 1024)}`)],
   ])('leaves %s to the framework', async (_, request) => {
     const { listener } = await open();
@@ -131,27 +125,6 @@ describe('a listener with prepared answers', () => {
       .poll(() => served.map(({ bytes }) => bytes).reduce((sum, each) => sum + each, 0))
       .toBe(connection.received.length);
   });
-
-  it.each(['Accept-Encoding', 'accept-encoding', 'ACCEPT-Encoding'])(
-    'reads %s, and leaves what it does not know',
-    async (name) => {
-      const asked: PlainRequest[] = [];
-      const { listener } = await open({
-        plain: (each) => {
-          asked.push(each);
-          return ANSWER;
-        },
-      });
-      const connection = await connectTo(listener);
-      connection.write(
-        PLAIN.replace('Host: x', `Accept-Language: de\r\nHost: x\r\n${name}: br\r\nSec-Fetch-Mode: navigate`),
-      );
-      await connection.until(/prepared$/);
-      expect(asked).toMatchObject([
-        { url: '/a?q=1', headers: { host: 'x', 'accept-encoding': 'br', 'user-agent': undefined } },
-      ]);
-    },
-  );
 
   it('keeps the bytes of a slow client from those of the next, however many there are', () => {
     const writer = new PlainWriter(75_000);
