@@ -11,7 +11,7 @@ import { evaluatePreconditions, matchesWeakly, rangeHolds } from './precondition
 import { type ByteRange, parseRange } from './range.ts';
 import type { SiteRequest } from './request.ts';
 import { canonicalise } from './request-target.ts';
-import { type SiteFileOnDisk, streamSiteFile } from './site-bytes.ts';
+import { type FilePart, fileResponse, openFilePart, type SiteFileOnDisk } from './site-bytes.ts';
 import type { SiteFile } from './site-file.ts';
 import type { Found, SiteSnapshot, SnapshotFile } from './snapshot.ts';
 import { UnmountedFile } from './unmounted-file.ts';
@@ -22,6 +22,7 @@ export { BodyCache } from './body-cache.ts';
 export { type Notice, noticePage, noticeText } from './notice.ts';
 export type { PlainAnswer } from './plain-answer.ts';
 export type { SiteRequest } from './request.ts';
+export { FileResponse } from './site-bytes.ts';
 export { loadSiteRules } from './site-rules.ts';
 export { SiteSnapshot, type SnapshotForm } from './snapshot.ts';
 export { type MadeVariants, VariantMaker } from './variants/variant-maker.ts';
@@ -208,12 +209,11 @@ export class SiteServer {
       if (kept !== null) return kept;
       const conditional = this.#conditional(file, FORMS[wanted], request);
       if (conditional !== null) return conditional;
-      const stream = request.method === 'HEAD' ? null : await this.#open(file, 0, file.size, request);
+      const part = request.method === 'HEAD' ? null : await this.#open(file, 0, file.size, request);
       const encoding = this.#compressor.isFull ? 'identity' : wanted;
-      const isWhole = stream === null || encoding === 'identity';
-      return new Response(isWhole ? stream : this.#compressor.compress(file, stream, encoding), {
-        headers: file.headers(FORMS[encoding], encoding === 'identity' ? file.size : null),
-      });
+      const headers = file.headers(FORMS[encoding], encoding === 'identity' ? file.size : null);
+      if (part === null || encoding === 'identity') return fileResponse(part, { headers });
+      return new Response(this.#compressor.compress(file, part.toStream(), encoding), { headers });
     } catch (error) {
       return this.#unreadable(file, request, error);
     }
@@ -229,8 +229,8 @@ export class SiteServer {
     }
     const conditional = this.#conditional(file, kept, request);
     if (conditional !== null) return conditional;
-    const stream = request.method === 'HEAD' ? null : await this.#open(kept.onDisk, HEADER_BYTES, kept.size, request);
-    return new Response(stream, { headers: file.headers(kept, kept.size) });
+    const part = request.method === 'HEAD' ? null : await this.#open(kept.onDisk, HEADER_BYTES, kept.size, request);
+    return fileResponse(part, { headers: file.headers(kept, kept.size) });
   }
 
   async #range(file: SiteFile, range: ByteRange | 'unsatisfiable', request: SiteRequest): Promise<Response> {
@@ -242,21 +242,19 @@ export class SiteServer {
     try {
       const cached = this.#cached(file, 'identity') ?? (file.isMade ? await this.#bodies.load(file, 'identity') : null);
       const bytes = cached?.bytes.subarray(start, start + length);
-      return new Response(bytes ?? (await this.#open(file, start, length, request)), {
-        status: 206,
-        headers: {
-          ...file.headers(FORMS.identity, file.size),
-          'Content-Length': String(length),
-          'Content-Range': `bytes ${start}-${start + length - 1}/${file.size}`,
-        },
-      });
+      const headers = {
+        ...file.headers(FORMS.identity, length),
+        'Content-Range': `bytes ${start}-${start + length - 1}/${file.size}`,
+      };
+      if (bytes !== undefined) return new Response(bytes, { status: 206, headers });
+      return fileResponse(await this.#open(file, start, length, request), { status: 206, headers });
     } catch (error) {
       return this.#unreadable(file, request, error);
     }
   }
 
-  #open(file: SiteFileOnDisk, start: number, length: number, request: SiteRequest): ReturnType<typeof streamSiteFile> {
-    return streamSiteFile(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
+  #open(file: SiteFileOnDisk, start: number, length: number, request: SiteRequest): Promise<FilePart> {
+    return openFilePart(file, start, length, (fault) => this.#events.onFault?.(fault, request.id()));
   }
 
   /** 404 with the site's own page, if any. */

@@ -4,7 +4,7 @@ import type { FollowedLink, LinkedBundle } from '../../export/ports.ts';
 import { evaluatePreconditions, rangeHolds, type Validators } from '../../serve/preconditions.ts';
 import { type ByteRange, parseRange } from '../../serve/range.ts';
 import type { SiteRequest } from '../../serve/request.ts';
-import { streamSiteFile } from '../../serve/site-bytes.ts';
+import { fileResponse, openFilePart } from '../../serve/site-bytes.ts';
 import { requestIdOf } from '../listener/request-id.ts';
 import type { AnswerDownload } from './api.ts';
 import type { ApiEnv } from './auth.ts';
@@ -35,11 +35,11 @@ export function bundleDownload({ follow, onFault }: BundleDownloadOptions): Answ
     const { start, length } = range ?? { start: 0, length: bundle.sizeBytes };
     const file = { diskPath: bundle.diskPath, size: bundle.sizeBytes };
     const onBroken = (cause: DocshelfError): void => onFault?.(brokenOff(fileName, cause), request.id());
-    const body = request.method === 'HEAD' ? null : await streamSiteFile(file, start, length, onBroken);
+    const part = request.method === 'HEAD' ? null : await openFilePart(file, start, length, onBroken);
     const own = { ...headers.always, ...headers.whole, 'Content-Length': String(length) };
-    if (range === null) return new Response(body, { headers: own });
+    if (range === null) return fileResponse(part, { headers: own });
     const contentRange = `bytes ${start}-${start + length - 1}/${bundle.sizeBytes}`;
-    return new Response(body, { status: 206, headers: { ...own, 'Content-Range': contentRange } });
+    return fileResponse(part, { status: 206, headers: { ...own, 'Content-Range': contentRange } });
   };
 }
 

@@ -9,6 +9,7 @@ import type { Http2Options } from '../tls/http2-door.ts';
 import type { TlsSettings } from '../tls/served-certificates.ts';
 import { TlsPort } from '../tls/tls-port.ts';
 import { Connections } from './connections.ts';
+import { FileSender } from './file-sender.ts';
 import { answerMalformed, answerPlainHttp } from './malformed-request.ts';
 import { HSTS_HEADER, isPlainRequest, PlainWriter } from './plain-request.ts';
 import { HEADER_BYTES_MAX, isHttp2, makeAlike, makeReadable, refusalOf, refuse } from './refused-request.ts';
@@ -84,7 +85,12 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
   const ids = new RequestIds();
   const plainWriter = new PlainWriter(times.keepAliveMs);
   const meter = onRequest === undefined ? null : new RequestMeter(name, onRequest);
-  const answer = getRequestListener((request, env) => options.fetch(request, env as HttpBindings), {
+  const files = new FileSender();
+  const answered = (request: Request, env: HttpBindings): Response | Promise<Response> => {
+    const response = options.fetch(request, env);
+    return response instanceof Promise ? response.then((each) => files.send(each, env.outgoing)) : response;
+  };
+  const answer = getRequestListener((request, env) => answered(request, env as HttpBindings), {
     hostname: 'localhost',
     // Undefined: `handle` answers, which knows the id.
     errorHandler: (error) =>

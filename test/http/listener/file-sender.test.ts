@@ -1,0 +1,90 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import type { DocshelfError } from '../../../src/domain/errors.ts';
+import { type Listener, openListener } from '../../../src/http/listener/listener.ts';
+import { fileResponse, openFilePart } from '../../../src/serve/site-bytes.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'docshelf-file-sender-'));
+const listeners: Listener[] = [];
+afterEach(async () => {
+  await Promise.all(listeners.splice(0).map((listener) => listener.stop(0)));
+  for (const name of readdirSync(folder)) rmSync(join(folder, name));
+});
+
+const digestOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+
+/** A listener that answers everything with a file of those bytes, after `before` it is sent. */
+async function serving(bytes: Buffer, before: (file: string) => void = () => undefined) {
+  const file = join(folder, `file-${listeners.length}`);
+  writeFileSync(file, bytes);
+  const faults: DocshelfError[] = [];
+  const listener = await openListener({
+    name: 'site',
+    host: '127.0.0.1',
+    port: 0,
+    fetch: async () => {
+      const onDisk = { diskPath: file, size: bytes.length };
+      const part = await openFilePart(onDisk, 100, bytes.length - 100, (fault) => faults.push(fault));
+      before(file);
+      return fileResponse(part, { headers: { 'Content-Length': String(bytes.length - 100), 'X-Own': 'yes' } });
+    },
+  });
+  listeners.push(listener);
+  const isOpen = () => openFiles().includes(file);
+  return { listener, faults, isOpen };
+}
+
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').map((each) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${each}`);
+    } catch {
+      return '';
+    }
+  });
+}
+
+function ask({ url }: Listener): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    get(url, resolve).on('error', reject);
+  });
+}
+
+it('sends a part of a file under the head of its answer, to many at once', async () => {
+  const bytes = randomBytes(3_000_000);
+  const { listener, isOpen } = await serving(bytes);
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, async () => {
+      const answer = await ask(listener);
+      return [
+        answer.headers['x-own'],
+        answer.headers['content-length'],
+        Buffer.concat(await answer.toArray()),
+      ] as const;
+    }),
+  );
+  const wanted = digestOf(bytes.subarray(100));
+  for (const [own, length, body] of answers) expect([own, length, digestOf(body)]).toEqual(['yes', '2999900', wanted]);
+  await expect.poll(isOpen).toBe(false);
+});
+
+it('breaks the answer of a file that is cut meanwhile off, and tells it', async () => {
+  const { listener, faults, isOpen } = await serving(randomBytes(1_000_000), (file) => truncateSync(file, 500_000));
+  const answer = await ask(listener);
+  await expect(answer.toArray()).rejects.toThrow();
+  expect(faults.map(({ code }) => code)).toEqual(['release_damaged']);
+  await expect.poll(isOpen).toBe(false);
+});
+
+it.skipIf(process.platform !== 'linux')('closes the file of a client that leaves', async () => {
+  const { listener, isOpen } = await serving(randomBytes(30_000_000));
+  const answer = await ask(listener);
+  await new Promise((resolve) => answer.once('readable', resolve));
+  expect(isOpen()).toBe(true);
+  answer.destroy();
+  await expect.poll(isOpen).toBe(false);
+});
