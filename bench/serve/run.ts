@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
 import { gz, rawTar } from '../../test/helpers/archives.ts';
 import { withDefaults } from '../../test/helpers/daemon.ts';
@@ -27,6 +28,8 @@ const HOT = '/section-0/page-0.html';
 interface Case {
   readonly name: string;
   readonly targets: readonly string[];
+  /** Fewer of large files: what is not whole when the time is over counts for nothing. */
+  readonly connections?: number;
   headers(server: Server): Promise<Record<string, string>>;
 }
 
@@ -42,6 +45,18 @@ const casesOf = (pages: readonly Page[]): readonly Case[] => [
   },
   { name: '304', targets: [`${HOT}?304`], headers: async ({ origin }) => ({ 'If-None-Match': await tagOf(origin) }) },
   { name: '404', targets: ['/nowhere.html'], headers: none },
+  { name: '50 MB, whole', targets: ['/large.bin'], connections: 4, headers: none },
+  {
+    name: '50 MB by ranges of 1 MiB',
+    targets: ['/large.bin?range'],
+    headers: async () => ({ Range: 'bytes=20000000-21048575' }),
+  },
+  {
+    name: '29 MB of JSON, gzip',
+    targets: ['/data.json'],
+    connections: 4,
+    headers: async () => ({ 'Accept-Encoding': 'gzip' }),
+  },
 ];
 
 async function tagOf(origin: string): Promise<string> {
@@ -53,7 +68,11 @@ interface Measured {
   readonly cpuUs: number;
 }
 
-async function measure(server: Server, { name, targets, headers }: Case, folder: string): Promise<Measured> {
+async function measure(
+  server: Server,
+  { name, targets, connections, headers }: Case,
+  folder: string,
+): Promise<Measured> {
   const script = join(folder, 'targets.lua');
   const list = targets.map((target) => JSON.stringify(target)).join(',');
   writeFileSync(
@@ -63,7 +82,16 @@ async function measure(server: Server, { name, targets, headers }: Case, folder:
   const pid = server.process.pid ?? 0;
   const fields = Object.entries(await headers(server)).flatMap(([key, value]) => ['-H', `${key}: ${value}`]);
   const choice = targets.length > 1 ? ['-s', script] : [];
-  const args = ['-c', CLIENT_CORE, 'wrk', '-t1', `-c${CONNECTIONS}`, `-d${ROUND_S}`, ...choice, ...fields];
+  const args = [
+    '-c',
+    CLIENT_CORE,
+    'wrk',
+    '-t1',
+    `-c${connections ?? CONNECTIONS}`,
+    `-d${ROUND_S}`,
+    ...choice,
+    ...fields,
+  ];
   const beforeMs = await cpuMsOf(pid);
   const { stdout } = await run('taskset', [...args, `${server.origin}${targets.length > 1 ? '/' : targets[0]}`]);
   const cpuMs = (await cpuMsOf(pid)) - beforeMs;
@@ -91,9 +119,29 @@ function makeBundle(folder: string): { pages: readonly Page[]; root: string; bun
   const pages = writePages(root, PAGES);
   const entries = pages.map(({ path, file }) => ({ name: path, body: readFileSync(file, 'utf8') }));
   const index = { name: 'index.html', body: '<!doctype html><title>Home</title>' };
-  writeFileSync(join(bundles, 'docs-2024-06-01.tar.gz'), gz(rawTar([index, ...entries])));
+  const large = makeLarge();
+  for (const { name, body } of large) writeFileSync(join(root, name), body);
+  writeFileSync(join(bundles, 'docs-2024-06-01.tar.gz'), gz(rawTar([index, ...entries, ...large])));
   for (const { file } of pages) writeFileSync(`${file}.gz`, gzipSync(readFileSync(file), { level: 6 }));
   return { pages, root, bundles };
+}
+
+/** Compressed files beside the text: docshelf need not make them, and nginx sends one. */
+function makeLarge(): readonly { readonly name: string; readonly body: Buffer }[] {
+  const words = Array.from({ length: 20_000 }, () => randomBytes(6).toString('hex'));
+  const rows: string[] = [];
+  for (let bytes = 0; bytes < 29_000_000; bytes += rows.at(-1)?.length ?? 0) {
+    const at = (step: number): string => words[(rows.length * step) % words.length] ?? '';
+    rows.push(JSON.stringify({ id: rows.length, title: at(7), text: `${at(3)} ${at(11)} ${at(13)} ${at(17)}` }));
+  }
+  const json = Buffer.from(`[${rows.join(',\n')}]`);
+  const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+  return [
+    { name: 'large.bin', body: randomBytes(50_000_000) },
+    { name: 'data.json', body: json },
+    { name: 'data.json.gz', body: gzipSync(json, { level: 6 }) },
+    { name: 'data.json.br', body: brotliCompressSync(json, fast) },
+  ];
 }
 
 function writeConfig(folder: string, bundles: string, access: boolean): string {

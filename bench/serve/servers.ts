@@ -13,6 +13,7 @@ export interface Server {
 
 const SERVER_CORE = '0';
 const START_MS_MAX = 120_000;
+const COMPRESS_MS_MAX = 900_000;
 const PROGRAM = process.env.DOCSHELF_BENCH_PROGRAM ?? join(import.meta.dirname, '../../dist/main.js');
 
 /** Whose lines go to a file, as a service manager's do. */
@@ -25,6 +26,12 @@ export async function startDocshelf(name: string, folder: string, configFile: st
     () => /site on (http:[^\s,"]+)/.exec(readFileSync(log, 'utf8'))?.[1] ?? null,
     () => `${name} does not start: ${readFileSync(log, 'utf8')}`,
     START_MS_MAX,
+  );
+  // From then on the core is the server's alone.
+  await waitFor(
+    () => (/compressed files of/.test(readFileSync(log, 'utf8')) ? true : null),
+    () => `${name} does not end compressing: ${readFileSync(log, 'utf8')}`,
+    COMPRESS_MS_MAX,
   );
   return answering({ name, origin, process: child });
 }
