@@ -1,4 +1,4 @@
-import { type DestinationStream, destination, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
+import { destination, type Logger, type LoggerOptions, pino, stdSerializers } from 'pino';
 
 export type { Logger } from 'pino';
 
@@ -32,14 +32,18 @@ export async function openLogs(settings: LogSettings): Promise<Logs> {
     formatters: { level: (label) => ({ level: label }) },
     serializers: { error: stdSerializers.err },
   };
-  const lines = isPretty ? null : new LineBatches();
-  const stream: DestinationStream = lines ?? (await prettyStream());
-  const log = pino(options, stream);
+  const batches = new LineBatches();
+  const pretty = isPretty ? await prettyForm(isTerminal) : null;
+  const inPretty = {
+    write: (line: string) => batches.write(pretty?.(line) ?? line),
+    flush: batches.flush.bind(batches),
+  };
+  const log = pino(options, pretty === null ? batches : inPretty);
   const logRequest = (fields: string): void => {
     if (!log.isLevelEnabled('info')) return;
     const line = `{"level":"info"${time()},${fields}}\n`;
-    if (lines === null) stream.write(line);
-    else lines.writeLater(line);
+    if (pretty === null) batches.writeLater(line);
+    else batches.write(pretty(line));
   };
   return { log, logRequest };
 }
@@ -129,9 +133,9 @@ class LineBatches {
   }
 }
 
-/** A daemon in a container never needs it. */
-async function prettyStream(): Promise<DestinationStream> {
-  const { default: pretty } = await import('pino-pretty');
-  const hasColour = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
-  return pretty({ colorize: hasColour, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', sync: true });
+/** A daemon in a container never needs it. Its own stream would hold the main thread where nobody reads. */
+async function prettyForm(isTerminal: boolean): Promise<(line: string) => string> {
+  const { prettyFactory } = await import('pino-pretty');
+  const hasColour = isTerminal && process.env.NO_COLOR === undefined;
+  return prettyFactory({ colorize: hasColour, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname' });
 }

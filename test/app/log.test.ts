@@ -79,7 +79,7 @@ describe('openLogs()', () => {
     expect(Number(resident) / 1024 ** 2).toBeLessThan(150);
   });
 
-  it.each(['json', 'auto'])('lets the process exit where nobody reads a full pipe (%s)', async (format) => {
+  it.each(['json', 'auto', 'pretty'])('lets the process exit where nobody reads a full pipe (%s)', async (format) => {
     const folder = await mkdtemp(join(tmpdir(), 'docshelf-log-'));
     onTestFinished(() => rm(folder, { recursive: true }));
     const fifo = join(folder, 'out');
