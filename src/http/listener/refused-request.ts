@@ -85,9 +85,9 @@ export function makeAlike({ headers }: IncomingMessage): void {
 /** Forms of an address that are well-formed, and that the framework does not take. */
 export function makeReadable(incoming: IncomingMessage): void {
   const { method, url, headers } = incoming;
-  // Schemes have no case (RFC 3986, section 3.1), and a port may be empty (section 3.2.3).
   // Of the whole server (RFC 9112, section 3.2.4): what may be asked of it may be of its root.
   if (url === '*' && method === 'OPTIONS') incoming.url = '/';
+  // Schemes have no case (RFC 3986, section 3.1), and a port may be empty (section 3.2.3).
   else if (url !== undefined && !url.startsWith('/'))
     incoming.url = url.replace(/^https?:\/\//i, (scheme) => scheme.toLowerCase());
   if (headers.host?.endsWith(':') === true) headers.host = headers.host.slice(0, -1);

@@ -230,9 +230,9 @@ export const MESSAGE_ROWS: readonly Row[] = [
 
   // Expectations and upgrades (RFC 9110, sections 10.1.1 and 7.8).
   [
-    'GET /ten.txt HTTP/1.1↵Host: x↵Expect: 100-continue↵↵',
-    ON,
-    'what has no content is not waited for (RFC 9110, section 10.1.1); nginx says 100',
+    'GET /ten.txt HTTP/1.1↵Host: x↵Expect: 100-continue↵Connection: close↵↵',
+    [`${TEN} | connection: close`],
+    'what has no content is not waited for (RFC 9110, section 10.1.1); nginx says 100, and goes on',
   ],
   ['GET /ten.txt HTTP/1.0↵Expect: 100-continue↵↵', [TEN]],
   ['GET /ten.txt HTTP/1.1↵Host: x↵Expect: nonsense↵↵', ON],

@@ -15,7 +15,7 @@ describe.skipIf(!hasNginx)(`nginx answers as the rows have it, or they say why n
   });
 
   describe.each(TABLES)('%s', (_, rows) => {
-    it.each(rows.filter((row) => row[2] === undefined).map((row) => [row[0], row] as const))(
+    it.each(rows.filter((row) => row[2] === undefined).map((row) => [row[0].slice(0, 200), row] as const))(
       '%s',
       async (_asked, row) => {
         expect(await askRow(port, row, words)).toEqual([]);

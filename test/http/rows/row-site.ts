@@ -41,7 +41,7 @@ export const SITE_FILES: Files = {
   '100%.html': 'percent',
   '%41.html': 'escape in a name',
   'v1.2.html': 'dots',
-  'a:b.html': 'colon',
+  'ab:c.html': 'colon',
   '[slug].html': 'brackets',
   'caf\u00e9.html': 'composed',
   'de\u0301ja.html': 'decomposed',

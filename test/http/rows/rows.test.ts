@@ -13,7 +13,7 @@ describe.each(TABLES)('%s', (_, rows) => {
     words = await wordsOf(port);
   });
 
-  it.each(rows.map((row) => [row[0], row] as const))('%s', async (_asked, row) => {
+  it.each(rows.map((row) => [row[0].slice(0, 200), row] as const))('%s', async (_asked, row) => {
     expect(await askRow(port, row, words)).toEqual([]);
     // What was just answered is answered from memory.
     expect(await askRow(port, row, words)).toEqual([]);
